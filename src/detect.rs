@@ -25,16 +25,16 @@ pub fn detect(bytes: &[u8]) -> Result<Format> {
         }),
         None if bytes.iter().take(4096).all(|&byte| byte == 0) => {
             Error::other_kind("the input begins with zeros")
-                .hint("the dump may not have been written out")
+                .hint("the dump may not have been written to disk completely")
         }
         None => Error::other_kind("not a heap dump or profile of a known format")
             .expected("the magic of a known format")
             .found(show(bytes))
-            .hint("--from FORMAT reads it as a format all the same"),
+            .hint("--from FORMAT reads it as that format anyway"),
     })
 }
 
-const READ: &str = "dumptool formats lists what is read";
+const READ: &str = "`dumptool formats` lists the supported formats";
 
 /// A well-known kind of file that people confuse with a dump.
 struct Foreign {
@@ -72,18 +72,18 @@ static FOREIGN: &[Foreign] = &[
     dump(
         "a Java heap dump (hprof) of an unknown version",
         b"JAVA PROFILE 1.",
-        "versions 1.0.1 to 1.0.3 are read",
+        "dumptool reads versions 1.0.1 to 1.0.3",
     ),
     dump("a V8 heap snapshot (JSON) without node_fields", b"{\"snapshot\":", ""),
     dump(
         "a heap snapshot of JavaScriptCore (Safari, Bun)",
         b"{\"version\":3,\"type\":\"Inspector\"",
-        "in Bun, Bun.generateHeapSnapshot(\"v8\") writes a format that is read",
+        "in Bun, use Bun.generateHeapSnapshot(\"v8\")",
     ),
     dump(
         "a heap snapshot of JavaScriptCore (Safari, Bun)",
         b"{\"version\":2,\"type\":",
-        "in Bun, Bun.generateHeapSnapshot(\"v8\") writes a format that is read",
+        "in Bun, use Bun.generateHeapSnapshot(\"v8\")",
     ),
     dump(
         "a gperftools heap profile (text)",
@@ -112,12 +112,16 @@ static FOREIGN: &[Foreign] = &[
         b"strings:[",
         "take the snapshot with MoarVM 2017.09 or later",
     ),
-    dump("a MoarVM heap dump of an unknown version", b"MoarHeapDump", "versions 2 and 3 are read"),
-    dump("a Go heap dump of an unknown version", b"go1.", "dumps of Go 1.3 to 1.27 are read"),
+    dump(
+        "a MoarVM heap dump of an unknown version",
+        b"MoarHeapDump",
+        "dumptool reads versions 2 and 3",
+    ),
+    dump("a Go heap dump of an unknown version", b"go1.", "dumptool reads dumps of Go 1.3 to 1.27"),
     other(
         "ELF core dump or executable",
         b"\x7fELF",
-        "a core is not a heap dump: have the runtime write one",
+        "a core dump is not a heap dump; let the runtime write a heap dump",
     ),
     other("Mach-O file", b"\xcf\xfa\xed\xfe", ""),
     dump("a Windows minidump", b"MDMP", ""),
@@ -130,27 +134,27 @@ static FOREIGN: &[Foreign] = &[
     dump("a memray recording", b"memray", ""),
     other("SQLite database", b"SQLite format 3\0", ""),
     other("Parquet file", b"PAR1", ""),
-    other("zip archive", b"PK\x03\x04", "unpack it and name the dump inside"),
-    other("7z archive", b"7z\xbc\xaf\x27\x1c", "unpack it and name the dump inside"),
+    other("zip archive", b"PK\x03\x04", "unpack it and use the dump inside"),
+    other("7z archive", b"7z\xbc\xaf\x27\x1c", "unpack it and use the dump inside"),
     other("xz file", b"\xfd7zXZ\0", "only gzip and zstd are decompressed; run xz -d first"),
     other("bzip2 file", b"BZh", "only gzip and zstd are decompressed; run bzip2 -d first"),
     other("lz4 file", b"\x04\x22\x4d\x18", "only gzip and zstd are decompressed; run lz4 -d first"),
     other(
         "gzip file inside another compression",
         b"\x1f\x8b\x08",
-        "only one layer of compression is removed; decompress it once yourself",
+        "dumptool removes one layer of compression; decompress the file once before",
     ),
     other(
         "zstd file inside another compression",
         b"\x28\xb5\x2f\xfd",
-        "only one layer of compression is removed; decompress it once yourself",
+        "dumptool removes one layer of compression; decompress the file once before",
     ),
     Foreign {
         name: "tar archive",
         is_dump: false,
         offset: 257,
         magic: b"ustar",
-        hint: "unpack it and name the dump inside",
+        hint: "unpack it and use the dump inside",
     },
     other("shell script", b"#!", ""),
     other("HTML page", b"<!DOCTYPE", "the download may have failed"),

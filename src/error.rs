@@ -132,9 +132,9 @@ impl Error {
         Self::new(
             ErrorKind::Memory,
             Some(offset),
-            "the profile needs more memory than is allowed".into(),
+            "the profile needs more memory than allowed".into(),
         )
-        .found(format!("{needed} bytes and more"))
+        .found(format!("at least {needed} bytes"))
     }
 
     /// The operating system refused; `what` says what was tried.

@@ -162,7 +162,7 @@ impl Source {
         let metadata = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?;
         if metadata.is_dir() {
             return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot be read")
-                .hint("name the dump itself"));
+                .hint("use a file in the folder"));
         }
         if !metadata.is_file() || file.stream_position().unwrap_or(1) != 0 {
             return Self::from_stream_if(BufReader::with_capacity(BUFFER, file), limits, watch);

@@ -391,7 +391,9 @@ fn classes_that_are_not_linked_have_a_root_and_no_record() {
     let findings = check(&bytes, ReadOptions::default()).unwrap();
     assert_eq!(
         findings.warnings,
-        ["roots of system classes that HotSpot did not write, as they are not linked yet: 1"]
+        [
+            "roots of system classes that HotSpot did not write, because their classes are not linked yet: 1"
+        ]
     );
     let heap = loaded(&bytes);
     let warnings = heap.warnings();
@@ -425,7 +427,7 @@ fn virtual_thread(rooted: bool) -> Vec<u8> {
 
 #[test]
 fn stacks_of_virtual_threads_that_are_missing_are_noticed() {
-    let notice = "JDK 21 leaves the stacks of parked virtual threads out of its dumps; what only they hold counts as unreachable";
+    let notice = "JDK 21 does not dump the stacks of parked virtual threads; objects that only these stacks hold count as unreachable";
     for rooted in [false, true] {
         let bytes = virtual_thread(rooted);
         let wanted = if rooted { vec![] } else { vec![notice.to_owned()] };

@@ -544,7 +544,7 @@ fn a_dump_that_was_written_again_is_loaded_again() {
 #[test]
 fn a_server_without_files_does_not_start() {
     for (words, status, expected) in [
-        (&["mcp"][..], 2, "no file may be read"),
+        (&["mcp"][..], 2, "no files to read"),
         (&["mcp", "/nowhere/app.hprof"], 3, "/nowhere/app.hprof: cannot open"),
         (&["mcp", "--allow", "/nowhere"], 3, "/nowhere: cannot open"),
         (&["mcp", "--allow", "Cargo.toml"], 2, "is not a folder"),

@@ -127,7 +127,7 @@ fn inlined_frames_source_lines_and_other_records_are_understood() {
     let metric = profile.metric("cycles:u").unwrap();
     assert_eq!((profile.total.samples(), profile.total.get(&metric)), (2, 100));
     let summary = info(Format::PerfScript, text.as_bytes());
-    assert_eq!(summary["warnings"][0], "indented lines that are no frames, which were skipped: 1");
+    assert_eq!(summary["warnings"][0], "indented lines that are not frames, which were skipped: 1");
 }
 
 #[test]

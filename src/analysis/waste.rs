@@ -75,20 +75,20 @@ impl WasteKind {
     pub fn method(self) -> &'static str {
         match self {
             Self::DuplicateText => {
-                "retained bytes of texts with equal contents, without the largest of each"
+                "retained bytes of texts with equal contents, except the largest of each"
             }
             Self::DuplicateArray => {
-                "retained bytes of arrays and blocks of at least 16 bytes with equal contents, without the largest of each"
+                "retained bytes of arrays and blocks of at least 16 bytes with equal contents, except the largest of each"
             }
             Self::EmptyCollection => "retained bytes of collections without entries",
             Self::SpareCapacity => {
-                "share of the array that the entries do not need (a hash table needs the power of two above 4/3 of its entries); \
+                "the part of the array that the entries do not need (a hash table needs the power of two above 4/3 of its entries); \
                  arrays whose second half is zero or null"
             }
             Self::Zeros => {
                 "shallow bytes of arrays and blocks of at least 16 bytes that are all zero"
             }
-            Self::Boxed => "shallow bytes of numbers that are objects of their own",
+            Self::Boxed => "shallow bytes of numbers stored as objects",
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
         status = status.max(ended);
         if unit.as_ref().is_some_and(|unit| *unit != of) {
             let error = UsageError::new(format!(
-                "{} measures something else than the files before it",
+                "{} measures something other than the files before it",
                 show_path(path)
             ));
             return Err(error

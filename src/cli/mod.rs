@@ -103,7 +103,7 @@ fn print_usage(message: &clap::Error) -> Status {
         terminal::tell(
             "  hint:",
             &format!(
-                "`dumptool info {word}` shows what is in a file; `dumptool --help` lists the commands"
+                "`dumptool info {word}` shows a summary of a file; `dumptool --help` lists the commands"
             ),
         );
         return Status::Usage;
@@ -112,7 +112,7 @@ fn print_usage(message: &clap::Error) -> Status {
     if let Some(ContextValue::Strings(missing)) = message.get(ContextKind::InvalidArg)
         && missing.iter().any(|argument| argument == "<OBJECT>")
     {
-        terminal::tell("  hint:", "a shell takes # for a comment: write '#12', or 12");
+        terminal::tell("  hint:", "a shell treats # as a comment: write '#12' or 12");
     }
     if message.use_stderr() {
         return Status::Usage;
@@ -141,7 +141,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         #[cfg(feature = "query")]
         Command::Query(args) => query::run(args, session),
         #[cfg(not(feature = "query"))]
-        Command::Query(_) => Err(status::UsageError::new("this build has no SQL")
+        Command::Query(_) => Err(status::UsageError::new("this build does not include SQL")
             .hint("build it with `cargo install --locked --features full --path .`")
             .into()),
         Command::Report(args) => report::run(args, session),

@@ -185,7 +185,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         }
         if !unknown.is_empty() {
             text.push_str(&format!(
-                "not known, because the dump has no such contents: {unknown}\n"
+                "not known, because the dump does not contain the necessary data: {unknown}\n"
             ));
         }
         text

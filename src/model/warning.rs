@@ -96,7 +96,7 @@ impl WarningKind {
     pub fn text(self) -> &'static str {
         match self {
             Self::DanglingReferences => "references to objects that are not in the file",
-            Self::DanglingRoots => "roots that hold no object of the file",
+            Self::DanglingRoots => "roots of objects that are not in the file",
             Self::RepeatedIds => "objects with the id of another object",
             Self::RepeatedAddresses => "object records at the address of another object",
             Self::OverlappingObjects => "objects that overlap the next one",
@@ -123,22 +123,22 @@ impl WarningKind {
                 "array elements that HotSpot did not write: class objects of its shared archive (CDS) whose classes are not loaded"
             }
             Self::OmittedClasses => {
-                "roots of system classes that HotSpot did not write, as they are not linked yet"
+                "roots of system classes that HotSpot did not write, because their classes are not linked yet"
             }
             Self::OmittedStacks => {
-                "JDK 21 leaves the stacks of parked virtual threads out of its dumps; what only they hold counts as unreachable"
+                "JDK 21 does not dump the stacks of parked virtual threads; objects that only these stacks hold count as unreachable"
             }
             Self::MissingReferences => {
-                "references that the counts of objects announce and that are not in the file"
+                "references that objects declare but that are not in the file"
             }
             Self::SurplusReferences => "references after those of the last object",
             Self::PartialRows => "arrays of objects or references that do not end with a whole row",
             Self::MalformedLines => "lines that are not valid JSON, which were skipped",
             Self::OmittedRoots => {
-                "the dump has no roots: all that nothing refers to is taken for a root"
+                "the dump has no roots: every object that nothing refers to counts as a root"
             }
-            Self::CutNames => "names of more than 4096 bytes, which were cut",
-            Self::DamagedSnapshots => "later snapshots that are cut or damaged",
+            Self::CutNames => "names of more than 4096 bytes, which were truncated",
+            Self::DamagedSnapshots => "later snapshots that are truncated or damaged",
         }
     }
 

@@ -64,9 +64,7 @@ fn what_follows(
                 "other data follows the {} data, at byte {at} of the compressed input",
                 compression.name()
             );
-            return Ok(Some(
-                Error::corrupt(written, what).hint("what was compressed before it was read"),
-            ));
+            return Ok(Some(Error::corrupt(written, what).hint("everything before it was read")));
         }
         let length = rest.len();
         stream.consume(length);

@@ -82,7 +82,7 @@ impl<'a> Spill<'a> {
                 };
                 match written == 0 && before == 0 {
                     true => Err(damage),
-                    false => Ok(Some(damage.hint("what was decompressed before that was read"))),
+                    false => Ok(Some(damage.hint("everything before the damage was read"))),
                 }
             }
         }
@@ -128,8 +128,8 @@ fn check(limits: Limits, written: u64, stored: u64) -> Result<()> {
     if written <= allowed {
         return Ok(());
     }
-    Err(Error::limit(written, "the input decompresses too far")
+    Err(Error::limit(written, "the decompressed input is too large")
         .expected(format!("at most {allowed} bytes from {stored}"))
         .found(format!("{written} and more"))
-        .hint("if it is no bomb, decompress it with gzip -d or zstd -d first"))
+        .hint("if you trust the input, decompress it first with gzip -d or zstd -d"))
 }

@@ -26,15 +26,15 @@ pub(in crate::cli) struct Common {
     /// before they start
     #[arg(long, global = true, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_memory: Option<u64>,
-    /// Put large columns into unnamed temporary files in DIR, for heaps that need more memory than
-    /// there is (Linux). Slower; the limit is then the free space of DIR
+    /// Keep large columns in unnamed temporary files in DIR, for heaps that do not fit into memory
+    /// (Linux). Slower; the limit is then the free space in DIR
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) spill: Option<PathBuf>,
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
-    /// In CSV, put ' before cells that a spreadsheet would run as a formula (starts with =, +, -,
-    /// @, tab or CR)
+    /// In CSV, put ' before cells that a spreadsheet would run as formulas (those that start with =,
+    /// +, -, @, tab or CR)
     #[arg(long, global = true)]
     pub(in crate::cli) csv_safe: bool,
     /// Do not show a progress bar

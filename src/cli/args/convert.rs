@@ -28,7 +28,7 @@ use std::str::FromStr;
   dumptool convert app.heapdump out.heapsnapshot       open it in Chrome's DevTools (Memory) or memlab
   dumptool convert app.heapdump out.pb.gz              the dominator tree: flat is shallow, cum is retained
   dumptool convert app.heapdump out.csv --table types
-  dumptool convert app.hprof shared.hprof --redact      nobody can read what the program stored
+  dumptool convert app.hprof shared.hprof --redact      without the contents of memory
   dumptool convert app.hprof objects.parquet           for DuckDB, Polars, pandas, Spark
   dumptool convert app.hprof tables/ --to parquet      every table
   dumptool convert app.hprof lake/ --to parquet --table types,dump --partition service=shop,date=2026-11-21
@@ -71,10 +71,10 @@ pub(in crate::cli) struct ConvertArgs {
     /// Bytes of each text in the table `strings`: a number, `none` or `all` (default: 256)
     #[arg(long, value_name = "N", value_parser = parse_text_limit)]
     pub(in crate::cli) text: Option<TextLimit>,
-    /// Remove contents so that the output can be shared: texts become asterisks (or numbers that
-    /// equal texts share, with `hash`), other values zero, names of threads and keys numbers.
-    /// Names of types, fields, functions and files stay, as do sizes, references and lengths
-    /// (heaps)
+    /// Remove contents so that the output can be shared (heaps): texts become asterisks (with
+    /// `hash`, numbers that equal texts share), other values become zero, names of threads and keys
+    /// become numbers. Names of types, fields, functions and files stay, as do sizes, references
+    /// and lengths
     #[arg(
         long,
         value_enum,

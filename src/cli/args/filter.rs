@@ -16,7 +16,7 @@ pub(in crate::cli) struct FilterArgs {
     /// Only types in this namespace: a Java, Go or Raku package, or a Dart library
     #[arg(long, value_name = "GLOB")]
     pub(in crate::cli) namespace: Option<String>,
-    /// Leave out types whose name or namespace matches
+    /// Exclude types whose name or namespace matches
     #[arg(long, value_name = "GLOB")]
     pub(in crate::cli) exclude: Option<String>,
 }

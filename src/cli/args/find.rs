@@ -29,7 +29,7 @@ pub(in crate::cli) struct FindArgs {
     /// Only this namespace (library, package or file)
     #[arg(long, value_name = "GLOB", visible_alias = "file")]
     pub(in crate::cli) namespace: Option<String>,
-    /// Leave out types (functions) whose name or namespace (file) matches
+    /// Exclude types (functions) whose name or namespace (file) matches
     #[arg(long, value_name = "GLOB")]
     pub(in crate::cli) exclude: Option<String>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
@@ -76,7 +76,7 @@ pub(in crate::cli) struct FindHeapOptions {
     /// Sort column: retained (default), shallow or id
     #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
     pub(in crate::cli) sort: Option<FindSortArg>,
-    /// Do not compute retained sizes: faster, in less memory, sorted by shallow size
+    /// Do not compute retained sizes: faster, needs less memory, sorts by shallow size
     #[arg(long, conflicts_with = "min_retained")]
     pub(in crate::cli) no_retained: bool,
     #[command(flatten)]

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 /// Show what grows from dump to dump, by type or function
 ///
-/// Give the files in the order of time. SLOPE is the growth per file, fitted to all of them; PEAK
-/// is the largest value, wherever it is. Heaps count all objects, live or not, in one pass per file
-/// with little memory. Profiles count the self value of each function.
+/// Give the files in chronological order. SLOPE is the growth per file, fitted to all files; PEAK is
+/// the largest value in any file. In heaps, all objects count, live or not; each file is read in one
+/// pass with little memory. In profiles, the self value of each function counts.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool growth monday.heapdump tuesday.heapdump wednesday.heapdump

@@ -19,7 +19,7 @@ pub(in crate::cli) struct HeapOptions {
 }
 
 impl HeapOptions {
-    /// Which were given.
+    /// Returns each option with whether it was given.
     pub(in crate::cli) fn given(&self) -> Vec<(&'static str, bool)> {
         [&[("--snapshot", self.snapshot.is_some())][..], &self.roots.given()].concat()
     }
@@ -39,8 +39,8 @@ impl HeapOptions {
 #[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct LoadArgs {
-    /// Stack words to treat as pointers (Go): those that the dump lists (`precise`), also every
-    /// word of a frame that a pointer refers to (`default`), or every word of every frame
+    /// Stack words to treat as pointers (Go): only those that the dump lists (`precise`), also all
+    /// words of frames that a pointer refers to (`default`), or all words of all frames
     /// (`conservative`)
     #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
     roots: Option<RootsArg>,
@@ -48,8 +48,8 @@ pub(in crate::cli) struct LoadArgs {
     /// `header=8|12|16` and `alignment=8|16|…|256`, such as `references=8,header=12`
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutArg>,
-    /// Sizes of objects (V8): those in the file (`file`, default), or as Chrome DevTools shows them
-    /// (`devtools`), with arrays and hidden objects as a part of the only object that refers to
+    /// Sizes of objects (V8): those in the file (`file`, default), or those that Chrome DevTools
+    /// shows (`devtools`), which adds arrays and hidden objects to the only object that refers to
     /// them
     #[arg(long, value_name = "WHOSE", value_enum, hide_possible_values = true)]
     sizes: Option<SizesArg>,
@@ -72,7 +72,7 @@ impl LoadArgs {
         self.roots.unwrap_or(RootsArg::Default)
     }
 
-    /// Returns whose sizes objects have.
+    /// Returns which sizes objects have.
     pub(in crate::cli) fn sizes(&self) -> NodeSizes {
         match self.sizes {
             Some(SizesArg::Devtools) => NodeSizes::Devtools,
@@ -95,7 +95,7 @@ impl LoadArgs {
         Self { by_layout, ..self.clone() }
     }
 
-    /// The same, for a dump of another program.
+    /// Returns the same options for a dump of the program `exe`, if given.
     pub(in crate::cli) fn of_program(&self, exe: Option<&PathBuf>) -> Self {
         Self { exe: exe.or(self.exe.as_ref()).cloned(), ..self.clone() }
     }
@@ -114,7 +114,7 @@ impl LoadArgs {
         words + if self.no_guess { " --no-guess" } else { "" }
     }
 
-    /// Which were given.
+    /// Returns each option with whether it was given.
     pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 4] {
         [
             ("--roots", self.roots.is_some()),

@@ -4,9 +4,9 @@ use crate::cli::size::parse_size;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Let an assistant ask about dumps: a server for the Model Context Protocol
+/// Answer an AI assistant's questions about dumps, over the Model Context Protocol (MCP)
 ///
-/// Reads requests from standard input and writes answers to standard output; an assistant starts it
+/// Reads requests from standard input and writes answers to standard output; the assistant starts it
 /// as a subprocess. Its tools are `info`, `top`, `tree`, `path`, `show`, `find`, `diff`, `threads`,
 /// `waste`, `suspects` (`top --suspects`) and `check`, with the arguments of the command line. They
 /// answer with the documents that `--format json` prints. A dump is loaded once and stays in memory

@@ -66,16 +66,16 @@ Examples:
   dumptool info app.mvmheap                 summary of a dump
   dumptool cat profile.mojo | less          every record with its offset
   dumptool top app.heapdump                 what holds the memory, or where the time goes
-  dumptool tree app.dartheap                who holds what
+  dumptool tree app.dartheap                dominator tree, or call tree
   dumptool path app.heapdump 0xc000514060   why an object is alive
   dumptool threads app.heapdump             threads and goroutines by their stacks
   dumptool diff old.heapdump new.heapdump   what grew
   dumptool waste app.hprof                  what could be saved
   dumptool query app.hprof \"select …\"       anything else, with SQL
-  dumptool report app.hprof                 one HTML page for everyone
-  dumptool serve app.hprof                  the same page, and every object
-  dumptool mcp --allow dumps/                let an assistant ask
-  dumptool check app.heapdump && echo sound
+  dumptool report app.hprof                 an HTML page to share
+  dumptool serve app.hprof                  the same page in the browser, with every object
+  dumptool mcp --allow dumps/               answer an AI assistant
+  dumptool check app.heapdump && echo ok
   dumptool convert profile.mojo out.austin  for tools that read Austin's text
   dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
 

@@ -6,10 +6,9 @@ use clap::Args;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Profiles")]
 pub(in crate::cli) struct ProfileOptions {
-    /// Metric to add up, by the name that `info` lists (default: the metric of the recording).
-    /// Austin's are time, cpu, memory (gained minus freed), memory-gained, memory-freed, samples
-    /// and gc; `convert` writes memory-gained for memory if the output format has no negative
-    /// values
+    /// Metric to add up, by its name in `info` (default: the main metric of the recording). Austin
+    /// has time, cpu, memory (gained minus freed), memory-gained, memory-freed, samples and gc;
+    /// `convert` writes memory-gained instead of memory if the output format has no negative values
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) metric: Option<String>,
     /// Only samples of this thread: its id, its name, or its label in tables (P18851;T0:18853)

@@ -4,17 +4,18 @@ use super::heap::HeapOptions;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Ask with SQL: the tables of `convert`, without leaving the program
+/// Query a dump with SQL, over the tables of `convert`
 ///
 /// A heap dump has the tables objects, refs, types, roots, threads and frames; a profile has
 /// samples, stacks, frames and functions. `dumptool query FILE` lists their columns and
 /// examples. The SQL is that of SQLite, read-only and without files.
 ///
-/// With two files, tables are `old.objects` and `new.objects`; a name without a schema is NEW's.
+/// With two files, tables are `old.objects` and `new.objects`; a name without a schema refers to
+/// NEW.
 ///
 /// Functions take the id of an object: `path(id)` is the shortest path from a root, `value(id)` the
 /// text or number that the object holds, `field(id, name)` the value of a field. With two files,
-/// `path(id, 'old')` asks the older one.
+/// `path(id, 'old')` searches the older file.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool query app.hprof

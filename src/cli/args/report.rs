@@ -6,13 +6,13 @@ use crate::cli::size::parse_size;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// Write one HTML page about a dump, or about what changed between dumps
+/// Write an HTML page about a dump, or about what changed between dumps
 ///
-/// The page needs no network and no other file: suspects, the dominator tree or the call tree as a
-/// picture to zoom and search, and tables to sort and filter. Two dumps are compared; of more, the
-/// first and the last are, and a table shows the types of each. A dump with several snapshots has
-/// such a table, too. Attach the page to a CI run or send it to a colleague. Its data is JSON in the
-/// element with the id `data`.
+/// The page contains suspects, the dominator tree or call tree as a picture to zoom and search, and
+/// tables to sort and filter. It needs no network and no other file, so you can attach it to a CI
+/// run or send it to a colleague. With two dumps, the page compares them. With more, it compares the
+/// first and the last, and a table shows the types of each; a dump with several snapshots gets this
+/// table, too. The data is JSON in the element with the id `data`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool report app.hprof                          writes app.hprof.report.html beside it

@@ -6,15 +6,15 @@ use super::report::ReportArgs;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Show a dump in the browser, or what changed between two, and open every object
+/// Show a dump in the browser, or what changed between two dumps
 ///
-/// The page of `report`, served on 127.0.0.1 with the dump in memory: click an object to see its
+/// Serves the page of `report` on 127.0.0.1, with the dump in memory: click an object to see its
 /// fields, what refers to it, why it is alive and what it retains. Every view has an address, so
-/// the browser's back and forward buttons work. The address holds a random token; other programs
-/// and pages that do not know it get nothing. Ctrl-C ends the server.
+/// the browser's back and forward buttons work. The address contains a random token; programs and
+/// pages that do not know it get no data. Ctrl-C ends the server.
 ///
-/// The documents of `top`, `tree`, `path`, `show`, `find`, `diff`, `threads`, `waste` and `info` are
-/// below the address as `api/COMMAND?OPTION=VALUE`, the same bytes as `--format json` prints.
+/// `api/COMMAND?OPTION=VALUE` below the address returns the JSON documents of `top`, `tree`, `path`,
+/// `show`, `find`, `diff`, `threads`, `waste` and `info`, the same bytes as `--format json` prints.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool serve app.hprof                  opens the browser

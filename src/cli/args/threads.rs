@@ -11,9 +11,9 @@ use std::path::PathBuf;
 /// what the runtime holds for them (a thread object, deferred calls, static fields of an isolate).
 /// Objects that another root also reaches do not count.
 ///
-/// WAIT is how long a goroutine has waited, at least: Go records when a garbage collection first
-/// saw it wait, and the latest such collection is the last known time. STACK has the functions of
-/// the program, innermost first; --each shows all frames.
+/// WAIT is the minimum time that a goroutine has waited. Go records when a garbage collection first
+/// saw it wait; dumptool counts from then to the latest such time in the dump. STACK shows the
+/// functions of the program, innermost first; --each shows all frames.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool threads app.heapdump

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// In a heap, each object appears below its immediate dominator: the last object that every path
 /// from the roots to it passes. Freeing the dominator frees the object. Objects of the same type
 /// with the same dominator share a line with a count; so do chains of objects of the same type.
-/// What no single root holds is divided by the kind of its roots, and by class loader (JVM),
-/// library (Dart) or the package of the globals (Go).
+/// Objects that no single root holds are grouped by the kind of their roots, and by class loader
+/// (JVM), library (Dart) or the package of the globals (Go).
 ///
 /// In a profile, each function appears below its caller, with the total of all samples of that call
 /// path. A function without samples of its own that calls only one other function shares its line:

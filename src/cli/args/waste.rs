@@ -4,13 +4,14 @@ use super::heap::HeapOptions;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Show memory that could be saved: duplicates, empty and roomy collections, zeros, boxed numbers
+/// Show memory that could be saved: duplicates, empty and oversized collections, zeros, boxed
+/// numbers
 ///
-/// Only live objects count, each in one kind. Rows group duplicates by value and everything else by
-/// type; "held by" lists the fields (Class#field) that hold these objects. Each kind says how its
-/// bytes are computed. What a dump does not contain is not known: Dart snapshots have lengths and
-/// the first 128 units of text but no bytes (longer texts are not compared), Go dumps have bytes
-/// but no types, MoarVM snapshots have neither.
+/// Counts only live objects, each in one kind. Rows group duplicates by value and everything else by
+/// type; "held by" lists the fields (Class#field) that hold these objects. A note for each kind
+/// explains how its bytes are computed. Some dumps lack the necessary data: Dart snapshots have
+/// lengths and the first 128 units of text but no bytes (longer texts are not compared), Go dumps
+/// have bytes but no types, and MoarVM snapshots have neither.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool waste app.hprof

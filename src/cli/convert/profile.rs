@@ -151,7 +151,7 @@ fn names_thread(conversion: &Conversion<'_>, thread: &ProfileThread) -> bool {
 fn without_samples(conversion: &Conversion<'_>) -> UsageError {
     let file = show_path(&conversion.input.path);
     let target = conversion.target.name();
-    UsageError::new(format!("{file}: no samples, which {target} consists of, only sums"))
+    UsageError::new(format!("{file} has only sums and no samples, which {target} needs"))
         .hint("--to folded writes the sums")
 }
 

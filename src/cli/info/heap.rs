@@ -224,9 +224,12 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
         let crate::input::HprofLayout { references, header, array_header, alignment, .. } = layout;
         let basis = match layout.pairs {
             Some(pairs) => {
-                format!("found on {}", plural(pairs, "pair of neighbours", "pairs of neighbours"))
+                format!(
+                    "inferred from {}",
+                    plural(pairs, "pair of neighbors", "pairs of neighbors")
+                )
             }
-            None => "the usual one".to_owned(),
+            None => "default".to_owned(),
         };
         let measured = match layout.measured_classes {
             0 => String::new(),
@@ -274,11 +277,7 @@ fn show_ruby(snapshot: &SnapshotInfo, details: &RubyDetails, view: &mut View, se
     view.fact("roots", count(snapshot.roots.unwrap_or(0)), most(&details.roots));
     view.fact("classes", count(snapshot.types.unwrap_or(0)), "");
     if details.allocations_traced > 0 {
-        view.fact(
-            "traced",
-            count(details.allocations_traced),
-            "objects with the place where they were allocated",
-        );
+        view.fact("traced", count(details.allocations_traced), "objects with an allocation site");
     }
 }
 

@@ -18,7 +18,7 @@ impl Access {
     pub(super) fn of(files: &[PathBuf], folders: &[PathBuf]) -> anyhow::Result<Self> {
         if files.is_empty() && folders.is_empty() {
             let hint = "name the dumps, or their folder with --allow DIR";
-            return Err(UsageError::new("no file may be read").hint(hint).into());
+            return Err(UsageError::new("no files to read").hint(hint).into());
         }
         let real = |path: &PathBuf| {
             path.canonicalize()
@@ -61,9 +61,9 @@ impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 50;
         f.write_str(
-            "Heap dumps and profiles. `info` says what a file is; then `top`, `suspects` and `tree` \
-             show what holds the memory or takes the time, `find`, `show` and `path` lead to \
-             objects and to why they are alive, `diff` shows what grew.",
+            "Heap dumps and profiles. `info` shows a summary of a file; then `top`, `suspects` and `tree` \
+             show what holds the memory or takes the time, `find`, `show` and `path` find \
+             objects and show why they are alive, and `diff` shows what grew.",
         )?;
         for (what, paths) in [("Files", &self.files), ("Folders", &self.folders)] {
             if !paths.is_empty() {

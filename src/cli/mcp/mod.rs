@@ -74,7 +74,7 @@ impl Server {
         {
             let answer = match length > LONGEST {
                 true => {
-                    let why = format!("a request is at most {LONGEST} bytes long");
+                    let why = format!("a request must be at most {LONGEST} bytes long");
                     Some(refusal(Value::Null, (INVALID_REQUEST, why)))
                 }
                 false => self.answer_line(&line),
@@ -108,14 +108,14 @@ impl Server {
     fn answer(&self, message: Value) -> Option<Value> {
         let invalid = |id, why: &str| Some(refusal(id, (INVALID_REQUEST, why.to_owned())));
         let Value::Object(mut message) = message else {
-            return invalid(Value::Null, "a request is an object");
+            return invalid(Value::Null, "a request must be an object");
         };
         let id = message.remove("id");
         let is_valid_id = matches!(id, None | Some(Value::String(_) | Value::Number(_)));
         if !is_valid_id || message.get("jsonrpc") != Some(&json!("2.0")) {
             return invalid(
                 Value::Null,
-                "a request has \"jsonrpc\": \"2.0\", and a string or number as id",
+                "a request must have \"jsonrpc\": \"2.0\", and a string or number as its id",
             );
         }
         let Some(Value::String(method)) = message.get("method") else {
@@ -127,7 +127,7 @@ impl Server {
         let parameters = match message.get("params") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(parameters)) => parameters.clone(),
-            Some(_) => return invalid(id, "params is an object"),
+            Some(_) => return invalid(id, "params must be an object"),
         };
         Some(match self.result(method, &parameters) {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
@@ -165,7 +165,7 @@ impl Server {
         let arguments = match parameters.get("arguments") {
             None | Some(Value::Null) => &none,
             Some(Value::Object(arguments)) => arguments,
-            Some(_) => return Err((INVALID_PARAMETERS, "arguments is an object".to_owned())),
+            Some(_) => return Err((INVALID_PARAMETERS, "arguments must be an object".to_owned())),
         };
         Ok(match tool.call(arguments) {
             Ok(call) => self.ask(call),

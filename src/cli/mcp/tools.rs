@@ -134,8 +134,8 @@ impl Tool {
                 "minimum": LEAST_BYTES,
                 "maximum": MOST_BYTES,
                 "default": USUAL_BYTES,
-                "description": "Maximum size of the answer. A longer one has only the first \
-                                elements of its lists, and says so",
+                "description": "Maximum size of the answer. A longer one contains only the first \
+                                elements of its lists, and a note",
             }),
         );
         let required: Vec<_> =

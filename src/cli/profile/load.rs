@@ -313,7 +313,7 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
         let id = thread.id(&profile.names);
         match selection.pid {
             Some(_) => format!("{} of process {}", shown(&id), thread.pid),
-            None if raw.is_empty() => "one without name".to_owned(),
+            None if raw.is_empty() => "one without a name".to_owned(),
             None => shown(&id),
         }
     };

@@ -52,13 +52,13 @@ fn heap<'h>(
     let place = match (wanted.as_deref(), heaps.len()) {
         (None | Some(NEW), 2) | (None, 1) => heaps.len() - 1,
         (Some(OLD), 2) => 0,
-        (_, 2) => return Err(failed("the file of an object is 'old' or 'new'")),
-        _ => return Err(failed("'old' and 'new' are for two files")),
+        (_, 2) => return Err(failed("the file must be 'old' or 'new'")),
+        _ => return Err(failed("'old' and 'new' need two files")),
     };
     heaps
         .get(place)
         .and_then(Option::as_ref)
-        .ok_or_else(|| failed("path, value and field ask about the objects of a heap"))
+        .ok_or_else(|| failed("path, value and field need a heap dump"))
 }
 
 fn failed(message: &str) -> Error {

@@ -109,7 +109,7 @@ fn text(
         text.push_str(&format!("  {}\n", names.join(", ")));
     }
     if paths.len() == 2 {
-        text.push_str("A name without old. or new. is that of the newer file.\n");
+        text.push_str("A name without old. or new. refers to the newer file.\n");
     }
     if entries.iter().any(|entry| entry.of.name() == "objects") {
         let functions = session.terminal.bold("functions");

@@ -104,7 +104,7 @@ pub(super) fn over_files(
         }
         if measured.as_ref().is_some_and(|before| *before != metric) {
             let message =
-                format!("{} measures something else than the files before it", show_path(path));
+                format!("{} measures something other than the files before it", show_path(path));
             return Err(UsageError::new(message).hint("--metric chooses one").into());
         }
         measured = Some(metric);

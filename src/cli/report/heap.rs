@@ -268,7 +268,7 @@ fn compared(
     subject.add_growth(&mut report, lines);
     report.notes.extend(cut_note(shown, all));
     report.notes.push(
-        "A box is as wide as the larger of both dumps. Types with less than 0.001 % are merged."
+        "The width of a box is the larger of its two sizes. Types with less than 0.001 % are merged."
             .to_owned(),
     );
     report.notes.push(made_by(&report, subject));

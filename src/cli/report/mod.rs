@@ -35,7 +35,7 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
     };
     if let Some(older) = args.files.iter().rev().skip(1).find(|file| is_same(file, &output)) {
         return Err(UsageError::new(format!(
-            "{} would be replaced by the page about it",
+            "{} is an input and would be replaced by the page",
             show_path(older)
         ))
         .into());

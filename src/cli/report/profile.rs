@@ -115,7 +115,10 @@ impl Side {
             table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
         let threads = table(&mut report, "Threads", &self.threads.rows, table_rows(lines), metric);
         report.tables = vec![functions, threads];
-        report.notes.push("Callers are added up over the whole profile: each function with those that called it below.".to_owned());
+        report.notes.push(
+            "Callers are added up over the whole profile: below each function are its callers."
+                .to_owned(),
+        );
         report.notes.push(made_by(&report, subject));
         report
     }
@@ -172,7 +175,7 @@ fn compared(
         .sorted();
     report.tables.push(table);
     subject.add_growth(&mut report, lines);
-    report.notes.push("A box is as wide as the larger of both profiles.".to_owned());
+    report.notes.push("The width of a box is the larger of its two values.".to_owned());
     report.notes.push(made_by(&report, subject));
     report
 }

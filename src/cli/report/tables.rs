@@ -91,7 +91,7 @@ pub(super) fn waste(
         .numbers("Bytes", "bytes", shown.iter().map(|(_, row)| number(row.bytes)))
         .sorted();
     table.note = Some(format!(
-        "{} could be saved; `dumptool waste` says how each kind is computed.",
+        "{} could be saved; `dumptool waste` explains how each kind is computed.",
         size(waste.bytes(), false)
     ));
     (!shown.is_empty()).then_some(table)

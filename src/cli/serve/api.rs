@@ -80,9 +80,14 @@ impl Api {
     fn words(&self, command: &str, query: &str) -> Result<Vec<OsString>, String> {
         let files = match (command, &self.both) {
             ("diff", Some(both)) => &both[..],
-            ("diff", None) => return Err("there is only one dump to show".to_owned()),
+            ("diff", None) => return Err("diff needs two dumps".to_owned()),
             (command, _) if COMMANDS.contains(&command) => std::slice::from_ref(&self.file),
-            _ => return Err(format!("the commands are {} and diff", COMMANDS.join(", "))),
+            _ => {
+                return Err(format!(
+                    "unknown command; the commands are {} and diff",
+                    COMMANDS.join(", ")
+                ));
+            }
         };
         let mut words: Vec<OsString> = vec![command.into(), "--format=json".into()];
         let mut objects = Vec::new();

@@ -85,7 +85,7 @@ fn parse(head: &[u8]) -> Result<Option<Request>, Response> {
     match parsed {
         Ok(httparse::Status::Partial) => return Ok(None),
         Ok(httparse::Status::Complete(_)) => {}
-        Err(_) => return Err(Response::error("400 Bad Request", "this is not a request")),
+        Err(_) => return Err(Response::error("400 Bad Request", "the request is malformed")),
     }
     if request.method != Some("GET") {
         return Err(Response::error("405 Method Not Allowed", "only GET is allowed"));

@@ -143,7 +143,7 @@ impl Server {
         let missing = || {
             Response::error(
                 "404 Not Found",
-                "nothing is here; use the whole address that dumptool printed",
+                "not found; use the complete address that dumptool printed",
             )
         };
         let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
@@ -176,7 +176,9 @@ impl Server {
             request.fetch_site.as_deref().is_none_or(|site| matches!(site, "same-origin" | "none"));
         match (host, origin && site) {
             (false, _) => Some(Response::error("421 Misdirected Request", "unknown host")),
-            (_, false) => Some(Response::error("403 Forbidden", "other pages may not ask")),
+            (_, false) => {
+                Some(Response::error("403 Forbidden", "requests from other pages are refused"))
+            }
             _ => None,
         }
     }
@@ -186,7 +188,7 @@ impl Server {
 fn token() -> anyhow::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("the system has no random numbers: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot get random numbers from the system: {error}"))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

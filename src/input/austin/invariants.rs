@@ -17,7 +17,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         profile.notes.without_metric,
         "samples without a metric",
     );
-    findings.none("names.utf8", profile.notes.replaced, "names that are no UTF-8");
+    findings.none("names.utf8", profile.notes.replaced, "names that are not UTF-8");
     findings.none("time.negative", u64::from(profile.total.time() < 0), "sums of times below zero");
     // The totals stand at the end of the file: when that was not reached they are not there, or are
     // not about all of it.

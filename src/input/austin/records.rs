@@ -185,7 +185,7 @@ impl<'a> Lines<'a> {
             });
         }
         let sample = parse_sample(line).ok_or_else(|| {
-            Error::corrupt(offset, "this line is no sample")
+            Error::corrupt(offset, "this line is not a sample")
                 .expected("P<pid>;T<thread>;<file>:<function>:<line> <metric>")
                 .context(self.after())
         })?;

@@ -147,7 +147,7 @@ fn text_lengths<S: FieldSink>(text: Text<'_>, sink: &mut S) {
 fn unknown_tag(offset: u64, tag: u64) -> Error {
     Error::corrupt(offset, format!("unknown data tag {tag}"))
         .expected("a tag of 0 to 8")
-        .hint("objects carry no length, so nothing after this can be read")
+        .hint("objects have no length field, so nothing after this can be read")
 }
 
 /// Decodes Latin-1, each byte of which is the code point of the same number.

@@ -40,7 +40,7 @@ struct Checker {
 faults! {
     struct ClassFaults {
         class_flags: "class.flags" "classes with flags",
-        field_flags: "field.flags" "fields with other flags than 1 (strong)",
+        field_flags: "field.flags" "fields with flags other than 1 (strong)",
     }
 }
 
@@ -48,7 +48,7 @@ faults! {
     struct ObjectFaults(has_properties: bool) {
         class_ids_out_of_range: "object.class_id" "objects of classes that do not exist",
         objects_of_holes: "object.class_hole" "objects of unused class ids",
-        unaligned_sizes: "object.shallow_size" "objects with a size that is no multiple of 8",
+        unaligned_sizes: "object.shallow_size" "objects with a size that is not a multiple of 8",
         bools: "object.bool" "bools that are neither 0 nor 1",
         long_strings: "object.truncated_length" "strings that are longer in the file than in the heap",
         references_out_of_range: "reference.target" "references to objects that do not exist",

@@ -220,7 +220,7 @@ impl<'a> Records<'a> {
             Group::ExternalProperties | Group::End | Group::Failed => "external property",
         };
         let error = match self.read.0 == self.announced {
-            true => error.context(format!("behind {what} {}", self.read)),
+            true => error.context(format!("after {what} {}", self.read)),
             false => error.context(format!(
                 "in {what} {} of {}",
                 self.read.0.saturating_add(1),

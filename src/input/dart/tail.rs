@@ -65,10 +65,10 @@ fn trailing_zeros(cursor: &Cursor<'_>) -> Result<u64> {
         None => Ok(rest.len() as u64),
         Some(zeros) => Err(Error::corrupt(
             cursor.offset().saturating_add(zeros as u64),
-            "bytes behind the end of the snapshot",
+            "bytes after the end of the snapshot",
         )
         .expected("the end of the file, or zeros")
-        .found(format!("{} bytes behind the identity hash codes", rest.len()))),
+        .found(format!("{} bytes after the identity hash codes", rest.len()))),
     }
 }
 

@@ -73,7 +73,7 @@ struct CurrentGoroutine {
 faults! {
     /// Faults of objects, types and segments.
     struct HeapFaults(version: Version) {
-        overlapping: "objects.overlap" "objects that overlap the one before them",
+        overlapping: "objects.overlap" "objects that overlap the preceding object",
         outside_heap: "objects.in_heap" "objects outside of the range of the heap",
         unknown_kinds: "objects.kind" "objects of an unknown kind" if version <= Version::Go13,
         fields_of_types: "types.fields" "fields beyond the size of their type" if version <= Version::Go13,
@@ -88,10 +88,10 @@ faults! {
     struct StackFaults(version: Version) {
         unknown_status: "goroutines.status" "goroutines with an unknown status" if version > Version::Draft13,
         without_goroutine: "goroutines.order" "frames, defers and panics before the first goroutine" if version > Version::Draft13,
-        wrong_owner: "goroutines.owner" "defers and panics of another goroutine than the one before them" if version > Version::Draft13,
+        wrong_owner: "goroutines.owner" "defers and panics of a goroutine other than the preceding one" if version > Version::Draft13,
         wrong_top: "frames.top" "innermost frames that are not at their goroutine's stack pointer" if version > Version::Draft13,
-        broken_depth: "frames.depth" "frames whose depth does not follow that of the frame before" if version > Version::Draft13,
-        broken_child: "frames.child" "frames whose child is not the frame before" if version > Version::Draft13,
+        broken_depth: "frames.depth" "frames whose depth does not follow that of the preceding frame" if version > Version::Draft13,
+        broken_child: "frames.child" "frames whose child is not the preceding frame" if version > Version::Draft13,
     }
 }
 
@@ -101,7 +101,7 @@ faults! {
         changed_types: "types.same" "type records that differ from an earlier one at the same address",
         types_of_objects: "objects.type" "types of objects that have no type record" if version <= Version::Go13,
         types_of_itabs: "itabs.type" "types of itabs that have no type record" if version > Version::Go13,
-        repeated_profiles: "memprof.unique" "profile entries with the id of another one" if version > Version::Draft13,
+        repeated_profiles: "memprof.unique" "profile entries with the id of another entry" if version > Version::Draft13,
         unknown_profiles: "alloc_samples.profile" "profile ids of samples that have no entry" if version > Version::Draft13,
         samples: "alloc_samples.in_heap" "samples outside of the range of the heap" if version > Version::Draft13,
         finalizers: "finalizers.in_heap" "finalizers of objects outside of the range of the heap" if version > Version::Draft13,

@@ -105,7 +105,7 @@ fn pointer_size(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     let start = cursor.offset();
     match cursor.uleb128(what)? {
         size @ (4 | 8) => Ok(size),
-        size => Err(Error::corrupt(start, "impossible pointer size")
+        size => Err(Error::corrupt(start, "invalid pointer size")
             .expected("4 or 8")
             .found(size.to_string())),
     }

@@ -25,7 +25,7 @@ pub(super) fn boolean(cursor: &mut Cursor<'_>, what: &'static str) -> Result<boo
     match cursor.uleb128(what)? {
         0 => Ok(false),
         1 => Ok(true),
-        value => Err(Error::corrupt(start, format!("{what} is no boolean"))
+        value => Err(Error::corrupt(start, format!("{what} is not a boolean"))
             .expected("0 or 1")
             .found(value.to_string())),
     }

@@ -201,7 +201,7 @@ impl<'a> Records<'a> {
                 format!("record tag {tag} belongs to a later draft of 1.3"),
             )
             .expected("a record of the first draft (1, 3 to 10)")
-            .hint("drafts between March 10 and 25, 2014 are not read"));
+            .hint("dumptool does not read the drafts from March 10 to 25, 2014"));
         }
         Err(unknown_tag(start, tag, "a record of the draft of 1.3 (1, 3 to 10)"))
     }
@@ -255,7 +255,7 @@ impl<'a> Records<'a> {
 fn unknown_tag(offset: u64, tag: u64, expected: &'static str) -> Error {
     Error::corrupt(offset, format!("unknown record tag {tag}"))
         .expected(expected)
-        .hint("records carry no length, so nothing after this can be read")
+        .hint("records have no length field, so nothing after this can be read")
 }
 
 impl<'a> Iterator for Records<'a> {

@@ -45,13 +45,13 @@ struct Checker<'c, 'a> {
 
 faults! {
     struct Faults(has_strings: bool) {
-        node_types: "node.type" "nodes of a type that meta does not have",
+        node_types: "node.type" "nodes of a type that is not in meta",
         node_names: "node.name" "nodes whose name is not a string of the file" if has_strings,
         detachedness: "node.detachedness" "nodes with a detachedness other than 0, 1 and 2",
-        edge_types: "edge.type" "edges of a type that meta does not have",
+        edge_types: "edge.type" "edges of a type that is not in meta",
         edge_names: "edge.name" "edges whose name is not a string of the file" if has_strings,
-        targets: "edge.to_node" "edges to positions that are not those of nodes",
-        locations: "location.object_index" "locations of positions that are not those of nodes",
+        targets: "edge.to_node" "edges to positions where no node begins",
+        locations: "location.object_index" "locations of positions where no node begins",
     }
 }
 

@@ -114,7 +114,7 @@ impl Part<'_> {
                     None => {
                         return Err(Error::truncated(
                             numbers.offset(),
-                            "the last row lacks fields",
+                            "the last row is incomplete",
                         ));
                     }
                 }

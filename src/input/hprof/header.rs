@@ -40,7 +40,7 @@ impl Header {
             4 => IdSize::Four,
             8 => IdSize::Eight,
             size => {
-                return Err(Error::corrupt(offset, "ids have an impossible size")
+                return Err(Error::corrupt(offset, "invalid size of ids")
                     .expected("4 or 8")
                     .found(size.to_string()));
             }

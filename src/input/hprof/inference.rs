@@ -67,7 +67,7 @@ impl Found {
         let count = largest.len();
         (count > 0).then(|| {
             format!(
-                "classes whose size is the distance between objects, not what HotSpot's rules give: {count} ({}{rest})",
+                "classes whose size comes from the distance between objects, not from HotSpot's rules: {count} ({}{rest})",
                 examples.join(", ")
             )
         })

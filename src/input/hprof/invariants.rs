@@ -60,7 +60,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     if scan.virtual_threads.lack_stacks(&scan.roots) {
         findings.warnings.push(WarningKind::OmittedStacks.text().to_owned());
     }
-    findings.none("record.length", records.surplus(), "bytes of records behind their fields");
+    findings.none("record.length", records.surplus(), "bytes of records after their fields");
     findings.set_damage(scan.damage);
     Ok(findings)
 }
@@ -98,24 +98,24 @@ faults! {
         between_segments: "heap_dump_segment.between" "other records between segments of a heap dump",
         not_empty_ends: "heap_dump_end.length" "ends of heap dumps that are not empty",
         ends_without_segments: "heap_dump_end.segments" "ends of heap dumps without segments",
-        repeated_objects: "object.id" "objects and classes with the id of another one",
+        repeated_objects: "object.id" "objects and classes with the id of another object or class",
         zero_ids: "object.id_zero" "objects and classes with the id 0",
         nameless_classes: "load_class.name" "loaded classes with a name that is not in the file" if complete,
         nameless_frames: "frame.names" "frames with a name that is not in the file" if complete,
         classless_frames: "frame.class" "frames of classes that were not loaded" if complete,
         frameless_traces: "trace.frames" "frames of traces that are not in the file" if complete,
         not_loaded: "class_dump.load_class" "classes of the heap that were not loaded" if complete,
-        super_classes: "class_dump.super" "classes without a superclass, java.lang.Object apart" if complete,
+        super_classes: "class_dump.super" "classes without a superclass, except java.lang.Object" if complete,
         nameless_fields: "class_dump.names" "fields with a name that is not in the file" if complete,
         dangling_statics: "class_dump.references" "references of classes to objects that do not exist" if complete,
         classless_instances: "instance_dump.class" "instances of classes that do not exist" if complete,
         instance_lengths: "instance_dump.length" "instances whose data is not as long as the fields of their class" if complete,
         dangling_fields: "instance_dump.references" "references of fields to objects that do not exist" if complete,
         classless_arrays: "object_array.class" "arrays of classes that do not exist" if complete,
-        array_classes: "object_array.class_name" "arrays of classes that are not those of arrays" if complete,
+        array_classes: "object_array.class_name" "arrays whose class is not an array class" if complete,
         dangling_elements: "object_array.references" "references of elements to objects that do not exist" if complete && checks_elements,
-        overlaps: "object.overlap" "objects that reach into the next one" if complete && has_addresses,
-        rootless: "root.object" "roots that hold no object of the file" if complete,
+        overlaps: "object.overlap" "objects that overlap the next one" if complete && has_addresses,
+        rootless: "root.object" "roots of objects that are not in the file" if complete,
         threadless: "root.thread" "roots of threads that do not exist" if complete,
         root_frames: "root.frame" "roots of frames that their thread does not have" if complete,
     }

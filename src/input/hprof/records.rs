@@ -101,7 +101,7 @@ pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Resu
         Some(root) => Ok(HeapRec::Root(root)),
         None => Err(Error::corrupt(offset, format!("unknown tag {tag:#04x} of a heap record"))
             .expected("0x01 to 0x08, 0x20 to 0x23, 0xff, or one of Android's")
-            .hint("heap records carry no length, so nothing after this can be read")),
+            .hint("heap records have no length field, so nothing after this can be read")),
     }
 }
 

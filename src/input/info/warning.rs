@@ -109,7 +109,7 @@ impl fmt::Display for InfoWarning {
                 f.write_str("no params record: the pointer size and byte order are not known")
             }
             Self::PhantomsByMemstats => f.write_str(
-                "the memory statistics, not the Go version, tell which object records are phantoms",
+                "phantom records were identified by the memory statistics, not by the Go version",
             ),
             Self::MemstatsDiffer { found, expected } => {
                 let (count, bytes) = found;
@@ -136,7 +136,7 @@ impl fmt::Display for InfoWarning {
                 write!(f, "zero bytes after the end of the snapshot, ignored: {count}")
             }
             Self::NoRoots => f.write_str(
-                "no roots, as in dumps with `since:`: all that nothing refers to is taken for a root",
+                "no roots, as in dumps with `since:`: every object that nothing refers to counts as a root",
             ),
             Self::MalformedLines { count, first } => {
                 write!(f, "lines that are not valid JSON, which were skipped: {count}")?;
@@ -147,15 +147,15 @@ impl fmt::Display for InfoWarning {
                 f.write_str("no usable table of contents; blocks were found by scanning the file")
             }
             Self::NotClosed => f.write_str(
-                "the file was not closed in order; the profiled process may have been killed",
+                "the file was not closed properly; the profiled process may have been killed",
             ),
             Self::LostNames => f.write_str(
-                "parts of the tables of strings, types or frames are lost, and names with them",
+                "parts of the tables of strings, types or frames are lost, so names are missing",
             ),
             Self::NoNames => {
                 f.write_str("no tables of strings, types and frames; names are not known")
             }
-            Self::UndefinedKeys(count) => write!(f, "keys that no record defines: {count}"),
+            Self::UndefinedKeys(count) => write!(f, "keys that are never defined: {count}"),
             Self::NegativeTime => f.write_str("the times add up to less than zero"),
             Self::InvalidSamples { bad, all } => {
                 write!(f, "Austin could not unwind {bad} of {all} samples properly")
@@ -172,7 +172,7 @@ impl fmt::Display for InfoWarning {
                 write!(f, "names that are not UTF-8, whose invalid bytes become U+FFFD: {count}")
             }
             Self::SkippedLines(count) => {
-                write!(f, "indented lines that are no frames, which were skipped: {count}")
+                write!(f, "indented lines that are not frames, which were skipped: {count}")
             }
             Self::TimeBeforeSamples(time) => {
                 write!(f, "{time} microseconds before the first sample belong to no function")

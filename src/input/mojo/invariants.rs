@@ -29,7 +29,7 @@ fn check_events(tally: &Tally<'_>, findings: &mut Findings) {
         tally.strays.0,
         "frames and metrics before the first stack",
     );
-    findings.none("keys.unresolved", tally.symbols.unresolved(), "keys that are defined nowhere");
+    findings.none("keys.unresolved", tally.symbols.unresolved(), "keys that are never defined");
     if tally.version < 4 {
         let newer = ["stack_repeat", "task_stack", "task_waiter", "task_running"]
             .map(|name| tally.count(name))

@@ -171,7 +171,7 @@ impl<'a> Records<'a> {
             version => Some(
                 Error::unsupported(3, format!("MOJO version {version} is not known"))
                     .expected("version 1 to 4")
-                    .hint("it was read by the rules of version 4; what is shown may be wrong"),
+                    .hint("it was read by the rules of version 4; the result may be wrong"),
             ),
         }
     }
@@ -226,7 +226,7 @@ impl<'a> Records<'a> {
             Error::corrupt(start, format!("unknown event id {id}"))
                 .expected("a MOJO event (1 to 16)")
                 .context(format!("after {} events", self.count))
-                .hint("events carry no length, so nothing after this can be read")
+                .hint("events have no length field, so nothing after this can be read")
         })
     }
 }

@@ -97,5 +97,5 @@ impl<'a> Symbols<'a> {
 #[cold]
 fn undefined_here(offset: u64, what: &str, key: u64) -> Error {
     Error::corrupt(offset, format!("{what} key {key} is not defined for this process"))
-        .hint("mojo2austin stops here too; the dialect `full` looks further")
+        .hint("mojo2austin also stops here; --dialect full searches further")
 }

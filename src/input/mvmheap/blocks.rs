@@ -270,7 +270,7 @@ fn unknown_block(offset: u64, name: BlockName) -> Error {
     Error::corrupt(offset, format!("unknown block {}", name.shown()))
         .expected("the name of a block, such as \"colkind\" or \"toc\"")
         .hint(
-            "blocks carry no length, so what follows can only be found through a table of contents",
+            "blocks have no length field, so what follows can only be found through a table of contents",
         )
 }
 

@@ -186,7 +186,7 @@ impl<'a> FrameReader<'a> {
     fn cut(&self) -> Error {
         Error::truncated(
             self.position(),
-            format!("the zstd frame of block \"{}\" is cut", self.name.escape_default()),
+            format!("the zstd frame of block \"{}\" is truncated", self.name.escape_default()),
         )
         .context(format!("after {} decompressed bytes", self.decoded))
     }
@@ -195,10 +195,10 @@ impl<'a> FrameReader<'a> {
     fn too_large(&self, limit: u64) -> Error {
         Error::limit(
             self.offset,
-            format!("block \"{}\" decompresses too far", self.name.escape_default()),
+            format!("the decompressed block \"{}\" is too large", self.name.escape_default()),
         )
         .expected(format!("at most {limit} bytes from {}", self.frame.len()))
-        .hint("a real column does not shrink that much; the file was made to exhaust its reader")
+        .hint("no real column compresses that well; the file may be a decompression bomb")
     }
 }
 
@@ -213,12 +213,12 @@ impl<'a> Column<'a> {
     /// Begins to decode a column; `weight` as in [`FrameReader::new`].
     pub(super) fn new(block: &Block<'a>, weight: u64, decoders: &Decoders) -> Result<Self> {
         let Body::Column { entry_size, .. } = block.body else {
-            return Err(Error::corrupt(block.start, "this block is no column"));
+            return Err(Error::corrupt(block.start, "this block is not a column"));
         };
         if !matches!(entry_size, 1 | 2 | 4 | 8) {
             return Err(Error::corrupt(
                 block.start.saturating_add(8),
-                "the entry size of a column is none that a number can have",
+                "the entry size of a column is invalid",
             )
             .expected("1, 2, 4 or 8")
             .found(entry_size.to_string()));

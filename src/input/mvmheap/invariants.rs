@@ -79,7 +79,7 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
     findings.none(
         "toc.own_start",
         own_starts.0,
-        "tables of contents that give another position of themselves",
+        "tables of contents with a wrong position of their own",
     );
     findings.none(
         "toc.order",
@@ -106,7 +106,7 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
     findings.none(
         "toc.positions",
         wrong as u64,
-        "entries of tables of contents that no block agrees with",
+        "entries of tables of contents that match no block",
     );
     let listed = found.iter().filter(|(start, ..)| hints.at_offset(*start).is_some()).count();
     let last = hints.outer.unwrap_or(0);
@@ -125,7 +125,7 @@ fn check_tables(dump: &Dump<'_>, findings: &mut Findings) {
     let Some(strings) = strings else { return };
     if types.is_some() {
         let bad = dump.tables.types.iter().filter(|row| row.repr.max(row.name) >= strings).count();
-        findings.none("types.strings", bad as u64, "types that name strings that do not exist");
+        findings.none("types.strings", bad as u64, "types that refer to strings that do not exist");
     }
     if frames.is_some() {
         let bad = dump
@@ -134,7 +134,11 @@ fn check_tables(dump: &Dump<'_>, findings: &mut Findings) {
             .iter()
             .filter(|row| row.iter().any(|index| *index >= strings))
             .count();
-        findings.none("frames.strings", bad as u64, "frames that name strings that do not exist");
+        findings.none(
+            "frames.strings",
+            bad as u64,
+            "frames that refer to strings that do not exist",
+        );
     }
 }
 
@@ -197,7 +201,7 @@ faults! {
 faults! {
     struct ReferenceFaults {
         targets: "references.targets" "references to rows that do not exist",
-        kinds: "references.kinds" "references whose description is of a kind that is never written",
+        kinds: "references.kinds" "references whose description has an unknown kind",
         values: "references.unknown" "references with a value but no description",
         strings: "references.strings" "references described by strings that do not exist",
     }
@@ -289,7 +293,7 @@ fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, finding
         (
             "total_frames",
             frames,
-            "rows of kind frame, less those on the call stack, against total_frames",
+            "rows of kind frame, minus those on the call stack, against total_frames",
         ),
         ("total_refs", references, "references against total_refs"),
     ];

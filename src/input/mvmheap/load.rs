@@ -88,7 +88,7 @@ fn candidates(dump: &Dump<'_>, choice: SnapshotChoice, end: u64) -> Result<Vec<u
 
 #[cold]
 fn cut(end: u64) -> Error {
-    Error::truncated(end, "the input ends before the first whole snapshot")
+    Error::truncated(end, "the input ends before the first complete snapshot")
 }
 
 fn missing_column(snapshot: &Snapshot<'_>) -> Option<&'static str> {
@@ -106,8 +106,8 @@ fn missing_column(snapshot: &Snapshot<'_>) -> Option<&'static str> {
 
 #[cold]
 fn not_whole(snapshot: &Snapshot<'_>, name: &str) -> Error {
-    let what = format!("the snapshot is not whole: \"{name}\" is missing");
-    Error::truncated(snapshot.end, what).hint("another snapshot of the file may be whole")
+    let what = format!("the snapshot is incomplete: \"{name}\" is missing");
+    Error::truncated(snapshot.end, what).hint("another snapshot of the file may be complete")
 }
 
 fn load_snapshot<'a>(

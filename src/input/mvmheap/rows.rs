@@ -98,7 +98,7 @@ fn next_of_columns(
         column.read(CHUNK, values).map_err(|error| ColumnError { column: i, error })?;
         if *rows.get_or_insert(values.len()) != values.len() {
             let what = format!(
-                "column \"{}\" has another number of rows than the columns before it",
+                "column \"{}\" has a different number of rows than the columns before it",
                 COLLECTABLES.get(i).unwrap_or(&"")
             );
             return Err(ColumnError { column: i, error: Error::corrupt(column.position(), what) });

@@ -66,11 +66,14 @@ impl<'a> Sections<'a> {
             {
                 Err(cursor.truncated("the index"))
             }
-            tag => {
-                Err(Error::corrupt(start, format!("unknown section \"{}\"", tag.escape_ascii()))
-                    .expected("coll, refs, strs, type, fram or the index at the end")
-                    .hint("sections carry no length in bytes, so nothing after this can be read"))
-            }
+            tag => Err(Error::corrupt(
+                start,
+                format!("unknown section \"{}\"", tag.escape_ascii()),
+            )
+            .expected("coll, refs, strs, type, fram or the index at the end")
+            .hint(
+                "sections do not store their length in bytes, so nothing after this can be read",
+            )),
         }
     }
 }
@@ -133,9 +136,12 @@ fn fixed_rows<'a>(
     let (count, entry_size) = header(cursor)?;
     if entry_size != width {
         let at = cursor.offset().saturating_sub(8);
-        return Err(Error::corrupt(at, format!("the rows of section {name} have another size"))
-            .expected(format!("{width} bytes"))
-            .found(entry_size.to_string()));
+        return Err(Error::corrupt(
+            at,
+            format!("the rows of section {name} have an unexpected size"),
+        )
+        .expected(format!("{width} bytes"))
+        .found(entry_size.to_string()));
     }
     let payload = cursor.take(count.saturating_mul(width), "the rows of a section")?;
     Ok(Section {

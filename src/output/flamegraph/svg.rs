@@ -92,7 +92,7 @@ fn subtitle(placed: &[Placed], words: &Words<'_>) -> String {
     if words.compares {
         let _ = write!(
             subtitle,
-            " (was {before}). Red has grown, blue has shrunk; a box is as wide as the larger of both"
+            " (was {before}). Red has grown, blue has shrunk; a box is as wide as the larger of its two values"
         );
     }
     subtitle

@@ -47,7 +47,7 @@ pub(super) fn read(
             let at = snapshot.block(name).map_or(snapshot.start, |block| block.start);
             return Err(Error::corrupt(
                 at,
-                "there are more or fewer references than the rows have",
+                "the number of references differs from the sum over the rows",
             )
             .expected(order.references.to_string())
             .found(found.to_string()));

@@ -219,9 +219,12 @@ fn same_length(snapshot: &Snapshot<'_>, name: &str, expected: u64, found: u64) -
     }
     let at = snapshot.block(name).map_or(snapshot.start, |block| block.start);
     debug_assert!(COLLECTABLES.contains(&name));
-    Err(Error::corrupt(at, format!("column \"{name}\" has another number of rows than others"))
-        .expected(expected.to_string())
-        .found(found.to_string()))
+    Err(Error::corrupt(
+        at,
+        format!("column \"{name}\" has a different number of rows than the others"),
+    )
+    .expected(expected.to_string())
+    .found(found.to_string()))
 }
 
 fn add_kinds(kinds: &mut Vec<u8>, values: &[u64]) {

@@ -56,12 +56,12 @@ impl<'a> Program<'a> {
         let version = build_version(&image).ok_or_else(|| {
             Error::executable("not a Go program")
                 .expected("the build information of Go")
-                .hint("name the executable that wrote the dump, not a script that starts it or a file with debugging symbols only")
+                .hint("use the executable that wrote the dump, not a script that starts it or a file with only debugging symbols")
         })?;
         let minor = minor(&version).unwrap_or(u32::MAX);
         if minor < OLDEST {
             return Err(Error::executable(format!(
-                "a program of {version}, whose tables are not read"
+                "a program of {version}, whose tables dumptool cannot read"
             ))
             .expected("Go 1.18 or later"));
         }
@@ -72,7 +72,7 @@ impl<'a> Program<'a> {
         });
         let (table, module, module_by) = found.ok_or_else(|| {
             Error::executable(format!("the tables of {version} were not found in the executable"))
-                .hint("the file may be packed, or hold debugging symbols only")
+                .hint("the file may be packed, or contain only debugging symbols")
         })?;
         let functions = Functions::parse(&image, table, &module)
             .ok_or_else(|| Error::executable("damaged table of functions"))?;

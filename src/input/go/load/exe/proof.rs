@@ -27,11 +27,11 @@ pub(super) struct Proof {
 pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>) -> Result<Proof> {
     let mut checks = Vec::new();
     let version = facts.version.as_deref().ok_or_else(|| {
-        other("the dump does not say which version of Go wrote it")
+        other("the dump does not contain the version of Go that wrote it")
             .expected("a dump of Go 1.17 or later")
     })?;
     if version != program.version {
-        return Err(other("its version of Go is another one")
+        return Err(other("its Go version differs")
             .expected(version.to_owned())
             .found(program.version.clone()));
     }
@@ -39,7 +39,7 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
     if (facts.pointer_size, facts.big_endian)
         != (program.image.pointer_size, program.image.big_endian)
     {
-        return Err(other("its pointers are not those of the dump"));
+        return Err(other("its pointer size or byte order differs"));
     }
     let (data, bss) = match (&facts.data, &facts.bss) {
         (Some(data), Some(bss)) => (data, bss),
@@ -61,7 +61,7 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
                 format!("{} at {start:#x}", String::from_utf8_lossy(name))
             });
             let what = format!(
-                "the functions of the stack are elsewhere in it, such as {}",
+                "functions on the stack have other addresses in it, such as {}",
                 String::from_utf8_lossy(frame.name)
             );
             return Err(other(what).expected(format!("an entry at {entry:#x}")).found(here));
@@ -81,7 +81,7 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
             let name = String::from_utf8_lossy(record.name);
             let found = size.map_or("no type there".to_owned(), |size| format!("{size} bytes"));
             let what = format!(
-                "its types are not those of the dump, such as {name} at {:#x}",
+                "its types differ from those of the dump, such as {name} at {:#x}",
                 record.addr
             );
             return Err(other(what).expected(format!("{} bytes", record.size)).found(found));
@@ -103,7 +103,7 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
             .map(|found| found.wrapping_add(slide));
         if found != Some(dynamic) {
             let what = format!(
-                "its interface tables are not those of the dump, such as the one at {:#x}",
+                "its interface tables differ from those of the dump, such as the one at {:#x}",
                 itab.addr
             );
             let found = found.map_or("nothing there".to_owned(), |found| format!("{found:#x}"));
@@ -128,13 +128,13 @@ fn segment_agrees(
         return Ok(());
     }
     let describe = |address: u64, length: u64| format!("{length} bytes at {address:#x}");
-    let what = format!("its {name} segment is not that of the dump");
+    let what = format!("its {name} segment differs from that of the dump");
     Err(other(what).expected(describe(address, length)).found(describe(start, expected)))
 }
 
 fn other(what: impl Into<String>) -> Error {
     let what: String = what.into();
     Error::executable(format!("not the executable that wrote the dump: {what}")).hint(
-        "name the executable itself, or a build of the same source with the same toolchain and flags; one with DWARF fits the dump of a stripped one",
+        "use the executable itself, or a build of the same source with the same toolchain and flags; an unstripped build matches the dump of a stripped program",
     )
 }
