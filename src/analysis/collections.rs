@@ -66,7 +66,7 @@ impl<'h, 'a> Collections<'h, 'a> {
         Self { heap, shapes: Arc::clone(shapes) }
     }
 
-    /// What to keep for [`Collections::again`].
+    /// Returns the data that [`Collections::again`] needs.
     pub fn shapes(&self) -> &Arc<CollectionShapes> {
         &self.shapes
     }

@@ -80,7 +80,7 @@ impl Tree for CoreTree<'_, '_, '_> {
     }
 }
 
-/// What objects own.
+/// Finds the objects that an object owns, and their bytes.
 struct Owning<'g, 'h, 'a> {
     heap: &'g Heap<'a>,
     graph: &'g Graph<'h>,

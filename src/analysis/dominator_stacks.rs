@@ -132,7 +132,7 @@ struct Starts<'h, 'a> {
     roots: RootGroups,
     owners: TypeOwners,
     isolates: Vec<ObjectId>,
-    /// Those that are in use, by number, and the numbers.
+    /// The starts in use, by number, and the numbers.
     starts: Vec<Start>,
     numbers: FxHashMap<Start, u32>,
     /// The frame of the first one, after those of types.

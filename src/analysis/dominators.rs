@@ -1,12 +1,12 @@
 //! Dominators: an object dominates another one if every path from the roots to that one passes it.
 //!
-//! What one reference alone leads to is dominated by the object with this reference (`owned`). For all
-//! other objects the algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
-//! Problems", 2005): a depth-first search of a copy of the graph (`packed`) numbers the live
-//! objects (`search`), semidominators follow from the edges against the order of the numbers
-//! (`semi`), and immediate dominators from semidominators by walking up the tree that is already
-//! known. Everything after the search works on numbers, not on objects: what is near in the tree is
-//! near in memory.
+//! An object with a single reference to it is dominated by the object with this reference (`owned`).
+//! For all other objects the algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for
+//! Dominators and Related Problems", 2005): a depth-first search of a copy of the graph (`packed`)
+//! numbers the live objects (`search`), semidominators follow from the edges against the order of
+//! the numbers (`semi`), and immediate dominators from semidominators by walking up the part of the
+//! tree that is already known. Everything after the search works on numbers, not on objects, so
+//! that neighbors in the tree are near each other in memory.
 //!
 //! Walking up can take quadratic time, if many objects at the end of a long list are also held at
 //! its beginning. Steps are counted; when there are too many, relative dominators (`relative`) take

@@ -30,7 +30,7 @@ pub enum GroupBy {
     Generation,
 }
 
-/// Which objects are counted.
+/// The objects to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Objects that the roots reach.

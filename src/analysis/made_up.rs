@@ -4,10 +4,10 @@ use super::graph::Graph;
 use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
 
-/// Those that can be reached from the roots over made-up objects alone, and what they refer to.
-/// Nothing, if roots hold objects themselves.
+/// The synthetic objects that paths of synthetic objects reach from the roots, and their targets.
+/// Empty if roots hold objects themselves.
 pub(super) struct MadeUp {
-    /// Those nearest to the roots first.
+    /// Sorted by distance from the roots.
     pub(super) list: Vec<ObjectId>,
     objects: ObjectSet,
     /// None: every root counts.

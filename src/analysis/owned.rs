@@ -99,7 +99,7 @@ impl Seen {
         *once |= bit;
     }
 
-    /// What both have seen.
+    /// Combines the marks of two parts.
     fn and(mut self, other: Self) -> Self {
         for ([once, more], [other_once, other_more]) in self.0.iter_mut().zip(other.0) {
             *more |= other_more | (*once & other_once);

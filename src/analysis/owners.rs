@@ -1,4 +1,4 @@
-//! What a class or a type belongs to: a class loader (JVM) or a library (Dart).
+//! The owner of a class or a type: a class loader (JVM) or a library (Dart).
 
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, ThreadKind, TypeKind};
 use crate::model::names::NameId;

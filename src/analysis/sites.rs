@@ -68,7 +68,7 @@ impl SiteGroups {
         groups
     }
 
-    /// What each group has allocated and is live, as the file counts it.
+    /// Returns the live allocations of each group, as the file counts them.
     pub(super) fn counted(&self, heap: &Heap<'_>) -> Vec<Sum> {
         let mut sums = vec![Sum::default(); self.names.len()];
         for (site, group) in heap.sites.sites.iter().zip(&self.of_site) {

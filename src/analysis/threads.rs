@@ -25,7 +25,7 @@ pub struct ThreadGroup {
 pub struct Threads {
     /// The groups, those that retain most bytes first, then those with most threads.
     pub groups: Vec<ThreadGroup>,
-    /// What each thread alone keeps alive, by row of [`Heap::threads`].
+    /// Count and bytes of the objects that each thread alone keeps alive, by row of [`Heap::threads`].
     pub retained: Vec<Sum>,
     /// Rows of [`Heap::roots`] that belong to frames, sorted by frame.
     locals: Vec<(u32, u32)>,
@@ -34,13 +34,13 @@ pub struct Threads {
 impl Threads {
     /// Groups the threads of a heap by their stacks, or makes a group of each.
     ///
-    /// What only one thread reaches, only that thread retains; what several threads of one group
-    /// reach, and nothing else does, the group retains.
+    /// A thread retains the objects that only it reaches. A group retains the objects that only
+    /// threads of the group reach.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>, each: bool) -> Self {
         Self::with(heap, graph, None, each)
     }
 
-    /// The same with dominators, over which there is less to follow.
+    /// Does the same with the dominators of the heap, which takes less work.
     pub fn of_dominators(
         heap: &Heap<'_>,
         graph: &Graph<'_>,

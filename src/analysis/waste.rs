@@ -71,7 +71,7 @@ impl WasteKind {
         }
     }
 
-    /// How the bytes are computed.
+    /// Returns a description of how the bytes are computed.
     pub fn method(self) -> &'static str {
         match self {
             Self::DuplicateText => {
@@ -93,7 +93,7 @@ impl WasteKind {
     }
 }
 
-/// What a heap wastes.
+/// The waste in a heap, by kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waste {
     /// One for each kind, in the order of [`WasteKind::ALL`].
@@ -130,11 +130,11 @@ pub struct WasteRow {
     pub bytes: u64,
     /// The first object with the value, or the one that wastes most.
     pub example: ObjectId,
-    /// How full all collections of the type are, where their room is known.
+    /// The fill of all collections of the type, where their capacity is known.
     pub fill: Option<Fill>,
 }
 
-/// How full the collections of a type are.
+/// The fill of the collections of a type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fill {
     /// Collections of the type, with those that waste nothing.

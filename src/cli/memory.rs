@@ -17,8 +17,8 @@ use std::path::Path;
 const BYTES_PER_OBJECT: u64 = 16;
 const BYTES_PER_REFERENCE: u64 = 8;
 
-/// What an executable takes: types of objects and marks of what was visited, and tables of a
-/// program in proportion to its file.
+/// Bytes per object with an executable: types of objects and marks of visited objects. Tables of
+/// the program add memory in proportion to its file.
 const TYPED_BYTES_PER_OBJECT: u64 = 20;
 const BYTES_PER_PROGRAM_BYTE: u64 = 4;
 

@@ -259,7 +259,7 @@ fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -
     }
 }
 
-/// What an object retains, for a column of its own.
+/// Returns the retained bytes of an object, for a column of its own.
 fn retains(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -> String {
     match analysed.is_live(object) {
         true => format!("retains {}", session.size(analysed.retained(object))),

@@ -38,7 +38,7 @@ pub use text::Text;
 use crate::error::{Error, Result};
 use text::closing_quote;
 
-/// How deep arrays and objects may nest. A call tree takes up to two levels for each frame.
+/// Maximum depth of nested arrays and objects. A call tree takes up to two levels per frame.
 pub const MAX_DEPTH: usize = 1 << 20;
 
 /// A piece of a document.
@@ -79,7 +79,7 @@ pub enum ValueKind {
     Other,
 }
 
-/// What may come next.
+/// The syntax that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A value: the document, or after a key.
@@ -120,7 +120,7 @@ impl<'a> Scanner<'a> {
         self.base.saturating_add(self.at as u64)
     }
 
-    /// How many arrays and objects are open.
+    /// Returns the number of open arrays and objects.
     pub fn depth(&self) -> usize {
         self.depth
     }

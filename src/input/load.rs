@@ -6,11 +6,11 @@ use crate::model::heap::Heap;
 use crate::model::profile::{Profile, ProfileBuilder};
 use std::ops::ControlFlow;
 
-/// Which words of call frames count as pointers (Go).
+/// The words of call frames that count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RootScan {
-    /// Those that the dump lists.
+    /// The words that the dump lists.
     Precise,
     /// Those, and all words of a frame that a live word points into: variables whose address was
     /// taken are not listed.
@@ -20,7 +20,7 @@ pub enum RootScan {
     Conservative,
 }
 
-/// Which snapshot of a file with several.
+/// The snapshot to load from a file with several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SnapshotChoice {
@@ -46,11 +46,11 @@ pub struct LayoutChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeSizes {
-    /// Those of the file: each object has the memory that it takes.
+    /// The sizes in the file: each object has the memory that it takes.
     #[default]
     File,
-    /// Those that Chrome DevTools shows: what only one object refers to of arrays and hidden
-    /// objects is part of that object.
+    /// The sizes that Chrome DevTools shows: an array or hidden object with a single referrer is
+    /// part of that referrer.
     Devtools,
 }
 
@@ -58,9 +58,9 @@ pub enum NodeSizes {
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct LoadOptions<'a> {
-    /// Which snapshot.
+    /// The snapshot to load.
     pub snapshot: SnapshotChoice,
-    /// Which words of call frames count as pointers.
+    /// The words of call frames that count as pointers.
     pub roots: RootScan,
     /// The layout of objects (hprof). What the user does not state is found in the file.
     pub layout: LayoutChoice,
@@ -162,7 +162,7 @@ pub struct ExecutableReport {
     pub checks: Vec<String>,
     /// Functions in the table of functions (pclntab).
     pub functions: u64,
-    /// How the module data was found: by its `section`, its `symbol` or a `scan`.
+    /// The source of the module data: its `section`, its `symbol` or a `scan`.
     pub module_data: &'static str,
     /// Type descriptors.
     pub descriptors: u64,
@@ -346,7 +346,7 @@ pub fn no_snapshot(number: u64, count: u64) -> Error {
     Error::absent(format!("no snapshot {number}; {}", snapshots(count)))
 }
 
-/// Which snapshots a file has, for people.
+/// Describes the snapshots of a file, for messages.
 pub fn snapshots(count: u64) -> String {
     match count {
         0 => "the file has none".to_owned(),

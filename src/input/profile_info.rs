@@ -67,7 +67,7 @@ pub(super) fn metrics(metrics: &[Metric], total: &Values) -> Vec<MetricInfo> {
     of.into_iter().map(info).collect()
 }
 
-/// What functions cost by themselves, in the default metric.
+/// The self values of functions, in the default metric.
 #[derive(Default)]
 pub(super) struct OwnSums(FxHashMap<(NameId, NameId), i64>);
 

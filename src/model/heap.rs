@@ -307,7 +307,7 @@ pub struct Heap<'a> {
     pub(crate) names: Names,
     /// The types.
     pub(crate) types: Vec<Type>,
-    /// How the objects of each type came by it. Empty: the file states all types.
+    /// The source of each type. Empty if the file states all types.
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,

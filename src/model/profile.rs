@@ -79,7 +79,7 @@ pub struct ProfileFrame {
     pub file: NameId,
     /// 1-based; 0 is unknown.
     pub line: u32,
-    /// What it is.
+    /// The kind of the frame.
     pub kind: FrameKind,
 }
 
@@ -111,7 +111,7 @@ impl Mode {
         }
     }
 
-    /// What the mode measured, the main metric first, in a profile with these sums.
+    /// Returns the metrics of the mode, the main metric first, in a profile with these sums.
     pub fn metrics(self, total: &Values) -> Vec<Metric> {
         let mut metrics = match self {
             Self::Wall => vec![Metric::TIME],
@@ -228,10 +228,10 @@ pub struct Profile {
     pub aggregate: Aggregates,
     /// The sums of all samples.
     pub total: Values,
-    /// What the numbers are, by the file's own words. Empty: the standard ones that belong to the
+    /// The value types that the file names. Empty if the profile has the standard types of its
     /// mode.
     pub value_types: Vec<ValueType>,
-    /// Which of the value types people mean if they do not name one.
+    /// The index of the default value type.
     pub default_value: usize,
     /// In the order of the file.
     pub metadata: Vec<ProfileMetadatum>,

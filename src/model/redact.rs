@@ -21,7 +21,7 @@ use super::heap::{Heap, ObjectValues};
 use numbers::ContentNumbers;
 use values::RedactedValues;
 
-/// What replaces the contents of objects in [`Heap::redact`].
+/// The replacement for the contents of objects in [`Heap::redact`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Redaction {

@@ -146,7 +146,7 @@ pub struct Thread {
     /// The state, or the reason why it waits: `RUNNABLE`, `chan receive`. Empty if that is not
     /// known.
     pub state: NameId,
-    /// How long it has been waiting, in microseconds, at least. `None` if that is not known.
+    /// The minimum time that the thread has waited, in microseconds. `None` if unknown.
     pub wait_us: Option<u64>,
     /// The object that stands for it, if there is one.
     pub object: Option<ObjectId>,

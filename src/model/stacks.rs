@@ -64,7 +64,7 @@ pub struct WeightedStacks {
     pub stacks: StackTree,
     /// The meaning of an entry's numbers, in order.
     pub values: Vec<ValueType>,
-    /// Which of the values is the main one.
+    /// The index of the main value.
     pub main: usize,
     /// The threads or heaps that entries belong to.
     pub tracks: Vec<Track>,

@@ -1,4 +1,4 @@
-//! What objects contain: fields, elements, and values of whole objects such as text.
+//! The contents of objects: fields, elements, and values of whole objects such as text.
 //!
 //! Nothing of this is kept in columns. A reader implements [`ObjectValues`] and decodes from the
 //! mapped file what is asked for; it passes fields and elements one by one, so that no object costs
@@ -94,7 +94,7 @@ pub type EachField<'e> = dyn FnMut(Field<'_>) -> ControlFlow<()> + 'e;
 /// Receives elements with their index, one after the other, until it breaks.
 pub type EachElement<'e> = dyn FnMut(u64, FieldValue<'_>) -> ControlFlow<()> + 'e;
 
-/// Which contents a file has at all. What is `false` cannot be known, whatever the objects hold.
+/// The kinds of contents that a file has. Contents of a `false` kind are unknown for all objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// Text of strings.
@@ -105,11 +105,11 @@ pub struct Known {
     pub lengths: bool,
     /// Numbers that are objects of their own.
     pub numbers: bool,
-    /// How full some objects are, which [`ObjectValues::room`] says.
+    /// Whether [`ObjectValues::room`] returns the fill of some objects.
     pub rooms: bool,
 }
 
-/// How full a collection or an array is.
+/// The fill of a collection or an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// Whether the object is a collection, of which an empty one could be left out, or only an
@@ -150,7 +150,7 @@ pub trait ObjectValues: Send + Sync {
         hash(text)
     }
 
-    /// Which contents the file has. By default none is promised.
+    /// Returns the kinds of contents that the file has. The default is none.
     fn known(&self) -> Known {
         Known::default()
     }
@@ -190,8 +190,8 @@ pub trait ObjectValues: Send + Sync {
         }
     }
 
-    /// How full an object is, where the reader knows it better than the names of types and fields
-    /// do.
+    /// Returns the fill of an object, if the reader knows more than the names of types and fields
+    /// show.
     ///
     /// The analysis of waste asks for it if [`Known::rooms`] is set, before it looks for
     /// collections by their names.
@@ -262,7 +262,7 @@ impl Heap<'_> {
         }
     }
 
-    /// Which contents the file has.
+    /// Returns the kinds of contents that the file has.
     pub fn known(&self) -> Known {
         self.values.as_ref().map_or(Known::default(), |values| values.known())
     }
@@ -292,7 +292,7 @@ impl Heap<'_> {
         self.values.as_ref()?.array(self, object)
     }
 
-    /// How full an object is, where the reader says it.
+    /// Returns the fill of an object, if the reader knows it.
     pub fn room(&self, object: ObjectId) -> Option<Room> {
         self.values.as_ref()?.room(self, object)
     }

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct LoadWarning {
     /// The kind of warning. Its text is a noun phrase in the plural.
     pub kind: WarningKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 

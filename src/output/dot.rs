@@ -31,7 +31,7 @@ pub struct Arrow {
     pub from: ObjectId,
     /// The nodes that it refers to.
     pub to: ObjectId,
-    /// What it is called.
+    /// The label of the node.
     pub label: Label,
     /// It does not keep its target alive; it is dashed.
     pub weak: bool,

@@ -11,7 +11,7 @@ mod known;
 use CollectionKind::{Buffer, List, Map, Set};
 pub(super) use known::SHAPES;
 
-/// What a collection is to its users.
+/// The kind of a collection, as its users see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectionKind {
     /// Elements in an order: lists, queues, stacks.
@@ -49,7 +49,7 @@ pub(super) struct Shape {
     pub layout: Layout,
     /// The array that grows with the collection. Empty: there is none.
     pub storage: &'static str,
-    /// How full that array can be.
+    /// The maximum fill of that array.
     pub fill: Fill,
 }
 
@@ -110,7 +110,7 @@ pub(super) enum Layout {
     Of(&'static str),
 }
 
-/// How full the array of a collection can be before it grows.
+/// The maximum fill of a collection's array before it grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
     /// Full, with so many elements for each entry.

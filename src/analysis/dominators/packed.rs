@@ -150,7 +150,7 @@ fn searched<'g>(graph: &Graph<'_>, owned: &'g Owned) -> impl Iterator<Item = Obj
     graph.objects().filter(|object| !owned.contains(*object))
 }
 
-/// Those among the objects that an object keeps alive.
+/// The targets among the objects that an object keeps alive.
 #[inline]
 fn targets<'g>(
     graph: &'g Graph<'_>,

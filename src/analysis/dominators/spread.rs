@@ -90,7 +90,7 @@ impl Placed {
     }
 }
 
-/// What objects own, one object after the other, each in depth-first order.
+/// The owned objects of each owner, one owner after the other, in depth-first order.
 #[derive(Default)]
 struct Below {
     objects: Vec<ObjectId>,

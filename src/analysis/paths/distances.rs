@@ -1,4 +1,4 @@
-//! How far each object is from the roots.
+//! The distance of each object from the roots.
 
 use super::search::{self, Marks, Starts};
 use crate::analysis::graph::Graph;

@@ -44,7 +44,7 @@ pub struct MergedRoot {
     pub kind: RootKind,
     /// The owner: the function if that is a frame, otherwise the root's own group.
     pub group: NameId,
-    /// Which of the group.
+    /// The label of the root within its group.
     pub label: MergedLabel,
 }
 

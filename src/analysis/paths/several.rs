@@ -32,9 +32,9 @@ pub struct Several<'s, 'h, 'a> {
     pub heap: &'s Heap<'a>,
     /// Its graph.
     pub graph: &'s Graph<'h>,
-    /// Those of the graph.
+    /// The distances of all objects from the roots of the graph.
     pub distances: &'s Distances,
-    /// Those of the heap.
+    /// The referrers of all objects of the heap.
     pub referrers: &'s Referrers,
 }
 

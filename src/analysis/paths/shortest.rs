@@ -15,7 +15,7 @@ pub struct Shortest<'h, 'a> {
     links: Arc<ShortestLinks>,
 }
 
-/// What a [`Shortest`] knows of a heap besides the heap itself, so that it can be kept.
+/// The part of a [`Shortest`] that does not borrow from the heap, so that it can be kept.
 pub struct ShortestLinks {
     via: Via,
     /// The preferred root of each object that a root holds.
@@ -148,7 +148,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         Self { heap, links: Arc::clone(links) }
     }
 
-    /// What to keep for [`Shortest::again`].
+    /// Returns the data that [`Shortest::again`] needs.
     pub fn links(&self) -> &Arc<ShortestLinks> {
         &self.links
     }

@@ -81,7 +81,7 @@ pub struct TopSums {
     by: TopBy,
     /// The frames of all parts so far; `None` where rows are not frames.
     groups: Option<Groups>,
-    /// Those of the last part, which are those of all, where rows are not frames.
+    /// The labels of the last part. If rows are not frames, all parts have these labels.
     labels: Vec<GroupLabel>,
     /// By label.
     sums: Vec<Sums>,

@@ -22,7 +22,7 @@ const WORST: usize = 3;
 /// Values that several objects have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicates {
-    /// They are texts, not blocks of bytes.
+    /// Whether the duplicates are texts, not blocks of bytes.
     pub texts: bool,
     /// Values that are there more than once.
     pub values: u64,

@@ -15,7 +15,7 @@ const LEAST_TAIL: usize = 64;
 /// Objects that one task looks at.
 const BATCH: u32 = 4096;
 
-/// What texts and blocks waste.
+/// The waste in texts and blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Texts that are there more than once; those that waste most first.
@@ -58,7 +58,7 @@ pub struct Copy {
     pub is_zero: bool,
 }
 
-/// What one pass over the objects finds. Hashes come with their objects.
+/// The results of one pass over the objects. Hashes come with their objects.
 #[derive(Default)]
 struct Scan {
     texts: Vec<(u64, ObjectId)>,
@@ -210,7 +210,7 @@ fn is_complete(text: &str, length: u64) -> bool {
     text.len() as u64 >= length && (text.is_ascii() || text.encode_utf16().count() as u64 >= length)
 }
 
-/// How many bytes at the end are zero.
+/// Returns the number of zero bytes at the end.
 fn zeros(bytes: &[u8]) -> usize {
     let words = bytes.rchunks_exact(8).take_while(|word| **word == [0; 8]).count() * 8;
     let rest = &bytes[..bytes.len() - words];

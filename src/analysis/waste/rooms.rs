@@ -17,7 +17,7 @@ pub struct Rooms {
     pub claimed: ObjectSet,
 }
 
-/// How full a collection or an array is.
+/// The fill of a collection or an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// The collection, or the array.

@@ -33,8 +33,8 @@ pub(in crate::cli) struct Common {
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
-    /// In CSV, put ' before cells that a spreadsheet would run as formulas (those that start with =,
-    /// +, -, @, tab or CR)
+    /// In CSV, put ' before cells that a spreadsheet would run as formulas (those that start with
+    /// =, +, -, @, tab or CR)
     #[arg(long, global = true)]
     pub(in crate::cli) csv_safe: bool,
     /// Do not show a progress bar

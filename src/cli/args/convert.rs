@@ -168,7 +168,7 @@ pub(in crate::cli) enum WhichArg {
     All,
 }
 
-/// What replaces contents.
+/// The replacement for contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum RedactArg {
     /// Asterisks and zeros

@@ -75,7 +75,7 @@ struct Older {
 struct Measure {
     /// `Err` says why it is not known.
     value: Result<u64, &'static str>,
-    /// How many types of the file match, with live objects or not.
+    /// Number of matching types in the file, with or without live objects.
     matching: usize,
     /// The parts of the types with live objects, largest first.
     parts: Vec<(String, u64)>,
@@ -104,8 +104,8 @@ fn measured(
     Ok(Older { measures, damage, status: report_loaded(session, &older, loaded) })
 }
 
-/// What the graph says of a heap. `None` if it has no roots: then nothing can be called alive or
-/// dead.
+/// Analyzes the graph of a heap. Returns `None` if the heap has no roots, so that live and dead
+/// objects cannot be distinguished.
 ///
 /// # Errors
 /// A [`UsageError`] if a rule is about retained bytes, and an undamaged heap has no roots.

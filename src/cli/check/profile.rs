@@ -71,7 +71,7 @@ impl<'a> Measured<'a> {
         Self { loaded, groups: Groups::of(&loaded.profile, FrameBy::Function), under, selected }
     }
 
-    /// Which functions a rule is about, and what they cost together.
+    /// Returns the functions that match a rule, and their sums.
     fn cost(&self, rule: &Rule) -> (Vec<bool>, Sums) {
         if rule.subject == "total" {
             let all = vec![true; self.groups.labels().len()];

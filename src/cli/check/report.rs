@@ -17,7 +17,7 @@ use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What was found in one file.
+/// The findings in one file.
 pub(super) struct Report {
     pub(super) path: PathBuf,
     pub(super) format: Format,

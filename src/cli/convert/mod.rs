@@ -149,7 +149,7 @@ impl<'a> Conversion<'a> {
         self.args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input")
     }
 
-    /// How a flame graph is drawn.
+    /// Returns the options of the flame graph.
     fn picture(&self) -> FlamegraphOptions {
         let ConvertArgs { title, inverted, lines, .. } = self.args;
         FlamegraphOptions { title: title.clone(), inverted: *inverted, lines: *lines }

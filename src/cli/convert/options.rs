@@ -1,5 +1,5 @@
-//! Which options go with which target: one that would change nothing is refused, as somebody relies
-//! on it.
+//! The options of each target. Options that would have no effect are refused, because the user
+//! relies on them.
 
 use crate::cli::args::{ConvertArgs, Target};
 use crate::cli::open::Input;

@@ -82,7 +82,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     Ok(loaded.report(session))
 }
 
-/// What to look for.
+/// The functions to find.
 struct Wanted {
     function: Option<Pattern>,
     file: Option<Pattern>,

@@ -159,7 +159,7 @@ fn called(heap: &Heap<'_>) -> String {
     }
 }
 
-/// Which types fit a pattern, by their row.
+/// Returns which types match a pattern, by row of the type.
 pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
     let types = heap.types.iter();
     types

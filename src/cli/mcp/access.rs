@@ -1,4 +1,4 @@
-//! Which files may be read.
+//! The files that the server may read.
 
 use crate::cli::status::{InputError, UsageError};
 use crate::cli::terminal::show_path;

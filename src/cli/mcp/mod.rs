@@ -54,7 +54,7 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
 
 struct Server {
     tools: Tools,
-    /// What the assistant is told at the start.
+    /// The instructions that the assistant gets at the start.
     instructions: String,
     resident: Arc<Resident>,
 }

@@ -56,7 +56,7 @@ struct Argument {
     option: Option<String>,
     kind: Kind,
     is_required: bool,
-    /// What an argument by position is if it is not given.
+    /// The default of a positional argument.
     default: Option<String>,
     schema: Value,
 }

@@ -16,7 +16,7 @@ pub(super) struct Rows<'r, 'a> {
     pub(super) cells: &'r dyn Cells<'a>,
 }
 
-/// What stands in each cell.
+/// The cells of a row.
 pub(super) trait Cells<'a> {
     /// Number of rows.
     fn count(&self) -> usize;

@@ -124,7 +124,7 @@ pub(crate) fn refused(error: Error, input: &Input, common: &Common) -> anyhow::E
     }
 }
 
-/// Which threads are looked at.
+/// Returns the selected threads.
 pub(crate) fn selection(options: &ProfileOptions) -> Selection {
     Selection {
         pid: options.pid.map(i128::from),

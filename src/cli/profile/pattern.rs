@@ -1,4 +1,4 @@
-//! Which functions a pattern means.
+//! The functions that match a pattern.
 
 use crate::analysis::glob::Glob;
 use crate::analysis::profile::GroupLabel;

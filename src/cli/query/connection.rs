@@ -10,7 +10,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use std::sync::Arc;
 
-/// What SQLite calls the schema of tables without one, and the schemas of two files.
+/// SQLite's name of the schema of tables without one, and the schemas of two files.
 pub(super) const MAIN: &str = "main";
 pub(super) const OLD: &str = "old";
 pub(super) const NEW: &str = "new";

@@ -1,4 +1,4 @@
-//! What can be asked: the tables with their columns, the functions, and examples.
+//! The overview of tables with their columns, functions, and examples.
 
 use super::connection::{FileTables, NEW, OLD};
 use super::examples::{Example, OF_HEAPS, OF_PROFILES, OF_TWO_HEAPS, OF_TWO_PROFILES};

@@ -243,7 +243,7 @@ impl Drop for Cursor {
     }
 }
 
-/// What a lookup looks for.
+/// The value that a lookup searches for.
 enum Sought<'k> {
     Key(Key<'k>),
     /// No row is equal to null.

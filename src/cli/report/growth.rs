@@ -1,4 +1,4 @@
-//! What grew over several dumps, or over the snapshots of one.
+//! The growth over several dumps, or over the snapshots of one.
 
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};

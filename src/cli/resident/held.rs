@@ -50,7 +50,7 @@ self_cell!(
     }
 );
 
-/// What is found out about a heap.
+/// The analyses of a heap.
 pub(crate) struct Analyses<'h> {
     loaded: &'h Loaded<'h>,
     graph: Graph<'h>,

@@ -27,7 +27,7 @@ use std::time::SystemTime;
 
 /// Open dumps, the most recently used last.
 pub(crate) struct Resident {
-    /// Which files commands may read.
+    /// Returns whether commands may read a file.
     allowed: Box<dyn Fn(&Path) -> bool + Send + Sync>,
     /// Bytes that all dumps together may take. The one that is in use may take more.
     budget: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Given {
     pub(crate) max_memory: Option<u64>,
 }
 
-/// What a command prints.
+/// The output of a command.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: Status,

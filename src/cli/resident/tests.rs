@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What the process would answer: the same command with nothing resident.
+/// Returns the answer of a process: the same command with nothing resident.
 fn process(words: &[&str]) -> Answer {
     let words = ["dumptool"].iter().chain(words);
     let Cli { command, common } = Cli::try_parse_from(words).unwrap();

@@ -19,7 +19,8 @@ pub(super) struct Request {
     pub(super) target: String,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
-    /// What a browser says of the page that asks: `same-origin`, `none` for the address bar.
+    /// The relation of the requesting page, as the browser reports it: `same-origin`, or `none` for
+    /// the address bar.
     pub(super) fetch_site: Option<String>,
 }
 

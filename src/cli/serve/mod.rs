@@ -63,7 +63,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     Ok(status)
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Server {
     /// The names that this server has.
     hosts: [String; 2],

@@ -227,7 +227,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             .concat()
     }
 
-    /// What stands beside a value: type, retained bytes, and text.
+    /// Returns the columns after a value: type, retained bytes, and text.
     fn beside(&self, value: &Shown, type_name: &str, session: &Session) -> [String; 3] {
         let analysed = self.analysed;
         match value {

@@ -172,7 +172,7 @@ enum Names {
 struct Top<'a> {
     snapshot: u64,
     by: ByArg,
-    /// Which objects were counted.
+    /// The objects that were counted.
     objects: ObjectsArg,
     sort: SortArg,
     quick: bool,

@@ -41,7 +41,7 @@ pub struct Text<'a> {
     pub length: u64,
     /// Code units in the file.
     pub truncated_length: u64,
-    /// Those code units.
+    /// The code units in the file.
     pub units: &'a [u8],
 }
 

@@ -41,7 +41,7 @@ pub struct References<'a> {
 }
 
 impl<'a> References<'a> {
-    /// Those at a cursor that stands behind their count.
+    /// Returns the references at a cursor that is after their count.
     pub(super) fn at(count: u64, cursor: Cursor<'a>) -> Self {
         Self { count, zeros: 0, cursor }
     }

@@ -170,8 +170,8 @@ impl Totals {
         }
     }
 
-    /// Which Dart wrote the file. Features are all there is to go by; without the end of the file
-    /// some are unknown.
+    /// Returns the version of Dart that wrote the file. It follows from features of the file;
+    /// without the end of the file some features are unknown.
     fn vm_generation(&self, classes: &ClassTable<'_>, modern: bool) -> Option<&'static str> {
         let tail = self.tail?;
         if !modern || tail.nonzero_hashes.is_none() {

@@ -89,7 +89,7 @@ impl Record for FoldedLine<'_> {
     }
 }
 
-/// What numbers are multiplied with, so that those of tools that write seconds stay whole.
+/// The factor of numbers with fractions, so that numbers in seconds become integers.
 pub(super) const MILLIONTHS: i128 = 1_000_000;
 
 /// A decimal number in millionths, with an optional sign, fraction and exponent.

@@ -23,7 +23,7 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
 
-/// What all lines have in common.
+/// The properties that all lines share.
 #[derive(Clone, Copy)]
 struct Shape {
     /// Every line has two numbers.

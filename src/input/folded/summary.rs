@@ -1,4 +1,4 @@
-//! What `info` says of folded stacks, and what `check` verifies.
+//! The `info` summary of folded stacks, and the invariants for `check`.
 
 use super::load::load;
 use crate::error::{Error, Result};

@@ -275,8 +275,8 @@ fn plain_fields(bytes: &[u8]) -> usize {
 /// The number of pointers with an offset of one byte at the start of the four fields that eight
 /// bytes may hold.
 ///
-/// They are looked at together, each a kind in the low and an offset in the high byte of 16 bits:
-/// how many fields there are is then no branch, which the processor would mispredict in every
+/// Counts the fields at the start of a chunk. Each is a kind in the low and an offset in the high
+/// byte of 16 bits. The count needs no branch, which the processor would mispredict in every
 /// second object.
 #[inline(always)]
 fn plain_fields_in_chunk(chunk: &[u8; 8]) -> usize {

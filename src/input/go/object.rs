@@ -25,8 +25,8 @@ pub struct Object<'a> {
 pub struct Typed {
     /// Address of the type, 0 if it has no pointers or is not known.
     pub type_addr: u64,
-    /// How the type fills the object: 0 once, 1 repeatedly, 2 as the elements of a channel, 127
-    /// unknown (1.3: every word may be a pointer).
+    /// The way in which the type fills the object: 0 once, 1 repeatedly, 2 as the elements of a
+    /// channel, 127 unknown (1.3: every word may be a pointer).
     pub kind: u64,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Widths {
 }
 
 impl Widths {
-    /// Those that a file states.
+    /// Returns the fields of a class record.
     pub(super) fn of(fields: &Fields<'_>) -> Self {
         let mut widths = Self::default();
         fields.iter().for_each(|field| widths.add(field.kind));

@@ -81,7 +81,7 @@ pub(super) struct Corrected {
     pub class: usize,
     /// The size by the rules, in bytes.
     pub by_rule: u64,
-    /// What it is.
+    /// The inferred size.
     pub size: u64,
     /// Neighbours that say so.
     pub pairs: u32,

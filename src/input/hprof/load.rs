@@ -99,9 +99,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
 
 /// The types of the heap.
 pub(super) struct Types {
-    /// Those of classes, in the order of their table.
+    /// The types of classes, in the order of their table.
     pub(super) of_class: Vec<TypeId>,
-    /// Those of primitive arrays, in the order of [`PRIMITIVES`].
+    /// The types of primitive arrays, in the order of [`PRIMITIVES`].
     of_array: Vec<TypeId>,
     pub(super) class: TypeId,
     /// Of objects whose class is not in the file.

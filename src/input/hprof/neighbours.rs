@@ -1,4 +1,4 @@
-//! Which objects stand next to each other, seen while they go by.
+//! Finds adjacent objects in a stream of records.
 //!
 //! Objects do not overlap, so the distance to any later object bounds the size of an earlier one,
 //! and the smallest distance of a class is nearly always its size. Two sources give distances in
@@ -73,14 +73,14 @@ enum What {
     Other,
 }
 
-/// The least bytes that arrays have besides their elements.
+/// The smallest overhead of arrays: bytes other than elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrays {
-    /// Those of numbers, where an element has 4 bytes at most.
+    /// Arrays of numbers whose elements have at most 4 bytes.
     pub numbers: u64,
-    /// Those of references, if these have 4 bytes.
+    /// Arrays of references of 4 bytes.
     pub narrow: u64,
-    /// Those of references, if these have 8 bytes; 0 if an array would reach into the next object.
+    /// Arrays of references of 8 bytes; 0 if an array would overlap the next object.
     pub wide: u64,
 }
 

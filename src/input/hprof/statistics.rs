@@ -42,7 +42,7 @@ record! {
     pub struct CpuSamples<'a> {
         /// All samples.
         samples: u32 = u4("a number of CPU samples") => unsigned,
-        /// Those of each trace.
+        /// The samples of each trace.
         traces: TraceSamples<'a> = TraceSamples::read() => with(TraceSamples::say),
     }
 }

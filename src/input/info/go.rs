@@ -75,7 +75,7 @@ impl Serialize for GoMemstats {
 pub struct Goroutines {
     /// All of them. The draft calls them threads.
     pub count: u64,
-    /// Those of the runtime.
+    /// Number of system goroutines.
     pub system: u64,
     /// By status.
     pub by_status: Vec<NameCount>,
@@ -95,7 +95,7 @@ impl Goroutines {
 pub struct NameCount {
     /// The name.
     pub name: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -141,7 +141,7 @@ pub struct TypesFromExecutable {
     pub checks: Vec<String>,
     /// Functions in the table of functions (pclntab).
     pub functions: u64,
-    /// How the module data was found: by its `section`, its `symbol` or a `scan`.
+    /// The source of the module data: its `section`, its `symbol` or a `scan`.
     pub module_data: &'static str,
     /// Type descriptors.
     pub descriptors: u64,

@@ -1,4 +1,4 @@
-//! What `info` says of V8 heap snapshots only.
+//! The parts of the `info` summary that only V8 heap snapshots have.
 
 use serde::{Serialize, Serializer};
 

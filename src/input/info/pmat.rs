@@ -1,4 +1,4 @@
-//! What `info` says of Perl heap dumps only.
+//! The parts of the `info` summary that only Perl heap dumps have.
 
 use super::CountsByName;
 use serde::Serialize;

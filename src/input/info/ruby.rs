@@ -1,4 +1,4 @@
-//! What `info` says of Ruby heap dumps only.
+//! The parts of the `info` summary that only Ruby heap dumps have.
 
 use super::CountsByName;
 use serde::Serialize;

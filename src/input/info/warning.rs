@@ -1,4 +1,4 @@
-//! What a person should know before trusting the numbers of a summary.
+//! Warnings that users should know before they trust the numbers of a summary.
 
 use crate::error::Error;
 use crate::model::heap::LoadWarning;

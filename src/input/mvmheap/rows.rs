@@ -28,7 +28,7 @@ pub(super) enum RowReader<'a> {
 
 /// A column could not be decoded.
 pub(super) struct ColumnError {
-    /// Which of `COLLECTABLES`.
+    /// Index into `COLLECTABLES`.
     pub(super) column: usize,
     pub(super) error: Error,
 }

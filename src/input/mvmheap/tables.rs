@@ -40,7 +40,7 @@ pub(super) struct Tables {
     budget: TableBudget,
 }
 
-/// Which tables have a part that could not be read.
+/// The tables with a part that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lost {
     pub(super) strings: bool,

@@ -28,7 +28,7 @@ pub struct PerfSample<'a> {
     pub cpu: Option<u64>,
     /// The text of the time in seconds.
     pub time: Option<&'a [u8]>,
-    /// How much the event counter advanced: nanoseconds for clocks, otherwise events.
+    /// The period: nanoseconds for clocks, otherwise events.
     pub period: Option<u64>,
     /// The event, such as `cycles:u`.
     pub event: &'a [u8],
@@ -125,7 +125,7 @@ impl<'a> Iterator for PerfLines<'a> {
     }
 }
 
-/// What perf prints in place of an event where it shows other records (`--show-task-events`).
+/// The prefix of other records (`--show-task-events`), which perf prints in place of an event.
 const NOT_A_SAMPLE: &[u8] = b"PERF_RECORD_";
 
 impl Record for PerfLine<'_> {

@@ -79,7 +79,7 @@ fn unit(event: &[u8]) -> Unit {
     }
 }
 
-/// What `perf script --header` says of the recording: lines `# key : value` before the first
+/// Returns the header that `perf script --header` prints: lines `# key : value` before the first
 /// sample.
 pub(super) fn header(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     /// perf writes some twenty, and lists of what the machine has.

@@ -1,4 +1,4 @@
-//! What `info` says of a perf script, and what `check` verifies.
+//! The `info` summary of a perf script, and the invariants for `check`.
 
 use super::lines::{PerfLine, PerfLines};
 use super::load::{header, load};

@@ -11,7 +11,7 @@ use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// What a reference is called.
+/// The name of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     /// These words: `the glob`.
@@ -58,7 +58,7 @@ pub(super) struct Graph<'a> {
     pub(super) repeated: u64,
     /// The names of packages.
     pub(super) packages: FxHashMap<u64, &'a [u8]>,
-    /// Which of `names` are of the elements of a PAD or of the objects of a CLASS.
+    /// The ranges of `names` that belong to the elements of a PAD or to the objects of a CLASS.
     named: FxHashMap<u64, Range<usize>>,
     /// Positions and names, sorted in each range.
     names: Vec<(u64, &'a [u8])>,

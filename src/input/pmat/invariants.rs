@@ -1,4 +1,4 @@
-//! What `check` says of a dump.
+//! The invariants of a dump, for `check`.
 
 use super::graph::Graph;
 use super::load::for_each_link;

@@ -1,4 +1,4 @@
-//! What `info` says of a dump.
+//! The `info` summary of a dump.
 
 use super::records::{Rec, Records};
 use crate::error::Result;

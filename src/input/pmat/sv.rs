@@ -23,7 +23,7 @@ pub mod kind {
     pub const CODE: u8 = 7;
     /// A file handle.
     pub const IO: u8 = 8;
-    /// What `substr` and the like return to be assigned to.
+    /// The assignable result of functions such as `substr`.
     pub const LVALUE: u8 = 9;
     /// An object of the feature `class`.
     pub const OBJECT: u8 = 16;
@@ -61,11 +61,11 @@ pub struct Sv<'a> {
     pub blessed: u64,
     /// The part that its type has.
     pub own: Fields<'a>,
-    /// What follows.
+    /// The part after the common part.
     pub body: Body<'a>,
 }
 
-/// What follows the parts of an SV.
+/// The body of an SV, after its other parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
     /// Nothing.

@@ -1,4 +1,4 @@
-//! What `check` verifies of a profile: what `go tool pprof` refuses.
+//! The invariants of a profile, for `check`: everything that `go tool pprof` refuses.
 
 use super::tables::Tables;
 use super::wire::{Field, Fields};

@@ -1,4 +1,4 @@
-//! What `info` says of a profile.
+//! The `info` summary of a profile.
 
 use super::load::load_in_parts;
 use super::records::RECORD_NAMES;
@@ -47,7 +47,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 }
 
 impl Tables<'_> {
-    /// What the file says of itself.
+    /// Returns the metadata of the file.
     pub(super) fn metadata(&self) -> Vec<(&'static str, String)> {
         let mut all: Vec<(&'static str, String)> =
             self.comments.iter().map(|&comment| ("comment", self.text(comment))).collect();

@@ -28,7 +28,7 @@ pub(super) struct Tables<'a> {
     pub(super) drop_frames: u64,
     pub(super) keep_frames: u64,
     pub(super) samples: u64,
-    /// How many fields of each number, as records have names.
+    /// The count of fields by field number, as records have names.
     pub(super) counts: [u64; 16],
     /// Ids that were given to more than one row, or 0.
     pub(super) bad_ids: Saturating<u64>,

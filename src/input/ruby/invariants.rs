@@ -1,4 +1,4 @@
-//! What `check` says of a dump.
+//! The invariants of a dump, for `check`.
 
 use super::line::Line;
 use super::lines::read_all;
@@ -19,7 +19,7 @@ faults! {
     }
 }
 
-/// What is compared.
+/// The data of a part of the lines that is compared.
 #[derive(Default)]
 struct Part {
     addresses: Vec<u64>,

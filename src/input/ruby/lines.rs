@@ -8,7 +8,7 @@ use rayon::prelude::*;
 /// Bytes of a part.
 const PART: usize = 4 << 20;
 
-/// What lines of a part could not be read.
+/// The lines of a part that could not be read.
 #[derive(Debug, Default)]
 pub struct Skipped {
     /// Lines that were skipped.

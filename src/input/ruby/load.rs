@@ -82,7 +82,7 @@ struct Object {
     names: Named,
 }
 
-/// What the references of an object are called.
+/// The names of an object's references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
     No,
@@ -96,7 +96,7 @@ enum Named {
     Superclass(u64),
 }
 
-/// What a part of the lines has.
+/// The contents of a part of the lines.
 #[derive(Default)]
 struct Part<'a> {
     objects: Vec<Object>,
@@ -356,7 +356,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// What a reference is called.
+/// Returns the label of a reference.
 #[inline]
 fn reference_label(
     names: Named,

@@ -1,4 +1,4 @@
-//! What `info` says of a dump.
+//! The `info` summary of a dump.
 
 use super::line::Line;
 use super::lines::read_all;

@@ -1,4 +1,4 @@
-//! What objects are called: by their class.
+//! The type names of objects, which are those of their classes.
 
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{TypeId, TypeKind};

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::input::json::{Scanner, ValueKind};
 
-/// How many numbers are in one of the file's: enough for any that a writer divides by a power of
-/// ten, and for nanoseconds of a second.
+/// The unit of fractions: enough for any number that a writer divides by a power of ten, and for
+/// nanoseconds of a second.
 pub(super) const BILLION: i128 = 1_000_000_000;
 
 /// Reads a stack: the numbers of its frames, outermost first.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 /// Value types that a file may have. Each makes every sum larger.
 const MOST_VALUES: usize = 64;
 
-/// What the profiles of a file mean.
+/// The meaning of the profiles of a file.
 pub(super) struct Plan<'d, 'a> {
     /// Empty: the file is a recording, in which each thread has times in microseconds.
     pub(super) types: Vec<ValueType>,
@@ -32,7 +32,7 @@ pub(super) struct Part<'d, 'a> {
     pub(super) counts: Option<&'a [u8]>,
 }
 
-/// What a number is multiplied with.
+/// The factor of a number.
 #[derive(Clone, Copy)]
 pub(super) enum Scale {
     One,
@@ -76,7 +76,7 @@ impl<'d, 'a> Plan<'d, 'a> {
     }
 }
 
-/// What the name of a profile says.
+/// The parts of a profile's name.
 #[derive(PartialEq, Eq)]
 struct Label {
     thread: String,

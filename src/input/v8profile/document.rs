@@ -17,7 +17,7 @@ pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
 const BYTES_PER_SAMPLE: usize = 60;
 const BYTES_PER_DELTA: usize = 8;
 
-/// What is in a file.
+/// The parts of a file.
 #[derive(Debug, Default)]
 pub(super) struct Document<'a> {
     pub(super) nodes: Nodes<'a>,

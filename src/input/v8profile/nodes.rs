@@ -31,7 +31,7 @@ pub(super) struct Nodes<'a> {
     children: Vec<(u32, u64)>,
     /// Place of the child and id of the parent.
     parents: Vec<(u32, u64)>,
-    /// What all of that may take.
+    /// The memory limit of all of these.
     pub(super) memory: MemoryLimit,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Nodes<'a> {
 const BYTES_PER_NODE: usize = size_of::<Node<'_>>() * 3 / 2 + 70;
 const BYTES_PER_LINK: usize = size_of::<(u32, u64)>() * 3 / 2;
 
-/// What a node is for samples.
+/// The data of a node that samples need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) stack: StackId,

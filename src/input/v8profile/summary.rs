@@ -1,4 +1,4 @@
-//! What `info` says of a profile, and what `check` verifies.
+//! The `info` summary of a profile, and the invariants for `check`.
 
 use super::document::Document;
 use super::load::profile;

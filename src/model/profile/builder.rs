@@ -59,14 +59,14 @@ impl Shape {
 /// The treatment of equal stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EqualStacks {
-    /// They are one: each costs as many lookups as it has frames. There will be about as many
-    /// stacks as there is `room` for.
+    /// Interns each stack; costs one lookup per frame. `room` is the expected number of
+    /// stacks.
     AreOne {
         /// In stacks.
         room: usize,
     },
-    /// They have different numbers, without any lookup. For recordings in which a stack hardly
-    /// comes again.
+    /// Gives every stack a new number, without a lookup. For recordings in which stacks rarely
+    /// repeat.
     MayRepeat,
 }
 

@@ -5,7 +5,7 @@ use crate::model::heap::{Heap, Label, LabelKind, ThreadKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
-/// What dumptool puts before the group of a root in the name of a class (hprof).
+/// The prefix of root groups in class names that dumptool writes (hprof).
 const HOLDER: &str = "GC roots: ";
 
 /// Replaces names that are data, and clears those that nothing refers to.
@@ -103,7 +103,8 @@ fn clear_unused(heap: &mut Heap<'_>) {
     heap.names.replace(cleared);
 }
 
-/// Which names are those of types, functions, files, threads and groups of roots: all but labels.
+/// Returns which names belong to types, functions, files, threads and groups of roots; all others
+/// are labels.
 fn of_code(heap: &Heap<'_>) -> Vec<bool> {
     let mut names = vec![false; heap.names.len()];
     let frames = heap.frames.iter().chain(&heap.sites.frames);

@@ -12,7 +12,7 @@ use std::hash::Hasher;
 #[derive(Default)]
 pub(super) struct ContentNumbers {
     numbers: FxHashMap<(Shape, u64), u32>,
-    /// How many contents of each shape there are.
+    /// Number of contents of each shape.
     counts: FxHashMap<Shape, u32>,
 }
 

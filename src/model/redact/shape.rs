@@ -1,4 +1,4 @@
-//! How wide the characters of a text are: what its size in any encoding follows from.
+//! The width of a text's characters, which determines its size in any encoding.
 
 /// The number of characters of each class in a text, or of bytes in a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -8,7 +8,7 @@ pub(super) struct Shape {
 
 /// A class of characters that take the same room in UTF-8, UTF-16 and Latin-1.
 struct Class {
-    /// What stands for a character in a blank text.
+    /// The replacement for a character in a blank text.
     blank: char,
     /// The code point of digit 0, and those of the class: the first, and how many.
     zero: u32,

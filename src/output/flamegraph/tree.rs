@@ -48,15 +48,15 @@ pub(super) struct Folded {
 #[derive(Default)]
 pub(super) struct NamedStacks {
     stacks: Vec<NamedStack>,
-    /// Those of all stacks, innermost first.
+    /// The names of all stacks, innermost first.
     names: Vec<u32>,
-    /// Those that are not added yet.
+    /// The stacks that are not added yet.
     open: Vec<usize>,
 }
 
 struct NamedStack {
     track: u32,
-    /// Those that are not added yet: the last one is the next.
+    /// The names that are not added yet; the last one is the next.
     names: Range<usize>,
     value: i64,
     /// The sums so far.

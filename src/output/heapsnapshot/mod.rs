@@ -48,7 +48,7 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapSnapshotOptions {
-    /// Which objects.
+    /// The objects to write.
     pub objects: HeapSnapshotObjects,
 }
 
@@ -60,7 +60,7 @@ impl HeapSnapshotOptions {
     }
 }
 
-/// Which objects are written.
+/// The objects to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeapSnapshotObjects {
     /// The objects that the roots keep alive.

@@ -1,4 +1,4 @@
-//! Which node an object is.
+//! The node number of each object.
 
 use crate::model::heap::ObjectId;
 

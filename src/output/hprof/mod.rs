@@ -70,7 +70,7 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HprofOptions {
-    /// What objects are called.
+    /// The ids of objects.
     pub ids: IdKind,
     /// Make roots of unreachable objects, as few as it takes. MAT shows only what a root reaches.
     pub root_unreachable: bool,
@@ -90,7 +90,7 @@ impl HprofOptions {
     }
 }
 
-/// What objects are called.
+/// The ids of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IdKind {

@@ -86,7 +86,7 @@ pub(super) enum Form {
     Text,
 }
 
-/// Which value objects have, as the first one tells.
+/// The kind of value that the objects have, as the first object shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ValueKind {
     None,

@@ -207,7 +207,7 @@ impl<W: Write> Writer<'_, '_, W> {
     }
 }
 
-/// Which thread a call frame belongs to.
+/// The threads of call frames.
 struct FrameIndex {
     /// First frame, end, and row of the thread; sorted.
     ranges: Vec<(u32, u32, u32)>,

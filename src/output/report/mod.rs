@@ -39,7 +39,7 @@ pub struct Report {
     pub trees: Vec<ReportTree>,
     /// The tables, in order.
     pub tables: Vec<ReportTable>,
-    /// What the page does not show, and how it was made.
+    /// Notes about omissions, and how the page was made.
     pub notes: Vec<String>,
     /// All names, each once.
     names: Vec<String>,
@@ -223,7 +223,7 @@ pub enum Cells {
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// What a page shows besides, if a server answers it.
+/// The style that a page also has if a server provides it.
 const EXPLORE_STYLE: &str = include_str!("explore.css");
 const EXPLORE: &str = include_str!("explore.js");
 

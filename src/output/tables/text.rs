@@ -114,7 +114,7 @@ fn cell<'c>(
     }
 }
 
-/// What stands before the value of a column: `{"object":`, `,"id":`.
+/// Returns the text before the value of a column: `{"object":`, `,"id":`.
 fn key((number, column): (usize, &TableColumn)) -> String {
     let name = json::text(&serde_json::Value::from(&*column.name));
     format!("{}{name}:", if number == 0 { '{' } else { ',' })

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct SampleRows {
     profile: Arc<Profile>,
     columns: Vec<Column>,
-    /// What each column shows.
+    /// The contents of each column.
     contents: Vec<Content>,
     /// Microseconds from the beginning of a thread to each sample.
     starts: OnceLock<Vec<i64>>,

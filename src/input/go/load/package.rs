@@ -21,7 +21,7 @@ pub(super) fn package_of(name: &str) -> &str {
     }
 }
 
-/// What follows the bracket that closes the first one.
+/// Returns the text after the bracket that closes the first one.
 fn after_bracket(text: &str) -> &str {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

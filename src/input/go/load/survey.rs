@@ -23,7 +23,7 @@ pub(super) struct Survey<'a> {
     pub(super) version: Version,
     pub(super) params: Option<Params<'a>>,
     pub(super) words: Words,
-    /// Which objects are phantoms, which also says whether there are malloc headers.
+    /// The rule for phantom objects, which also determines whether there are malloc headers.
     pub(super) rule: Rule,
     pub(super) addresses: Addresses,
     /// Object records, with phantoms.

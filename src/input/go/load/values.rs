@@ -19,7 +19,7 @@ impl<'a> Contents<'a> {
         Self { bytes, positions, typed }
     }
 
-    /// What decoding the value of an object takes. `None` without types.
+    /// Returns the data for decoding the value of an object. `None` without types.
     fn typed<'v>(&'v self, heap: &'v Heap<'a>) -> Option<(&'v TypedValues<'a>, Memory<'v, 'a>)> {
         let Ids::Addresses(addresses) = &heap.ids else { return None };
         let memory = Memory {

@@ -1,4 +1,4 @@
-//! Which edges keep their target alive, as Chrome DevTools decides it.
+//! The edges that keep their target alive, by the rules of Chrome DevTools.
 //!
 //! An edge from f to t does not, if
 //! 1. its type is `weak`;

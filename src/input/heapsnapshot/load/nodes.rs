@@ -30,7 +30,7 @@ pub(super) struct Nodes {
 /// Type, name, id, size and number of edges of the nodes of a part.
 type Columns<'c> = (&'c mut [u8], &'c mut [u32], &'c mut [u32], &'c mut [u32], &'c mut [u32]);
 
-/// What does not fit into the columns of a part.
+/// The values that do not fit into the columns of a part.
 #[derive(Default)]
 struct Rest {
     ids: Vec<(usize, u64)>,
@@ -127,8 +127,8 @@ impl Nodes {
         self.kind.len()
     }
 
-    /// How many nodes have the id of another node. Nearly all ids are small, and a bit tells
-    /// whether one was there.
+    /// Returns the number of nodes with the id of another node. Nearly all ids are small, so one
+    /// bit per id is enough.
     pub(super) fn repeated_ids(&self) -> u64 {
         let limit = (self.len() as u64).saturating_mul(64);
         let mut seen = Bits::none(usize::try_from(limit).unwrap_or(0));

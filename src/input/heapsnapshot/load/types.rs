@@ -120,7 +120,7 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 }
 
-/// What DevTools calls the class of a node.
+/// Returns the name that DevTools gives to the class of a node.
 fn class_name<'n>(
     node_type: NodeType,
     node_type_name: &str,

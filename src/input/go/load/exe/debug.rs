@@ -1,4 +1,4 @@
-//! What DWARF says of a program: types that have no descriptor, globals (here), and the variables
+//! The DWARF data of a program: types that have no descriptor, globals (here), and the variables
 //! of functions (`variables`).
 //!
 //! Facts about Go's DWARF are from `cmd/link/internal/ld/dwarf.go` and `cmd/internal/dwarf`,

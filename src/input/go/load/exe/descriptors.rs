@@ -83,8 +83,8 @@ const DIRECT: u64 = 32;
 /// Fields of a struct, and parameters of a function, that are read at most.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// How often what the types hold may be read. The linker stores equal names once, and few types
-/// share more than those.
+/// Limit for repeated reads of the data of types. The linker stores equal names once, and few types
+/// share more than names.
 const MAX_REPEATS: u64 = 4;
 
 /// Reads the descriptors of a program.

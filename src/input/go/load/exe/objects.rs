@@ -90,7 +90,7 @@ impl Objects {
         Some(Typed { of: TypeRef(of >> RANK), count: count.into(), fit, level })
     }
 
-    /// How many values each object holds.
+    /// Returns the number of values in each object.
     pub(super) fn into_counts(self) -> Vec<u32> {
         self.list.into_iter().map(|packed| packed.count).collect()
     }

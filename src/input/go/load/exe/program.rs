@@ -13,7 +13,7 @@ pub(super) struct Program<'a> {
     /// As in the file, such as `go1.27.3` or `devel go1.28-…`.
     pub(super) version: String,
     pub(super) module: Module,
-    /// How the module data was found: by its `section`, its `symbol` or a `scan`.
+    /// The source of the module data: its `section`, its `symbol` or a `scan`.
     pub(super) module_by: &'static str,
     pub(super) functions: Functions,
 }
@@ -38,7 +38,7 @@ pub(super) struct Functions {
     /// Where the offsets in the table are counted from.
     base: u64,
     table: u64,
-    /// How many there are.
+    /// Number of entries.
     pub(super) count: u64,
 }
 

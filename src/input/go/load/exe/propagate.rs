@@ -53,7 +53,7 @@ struct Item {
     length: u32,
 }
 
-/// What a value is to the memory that it is placed on.
+/// The relation of a value to the memory that it is placed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A part of it, or all of it.
@@ -189,7 +189,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         }
     }
 
-    /// What decoding values takes, once all objects have their types.
+    /// Returns the data for decoding values, once all objects have their types.
     pub(super) fn into_values(self, of_type: Vec<Option<(TypeRef, bool)>>) -> TypedValues<'a> {
         TypedValues {
             types: self.types,

@@ -17,7 +17,7 @@ pub(super) struct Type {
     pub(super) package: Option<String>,
     pub(super) size: u64,
     pub(super) kind: Kind,
-    /// Which words of a value are pointers, one bit each; `None` if only the kind tells.
+    /// The words of a value that are pointers, one bit each. `None` if the kind determines them.
     pub(super) mask: Option<Box<[u64]>>,
     /// An interface holds the value itself, not a pointer to it.
     pub(super) direct: bool,

@@ -30,9 +30,9 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) of_type: Vec<Option<(TypeRef, bool)>>,
     /// The type of objects that are the bytes of strings.
     pub(super) string: TypeRef,
-    /// How many values each object holds.
+    /// Number of values in each object.
     pub(super) counts: Vec<u32>,
-    /// How far slices reach in their arrays.
+    /// The farthest reach of slices in their arrays.
     pub(super) extents: Lengths,
     /// The maps and channels that headers in the heap belong to.
     pub(super) parts: FxHashMap<TypeRef, TypeRef>,
@@ -141,7 +141,7 @@ impl<'a> TypedValues<'a> {
         }
     }
 
-    /// How full the array of a slice or a map is.
+    /// Returns the fill of the array of a slice or a map.
     pub(in super::super) fn room(
         &self,
         memory: Memory<'_, 'a>,

@@ -46,7 +46,7 @@ pub(super) struct Known {
     types: FxHashMap<u64, Rc<[TypeRef]>>,
 }
 
-/// What a variable costs, as its memory is that of so many entries.
+/// The cost of a variable: its memory is that of so many entries.
 const VARIABLE: u64 = 16;
 
 impl<'d> Debug<'d> {

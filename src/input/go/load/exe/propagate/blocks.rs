@@ -130,17 +130,17 @@ impl Propagation<'_, '_, '_, '_> {
     }
 }
 
-/// What the values of a chunk say.
+/// The findings for the values of a chunk.
 #[derive(Default)]
 struct Judged {
     list: Vec<One>,
-    /// What they lead to, one after the other.
+    /// The items that they lead to, one after the other.
     found: Vec<Item>,
     places: Vec<Option<(ObjectId, u64)>>,
     listed: Vec<u64>,
 }
 
-/// What one value says.
+/// The findings for one value.
 struct One {
     place: Option<(ObjectId, u64)>,
     verdict: Verdict,

@@ -1,4 +1,4 @@
-//! How much of each array slices use.
+//! The used part of each array that slices refer to.
 
 use crate::model::heap::ObjectId;
 
@@ -38,7 +38,7 @@ impl Extents {
     }
 }
 
-/// How far slices reach in their arrays.
+/// The farthest reach of slices in their arrays.
 #[derive(Default)]
 pub(in super::super) struct Lengths {
     full: Vec<u64>,
@@ -47,7 +47,7 @@ pub(in super::super) struct Lengths {
 }
 
 impl Lengths {
-    /// How many of the `count` values of an array slices use. `None` if no slice was found.
+    /// Returns how many of the `count` values of an array slices use. `None` if no slice was found.
     pub(in super::super) fn used(&self, object: ObjectId, count: u64) -> Option<u64> {
         let (word, bit) = place(object);
         if self.full.get(word).is_some_and(|full| full & bit != 0) {

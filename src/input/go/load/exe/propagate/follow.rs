@@ -1,4 +1,4 @@
-//! What a value leads to.
+//! The targets of a value.
 
 use super::super::hidden;
 use super::super::layout::{Holds, Slot as Part};

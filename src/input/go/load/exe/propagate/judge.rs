@@ -1,4 +1,4 @@
-//! What a value says of the memory that it is placed on, by what is known so far.
+//! Checks a value against the memory that it is placed on, by the types known so far.
 //!
 //! Nothing is changed here, so that several threads judge many values at a time.
 
@@ -12,7 +12,7 @@ use super::{Form, HEADER, Item, TINY, Values};
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 
-/// What a value says of the object that it is placed on.
+/// The verdict on placing a value on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Nothing new.
@@ -31,7 +31,7 @@ pub(super) enum Verdict {
     Unprepared,
 }
 
-/// What a part of a value leads to.
+/// The target of a part of a value.
 pub(super) enum Lead {
     Nothing,
     Value(Item),
@@ -214,7 +214,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         }
     }
 
-    /// What one slot leads to.
+    /// Returns the target of one slot.
     pub(super) fn lead(&self, values: &Values<'a>, offset: u64, part: &Part) -> Lead {
         self.found(values, offset, part).unwrap_or(Lead::Nothing)
     }

@@ -194,7 +194,7 @@ pub(in super::super) struct ObjectMemory<'a> {
 }
 
 impl<'a> ObjectMemory<'a> {
-    /// What it holds behind its malloc header.
+    /// Returns the contents after the malloc header.
     pub(super) fn value(&self) -> &'a [u8] {
         self.contents.get(usize::try_from(self.header).unwrap_or(usize::MAX)..).unwrap_or_default()
     }

@@ -62,8 +62,8 @@ impl View<'_, '_> {
         Some(mask.saturating_add(1))
     }
 
-    /// How full a map is, by the object that is its header. Swiss maps grow when seven of eight
-    /// places are taken, classic ones at thirteen of sixteen, to twice the places.
+    /// Returns the fill of a map, by the object that is its header. Swiss maps grow when seven of
+    /// eight slots are taken, classic ones at thirteen of sixteen, to twice the slots.
     pub(super) fn map_room(&self, header: ObjectId, map: TypeRef) -> Option<Room> {
         let Kind::Map { group, .. } = self.typed.types.get(map)?.kind else { return None };
         let group = self.typed.types.get(group)?;

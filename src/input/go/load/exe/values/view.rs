@@ -76,7 +76,7 @@ impl<'v, 'a> View<'v, 'a> {
         Some(image::number(bytes, self.typed.words.big_endian))
     }
 
-    /// What a pointer refers to.
+    /// Returns the target of a pointer.
     pub(super) fn pointer(&self, address: u64) -> FieldValue<'static> {
         match self.object_at(address) {
             _ if address == 0 => FieldValue::Null,
