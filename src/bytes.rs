@@ -30,7 +30,7 @@ impl<'a> Cursor<'a> {
         Self { rest: bytes, end: offset.saturating_add(bytes.len() as u64) }
     }
 
-    /// A cursor over all of `bytes` that stands at `offset`, or at the end if that lies beyond it.
+    /// Creates a cursor over `bytes` at `offset`, or at the end if `offset` is beyond it.
     pub fn at(bytes: &'a [u8], offset: u64) -> Self {
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
         Self { rest: bytes.get(start..).unwrap_or_default(), end: bytes.len() as u64 }
@@ -196,8 +196,7 @@ impl<'a> Cursor<'a> {
             .expected("at most 10 bytes of LEB128"))
     }
 
-    /// Moves over `count` unsigned LEB128 numbers of at most 64 bits and says how many of them are
-    /// 0.
+    /// Skips `count` unsigned LEB128 numbers of at most 64 bits and returns how many of them are 0.
     ///
     /// Eight bytes are taken at a time, without decoding: a number ends at a byte below 0x80, and a
     /// byte 0 that begins a number is the number 0. `count` need not be trusted: the cost is

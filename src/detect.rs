@@ -67,7 +67,7 @@ const fn other(name: &'static str, magic: &'static [u8], hint: &'static str) -> 
     Foreign { name, is_dump: false, offset: 0, magic, hint }
 }
 
-/// Ordered: a longer magic stands before a shorter one that it begins with.
+/// In this order: a longer magic comes before a shorter one that it begins with.
 static FOREIGN: &[Foreign] = &[
     dump(
         "a Java heap dump (hprof) of an unknown version",

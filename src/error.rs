@@ -1,7 +1,7 @@
 //! The error type of the library.
 //!
-//! An [`Error`] has a kind (which decides the exit status), the offset at fault, what was expected
-//! there and what was found. It does not know the path of the file.
+//! An [`Error`] has a kind (which determines the exit status), the offset at fault, and the
+//! expected and actual contents at that offset. It does not know the path of the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +20,7 @@ pub enum ErrorKind {
     Corrupt,
     /// The kind or version of the input is not supported.
     Unsupported,
-    /// The input does not contain what was asked for.
+    /// The input does not contain the requested item.
     Absent,
     /// Reading on would take more memory or space than the input justifies.
     Limit,
@@ -114,7 +114,7 @@ impl Error {
         Self::new(ErrorKind::Unsupported, None, what.into())
     }
 
-    /// The input does not have what was asked for.
+    /// Creates an error for a requested item that the input does not contain.
     #[cold]
     pub fn absent(what: impl Into<Text>) -> Self {
         Self::new(ErrorKind::Absent, None, what.into())
@@ -137,7 +137,7 @@ impl Error {
         .found(format!("at least {needed} bytes"))
     }
 
-    /// The operating system refused; `what` says what was tried.
+    /// Creates an error of the operating system; `what` describes the failed operation.
     #[cold]
     pub fn io(source: std::io::Error, what: impl Into<Text>) -> Self {
         let mut error = Self::new(ErrorKind::Io, None, what.into());
@@ -145,21 +145,21 @@ impl Error {
         error
     }
 
-    /// Sets what was expected.
+    /// Sets the description of the expected contents.
     #[cold]
     pub fn expected(mut self, expected: impl Into<Text>) -> Self {
         self.0.expected = Some(expected.into());
         self
     }
 
-    /// Sets what was found instead.
+    /// Sets the description of the actual contents.
     #[cold]
     pub fn found(mut self, found: impl Into<Text>) -> Self {
         self.0.found = Some(found.into());
         self
     }
 
-    /// Sets a hint: what the user can do.
+    /// Sets a hint that tells the user how to proceed.
     #[cold]
     pub fn hint(mut self, hint: impl Into<Text>) -> Self {
         self.0.hint = Some(hint.into());
@@ -193,12 +193,12 @@ impl Error {
         }
     }
 
-    /// The hint: what the user can do, if known.
+    /// Returns the hint for the user, if there is one.
     pub fn advice(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// The message without the offset: what was wrong, where in the format, what was expected.
+    /// Returns the message without the offset: the error, its context, and the expected contents.
     pub fn message(&self) -> String {
         let mut message = self.0.what.to_string();
         for context in &self.0.context {

@@ -100,7 +100,7 @@ impl FieldType {
         }
     }
 
-    /// Its place among the [`PRIMITIVES`]; of references, one that none of them has.
+    /// Returns the index among the [`PRIMITIVES`]; for references, an index that none of them has.
     #[inline]
     pub fn index(self) -> usize {
         // In the order of their tags, without a gap.

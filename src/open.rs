@@ -69,14 +69,14 @@ impl Dump {
         self.source.bytes()
     }
 
-    /// The source of the bytes. [`Source::damage`] tells whether decompression ended early.
+    /// The source of the bytes. [`Source::damage`] shows whether decompression ended early.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
     /// Reads the header, totals and sizes, in one pass with constant memory.
     ///
-    /// For a damaged dump, returns what could be read and sets [`Info::damage`].
+    /// For a damaged dump, returns everything before the damage and sets [`Info::damage`].
     ///
     /// # Errors
     /// If the header cannot be read or its version is unknown.
@@ -125,7 +125,7 @@ impl Dump {
 
     /// Loads the heap. If the file has several snapshots, loads the last one.
     ///
-    /// [`Dump::load`] takes options, and loads what is intact of a damaged file.
+    /// [`Dump::load`] takes options, and loads the intact part of a damaged file.
     ///
     /// # Errors
     /// If the dump is damaged, is a profile, or has an unknown version.
@@ -134,7 +134,7 @@ impl Dump {
         self.whole(heap, damage)
     }
 
-    /// Loads a heap with options. [`Loaded::damage`] tells whether the heap is complete.
+    /// Loads a heap with options. [`Loaded::damage`] shows whether the heap is complete.
     ///
     /// # Errors
     /// If nothing can be loaded: see [`input::load()`].
@@ -144,8 +144,8 @@ impl Dump {
 
     /// Loads the profile as stacks with sums.
     ///
-    /// [`Dump::load_profile`] takes options, such as to keep every sample, and loads what is intact
-    /// of a damaged file.
+    /// [`Dump::load_profile`] takes options, such as to keep every sample, and loads the intact
+    /// part of a damaged file.
     ///
     /// # Errors
     /// If the dump is damaged, is a heap, or has an unknown version.
@@ -153,7 +153,7 @@ impl Dump {
         self.whole_profile(ProfileOptions::default())
     }
 
-    /// Loads a profile with options. [`LoadedProfile::damage`] tells whether the profile is
+    /// Loads a profile with options. [`LoadedProfile::damage`] shows whether the profile is
     /// complete.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Dump {
         self.whole(profile, damage)
     }
 
-    /// Returns what was loaded, or the damage if the dump is incomplete.
+    /// Returns the loaded data, or the damage if the dump is incomplete.
     fn whole<T>(&self, loaded: T, damage: Option<Error>) -> Result<T> {
         // If the decompressed bytes end early, the reader's own error is only a consequence.
         match self.source.damage().map(again).or(damage) {

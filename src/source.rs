@@ -4,10 +4,10 @@
 //! temporary file first, which is then mapped, so that memory use does not grow with the input. So
 //! is a recording of a VM service, without its frames. Mapping is `unsafe`.
 //!
-//! A mapping shows what the file holds at each moment: when another process shortens the file while
-//! it is read, the operating system sends SIGBUS. Dumps are written once, so this is not worked
-//! around; the command line turns the signal into an error message, and other programs that use the
-//! library may do the same.
+//! A mapping always shows the current contents of the file: if another process truncates the file
+//! during a read, the operating system sends SIGBUS. Dumps are written once, so the library does
+//! not work around this. The command line turns the signal into an error message, and other
+//! programs that use the library may do the same.
 #![allow(unsafe_code)]
 
 mod decompress;
@@ -71,7 +71,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The most bytes that so many compressed bytes may decompress to.
+    /// Returns the maximum number of bytes to which `stored` compressed bytes may decompress.
     pub fn allowed(&self, stored: u64) -> u64 {
         self.free.saturating_add(stored.saturating_sub(1 << 20).saturating_mul(self.ratio))
     }
@@ -88,7 +88,7 @@ pub struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Accepts anything and tells nobody.
+    /// Accepts everything and reports no progress.
     const NONE: Self = Watch { accept: &|_| Ok(()), progress: &|_| {} };
 }
 
@@ -113,8 +113,8 @@ impl Source {
         Self::open_if(path, Watch::NONE)
     }
 
-    /// As [`Source::open`], unless the first bytes are refused: an endless device is not copied to
-    /// find out what it is.
+    /// As [`Source::open`], unless `accept` refuses the first bytes, so that an endless device is
+    /// not copied in order to detect its format.
     ///
     /// # Errors
     /// As [`Source::open`], and what `accept` says of an input that is not mapped as it is.
@@ -176,9 +176,9 @@ impl Source {
 
     /// Spills a stream to an unlinked temporary file, decompressing one layer of compression.
     ///
-    /// A compressed stream that breaks off yields what came before; [`Source::damage`] then says
-    /// where. So does one that other data follows, unless it is zeros: tapes and disks fill their
-    /// blocks with them.
+    /// If a compressed stream is truncated, the source contains everything before the damage, and
+    /// [`Source::damage`] returns the position. The same holds if other data follows the stream,
+    /// except zeros, with which tapes and disks fill their blocks.
     ///
     /// # Errors
     /// As [`Source::open`].

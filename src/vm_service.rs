@@ -6,10 +6,10 @@
 //! JSON  = {"jsonrpc":"2.0","method":"streamNotify","params":{"event":{"kind":"HeapSnapshot","last":false,…},…}}
 //! ```
 //!
-//! A frame does not say how long it is: the WebSocket did. In a recording, where frames follow each
-//! other, one ends where the next header stands. The snapshot is the payloads one after the other.
-//! Source: the VM writes such frames in `runtime/vm/service.cc`; their form was seen in recordings
-//! of Dart 2.17 to 3.7.
+//! A frame does not contain its length; the WebSocket did. In a recording, where frames follow each
+//! other, a frame ends where the next header begins. The snapshot is the concatenation of the
+//! payloads. Source: the VM writes such frames in `runtime/vm/service.cc`; their form was seen in
+//! recordings of Dart 2.17 to 3.7.
 
 use memchr::memmem;
 use serde::Deserialize;

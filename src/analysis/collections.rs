@@ -81,7 +81,7 @@ impl<'h, 'a> Collections<'h, 'a> {
         self.shape(object).is_some_and(|shape| matches!(shape.size, Size::Of(_)))
     }
 
-    /// The collection that a wrapper stands for, or the collection itself.
+    /// The collection that a wrapper represents, or the collection itself.
     pub fn unwrapped(&self, object: ObjectId) -> ObjectId {
         let mut inner = object;
         for _ in 0..MAX_WRAPPERS {

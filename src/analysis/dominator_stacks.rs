@@ -1,7 +1,7 @@
 //! The dominator tree as weighted stacks, by types.
 //!
 //! The stack of an object is the path of types that dominate it, under the group of roots that
-//! holds the first of them. Class objects go by the class that they stand for. The numbers of a
+//! holds the first of them. Class objects go by the class that they represent. The numbers of a
 //! stack are the object and its bytes, so that what a type has by itself is its shallow bytes, and
 //! what it has in total, by counting every stack that has the type once, is what its objects
 //! retain.
@@ -176,7 +176,7 @@ impl<'h, 'a> Starts<'h, 'a> {
 
     /// The path under which an object stands that no object of the program dominates. `above` is
     /// the path of the synthetic object that dominates it: an isolate is the first frame of what it
-    /// holds, and others stand for all roots.
+    /// holds, and others represent all roots.
     fn start(&mut self, tree: &mut TypeTree, object: ObjectId, above: u32) -> u32 {
         let start = tree.nodes[above as usize]
             .frame

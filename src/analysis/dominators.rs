@@ -39,7 +39,7 @@ pub struct Dominators {
     dominator: Vec<u32>,
     /// By object; 0 for unreachable ones.
     number: Vec<u32>,
-    /// By number: the object and all that it dominates.
+    /// By number: the object and all objects that it dominates.
     size: Vec<u32>,
 }
 

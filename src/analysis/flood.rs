@@ -10,7 +10,7 @@ pub(super) const NOTHING: u32 = 0;
 /// The widest holder: all roots together.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// The ground that a flood covers: nodes with edges, each of which stands for objects with one
+/// The ground that a flood covers: nodes with edges, each of which represents objects with one
 /// holder. Synthetic objects have no node: roots name what they refer to.
 pub(super) trait Ground {
     /// The number of nodes.
@@ -74,7 +74,7 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
         Self { ground, wider, holder, pending }
     }
 
-    /// Hands holders on until nothing changes any more. The order does not matter, since holders
+    /// Passes holders on until nothing changes any more. The order does not matter, because holders
     /// only become wider.
     pub(super) fn follow(&mut self) {
         let (ground, nodes) = (self.ground, self.holder.len());

@@ -5,7 +5,7 @@ use super::object_set::ObjectSet;
 use super::prefetch::prefetch;
 use crate::model::heap::{Heap, ObjectId, Offsets, References, Root, RootKind};
 
-/// The strong references of a heap, with ephemerons resolved, and what its roots hold.
+/// The strong references of a heap, with ephemerons resolved, and the targets of its roots.
 ///
 /// An ephemeron whose holder and key are both live counts as a reference from its holder to its
 /// value. The value also depends on the key, but a dominator tree can express only one of the two:
@@ -35,7 +35,7 @@ impl<'h> Graph<'h> {
         self.references.first.len().saturating_sub(1)
     }
 
-    /// Whether there are no objects.
+    /// Returns `true` if there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -60,7 +60,7 @@ impl<'h> Graph<'h> {
             .chain(self.dependent.on(object).iter().map(|(_, value)| *value))
     }
 
-    /// Asks for what says where an object's references are.
+    /// Prefetches the position of an object's references.
     #[inline]
     pub(super) fn prefetch(&self, object: ObjectId) {
         match &self.references.first {

@@ -12,7 +12,7 @@ pub struct Series {
     pub namespace: String,
     /// Objects in each snapshot.
     pub counts: Vec<u64>,
-    /// Bytes in each snapshot, in the managed heap and outside of it.
+    /// Bytes in each snapshot, in the managed heap and outside it.
     pub bytes: Vec<u64>,
 }
 

@@ -48,7 +48,7 @@ pub struct HistogramRow {
     pub name: String,
     /// The namespace of the type, or the kind of the roots.
     pub namespace: String,
-    /// The weakest source of the types in the group, where the file does not say them. Only for
+    /// The weakest source of the types in the group, where the file does not state them. Only for
     /// groups by type.
     pub source: TypeSource,
     /// Object count and bytes of the group.
@@ -175,7 +175,7 @@ impl Histogram {
             HeldBy::Group(group) => Some(group as usize),
             HeldBy::Kind(kind) => Some(roots.groups.len() + kind as usize),
             HeldBy::Several => Some(last),
-            // Made-up objects are in no group: their references are the roots.
+            // Synthetic objects are in no group: their references are the roots.
             HeldBy::None => tree.is_live(object).then_some(last),
         };
         let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
@@ -293,7 +293,7 @@ fn retained_of(
         heap,
         tree,
         groups,
-        // Isolates are synthetic, too, but stand for what people ask about.
+        // Isolates are synthetic, too, but represent what people ask about.
         isolates: heap.isolates(),
         retained: vec![0; rows],
         row,
@@ -438,7 +438,7 @@ impl Groups {
         Self { names, of_type, by, owners, of_object }
     }
 
-    /// The weakest source of the types of each group. Empty if the file says all types.
+    /// The weakest source of the types of each group. Empty if the file states all types.
     fn sources(&self, heap: &Heap<'_>) -> Vec<TypeSource> {
         if heap.type_sources.is_empty() || self.by != GroupBy::Type {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The objects that the writer of a dump made up to stand for its roots.
+//! The synthetic objects, with which the writer of a dump represents its roots.
 
 use super::graph::Graph;
 use super::object_set::ObjectSet;

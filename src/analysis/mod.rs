@@ -17,8 +17,8 @@
 //!   select types;
 //! * [`diff`], [`growth`] and [`identity`]: comparisons of two or more heaps.
 //!
-//! [`profile`] analyses profiles: functions by cost, call trees, changes. [`memory_estimate`] tells
-//! how much memory an analysis will need.
+//! [`profile`] analyzes profiles: functions by cost, call trees, changes. [`memory_estimate`]
+//! returns the memory that an analysis needs.
 //!
 //! Every function here is a pure function of the model, does not recurse over data, and returns the
 //! same result for any number of threads.

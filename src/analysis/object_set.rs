@@ -35,7 +35,7 @@ impl ObjectSet {
         self
     }
 
-    /// The number of objects, counted anew. A count that [`ObjectSet::insert`] keeps comes out too
+    /// The number of objects, counted again. A count that [`ObjectSet::insert`] keeps comes out too
     /// small in optimized builds of Rust 1.95.0, as the benchmark `analysis` shows when there is
     /// one.
     pub fn len(&self) -> usize {

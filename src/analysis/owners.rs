@@ -10,7 +10,7 @@ pub struct TypeOwner {
     /// The display name: `boot class loader`, `class loader app.Plugins`, `library
     /// package:app/main.dart`.
     pub name: String,
-    /// The object that stands for it.
+    /// The object that represents it.
     pub object: Option<ObjectId>,
 }
 
@@ -58,7 +58,7 @@ impl TypeOwners {
         self.list.len() > 1
     }
 
-    /// The owner of an object: that of its class, or for a class object of the class it stands for.
+    /// The owner of an object: that of its class, or for a class object of the class it represents.
     #[inline]
     pub fn owner(&self, heap: &Heap<'_>, object: ObjectId) -> u32 {
         let own = heap.type_id(object);

@@ -5,7 +5,7 @@
 //! * [`merged`]: the paths to many objects, merged by what they look like;
 //! * [`distances`]: the length of the shortest path to every object.
 //!
-//! A synthetic object that stands for roots is the origin of a path, not a step. Paths avoid
+//! A synthetic object that represents roots is the origin of a path, not a step. Paths avoid
 //! immediates (objects of size 0, such as Dart's numbers, null and booleans) unless there is no
 //! other way: everything refers to them, so paths through them explain nothing.
 

@@ -1,7 +1,7 @@
 //! A dominator tree in preorder, so that what an object dominates is a range.
 
-/// Positions of the dominator tree: an object comes right before all that it dominates. Position 0
-/// is the set of roots.
+/// Positions of the dominator tree: an object comes right before the objects that it dominates.
+/// Position 0 is the set of roots.
 ///
 /// Children of an object are in the order of the search that numbered them. 8 bytes for each live
 /// object.
@@ -23,7 +23,7 @@ impl Preorder {
         for number in (1..count).rev() {
             size_of_number[dominator[number] as usize] += size_of_number[number];
         }
-        // What is left inside of an object's range begins here.
+        // What is left inside an object's range begins here.
         let mut next = vec![1_u32; count];
         let (mut number, mut size) = (vec![0; count], vec![0; count]);
         size[0] = count as u32;

@@ -3,8 +3,8 @@
 use super::dominators::Dominators;
 use crate::model::heap::{Heap, ObjectId};
 
-/// The retained bytes of each live object: shallow and external bytes of all that it dominates,
-/// itself included.
+/// The retained bytes of each live object: shallow and external bytes of the object and all objects
+/// that it dominates.
 #[derive(Clone, Debug)]
 pub struct Retained {
     /// By number; that of the roots is the sum over all live objects.

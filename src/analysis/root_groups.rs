@@ -77,7 +77,7 @@ impl RootGroups {
                 (root.object, FIRST + numbers.group(group(heap, root), || kind(heap, root)))
             })
             .collect();
-        // What made-up objects refer to without a root that names it.
+        // What synthetic objects refer to without a root that names it.
         let mut unnamed = made_up.list.clone();
         unnamed.sort_unstable();
         let unnamed: Vec<(ObjectId, u32)> = unnamed
@@ -114,7 +114,7 @@ impl RootGroups {
         }
     }
 
-    /// The display name of what keeps an object alive.
+    /// Returns the display name of the roots that keep an object alive.
     pub fn name(&self, object: ObjectId) -> &str {
         match self.holder(object) {
             HeldBy::None => "nothing",

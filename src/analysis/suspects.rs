@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 use siblings::Siblings;
 use wasted::{Duplicates, Sparse};
 
-/// Less is not worth a word, whatever its share.
+/// Smaller suspects are not reported, whatever their share.
 pub const LEAST_BYTES: u64 = 4096;
 
 /// A likely leak or waste.
@@ -33,7 +33,7 @@ pub enum Suspect {
     Siblings(Siblings),
     /// Several objects have equal contents.
     Duplicates(Duplicates),
-    /// Collections are mostly empty.
+    /// Collections that are mostly empty.
     Sparse(Sparse),
 }
 
@@ -120,7 +120,7 @@ impl<'s, 'a> Tree<'s, 'a> {
         Some(self.heap.type_id(self.dominators.object(number)?))
     }
 
-    /// Whether a number stands for roots and not for an object of the program.
+    /// Whether a number represents roots and not an object of the program.
     fn is_made_up(&self, number: u32) -> bool {
         self.dominators.object(number).is_none_or(|object| self.heap.is_made_up(object))
     }

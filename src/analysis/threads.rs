@@ -1,4 +1,4 @@
-//! Threads, grouped by equal stacks, with what they alone keep alive.
+//! Threads, grouped by equal stacks, with the objects that only they keep alive.
 
 use super::dominators::Dominators;
 use super::flood::{ALL, Flood, Ground, NOTHING, Objects};
@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 pub struct ThreadGroup {
     /// Rows of [`Heap::threads`], in their order.
     pub threads: Vec<u32>,
-    /// The objects that only threads of the group keep alive: their frames, and what the runtime
-    /// holds for them.
+    /// Count and bytes of the objects that only threads of the group keep alive, through their
+    /// frames and through the runtime's data about them.
     pub retained: Sum,
 }
 

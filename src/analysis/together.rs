@@ -37,7 +37,7 @@ pub struct Part {
 
 impl Together {
     /// Adds up the live objects of the types for which `wanted` is `true`, by [`TypeId`]. Without a
-    /// graph, all objects count and nothing is retained. Rows that only stand for roots do not
+    /// graph, all objects count and nothing is retained. Rows that only represent roots do not
     /// count, and synthetic objects retain nothing.
     pub fn of(
         heap: &Heap<'_>,
@@ -131,7 +131,7 @@ fn add_retained(
 struct Parts {
     parts: Vec<Part>,
     of_type: Vec<u32>,
-    /// Types that only stand for roots.
+    /// Types that only represent roots.
     roots: Vec<bool>,
 }
 

@@ -80,7 +80,7 @@ pub fn lines(
 ) -> Vec<TreeLine> {
     let (tops, made_up) = tops::of(heap, tree, roots);
     let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
-    // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever
+    // What is made up represents the roots, and its own bytes for nothing. It is an object wherever
     // objects are counted.
     let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
     let line = TreeLine {
@@ -96,8 +96,8 @@ pub fn lines(
     grow(nodes, tops, &expander)
 }
 
-/// Returns the lines of the subtree below one object. Shares are of what it retains. Returns no
-/// lines if the object is unreachable.
+/// Returns the lines of the subtree below one object. Shares refer to its retained bytes. Returns
+/// no lines if the object is unreachable.
 pub fn lines_below_object(
     heap: &Heap<'_>,
     tree: &DominatorTree,
@@ -108,8 +108,8 @@ pub fn lines_below_object(
 }
 
 /// Returns the lines of the subtrees below several objects: the live objects that `selects` accepts
-/// and that no other of them dominates. Shares are of what these retain. Returns no lines if there
-/// are none.
+/// and that no other of them dominates. Shares refer to their retained bytes. Returns no lines if
+/// there are no such objects.
 pub fn lines_below(
     heap: &Heap<'_>,
     tree: &DominatorTree,
@@ -190,7 +190,7 @@ struct Node {
     line: TreeLine,
     /// Numbers of the objects, until they are looked at.
     members: Vec<u32>,
-    /// Lines below this one that are no objects. Groups of roots are at most three deep.
+    /// Lines below this one that are not objects. Groups of roots are at most three levels deep.
     below: Vec<Node>,
     shown: bool,
 }

@@ -105,8 +105,8 @@ pub struct Waste {
 pub struct WastePart {
     /// The kind.
     pub kind: WasteKind,
-    /// Whether the dump has what the kind is computed from. Otherwise nothing was found, whatever
-    /// there is.
+    /// Whether the dump contains the data from which the kind is computed. Otherwise the kind has
+    /// no rows.
     pub known: bool,
     /// Objects that waste memory, with those of which one would be kept.
     pub count: u64,

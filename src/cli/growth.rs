@@ -15,7 +15,7 @@ use crate::analysis::profile::{FrameBy, Selected, TopBy, TopSums};
 use crate::input::Kind;
 use crate::model::profile::Metric;
 
-/// Rows that are shown when nothing else is asked for.
+/// Rows that are shown when nothing else is requested.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status> {

@@ -41,7 +41,7 @@ pub(super) enum Work {
 }
 
 /// Looks at how many objects there are, and whether they fit, with the types that `program` gives
-/// them. No snapshot means the last one, of which it is not known yet whether it is whole: then it
+/// them. No snapshot means the last one, for which it is not known yet whether it is whole: then it
 /// is the largest that counts.
 ///
 /// # Errors
@@ -140,7 +140,7 @@ fn objects_and_references(
     counts.max()
 }
 
-/// The memory that a command may take for an input: the limit that was asked for, or as much as can
+/// The memory that a command may take for an input: the limit that was requested, or as much as can
 /// be used and the input justifies. A plain file justifies anything, since memory is in proportion
 /// to it. One that is compressed, or has compressed columns, may have grown without limits: 256
 /// MiB, and 250 bytes for each compressed byte beyond the first MiB, in which what it was

@@ -61,7 +61,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     Ok(report_loaded(session, &input, loaded))
 }
 
-/// References and referrers that are shown when nothing else is asked for.
+/// References and referrers that are shown when nothing else is requested.
 const SHOWN: usize = 20;
 
 /// The references and referrers of an object to show.
@@ -157,7 +157,7 @@ fn columns<'a>(analysed: &'a Analysed<'_, '_>, session: &'a Session) -> Columns<
         .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.reference.target))
 }
 
-/// Lines of memory that are shown when nothing else is asked for.
+/// Lines of memory that are shown when nothing else is requested.
 const SHOWN_LINES: usize = 16;
 /// Roots that are shown.
 const SHOWN_ROOTS: usize = 5;

@@ -10,7 +10,7 @@ use super::terminal::shown;
 use crate::analysis::threads::{ThreadGroup, Threads, frames, program_functions};
 use crate::model::heap::{Heap, Root, StackFrame, Thread, ThreadKind};
 
-/// Rows that are shown when nothing else is asked for.
+/// Rows that are shown when nothing else is requested.
 const ROWS: usize = 20;
 /// Local variables of a frame that people see.
 const LOCALS: usize = 8;

@@ -11,7 +11,7 @@ use super::terminal::shown;
 use crate::analysis::waste::{Fill, Waste, WasteKind, WastePart, WasteRow};
 use crate::model::heap::{Heap, TypeId};
 
-/// Rows of a kind that are shown when nothing else is asked for.
+/// Rows of a kind that are shown when nothing else is requested.
 const ROWS: usize = 5;
 
 pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status> {

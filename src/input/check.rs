@@ -45,7 +45,7 @@ impl Findings {
         self.findings.iter().all(|finding| finding.ok)
     }
 
-    /// Notes that two numbers must be equal. `message` says what they are: `objects against the
+    /// Records that two numbers must be equal. `message` describes them: `objects against the
     /// header's objectCount`.
     pub fn equal(&mut self, rule: impl Into<String>, expected: u64, actual: u64, message: &str) {
         self.push(
@@ -92,20 +92,20 @@ impl Findings {
         });
     }
 
-    /// Notes something odd that is no fault, and how often it occurs, if it does.
+    /// Records an oddity that is not an error and its count, if the count is not 0.
     pub fn tolerate(&mut self, count: u64, what: &str) {
         self.warnings.extend((count > 0).then(|| format!("{what}: {count}")));
     }
 
-    /// Notes what stopped the reading. The first damage counts.
+    /// Records the damage that stopped the reading. The first damage counts.
     pub fn set_damage(&mut self, error: Option<Error>) {
         let Some(error) = error else { return };
         self.damage.get_or_insert(Damage { error });
     }
 }
 
-/// Declares counters of what must not occur, each with its rule and with what `check` calls it, in
-/// the order of the report.
+/// Declares counters of faults, each with its rule and its description in `check`, in the order of
+/// the report.
 ///
 /// A rule with `if` is checked only where that holds; it may name what is in parentheses, which
 /// `report` takes after the findings.

@@ -1,4 +1,4 @@
-//! The formats that are read, and what each of them says of itself.
+//! The input formats and their descriptions.
 
 use super::check::Findings;
 use super::histogram::TypeCounts;
@@ -115,8 +115,8 @@ type IdentityHashes = fn(&[u8]) -> Result<Option<Vec<u32>>>;
 type LoadInParts = fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>;
 
 impl FormatSpec {
-    /// The error for an input that does not begin with the magic of the format it is said to have
-    /// (`--from`).
+    /// Returns the error for an input that does not begin with the magic of the format that
+    /// `--from` names.
     pub(super) fn wrong_magic(&self) -> Error {
         Error::corrupt(0, format!("not a file in the format {} ({})", self.name, self.title))
             .hint("without --from, dumptool detects the format")

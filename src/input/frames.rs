@@ -24,7 +24,7 @@ pub(crate) fn kind_of_file(file: &str) -> FrameKind {
 pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(thread).ok()?;
     let id: i128 = text.parse().ok()?;
-    // Only what a number is printed as stands for one.
+    // Only what a number is printed as represents one.
     if id.to_string() != text {
         return None;
     }

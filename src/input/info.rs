@@ -69,7 +69,7 @@ impl Info {
         }
     }
 
-    /// Notes what stopped the reading. The first damage counts.
+    /// Records the damage that stopped the reading. The first damage counts.
     pub fn set_damage(&mut self, error: Option<Error>) {
         let Some(error) = error else { return };
         self.complete = false;
@@ -161,8 +161,8 @@ pub struct HeapInfo {
     pub snapshots: Vec<SnapshotInfo>,
 }
 
-/// One heap. What each count means for each format is said in the reader. None: not known without
-/// more work.
+/// One heap. The reader of each format defines what each count means. `None` means that the count
+/// is unknown without more work.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct SnapshotInfo {
@@ -180,7 +180,7 @@ pub struct SnapshotInfo {
     pub types: Option<u64>,
     /// Bytes of the objects themselves.
     pub shallow_bytes: Option<u64>,
-    /// Bytes outside of the managed heap that objects own.
+    /// Bytes outside the managed heap that objects own.
     pub external_bytes: Option<u64>,
     /// When, since the start of the profiled program, in microseconds.
     pub time_us: Option<u64>,
@@ -256,7 +256,7 @@ pub struct ProfileInfo {
     pub duration_us: Option<u64>,
     /// The metrics in the order of the file.
     pub metrics: Vec<MetricInfo>,
-    /// The function with the largest share of its own.
+    /// The function with the largest self value.
     pub hottest: Option<Hottest>,
 }
 
@@ -273,7 +273,7 @@ pub struct MetricInfo {
     pub default: bool,
 }
 
-/// The function that most of the time, or of the memory, went to by itself.
+/// The function with the largest self value of time or memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hottest {
     /// The function.

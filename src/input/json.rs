@@ -294,9 +294,9 @@ impl<'a> Scanner<'a> {
     /// The numbers of the array that comes next, in place. The scanner moves past the array.
     ///
     /// # Errors
-    /// When something else comes next. What is between the brackets has not been looked at; if the
-    /// end of the array is missing, [`Numbers::is_cut`] is set and the scanner is at the end of the
-    /// input.
+    /// When something else comes next. The contents between the brackets are not checked yet; if
+    /// the end of the array is missing, [`Numbers::is_cut`] is set and the scanner is at the end of
+    /// the input.
     pub fn numbers(&mut self) -> Result<Numbers<'a>> {
         if self.peek_byte()? != b'[' {
             return Err(self.unexpected("an array of numbers"));

@@ -1,4 +1,4 @@
-//! Loading a heap or a profile: how, and what comes of it.
+//! Options and results of loading a heap or a profile.
 
 use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
@@ -62,7 +62,7 @@ pub struct LoadOptions<'a> {
     pub snapshot: SnapshotChoice,
     /// The words of call frames that count as pointers.
     pub roots: RootScan,
-    /// The layout of objects (hprof). What the user does not state is found in the file.
+    /// The layout of objects (hprof). Parts that the user does not state are inferred.
     pub layout: LayoutChoice,
     /// Whose sizes objects have (V8).
     pub sizes: NodeSizes,
@@ -72,7 +72,7 @@ pub struct LoadOptions<'a> {
     /// Name objects whose type is only known by its address after their layout (Go), so that
     /// dumps of several builds have names in common.
     pub by_layout: bool,
-    /// Leave out what counting does not ask for, where it takes memory or time: labels of
+    /// Omit everything that counting does not need and that takes memory or time: labels of
     /// references, and contents of objects (hprof, Go with an executable).
     pub bare: bool,
     /// Told how far the reader is.
@@ -187,15 +187,15 @@ impl ExecutableReport {
     }
 }
 
-/// A heap, and what there is to say of the loading.
+/// A loaded heap, with warnings and damage.
 #[non_exhaustive]
 pub struct Loaded<'a> {
     /// The part that could be loaded.
     pub heap: Heap<'a>,
     /// The damage that ended the reading early.
     pub damage: Option<Error>,
-    /// The damage hides roots or references, so that what the graph says is live or unreachable may
-    /// be neither.
+    /// Whether the damage hides roots or references, so that live and unreachable objects cannot be
+    /// distinguished.
     pub incomplete: bool,
     /// The number of the snapshot.
     pub snapshot: u64,
@@ -231,7 +231,7 @@ impl<'a> ProfileOptions<'a> {
     }
 }
 
-/// For those who read a profile to say something about it.
+/// Options for readers that only summarize a profile.
 impl<'a> From<ReadOptions<'a>> for ProfileOptions<'a> {
     fn from(options: ReadOptions<'a>) -> Self {
         Self { keep_samples: false, memory: options.memory, progress: options.progress }
@@ -250,8 +250,7 @@ impl Default for ProfileOptions<'_> {
 pub struct MemoryLimit {
     /// Bytes.
     pub most: u64,
-    /// Bytes that will be needed for each stack when the profile is looked at, besides those of the
-    /// profile.
+    /// Bytes per stack that the analysis of the profile will need in addition to the profile.
     pub per_stack: u64,
 }
 
@@ -297,7 +296,7 @@ pub(super) fn damage(read: Result<()>) -> Result<Option<Error>> {
     }
 }
 
-/// A profile, and what there is to say of the loading.
+/// A loaded profile, with notes and damage.
 #[non_exhaustive]
 pub struct LoadedProfile {
     /// The part that could be loaded.
@@ -358,7 +357,7 @@ pub fn snapshots(count: u64) -> String {
 /// Refuses all but the only snapshot of a format that has one.
 ///
 /// # Errors
-/// When another one is asked for.
+/// When a snapshot other than the only one is requested.
 pub(super) fn only_snapshot(choice: SnapshotChoice) -> Result<()> {
     match choice {
         SnapshotChoice::Number(number @ 1..) => Err(no_snapshot(number, 1)),

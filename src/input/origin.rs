@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 pub struct Provenance {
     /// `Go`, `Java`; `None` if files of the format come from several runtimes.
     runtime: Option<&'static str>,
-    /// Version and architecture of the runtime. Empty if the file does not say them.
+    /// Version and architecture of the runtime. Empty if the file does not state them.
     version: String,
     /// Addresses of types by name, where types have addresses (Go). A name may have several.
     types: FxHashMap<Vec<u8>, Vec<u64>>,
@@ -25,7 +25,7 @@ pub enum Difference {
 }
 
 impl Provenance {
-    /// The origin of a file that says no more than its runtime.
+    /// Returns the origin of a file that states only its runtime.
     pub(super) fn of(runtime: &'static str) -> Self {
         Self { runtime: Some(runtime), ..Self::default() }
     }
@@ -40,8 +40,8 @@ impl Provenance {
         self.types.entry(name.to_owned()).or_default().push(address);
     }
 
-    /// Returns how the origin of a newer file differs. What one of the files does not say is taken
-    /// to be equal.
+    /// Returns how the origin of a newer file differs. Parts that one of the files does not state
+    /// count as equal.
     pub fn difference(&self, newer: &Self) -> Option<Difference> {
         let (old, new) = (self.runtime?, newer.runtime?);
         if old != new {

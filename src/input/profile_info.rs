@@ -8,15 +8,15 @@ use crate::model::profile::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// The sums of a profile. The mode is shown if the file says it.
+/// The sums of a profile. The mode is shown if the file states it.
 pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo {
     let mut own = OwnSums::default();
     own.add(profile);
     profile_info_of(profile, mode, &own)
 }
 
-/// As [`profile_info()`], of a profile in parts: the last one, and what the functions of all cost
-/// by themselves.
+/// As [`profile_info()`], for a profile in parts: the last part, and the self values of functions
+/// over all parts.
 pub(super) fn profile_info_of(profile: &Profile, mode: Option<Mode>, own: &OwnSums) -> ProfileInfo {
     let total = &profile.total;
     let threads = profile.threads.iter().filter(|thread| !thread.is_unknown());
@@ -87,7 +87,7 @@ impl OwnSums {
         }
     }
 
-    /// The function with the largest value of its own; the name decides between equals.
+    /// The function with the largest self value; ties are broken by name.
     fn hottest(&self, profile: &Profile) -> Option<Hottest> {
         let text = |name| profile.names.text(name);
         let ((function, file), value) = self.0.iter().min_by_key(|((function, file), value)| {

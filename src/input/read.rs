@@ -12,8 +12,8 @@ pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ReadOptions<'a> {
-    /// Take what summaries in the file say instead of reading the data (mvmheap; no effect
-    /// elsewhere).
+    /// Use summaries in the file instead of reading the data (mvmheap; no effect on other
+    /// formats).
     pub quick: bool,
     /// The memory that the tables and sums of a profile may take.
     pub memory: MemoryLimit,

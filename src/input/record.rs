@@ -1,4 +1,4 @@
-//! Records, each declared once: what a field is called, how it is read, what an error calls it, and
+//! Records, each declared once: for every field its name, how it is read, its phrase in errors, and
 //! how `cat` shows it.
 //!
 //! ```text

@@ -290,8 +290,8 @@ impl Addresses {
         }
     }
 
-    /// The last object that begins at or before an address. Whether it reaches that far is for the
-    /// caller to say.
+    /// Returns the last object that begins at or before an address. The caller must check whether
+    /// the object reaches that far.
     #[inline]
     pub fn floor(&self, address: u64) -> Option<ObjectId> {
         match &self.0 {
@@ -318,7 +318,7 @@ impl Addresses {
         }
     }
 
-    /// The address of the object behind the one at an address, if there are both.
+    /// Returns the address of the object after the one at an address, if both exist.
     #[inline]
     pub fn after(&self, address: u64) -> Option<u64> {
         if let Table::Bitmap(bitmap) = &self.0 {
@@ -332,9 +332,9 @@ impl Addresses {
         self.address(ObjectId(self.at(address)?.0 + 1))
     }
 
-    /// Reads what finding these addresses will read. The reads depend on nothing, so the processor
-    /// makes many at once; finding the addresses one after the other right after that waits for
-    /// none of them.
+    /// Prefetches the memory that lookups of these addresses will read. These reads are
+    /// independent, so the processor overlaps them, and lookups that follow immediately do not
+    /// wait.
     #[inline]
     pub fn warm(&self, addresses: impl Iterator<Item = u64>) {
         if let Table::Bitmap(bitmap) = &self.0 {
@@ -344,7 +344,7 @@ impl Addresses {
         }
     }
 
-    /// The address of an object; None if there is no such object.
+    /// Returns the address of an object, or `None` if there is no such object.
     pub fn address(&self, object: ObjectId) -> Option<u64> {
         match &self.0 {
             Table::Bitmap(bitmap) => bitmap.address(object.0),

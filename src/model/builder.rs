@@ -68,8 +68,8 @@ impl<'a> HeapBuilder<'a> {
         self
     }
 
-    /// Continues from a finished heap, to change it. References and objects that are added follow
-    /// those it has.
+    /// Continues from a finished heap, to change it. New references and objects follow the existing
+    /// ones.
     pub fn from_heap(heap: Heap<'a>) -> Self {
         let labels = heap.references.is_empty() || !heap.references.label.is_empty();
         Self { heap, labels }
@@ -145,7 +145,7 @@ impl<'a> HeapBuilder<'a> {
         }
     }
 
-    /// Adds bytes outside of the managed heap to an object; what was there is kept.
+    /// Adds bytes outside the managed heap to those of an object.
     pub fn add_external(&mut self, object: ObjectId, bytes: u64) {
         self.heap.external.push((object, bytes));
     }
@@ -188,7 +188,7 @@ impl<'a> HeapBuilder<'a> {
         self.heap.pointer_size = bytes;
     }
 
-    /// The heap so far, to set what has no method of its own.
+    /// Returns the heap so far, to set fields for which there is no method.
     pub(crate) fn heap(&mut self) -> &mut Heap<'a> {
         &mut self.heap
     }

@@ -18,7 +18,7 @@ enum Low {
     Wide(Vec<u32>),
 }
 
-/// More sizes than this part of all that do not fit into 2 bytes take more memory than 4 for each.
+/// If more sizes of a part than this do not fit into 2 bytes, the part takes 4 bytes per size.
 const MANY: usize = 32;
 
 impl Default for Sizes {
@@ -276,7 +276,7 @@ impl Offsets {
         }
     }
 
-    /// Appends an offset. One that is larger than what was announced makes all of them wide.
+    /// Appends an offset. An offset above the announced maximum makes all offsets wide.
     #[inline]
     pub fn push(&mut self, offset: u64) {
         match self {
@@ -305,7 +305,7 @@ impl Offsets {
         *self = Self::Large(large);
     }
 
-    /// Replaces an offset, which is not larger than what was announced.
+    /// Replaces an offset. The new offset must not exceed the announced maximum.
     #[inline]
     pub fn set(&mut self, index: usize, offset: u64) {
         match self {

@@ -1,8 +1,7 @@
 //! A record as a list of named fields.
 //!
-//! A reader's record says its fields to a [`FieldSink`]; a sink writes them as text, as JSON or as
-//! whatever else, without the record knowing. Both sides are generic, so that no value is boxed on
-//! the way.
+//! A reader's record passes its fields to a [`FieldSink`], which writes them as text, as JSON or in
+//! another form. Both sides are generic, so values are not boxed.
 
 /// A record of a file, with a name and fields.
 pub trait Record {
@@ -28,7 +27,7 @@ pub trait FieldSink {
     fn boolean(&mut self, name: &'static str, value: bool);
     /// Text that ought to be UTF-8 but may not be.
     fn text(&mut self, name: &'static str, value: &[u8]);
-    /// Memory contents: shown by their length, and in hexadecimal only when asked for.
+    /// Memory contents: shown by their length, and in hexadecimal only on request.
     fn contents(&mut self, name: &'static str, value: &[u8]);
     /// A list whose items have fields of their own.
     fn list<T>(

@@ -5,9 +5,9 @@
 //! reference: target[r]  label[r]  weak(r)
 //! ```
 //!
-//! Columns are parallel vectors; nothing is allocated for an object. An object is its number, an
-//! [`ObjectId`], which is its row in the columns; what the file calls it (an address, an id) is
-//! found through [`Heap::ids`].
+//! Columns are parallel vectors; there is no allocation per object. An [`ObjectId`] is the row of
+//! an object in the columns. [`Heap::ids`] maps it to the name of the object in the file (an
+//! address or an id).
 //!
 //! Invariants, which [`Heap::check`] verifies and which hold for every heap that a loader returns:
 //! * all columns of objects have the same length, and all columns of references too;
@@ -54,7 +54,7 @@ pub const MAX_OBJECTS: u64 = u32::MAX as u64 - 1;
 /// A type of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// The type's name, as users of the runtime know it. It is complete by itself:
+    /// The type's name, as users of the runtime know it, including the package:
     /// `java.util.HashMap`.
     pub name: NameId,
     /// Its package or library: `java.util`, `dart:core`, `net/http`; empty if there is none.
@@ -67,7 +67,7 @@ pub struct Type {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TypeSource {
-    /// It was not: the name says size and layout, or what the file says.
+    /// Not found: the name consists of size and layout, or comes from the file.
     #[default]
     None,
     /// Nothing leads to the object, but only this type fits.
@@ -108,7 +108,7 @@ pub enum TypeKind {
     Bytes,
     /// Text.
     Text,
-    /// A number, a boolean or the like.
+    /// A number, a boolean or a similar value.
     Number,
     /// A class or type as an object.
     Class,
@@ -116,18 +116,18 @@ pub enum TypeKind {
     Frame,
     /// A synthetic object that the runtime adds to the dump, such as Dart's `Root`.
     Synthetic,
-    /// A row of the graph that stands for roots and is not an object (MoarVM).
+    /// A row of the graph that represents roots and is not an object (MoarVM).
     Root,
 }
 
-/// An object that stands for a class.
+/// An object that represents a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassObject {
     /// The object.
     pub object: ObjectId,
     /// The display name: `class java.util.HashMap`.
     pub name: NameId,
-    /// The type of the instances of the class. `None` if the file does not say it.
+    /// The type of the instances of the class. `None` if the file does not state it.
     pub instances: Option<TypeId>,
 }
 
@@ -222,8 +222,8 @@ impl References {
         }
         let (first, last) = (rows.start / 64, (rows.end - 1) / 64);
         let words = self.weak.get(first..).unwrap_or_default().iter().take(last - first + 1);
-        // The bits of the first word that lie before the rows do not count, nor those of the last
-        // that lie behind them.
+        // Bits of the first word before the first row do not count, nor do bits of the last word
+        // after the last row.
         let before = |word: usize| if word == first { !(u64::MAX << (rows.start % 64)) } else { 0 };
         let behind =
             |word: usize| if word == last { !(u64::MAX >> (63 - (rows.end - 1) % 64)) } else { 0 };
@@ -295,7 +295,7 @@ pub struct Ephemeron {
 pub enum Ids {
     /// `#` and the row plus this number.
     Rows(u64),
-    /// `#` and the number that the file gives each object, in no order.
+    /// `#` and the number that the file gives each object, in random order.
     Numbers(Sizes),
     /// By address. Rows are in the order of addresses.
     Addresses(Addresses),
@@ -318,7 +318,7 @@ pub struct Heap<'a> {
     pub(crate) type_of: TypeIds,
     /// Bytes of each object in the managed heap.
     pub(crate) shallow: Sizes,
-    /// Bytes outside of it, for objects that have any, sorted by object.
+    /// Bytes outside it, for objects that have any, sorted by object.
     pub(crate) external: Vec<(ObjectId, u64)>,
     /// The file's own identifier of each object.
     pub(crate) ids: Ids,
@@ -327,7 +327,7 @@ pub struct Heap<'a> {
     /// The label of references from objects to their classes, each the first reference of its
     /// object. `None` if there are none.
     pub(crate) class_label: Option<Label>,
-    /// The objects that stand for classes, sorted by object.
+    /// The objects that represent classes, sorted by object.
     pub(crate) classes: Vec<ClassObject>,
     /// Pairs of references of which one depends on the other, sorted by holder.
     pub(crate) ephemerons: Vec<Ephemeron>,
@@ -337,8 +337,8 @@ pub struct Heap<'a> {
     pub(crate) threads: Vec<Thread>,
     /// Call frames of all threads.
     pub(crate) frames: Vec<StackFrame>,
-    /// Names of references that the program's data chose, not its source code, as far as the
-    /// reader can tell, sorted. [`Heap::redact`] replaces them.
+    /// Names of references that come from the program's data, not from its source code, as far as
+    /// the reader knows, sorted. [`Heap::redact`] replaces them.
     pub(crate) keys: Vec<NameId>,
     /// Where objects were allocated.
     pub(crate) sites: AllocationSites,
@@ -346,14 +346,14 @@ pub struct Heap<'a> {
     pub(crate) pointer_size: u8,
     /// The byte order of [`Value::Bytes`].
     pub(crate) big_endian: bool,
-    /// Decodes what objects hold besides references.
+    /// Decodes the contents of objects other than references.
     pub(crate) values: Option<Box<dyn ObjectValues + 'a>>,
     /// Warnings about data that could not be loaded as the file has it.
     pub(crate) warnings: Vec<LoadWarning>,
 }
 
 impl<'a> Heap<'a> {
-    /// The number of rows. [`Heap::object_count`] leaves out those that only stand for roots.
+    /// The number of rows. [`Heap::object_count`] leaves out those that only represent roots.
     pub fn len(&self) -> usize {
         self.type_of.len()
     }
@@ -375,7 +375,7 @@ impl<'a> Heap<'a> {
         (0..self.type_of.len() as u32).map(ObjectId)
     }
 
-    /// The number of objects, without rows that only stand for roots.
+    /// The number of objects, without rows that only represent roots.
     pub fn object_count(&self) -> u64 {
         if self.types.iter().all(|of| of.kind != TypeKind::Root) {
             return self.len() as u64;
@@ -400,8 +400,8 @@ impl<'a> Heap<'a> {
         self.type_sources.get(type_id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// The namespace of a type if its name does not contain it, otherwise empty: what has to be
-    /// shown beside the name.
+    /// Returns the namespace of a type if the name of the type does not contain it, otherwise an
+    /// empty text.
     pub fn qualifier(&self, of: &Type) -> &str {
         let (name, namespace) = (self.names.text(of.name), self.names.text(of.namespace));
         if name.contains(namespace) { "" } else { namespace }
@@ -418,12 +418,12 @@ impl<'a> Heap<'a> {
         self.names.text(self.type_of(object).name)
     }
 
-    /// The objects that stand for classes, sorted by object.
+    /// The objects that represent classes, sorted by object.
     pub fn classes(&self) -> &[ClassObject] {
         &self.classes
     }
 
-    /// The class that an object stands for.
+    /// The class that an object represents.
     pub fn class_object(&self, object: ObjectId) -> Option<&ClassObject> {
         self.class_row(object).map(|row| &self.classes[row])
     }
@@ -436,8 +436,8 @@ impl<'a> Heap<'a> {
         self.classes.binary_search_by_key(&object, |class| class.object).ok()
     }
 
-    /// The type by whose name an object is shown, for [`Heap::shown`]: its own, or for a class
-    /// object a number beyond [`Heap::types`] that stands for the class.
+    /// Returns the type whose name is shown for an object, for [`Heap::shown`]: its own type, or
+    /// for a class object a number beyond [`Heap::types`] that represents the class.
     #[inline]
     pub fn shown_type(&self, object: ObjectId) -> TypeId {
         match self.class_row(object) {
@@ -482,14 +482,14 @@ impl<'a> Heap<'a> {
         self.shallow.get(object.index())
     }
 
-    /// The bytes that an object holds outside of the managed heap.
+    /// The bytes that an object holds outside the managed heap.
     pub fn external_bytes(&self, object: ObjectId) -> u64 {
         self.external
             .binary_search_by_key(&object, |(object, _)| *object)
             .map_or(0, |index| self.external[index].1)
     }
 
-    /// The objects that hold bytes outside of the managed heap, sorted by object, with those bytes.
+    /// The objects that hold bytes outside the managed heap, sorted by object, with those bytes.
     pub fn externals(&self) -> &[(ObjectId, u64)] {
         &self.external
     }
@@ -524,7 +524,7 @@ impl<'a> Heap<'a> {
         &self.threads
     }
 
-    /// The objects that stand for isolates (Dart).
+    /// The objects that represent isolates (Dart).
     pub fn isolates(&self) -> Vec<ObjectId> {
         let isolates = self.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
         isolates.filter_map(|thread| thread.object).collect()
@@ -535,7 +535,7 @@ impl<'a> Heap<'a> {
         &self.frames
     }
 
-    /// Where objects were allocated, if the file says it.
+    /// Where objects were allocated, if the file states it.
     pub fn sites(&self) -> &AllocationSites {
         &self.sites
     }
@@ -623,16 +623,16 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// The object that stands for the whole set of roots, in formats that have one in their graph
-    /// (Dart, MoarVM). It is the first root then. The other roots name what it and other synthetic
-    /// objects refer to, so that reachability and dominators may begin at this object alone.
+    /// Returns the object that represents all roots, in formats whose graph contains one (Dart,
+    /// MoarVM). It is the first root. The other roots name the targets of this and other synthetic
+    /// objects, so reachability and dominators may start at this object alone.
     pub fn root_object(&self) -> Option<ObjectId> {
         let first = self.roots.first()?.object;
         let kind = self.types.get(self.type_of.get(first.index())?.0 as usize)?.kind;
         kind.is_made_up().then_some(first)
     }
 
-    /// Verifies the invariants. An error says which one is broken.
+    /// Verifies the invariants. The error names the invariant that is broken.
     ///
     /// # Errors
     /// The first invariant that does not hold.

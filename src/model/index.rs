@@ -1,4 +1,4 @@
-//! Finds rows of columns by what is in them.
+//! Finds rows of columns by their contents.
 
 /// An open-addressing table of row numbers in 4 bytes a slot. The keys stay where they are, in the
 /// columns: callers compare and hash rows for it.

@@ -24,7 +24,7 @@ pub enum LabelKind {
 impl Label {
     /// No name.
     pub const NONE: Self = Self(0);
-    /// The largest index or offset that a label can say. Larger ones are [`Label::NONE`].
+    /// The largest index or offset of a label. Larger ones become [`Label::NONE`].
     pub const MAX: u64 = (1 << 30) - 1;
 
     /// A field or variable.
@@ -70,7 +70,8 @@ impl Label {
         }
     }
 
-    /// As [`Label::text`], without an allocation: `text` is empty and takes what is not a name.
+    /// As [`Label::text`], without an allocation: `text` is an empty buffer for labels that are not
+    /// names.
     pub fn text_in<'t>(self, names: &'t Names, text: &'t mut String) -> &'t str {
         // Writing to a string cannot fail.
         match self.kind() {

@@ -2,7 +2,7 @@
 //!
 //! * [`Heap`]: a graph of objects in columns. [`HeapBuilder`] builds one. [`ObjectValues`] decodes
 //!   what the objects contain.
-//! * [`Profile`](profile::Profile): threads, stacks, and what was measured of them.
+//! * [`Profile`](profile::Profile): threads, stacks, and the measurements of a profiler.
 //! * [`WeightedStacks`](stacks::WeightedStacks): stacks with numbers, the common form of profiles
 //!   and dominator trees.
 //! * [`Sample`] and [`SampleSink`]: a profile as a stream of samples, in file order.

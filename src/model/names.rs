@@ -9,8 +9,8 @@ pub struct NameId(pub u32);
 
 /// The strings of a heap or a profile. The empty string is always there, as [`Names::EMPTY`].
 ///
-/// A text of more than [`Names::LONGEST`] bytes is cut, and says how long it was: a row may name
-/// what a file says once, so that rows of long names would be out of all proportion to the file.
+/// Texts longer than [`Names::LONGEST`] bytes are truncated and end with their length. Rows may
+/// repeat a name that the file contains once, so long names would make outputs disproportionate.
 #[derive(Clone, Debug)]
 pub struct Names {
     texts: Vec<Arc<str>>,

@@ -38,14 +38,14 @@ impl FrameId {
     }
 }
 
-/// The kind of code that a frame stands for.
+/// The kind of code that a frame represents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FrameKind {
     /// A position in a program that is interpreted or whose sources are known.
     #[default]
     Code,
-    /// Machine code outside of the interpreted program. The line may be an offset inside of the
+    /// Machine code outside the interpreted program. The line may be an offset inside the
     /// function.
     Native,
     /// A function of the operating system's kernel.
@@ -73,9 +73,9 @@ impl FrameKind {
 /// One element of a stack. Frames that agree in all of this are one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProfileFrame {
-    /// The function, or the symbol of a kernel frame; empty for frames that are no function.
+    /// The function, or the symbol of a kernel frame; empty for frames that are not functions.
     pub function: NameId,
-    /// Its source file, or what stands for it; may be empty.
+    /// Its source file, or what represents it; may be empty.
     pub file: NameId,
     /// 1-based; 0 is unknown.
     pub line: u32,
@@ -167,14 +167,14 @@ pub struct TaskEvent {
 /// An event of an asyncio task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskChange {
-    /// It is suspended in this stack; the empty one says that it is gone.
+    /// The task is suspended in this stack. The empty stack means that the task has ended.
     Stack {
         /// The task's name; empty if it is not said again.
         name: NameId,
         /// Where it waits.
         stack: StackId,
     },
-    /// It is awaited by this task; 0 says by none any more.
+    /// This task awaits it; 0 means that no task does any more.
     Waiter(u64),
     /// The thread of the sample was executing it.
     Running,
@@ -192,9 +192,9 @@ pub struct ProfileNotes {
     pub empty_samples: u64,
     /// Samples in which a frame is [`FrameKind::Invalid`].
     pub invalid_samples: u64,
-    /// Samples that have neither a time nor a change of memory: a cut file ends with one.
+    /// Samples with neither a time nor a change of memory. A truncated file ends with one.
     pub without_metric: u64,
-    /// Frames and metrics outside of samples.
+    /// Frames and metrics outside samples.
     pub strays: u64,
     /// Last lines and columns of frames, which are not kept.
     pub ranges: u64,
@@ -203,8 +203,8 @@ pub struct ProfileNotes {
     /// Stacks of more than [`StackTree::DEEPEST`] frames, of which only the outermost are kept:
     /// samples of MOJO, different stacks of other formats.
     pub deep: u64,
-    /// Lines, times and changes of memory that were larger than their columns, and are the largest
-    /// that fit now.
+    /// Lines, times and changes of memory that did not fit into their columns and were set to the
+    /// maximum.
     pub clamped: u64,
 }
 
@@ -275,7 +275,7 @@ impl Profile {
             .map(|metadatum| metadatum.value.as_str())
     }
 
-    /// Microseconds between two looks at the threads, if the file says.
+    /// The sampling interval in microseconds, if the file states it.
     pub fn interval_us(&self) -> Option<u64> {
         if self.value_types.is_empty() {
             return self.metadatum("interval")?.trim().parse().ok();
@@ -285,7 +285,7 @@ impl Profile {
         Some(period.saturating_mul(Unit::named(unit).nanoseconds()?) / 1000)
     }
 
-    /// Microseconds that the recording took, if the file says.
+    /// The duration of the recording in microseconds, if the file states it.
     pub fn duration_us(&self) -> Option<u64> {
         if let Some(nanoseconds) = self.metadatum("duration_nanos") {
             return Some(nanoseconds.parse::<u64>().ok()? / 1000);
@@ -293,7 +293,7 @@ impl Profile {
         self.metadatum("duration")?.trim().parse().ok()
     }
 
-    /// The metrics, the main one first: the value types of the file, or what the mode measured.
+    /// The metrics, the main one first: the value types of the file, or those of the mode.
     pub fn metrics(&self) -> Vec<Metric> {
         if !self.value_types.is_empty() {
             let mut metrics = self.metrics_of_file();
@@ -334,7 +334,7 @@ impl Profile {
         }
     }
 
-    /// All metrics that can be asked for: those of which the profile has numbers.
+    /// All metrics that can be selected: those for which the profile has numbers.
     pub fn metrics_to_choose(&self) -> Vec<Metric> {
         if !self.value_types.is_empty() {
             return self.metrics_of_file();

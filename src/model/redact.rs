@@ -1,7 +1,7 @@
 //! Redaction: a heap without the data that its program kept in it, so that it can be shared.
 //!
-//! Types, sizes, references, roots and lengths stay, so that every analysis of the graph has the
-//! same result. What programs store becomes unreadable:
+//! Types, sizes, references, roots and lengths stay, so every analysis of the graph has the same
+//! result. Contents become unreadable:
 //!
 //! | data | becomes |
 //! |---|---|

@@ -15,7 +15,7 @@ pub enum RootKind {
     Static,
     /// A variable or register in a call frame.
     Frame,
-    /// A thread or goroutine itself, or what its record holds.
+    /// A thread or goroutine itself, or a field of its record.
     Thread,
     /// A finalizer, or an object that a finalizable object refers to.
     Finalizer,
@@ -80,7 +80,7 @@ impl RootKind {
     }
 }
 
-/// Something outside of the heap that keeps an object alive.
+/// Something outside the heap that keeps an object alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// The object that is kept alive.
@@ -117,9 +117,9 @@ impl Root {
 pub enum ThreadKind {
     /// A thread.
     Thread,
-    /// A goroutine, which has no name of its own.
+    /// A goroutine, which has no name.
     Goroutine,
-    /// An isolate (Dart): a heap of its own, with static fields and no frames.
+    /// An isolate (Dart), which has a separate heap and static fields but no frames.
     Isolate,
 }
 
@@ -148,7 +148,7 @@ pub struct Thread {
     pub state: NameId,
     /// The minimum time that the thread has waited, in microseconds. `None` if unknown.
     pub wait_us: Option<u64>,
-    /// The object that stands for it, if there is one.
+    /// The object of the thread, if there is one.
     pub object: Option<ObjectId>,
     /// Its call frames, innermost first: rows of [`super::heap::Heap::frames`].
     pub frames: Range<u32>,

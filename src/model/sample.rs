@@ -5,7 +5,7 @@
 pub enum SampleFrame<'a> {
     /// A position in the program. Names ought to be UTF-8 but may not be.
     Code {
-        /// Source file, or what stands for it.
+        /// Source file, or a substitute for it.
         file: &'a [u8],
         /// Function name.
         function: &'a [u8],
@@ -20,12 +20,12 @@ pub enum SampleFrame<'a> {
     GarbageCollector,
 }
 
-/// One sample: what a thread was doing at one moment.
+/// One sample: the state of a thread at one moment.
 #[derive(Clone, Debug)]
 pub struct Sample<'a, 'f> {
     /// Process id.
     pub pid: i128,
-    /// Interpreter id inside of the process, in formats that tell.
+    /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,
     /// Thread id or name, as the file has it.
     pub thread: &'a [u8],

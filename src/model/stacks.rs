@@ -1,9 +1,9 @@
 //! Weighted stacks, the common form of profiles and dominator trees.
 //!
-//! In a profile, the numbers of a stack are what was measured while the program was in it. In a
-//! dominator tree, a stack is a path of dominators: its own value is the shallow size of the
-//! objects there, and the sum over all stacks that begin with it is their retained size. One set of
-//! writers serves both.
+//! In a profile, the numbers of a stack were measured while the program was in it. In a dominator
+//! tree, a stack is a path of dominators: its own value is the shallow size of the objects there,
+//! and the sum over all stacks that begin with it is their retained size. The same writers serve
+//! both.
 //!
 //! [`WeightedStacksBuilder`] builds weighted stacks; [`of_profile()`] makes them from a profile.
 
@@ -17,20 +17,20 @@ use super::names::{NameId, Names};
 pub use super::profile::ValueType;
 use super::profile::{FrameId, ProfileFrame, SampleLabel, StackId, StackTree, display_name};
 
-/// Frames that a stack may have. What is deeper is in one frame that says how much was cut.
+/// Maximum number of frames of a stack. One more frame states how many deeper frames were cut.
 pub const MAX_DEPTH: usize = 500;
 
 /// A thread of a profile, or a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
-    /// `P19488;T0:19488` for a thread of a profile; it is split at the `;` where groups are shown.
-    /// What a heap is called.
+    /// `P19488;T0:19488` for a thread of a profile, split at the `;` where groups are shown; for a
+    /// heap, its title.
     pub name: String,
     /// Process id; None for heaps.
     pub pid: Option<i128>,
     /// Thread id or name; None for heaps.
     pub thread: Option<String>,
-    /// Interpreter inside of the process, in formats that tell.
+    /// Interpreter inside the process, in formats that have it.
     pub interpreter: Option<i128>,
     /// The labels of its entries, where they are kept. The thread and the process are among them.
     pub labels: Vec<SampleLabel>,

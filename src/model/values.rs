@@ -1,9 +1,9 @@
 //! The contents of objects: fields, elements, and values of whole objects such as text.
 //!
-//! Nothing of this is kept in columns. A reader implements [`ObjectValues`] and decodes from the
-//! mapped file what is asked for; it passes fields and elements one by one, so that no object costs
-//! an allocation. [`Heap::fields`], [`Heap::field`], [`Heap::array`] and [`Heap::elements`] are the
-//! ways in.
+//! Contents are not kept in columns. A reader implements [`ObjectValues`] and decodes them from the
+//! mapped file on request; it passes fields and elements one by one, so no object costs an
+//! allocation. The entry points are [`Heap::fields`], [`Heap::field`], [`Heap::array`] and
+//! [`Heap::elements`].
 
 use super::heap::{Heap, ObjectId};
 use super::label::LabelKind;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::hash::Hasher;
 use std::ops::ControlFlow;
 
-/// The value of an object, besides its references.
+/// The value of an object, other than its references.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
@@ -42,12 +42,12 @@ pub enum Value<'a> {
 /// A field of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field<'f> {
-    /// The class that declares the field. Empty if the file does not say it.
+    /// The class that declares the field. Empty if the file does not state it.
     pub class: &'f str,
     /// The field's name. Empty if the file has none.
     pub name: &'f str,
     /// The declared type: `int`, or `object` for any reference of Java. Empty if the file does not
-    /// say it.
+    /// state it.
     pub type_name: &'f str,
     /// The value.
     pub value: FieldValue<'f>,
@@ -84,7 +84,7 @@ pub enum FieldValue<'f> {
 pub struct Array {
     /// The number of elements.
     pub length: u64,
-    /// The declared type of the elements: `int`, `object`. Empty if the file does not say it.
+    /// The declared type of the elements: `int`, `object`. Empty if the file does not state it.
     pub element: &'static str,
 }
 
@@ -103,7 +103,7 @@ pub struct Known {
     pub bytes: bool,
     /// Lengths of arrays and sizes of collections.
     pub lengths: bool,
-    /// Numbers that are objects of their own.
+    /// Numbers stored as objects.
     pub numbers: bool,
     /// Whether [`ObjectValues::room`] returns the fill of some objects.
     pub rooms: bool,
@@ -144,8 +144,8 @@ pub trait ObjectValues: Send + Sync {
 
     /// A number that equal texts share, where `text` is the value of the object.
     ///
-    /// Values that stand for others, as those of a redacted heap do, identify the originals: blank
-    /// texts are equal, and a writer that bounds repetition would cut them.
+    /// Replaced values, as in a redacted heap, return the identity of the originals: blank texts
+    /// are equal, and a writer that limits repetition would cut them.
     fn text_identity(&self, _heap: &Heap<'_>, _object: ObjectId, text: &str) -> u64 {
         hash(text)
     }
@@ -156,7 +156,7 @@ pub trait ObjectValues: Send + Sync {
     }
 
     /// Passes the fields of an object in the order of their declaration, those of its own class
-    /// first; of a class object its static fields.
+    /// first. For a class object, passes its static fields.
     fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
         fields_by_references(heap, object, each);
     }
@@ -267,8 +267,8 @@ impl Heap<'_> {
         self.values.as_ref().map_or(Known::default(), |values| values.known())
     }
 
-    /// Where the code of a function, or of the constructor of an object, begins, if the file says
-    /// it.
+    /// Returns the position where the code of a function, or of the constructor of an object,
+    /// begins, if the file states it.
     pub fn location(&self, object: ObjectId) -> Option<SourceLocation> {
         self.values.as_ref()?.location(self, object)
     }

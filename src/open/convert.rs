@@ -34,7 +34,7 @@ impl Dump {
     /// or the dominator tree as stacks of types (everything else that takes heaps). A profile keeps
     /// its samples where the format can hold them. Writers with options are in [`output`].
     ///
-    /// Returns what the format could not hold. Output that was written before an error is
+    /// Returns the losses: data that the format cannot store. If an error occurs, the output is
     /// incomplete.
     ///
     /// # Errors

@@ -300,7 +300,7 @@ impl<'a, W: Write> SampleSink<'a> for AustinWriter<'a, W> {
     }
 }
 
-/// Valid UTF-8 as it is, anything else with U+FFFD for what is not.
+/// Returns valid UTF-8 unchanged, and replaces other bytes with U+FFFD.
 fn lossy(text: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(text) {
         Cow::Borrowed(_) => Cow::Borrowed(text),

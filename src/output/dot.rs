@@ -16,9 +16,9 @@ const LONGEST: usize = 80;
 /// The graph to draw.
 #[derive(Clone, Debug, Default)]
 pub struct Drawing {
-    /// Objects that stand out: what was asked for.
+    /// Objects to highlight.
     pub marked: Vec<ObjectId>,
-    /// Roots by what they are called, and what they hold.
+    /// Names of roots, and the objects that they hold.
     pub roots: Vec<(String, ObjectId)>,
     /// References; the objects at their ends are drawn too.
     pub references: Vec<Arrow>,
@@ -75,8 +75,8 @@ impl Drawing {
     }
 }
 
-/// Writes a drawing that [fits](Drawing::fits); of a larger one it writes everything nevertheless.
-/// `size` says what is shown below the name of an object: `16 B / 1.0 KiB`.
+/// Writes the drawing, even if it does not [fit](Drawing::fits). `size` returns the text below the
+/// name of an object: `16 B / 1.0 KiB`.
 ///
 /// # Errors
 /// When the output cannot be written.
@@ -151,7 +151,7 @@ pub fn write_tree<W: Write>(
     writeln!(out, "}}")
 }
 
-/// A text inside of quotes. Control characters are shown as spaces, long texts are cut.
+/// A text inside quotes. Control characters are shown as spaces, long texts are cut.
 struct Escaped<'t>(&'t str);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,5 +1,5 @@
 //! The processed profile format of the Firefox Profiler, version 55. Its front end upgrades old
-//! versions by itself.
+//! versions.
 //!
 //! A thread's weight is the first value. Where entries are in the order of time they have their
 //! times, idle and garbage collection are markers, and changes of memory a counter of the process;
@@ -64,7 +64,7 @@ fn pid(stacks: &WeightedStacks, track: usize) -> String {
     stacks.tracks[track].pid.map_or("0".to_owned(), |pid| pid.to_string())
 }
 
-/// The memory of each process, as changes.
+/// The changes of memory of each process.
 fn counters(stacks: &WeightedStacks, profile: &mut Object<'_, impl Write>) -> io::Result<()> {
     let mut processes: Vec<(String, usize, Vec<Moment>)> = Vec::new();
     let mut numbers = FxHashMap::default();
@@ -153,7 +153,7 @@ fn thread(
     thread.close()
 }
 
-/// The stacks, frames and functions that a thread has, numbered anew: callers first.
+/// The stacks, frames and functions that a thread has, numbered again: callers first.
 struct Used {
     stacks: Vec<StackId>,
     frames: Vec<FrameId>,
@@ -261,7 +261,7 @@ impl Used {
     }
 }
 
-/// A column that says the same in every row.
+/// A column with the same value in every row.
 fn constant(
     table: &mut Object<'_, impl Write>,
     name: &str,

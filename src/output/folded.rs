@@ -2,9 +2,9 @@
 //! speedscope and grep take them.
 //!
 //! Lines of one function are one frame here. The process and the thread are the first two frames.
-//! Lines come in the order of a walk over the tree whose branches are sorted by name, so that two
-//! files can be compared; only those of parts of a profile whose stacks hardly come again are in
-//! the order of the recording.
+//! Lines follow a walk over the tree, whose branches are sorted by name, so that two files can be
+//! compared. Only in parts of a profile whose stacks rarely repeat, lines are in the order of the
+//! recording.
 
 use super::lines::{Counts, Labels, track_frames};
 use super::written::Written;
@@ -22,9 +22,9 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
     Ok(writer.finish(stacks))
 }
 
-/// Writes stacks that come in parts: each has the values of the first, and all that the ones before
-/// it had of names, frames and tracks. Lines are in order, and stacks there once, in each part by
-/// itself, and not at all in one that [may repeat]( StackTree::may_repeat) stacks.
+/// Writes stacks that come in parts. Each part has the values of the first part, and the names,
+/// frames and tracks of all previous parts. In each part, lines are sorted and stacks are unique,
+/// except if the part [may repeat](StackTree::may_repeat) stacks.
 pub struct FoldedWriter {
     lines: Lines,
     line: Vec<u8>,
@@ -65,7 +65,7 @@ impl FoldedWriter {
     }
 }
 
-/// The lines of stacks, and what they do not say.
+/// The lines of stacks, and their losses.
 pub(super) struct Lines {
     value: usize,
     labels: Labels,

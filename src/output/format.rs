@@ -1,4 +1,4 @@
-//! The output formats: their names, extensions and what can be written as each.
+//! The output formats: their names, extensions and supported inputs.
 
 /// A format that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,16 +5,17 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
 
-/// Writes a JSON value, with what belongs before it.
+/// Writes a JSON value after a prefix.
 pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) -> io::Result<()> {
     out.write_all(before.as_bytes())?;
     line(out, value)
 }
 
-/// Writes a JSON value that can stand in a line of its own.
+/// Writes a JSON value on a line of its own.
 ///
-/// JSON allows characters in texts that end a line for some readers (U+2028 for Python's
-/// `splitlines`) or that a terminal acts on. They are escaped, which changes nothing for a program.
+/// JSON allows characters in texts that some readers take for line ends (U+2028 for Python's
+/// `splitlines`) or that control a terminal. They are escaped, which makes no difference to a
+/// parser.
 pub fn line(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Escaping(CompactFormatter)))?;
     Ok(())

@@ -28,7 +28,7 @@ impl Counts {
         self.written.lose_depth(stacks);
     }
 
-    /// Counts a line, or what keeps a sum from being one.
+    /// Counts a line, or the reason why a sum is not written as a line.
     #[inline]
     pub(super) fn is_line(&mut self, sum: i64) -> bool {
         match sum {
@@ -108,7 +108,7 @@ fn replaced_tracks(stacks: &WeightedStacks) -> u64 {
     names.filter(|name| clean(name) != **name).count() as u64
 }
 
-/// Without what would end a frame or a line.
+/// Replaces the characters that would end a frame or a line.
 fn clean(name: &str) -> String {
     name.chars()
         .map(|c| match c {

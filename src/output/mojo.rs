@@ -1,6 +1,7 @@
 //! MOJO version 3, of a profile whose samples were kept.
 //!
-//! Keys are small numbers, and each process defines what it uses: readers look keys up by process.
+//! Keys are small numbers, and each process defines the keys that it uses: readers look keys up by
+//! process.
 
 use super::kept_samples;
 use super::written::{ValueSum, Written};
@@ -246,7 +247,7 @@ impl<W: Write> Writer<'_, W> {
     }
 }
 
-/// Keys 0 and 1 are reserved for what is not defined.
+/// Keys 0 and 1 are reserved for undefined names.
 fn string_key(name: NameId) -> i128 {
     i128::from(name.0) + 2
 }

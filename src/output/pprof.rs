@@ -1,8 +1,8 @@
-//! pprof's `profile.proto`, for `go tool pprof` and everything that reads what that does. Written
-//! by hand, as its own library does: varints and messages with a length are all there is.
+//! pprof's `profile.proto`, for `go tool pprof` and all tools that read its files. Written by hand,
+//! as in pprof's own library: the format needs only varints and length-prefixed messages.
 //!
-//! The message is written without compression; on disk it must be gzipped, which is up to the
-//! caller. Samples may come in parts: what they refer to comes after them.
+//! The message is written without compression; files must be gzipped by the caller. Samples may
+//! come in parts: the tables that they refer to follow.
 
 use super::written::{Written, empty_entries};
 use crate::model::profile::{FrameId, LabelValue, SampleLabel, StackId, Unit};
@@ -21,13 +21,13 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     writer.finish(stacks, out)
 }
 
-/// Writes stacks that come in parts: each has the values of the first, and all that the ones before
-/// it had of names, frames and tracks, with the same numbers.
+/// Writes stacks that come in parts. Each part has the values of the first part, and the names,
+/// frames and tracks of all previous parts, with the same numbers.
 pub struct PprofWriter {
     written: Written,
     /// The value types in the order in which they are written.
     order: Vec<usize>,
-    /// By track: the fields of a sample that say which.
+    /// By track: the label fields of a sample.
     labels: Vec<Vec<u8>>,
     /// The location of empty stacks. Frames that were not known when it was chosen come after it.
     no_frames: u64,
@@ -76,7 +76,7 @@ impl PprofWriter {
         self.samples(stacks, out)
     }
 
-    /// Writes what all samples refer to; the stacks are those of the last part.
+    /// Writes the tables that samples refer to; the stacks are those of the last part.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -303,7 +303,7 @@ impl Message {
         self
     }
 
-    /// A number that is not 0, which is what a field that is not there means.
+    /// Writes a number unless it is 0, which is the default of an absent field.
     fn number(&mut self, field: u64, value: u64) -> &mut Self {
         if value != 0 {
             self.varint(field << 3).varint(value);

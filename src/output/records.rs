@@ -104,7 +104,7 @@ impl FieldSink for TextSink<'_> {
         push_escaped(self.field(name), value);
     }
 
-    /// Left out unless asked for: records say the size in a field of its own.
+    /// Left out unless requested: records say the size in a field of its own.
     fn contents(&mut self, name: &'static str, value: &[u8]) {
         if self.contents {
             push_hex(self.field(name), value);
@@ -207,7 +207,7 @@ impl FieldSink for JsonSink<'_> {
         self.raw = true;
     }
 
-    /// `contents_length` always, `contents` in hexadecimal when asked for.
+    /// `contents_length` always, `contents` in hexadecimal on request.
     fn contents(&mut self, name: &'static str, value: &[u8]) {
         push_json(self.field_with(name, "_length"), &value.len());
         if self.contents {
@@ -267,7 +267,7 @@ fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Quotes text and escapes what a terminal would act upon; bytes that are no UTF-8 are shown in
+/// Quotes text and escapes what a terminal would act upon; bytes that are not UTF-8 are shown in
 /// hexadecimal.
 fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');

@@ -93,7 +93,7 @@ fn profile(
     out.write_all(b"}")
 }
 
-/// Writes all up to the array of profiles. `no_frames` is the number of the frame that stands for
+/// Writes all up to the array of profiles. `no_frames` is the number of the frame that represents
 /// empty stacks, if there is one; it takes its place among the others.
 fn head(stacks: &WeightedStacks, no_frames: Option<u32>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")?;

@@ -1,4 +1,4 @@
-//! Texts that grow by turns and are written one after the other: what of them does not fit in a
+//! Texts that grow alternately and are written one after the other: what of them does not fit in a
 //! little memory waits in a file.
 
 use std::fs::File;

@@ -5,8 +5,8 @@ use super::{Compression, Limits};
 use crate::error::{Error, Result};
 use std::io::{self, BufRead, Read};
 
-/// Undoes gzip, member by member. Ok(Some) is the damage that ended it early; Err is what makes the
-/// output unusable.
+/// Decompresses gzip, member by member. `Ok(Some)` is damage that ended the output early; `Err`
+/// makes the output unusable.
 pub(super) fn gunzip(
     stream: &mut Counted<impl BufRead>,
     spill: &mut Spill<'_>,
@@ -37,7 +37,8 @@ pub(super) fn unzstd(
     let damage = spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)?;
     drop(decoder);
     match damage {
-        // The library takes whatever follows a frame for another one, and says so when it is none.
+        // The library reads any data after a frame as another frame, and reports an error if it is
+        // not.
         Some(damage) if damage.cause().is_some_and(|cause| cause.contains(UNKNOWN_FRAME)) => {
             what_follows(stream, spill.written, Compression::Zstd)
         }
@@ -79,7 +80,7 @@ pub(super) struct Counted<R> {
 }
 
 impl<R: BufRead> Counted<R> {
-    /// Reads ahead until there are so many bytes, or no more; they are given out again by `read`.
+    /// Reads ahead at least that many bytes, or to the end; `read` returns them again.
     pub(super) fn peek(&mut self, length: u64) -> io::Result<()> {
         let more = length.saturating_sub(self.head.len() as u64);
         self.inner.by_ref().take(more).read_to_end(&mut self.head)?;

@@ -55,7 +55,7 @@ impl<'a> Spill<'a> {
         Ok(self.file)
     }
 
-    /// Copies a decoder's output. Ok(Some) is the damage that ended it early; Err is what makes the
+    /// Copies a decoder's output. `Ok(Some)` is damage that ended the output early; `Err` makes the
     /// output unusable.
     pub(super) fn decode<D: Read>(
         &mut self,

@@ -170,7 +170,7 @@ impl Walk<'_, '_, '_> {
             if index >= end {
                 return ControlFlow::Break(());
             }
-            // In Dart, the array itself stands for a deleted entry.
+            // In Dart, the array itself represents a deleted entry.
             if value != FieldValue::Null && value != FieldValue::Object(table) {
                 ended = self.bucket(value);
             }

@@ -55,7 +55,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         node.line.depth <= self.options.depth && node.line.total_bytes >= self.smallest
     }
 
-    /// A line that stands for objects at some numbers.
+    /// A line that represents objects at some numbers.
     pub(super) fn child(&self, what: TreeItem, members: Vec<u32>) -> Node {
         let total_bytes =
             members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
@@ -70,7 +70,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         Node { parent: 0, line, members, below: Vec::new(), shown: false }
     }
 
-    /// Counts what a line stands for, and gives the lines below it. What will not be shown is
+    /// Counts what a line represents, and gives the lines below it. What will not be shown is
     /// counted as omitted.
     pub(super) fn expand(&self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);

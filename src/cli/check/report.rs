@@ -87,7 +87,7 @@ impl Report {
         session: &Session,
     ) -> Self {
         // A misspelt gate would be open for ever. That there is none of something may well be what
-        // was asked for.
+        // was requested.
         for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_void) {
             match args.rules.strict {
                 true => outcome.finding.ok = false,
@@ -132,7 +132,7 @@ impl Report {
     }
 }
 
-/// Prints the reports in the format that was asked for. Several files are an array in JSON, and a
+/// Prints the reports in the format that was requested. Several files are an array in JSON, and a
 /// column elsewhere.
 pub(super) fn print_all(
     mut reports: Vec<Report>,

@@ -230,7 +230,7 @@ impl<'a> Conversion<'a> {
         earned.saturating_mul(RATIO).max(FREE)
     }
 
-    /// The document on standard output when asked for, otherwise one line on standard error and one
+    /// The document on standard output on request, otherwise one line on standard error and one
     /// for each loss.
     fn report<W: Serialize>(&self, report: &Report<'_, W>) -> anyhow::Result<()> {
         let Self { args, session, .. } = self;

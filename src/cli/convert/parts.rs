@@ -17,7 +17,7 @@ use crate::output::{flamegraph, folded, pprof, speedscope};
 use std::io;
 use std::ops::ControlFlow;
 
-/// Loads and writes by turns.
+/// Loads and writes alternately.
 pub(super) fn convert(
     conversion: &Conversion<'_>,
     options: ProfileOptions<'_>,
@@ -114,7 +114,7 @@ impl Output<'_> {
     }
 
     /// Writes the last part. What the profile measures may be said, and its first garbage
-    /// collection be, where parts were written already: then all has to be written anew.
+    /// collection be, where parts were written already: then all has to be written again.
     fn finish(mut self, loaded: LoadedProfile) -> anyhow::Result<Finished> {
         if let Some(error) = self.failed {
             return Err(error);

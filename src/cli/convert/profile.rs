@@ -173,7 +173,7 @@ fn keeps_samples(target: Target, args: &ConvertArgs) -> bool {
     }
 }
 
-/// The metric that was asked for; otherwise all, or the main one for what has one only. Widths of
+/// The metric that was requested; otherwise all, or the main one for what has one only. Widths of
 /// frames cannot be negative, so that the net change of memory is written as what came into use.
 ///
 /// # Errors

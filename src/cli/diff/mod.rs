@@ -14,7 +14,7 @@ use crate::input::origin::Difference;
 use crate::input::{self, Format, Kind};
 use crate::output::syntax::shell_word;
 
-/// Rows that are shown unless others are asked for.
+/// Rows that are shown unless others are requested.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> {

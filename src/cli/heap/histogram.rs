@@ -199,7 +199,7 @@ pub(crate) fn quick(counted: &TypeCounts, by: ByArg, filter: &TypeFilter) -> His
     histogram
 }
 
-/// The column that rows are sorted by unless another is asked for: retained bytes, or shallow ones
+/// The column that rows are sorted by unless another is requested: retained bytes, or shallow ones
 /// where nothing is retained.
 pub(crate) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
     match is_retained {

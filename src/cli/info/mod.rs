@@ -119,7 +119,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     })
 }
 
-/// Leaves only the snapshot that was asked for.
+/// Leaves only the snapshot that was requested.
 fn select_snapshot(info: &mut Info, wanted: Option<Snapshot>) -> Result<(), UsageError> {
     let (Some(wanted), Some(heap)) = (wanted, &mut info.heap) else { return Ok(()) };
     let index = match wanted {

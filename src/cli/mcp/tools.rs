@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::any::TypeId;
 use std::ffi::OsString;
 
-/// Each tool, with the command and the option that it stands for.
+/// Each tool, with the command and the option that it represents.
 const TOOLS: [(&str, &str, Option<&str>); 11] = [
     ("info", "info", None),
     ("top", "top", None),
@@ -24,7 +24,7 @@ const TOOLS: [(&str, &str, Option<&str>); 11] = [
 /// Options of commands that tools do not have: the answer is JSON, and `suspects` is a tool.
 const LEFT_OUT: [&str; 3] = ["dot", "suspects", "help"];
 
-/// Most rows, entries and paths that can be asked for: an answer is kept in memory.
+/// Most rows, entries and paths that can be requested: an answer is kept in memory.
 const MOST_ROWS: u64 = 10_000;
 const MOST_PATHS: u64 = 1_000;
 

@@ -52,7 +52,7 @@ struct Paths {
     incomplete: bool,
 }
 
-/// Prints the result in the format that was asked for.
+/// Prints the result in the format that was requested.
 pub(super) fn print_merged(
     loaded: &Analyses<'_>,
     input: &Input,

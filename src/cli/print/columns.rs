@@ -157,7 +157,7 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// Names columns that people can miss. On a narrow terminal they go in this order, before names
-    /// are cut short.
+    /// are truncated.
     pub(crate) fn minor(mut self, keys: &[&'static str]) -> Self {
         self.layout.minor = keys.to_vec();
         self

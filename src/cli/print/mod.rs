@@ -72,7 +72,7 @@ pub(crate) enum Shown<'f> {
     Text(&'f dyn Fn() -> String),
 }
 
-/// Prints a result in the format that was asked for. Programs get the rows one by one, so that they
+/// Prints a result in the format that was requested. Programs get the rows one by one, so that they
 /// need no memory.
 ///
 /// # Errors

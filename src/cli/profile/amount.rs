@@ -61,7 +61,7 @@ pub(crate) fn nouns(by: TopBy) -> (&'static str, &'static str) {
 pub(crate) struct Amount {
     unit: Unit,
     exact: bool,
-    /// The number that 100 % stands for.
+    /// The number that 100 % represents.
     base: i64,
 }
 

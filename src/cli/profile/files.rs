@@ -65,7 +65,7 @@ impl<'a> ShortFiles<'a> {
 }
 
 /// The shortest end of a path that begins after a slash and, with that slash, is longer than the
-/// `shared` bytes at the ends of other paths, and that is no whole path itself.
+/// `shared` bytes at the ends of other paths, and that is not a whole path itself.
 fn end_of(path: &str, shared: usize, is_path: impl Fn(&str) -> bool) -> &str {
     let mut slashes = path.match_indices('/').map(|(at, _)| at + 1);
     let start = slashes.rfind(|start| {

@@ -217,7 +217,7 @@ fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
 }
 
 impl ProfileInput<'_> {
-    /// The metric that was asked for, or what the profiler measured.
+    /// The metric that was requested, or what the profiler measured.
     ///
     /// # Errors
     /// A [`UsageError`] when the profile does not have it.

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Rows};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Rows that are shown when nothing else is asked for, where all have to be in memory.
+/// Rows that are shown when nothing else is requested, where all have to be in memory.
 const ROWS: usize = 1000;
 /// Memory that a cell takes besides its text.
 const CELL: u64 = 32;

@@ -41,7 +41,7 @@ pub(super) trait Relation: Send + Sync {
         by.is_empty()
     }
 
-    /// Told which columns a query reads before it begins; bit 63 stands for all beyond.
+    /// Told which columns a query reads before it begins; bit 63 represents all beyond.
     fn prepare(&self, _columns: u64) {}
 }
 

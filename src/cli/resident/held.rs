@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// A heap that owns the file that it was loaded from. Its analyses are computed when they are first
 /// asked for, and kept.
 ///
-/// Analyses run on the global pool of threads. Ask for them from outside of it: a thread of the pool
+/// Analyses run on the global pool of threads. Ask for them from outside it: a thread of the pool
 /// that waits for a result could be the one that has to compute it.
 pub(crate) struct HeldHeap(Cell);
 
@@ -66,7 +66,7 @@ pub(crate) struct Analyses<'h> {
     texts: OnceLock<TextSignatures>,
     /// By what they group and count. There are few of each.
     histograms: Mutex<Vec<(HistogramKey, Histogram)>>,
-    /// Lines over many objects, those that were asked for last at the end.
+    /// Lines over many objects, those that were requested last at the end.
     lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
     /// Taken by who computes something, so that two who ask for the same do not both compute it.
     turn: Mutex<()>,
@@ -103,7 +103,7 @@ impl HeldHeap {
         needs(Work::Analysis, format, heap.len() as u64, heap.references.len() as u64)
     }
 
-    /// The heap, and what is found out about it when it is asked for.
+    /// The heap, and what is found out about it when it is requested.
     pub(crate) fn get(&self) -> &Analyses<'_> {
         self.0.borrow_dependent()
     }
@@ -279,7 +279,7 @@ impl<'h> Analyses<'h> {
         self.reached()
     }
 
-    /// The heap, with a dominator tree only once a retained size is asked for.
+    /// The heap, with a dominator tree only once a retained size is requested.
     pub(crate) fn reached(&self) -> Analysed<'_, 'h> {
         Analysed::of(self)
     }

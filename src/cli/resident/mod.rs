@@ -134,7 +134,7 @@ impl Resident {
         (snapshot.or(self.given.snapshot), if is_plain { &self.given.roots } else { options })
     }
 
-    /// The heap of a file, which is loaded the first time that it is asked for with these options.
+    /// The heap of a file, which is loaded the first time that it is requested with these options.
     pub(super) fn heap(
         &self,
         path: &Path,

@@ -72,7 +72,7 @@ impl Api {
         }
     }
 
-    /// The command line that a request stands for: `top?limit=5&suspects` is `top --limit=5
+    /// The command line that a request represents: `top?limit=5&suspects` is `top --limit=5
     /// --suspects`, and `object` is the argument after the file.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use crate::cli::terminal::shown;
 use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference};
 use std::ops::ControlFlow;
 
-/// Entries and elements that are shown when nothing else is asked for.
+/// Entries and elements that are shown when nothing else is requested.
 const SHOWN: u64 = 20;
 /// Numbers on a line.
 const NUMBERS: usize = 10;

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::status::{Status, UsageError};
 use crate::input::Kind;
 
-/// Rows that are shown unless others are asked for.
+/// Rows that are shown unless others are requested.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {

@@ -17,9 +17,9 @@ use crate::model::heap::Heap;
 use crate::output::dot;
 use crate::output::syntax::shell_word;
 
-/// Lines that are shown unless others are asked for.
+/// Lines that are shown unless others are requested.
 const LINES: usize = 60;
-/// Levels that are shown unless others are asked for: lists of two types in turn are endless.
+/// Levels that are shown unless others are requested: lists of two types in turn are endless.
 const DEPTH: u32 = 20;
 /// Columns of a terminal on which commands that show more stand beside what was left out.
 const WIDE: u16 = 120;

@@ -58,7 +58,7 @@ pub enum Metric {
 }
 
 impl<'a> AustinSample<'a> {
-    /// The frames, outermost first; an error is text that is no frame.
+    /// The frames, outermost first; an error is text that is not a frame.
     pub fn frames(&self) -> impl Iterator<Item = Result<SampleFrame<'a>, &'a [u8]>> + use<'a> {
         let mut rest = self.stack.strip_prefix(b";");
         std::iter::from_fn(move || {

@@ -46,7 +46,7 @@ fn number_in_order(_: &mut Cursor<'_>, number: u64) -> Result<u64> {
     Ok(number)
 }
 
-/// The fields of a class, decoded when they are asked for.
+/// The fields of a class, decoded when they are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
     count: u64,
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
 }
 
 impl Class<'_> {
-    /// Whether it stands for a class id that the VM does not use. No object has such a class.
+    /// Whether it represents a class id that the VM does not use. No object has such a class.
     pub fn is_hole(&self) -> bool {
         self.name.is_empty()
             && self.library_name.is_empty()

@@ -30,7 +30,7 @@ pub enum Data<'a> {
     /// Tag 7: the length of a collection or of typed data, in elements; of a map or set its used
     /// slots.
     Length(u64),
-    /// Tag 8: the name of what a VM object stands for; any string in an export of DevTools.
+    /// Tag 8: the name of what a VM object represents; any string in an export of DevTools.
     Name(&'a [u8]),
 }
 

@@ -1,4 +1,4 @@
-//! External properties: memory outside of the heap that an object owns.
+//! External properties: memory outside the heap that an object owns.
 
 use super::{str, uleb};
 use crate::input::record::record;

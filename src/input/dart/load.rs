@@ -174,7 +174,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Names an object that stands for a class.
+    /// Names an object that represents a class.
     fn name_class(&mut self, object: ObjectId, of: TypeId, name: &[u8]) {
         let heap = self.builder.heap();
         let is_class = heap.types.get(of.0 as usize).is_some_and(|of| of.kind == TypeKind::Class);

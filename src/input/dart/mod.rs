@@ -48,7 +48,7 @@
 //! is opened; the JSON that DevTools saves for offline use is not read.
 //!
 //! * [`header`], [`class`], [`object`], [`data`], [`external_property`]: the parts of the file;
-//! * [`records`]: all of them in order; [`tail`]: what stands behind them;
+//! * [`records`]: all of them in order; [`tail`]: what follows them;
 //! * [`word_size`]: what can be inferred about the VM;
 //! * [`load`](mod@load): the graph, for the model;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this

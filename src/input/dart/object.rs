@@ -26,13 +26,13 @@ pub struct Object<'a> {
     /// Bytes on the heap with header and padding. 0 for what is shared between isolates, for Smis
     /// and synthetic objects.
     pub shallow_size: u64,
-    /// Data that is no reference.
+    /// Data that is not a reference.
     pub data: Data<'a>,
     /// Slots in order: the named ones, then elements. Not deduplicated.
     pub references: References<'a>,
 }
 
-/// The references of an object, decoded when they are asked for.
+/// The references of an object, decoded when they are requested.
 #[derive(Clone, Copy, Debug)]
 pub struct References<'a> {
     count: u64,

@@ -244,7 +244,7 @@ impl<'a> Records<'a> {
         tail::hashes(&mut self.cursor, self.counts.objects.unwrap_or(0)).map_err(explain)
     }
 
-    /// Reads what stands behind the last record: identity hash codes and padding. None unless all
+    /// Reads what follows the last record: identity hash codes and padding. None unless all
     /// records were read.
     ///
     /// # Errors

@@ -63,7 +63,7 @@ record! {
     }
 }
 
-/// Offsets of pointers, which are decoded when they are asked for.
+/// Offsets of pointers, which are decoded when they are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offsets<'a> {
     count: u64,

@@ -21,7 +21,7 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// The kind that a number stands for. 2 and 3 mean other things in 1.3 than later; from 1.5 on
+    /// The kind that a number represents. 2 and 3 mean other things in 1.3 than later; from 1.5 on
     /// they are reserved for what they meant in 1.4, and are never written.
     fn new(number: u64, version: Version) -> Option<Self> {
         match (number, version <= Version::Go13) {

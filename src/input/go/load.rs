@@ -59,7 +59,7 @@ fn chunks_at_a_time() -> usize {
 /// A damaged dump gives the heap of what could be read, with [`Loaded::damage`] set.
 ///
 /// # Errors
-/// When the magic is not one of a Go heap dump, another snapshot than the only one is asked for, or
+/// When the magic is not one of a Go heap dump, another snapshot than the only one is requested, or
 /// there are more objects than rows.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;

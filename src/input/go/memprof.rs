@@ -49,7 +49,7 @@ record! {
     }
 }
 
-/// The frames of a stack, which are decoded when they are asked for.
+/// The frames of a stack, which are decoded when they are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frames<'a> {
     count: u64,

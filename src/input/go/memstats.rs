@@ -38,7 +38,7 @@ const NAMES: [(&str, &str); SINGLE] = [
     ("PauseTotalNs", "pause_total_ns"),
 ];
 
-/// The numbers, which are decoded when they are asked for.
+/// The numbers, which are decoded when they are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memstats<'a> {
     encoded: &'a [u8],

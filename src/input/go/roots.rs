@@ -1,4 +1,4 @@
-//! Roots outside of stacks: tags 2 (other root), 7 and 11 (finalizers), 12 and 13 (data and bss
+//! Roots outside stacks: tags 2 (other root), 7 and 11 (finalizers), 12 and 13 (data and bss
 //! segment).
 
 use super::fields::FieldList;

@@ -122,7 +122,7 @@ pub struct Meta {
     pub edge_count: Option<u64>,
     /// `trace_function_count`, as the file says, which may be less than there are.
     pub trace_function_count: Option<u64>,
-    /// Native memory that no node stands for, in bytes.
+    /// Native memory that no node represents, in bytes.
     pub extra_native_bytes: Option<u64>,
 }
 

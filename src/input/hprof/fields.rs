@@ -48,7 +48,7 @@ impl Widths {
         reference.saturating_mul(self.references).saturating_add(self.numbers())
     }
 
-    /// Bytes of all that are no references.
+    /// Bytes of all that are not references.
     fn numbers(&self) -> u64 {
         let ints = self.longs.saturating_mul(2).saturating_add(self.ints).saturating_mul(4);
         ints.saturating_add(self.shorts.saturating_mul(2)).saturating_add(self.bytes)

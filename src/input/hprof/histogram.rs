@@ -20,7 +20,7 @@ use std::num::Saturating;
 /// then.
 ///
 /// # Errors
-/// When the header cannot be read, or another snapshot than the first is asked for.
+/// When the header cannot be read, or another snapshot than the first is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut objects = Objects::default();

@@ -35,7 +35,7 @@ use std::num::Saturating;
 /// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
 ///
 /// # Errors
-/// When the header cannot be read, or another snapshot than the first is asked for, or there are
+/// When the header cannot be read, or another snapshot than the first is requested, or there are
 /// too many objects.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;

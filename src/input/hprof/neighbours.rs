@@ -66,7 +66,7 @@ enum What {
     Instance(u32),
     /// An array of so many references.
     References(u32),
-    /// An array of elements of 4 bytes at most, with so many bytes.
+    /// An array of elements of 4 bytes at most, with that many bytes.
     Numbers(u32),
     /// The object of a class, by its position in the file.
     Class(u32),

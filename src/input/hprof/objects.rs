@@ -7,7 +7,7 @@ use crate::input::record::record;
 use crate::java::FieldType;
 use crate::model::fields::{FieldSink, Record};
 
-/// An object that is no class.
+/// An object that is not a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant is named as its contents")]
 pub enum Object<'a> {

@@ -33,7 +33,7 @@ impl IdSize {
         }
     }
 
-    /// The id at the start of some bytes; 0, which is no object, if they are too few.
+    /// The id at the start of some bytes; 0, which is not an object, if they are too few.
     #[inline]
     pub(super) fn at(self, bytes: &[u8], offset: usize) -> u64 {
         let bytes = bytes.get(offset..).unwrap_or_default();

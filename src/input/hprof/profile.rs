@@ -44,7 +44,7 @@ pub fn kind(bytes: &[u8]) -> Kind {
     kind
 }
 
-/// Loads a profile. It has no samples, even if they are asked for: the file has sums.
+/// Loads a profile. It has no samples, even if they are requested: the file has sums.
 ///
 /// # Errors
 /// When the header cannot be read, or the file is a heap.

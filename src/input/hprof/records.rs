@@ -1,4 +1,4 @@
-//! The records of a file, one by one, those inside of heap dumps included.
+//! The records of a file, one by one, those inside heap dumps included.
 
 use super::classes::ClassDump;
 use super::header::Header;
@@ -16,7 +16,7 @@ use std::num::Saturating;
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rec<'a> {
-    /// One with an envelope. That of a heap dump or a segment comes before the records inside of
+    /// One with an envelope. That of a heap dump or a segment comes before the records inside
     /// it.
     Top {
         /// Microseconds since the time in the header; it wraps.
@@ -26,7 +26,7 @@ pub enum Rec<'a> {
         /// Its fields.
         body: Body<'a>,
     },
-    /// One inside of a heap dump.
+    /// One inside a heap dump.
     Heap(HeapRec<'a>),
 }
 
@@ -52,7 +52,7 @@ records! {
 }
 
 records! {
-    /// A record inside of a heap dump.
+    /// A record inside a heap dump.
     #[allow(missing_docs, reason = "the records are named in the table of the module above")]
     pub enum HeapRec<'a>(ids: IdSize) {
         0x20 "class_dump" ClassDump(ClassDump<'a>) = read(ids),
@@ -86,7 +86,7 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Reads a record inside of a heap dump.
+/// Reads a record inside a heap dump.
 #[inline]
 pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Result<HeapRec<'a>> {
     let offset = cursor.offset();
@@ -116,7 +116,7 @@ pub struct Records<'a> {
     header: Header,
     /// The rest of the current segment or heap dump.
     heap: Cursor<'a>,
-    /// The input ends inside of the segment.
+    /// The input ends inside the segment.
     cut: bool,
     /// There were segments, and not the end of the dump.
     open: bool,

@@ -93,7 +93,7 @@ impl Layout {
     /// come first, longs are aligned.
     pub(super) fn statics(&self, statics: &Statics<'_>, strings: &Strings<'_>) -> u64 {
         let mut widths = Widths::default();
-        // HotSpot lists two references of the class that are no static fields.
+        // HotSpot lists two references of the class that are not static fields.
         let real = |name| !matches!(strings.text(name), b"<init_lock>" | b"<resolved_references>");
         statics
             .iter()

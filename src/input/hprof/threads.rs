@@ -95,7 +95,7 @@ pub(super) fn add(
     builder.warn(WarningKind::DanglingRoots, missing.0);
 }
 
-/// A thread as the file says it: in a record of its own, as a root, or both.
+/// A thread as the file states it: in a record of its own, as a root, or both.
 struct Said {
     serial: u32,
     object: u64,

@@ -21,7 +21,7 @@ pub(super) struct Contents<'a> {
     positions: Offsets,
     /// The decoder of each type that has a value.
     decoders: FxHashMap<TypeId, Decoder>,
-    /// Types that class objects stand for, by id.
+    /// Types that class objects represent, by id.
     classes: FxHashMap<u64, TypeId>,
     /// UTF-16 in byte arrays is in the byte order of the machine.
     big_endian_texts: bool,

@@ -6,7 +6,7 @@ use serde::Serialize;
 pub(in crate::input) const TAG_NAMES: [&str; 9] =
     ["none", "null", "bool", "int", "double", "latin1", "utf16", "length", "name"];
 
-/// Details of a snapshot. Sizes are in bytes; None is what was not reached or cannot be told.
+/// Details of a snapshot. Sizes are in bytes; `None` means not reached or not known.
 #[derive(Clone, Debug, Serialize)]
 pub struct DartDetails {
     /// The totals in the header, which need not be those of the objects.
@@ -21,7 +21,7 @@ pub struct DartDetails {
     pub identity_hashes: Option<bool>,
     /// 4 or 8, inferred.
     pub word_size: Option<u8>,
-    /// Name of the isolate that was asked for the snapshot.
+    /// Name of the isolate from which the snapshot was requested.
     pub name: String,
     /// Flags of the header.
     pub flags: u64,
@@ -33,15 +33,15 @@ pub struct DartDetails {
     pub devtools_export: bool,
     /// Unused ids in the class table.
     pub class_holes: u64,
-    /// Records of memory outside of the heap.
+    /// Records of memory outside the heap.
     pub external_properties: u64,
-    /// Objects of size 0: Smis, synthetic objects, and what all isolates share.
+    /// Objects of size 0: Smis, synthetic objects, and objects that all isolates share.
     pub zero_size_objects: u64,
     /// Strings of which the file has only the beginning.
     pub truncated_strings: u64,
     /// Objects with an identity hash code.
     pub nonzero_identity_hashes: Option<u64>,
-    /// Zeros behind the end.
+    /// Zeros after the end.
     pub trailing_zero_bytes: u64,
     /// The classes with the most bytes, largest first.
     pub top_classes: Vec<DartTopClass>,
@@ -76,7 +76,7 @@ impl Serialize for ByTag {
     }
 }
 
-/// A class with what its objects hold themselves.
+/// A class with the sums of its objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DartTopClass {
     /// Name of the class.

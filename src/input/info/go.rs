@@ -9,7 +9,7 @@ pub struct GoDetails {
     /// Live objects by the source of their type, if the executable that wrote the dump was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types_from_exe: Option<TypesFromExecutable>,
-    /// Object records that are no objects: see [`PhantomRule`]. They are left out of all totals.
+    /// Object records that are not objects: see [`PhantomRule`]. They are left out of all totals.
     pub phantom_objects: u64,
     /// Sum of their sizes.
     pub phantom_bytes: u64,
@@ -40,7 +40,7 @@ pub struct GoDetails {
     pub ncpu: Option<u64>,
     /// The rule by which phantoms were left out.
     pub phantom_rule: PhantomRule,
-    /// Fields of objects that hold pointers (1.4 and later; before that the types say it).
+    /// Fields of objects that hold pointers (1.4 and later; in older versions types contain them).
     pub pointer_fields: u64,
     /// Objects that begin with the address of their type (Go 1.22 and later).
     pub malloc_headers: u64,
@@ -70,7 +70,7 @@ impl Serialize for GoMemstats {
     }
 }
 
-/// Goroutines by what they do.
+/// Goroutines by state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Goroutines {
     /// All of them. The draft calls them threads.
@@ -117,7 +117,7 @@ pub struct SegmentSize {
     pub pointer_fields: u64,
 }
 
-/// The contents of the end of a span, which are no objects.
+/// The contents of the end of a span, which are not objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhantomRule {

@@ -13,7 +13,7 @@ pub struct HeapsnapshotDetails {
     pub strings: u64,
     /// Nodes that V8 has marked as detached from their document.
     pub detached: u64,
-    /// Native memory that no node stands for. `None` before V8 12.
+    /// Native memory that no node represents. `None` before V8 12.
     pub extra_native_bytes: Option<u64>,
     /// Nodes by type, in the order of the file's list of types.
     pub by_node_type: CountsByName,

@@ -15,7 +15,7 @@ pub struct HprofDetails {
     pub threads: u64,
     /// When the file was written, in milliseconds since 1970.
     pub timestamp_ms: u64,
-    /// Objects that are no arrays.
+    /// Objects that are not arrays.
     pub instances: u64,
     /// Arrays of references.
     pub object_arrays: u64,
@@ -40,18 +40,18 @@ pub struct HprofDetails {
 pub struct HprofLayout {
     /// A reference.
     pub references: u64,
-    /// The header of an object that is no array.
+    /// The header of an object that is not an array.
     pub header: u64,
-    /// Where the elements of an array begin, if they are no larger than 4.
+    /// The offset of array elements of at most 4 bytes.
     pub array_header: u64,
     /// The number of which addresses are multiples.
     pub alignment: u64,
     /// The treatment of gaps between fields: `filled`, `own` (only the class itself fills them),
     /// `none`, or `rounded` (the fields of each class are rounded up to a reference).
     pub gaps: &'static str,
-    /// Neighbours whose distance is the size of the first one's class, which the layout was found
-    /// with. None if ids are no addresses of a JVM with pointers of 8 bytes: then the layout is the
-    /// usual one.
+    /// Pairs of neighbors whose distance is the size of the first one's class, from which the
+    /// layout was inferred. `None` if ids are not addresses of a JVM with 8-byte pointers; the
+    /// layout is then the default.
     pub pairs: Option<u64>,
     /// Classes whose size is that distance, and not what HotSpot's rules give.
     pub measured_classes: u64,
@@ -66,7 +66,7 @@ pub struct RootCount {
     pub count: u64,
 }
 
-/// A class with what its objects are in the file.
+/// A class with the number and bytes of its objects in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HprofTopClass {
     /// Name of the class.

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct MvmheapDetails {
     /// Number of the garbage collection after which the snapshot was taken.
     pub gc_seq_num: Option<u64>,
-    /// Managed and unmanaged bytes of all rows, as the writer says.
+    /// Managed and unmanaged bytes of all rows, according to the writer.
     pub total_heap_size: Option<u64>,
     /// Rows by kind.
     pub by_kind: Option<ByKind>,
@@ -17,15 +17,15 @@ pub struct MvmheapDetails {
     pub frames: Option<u64>,
     /// When it was taken: microseconds of a clock that starts anywhere.
     pub snap_time: Option<u64>,
-    /// Objects, as the writer says.
+    /// Objects, according to the writer.
     pub total_objects: Option<u64>,
-    /// Type objects, as the writer says.
+    /// Type objects, according to the writer.
     pub total_typeobjects: Option<u64>,
-    /// STables, as the writer says.
+    /// STables, according to the writer.
     pub total_stables: Option<u64>,
-    /// Frames, as the writer says: without those directly under call stack roots.
+    /// Frames, according to the writer, without those directly under call stack roots.
     pub total_frames: Option<u64>,
-    /// References, as the writer says.
+    /// References, according to the writer.
     pub total_refs: Option<u64>,
     /// The type whose objects take the most bytes.
     pub biggest_type: Option<BiggestType>,

@@ -77,7 +77,7 @@ pub enum InfoWarning {
     DanglingReferences(u64),
     /// Names that are not UTF-8 (pprof).
     InvalidNames(u64),
-    /// Indented lines that are no frames (perf script).
+    /// Indented lines that are not frames (perf script).
     SkippedLines(u64),
     /// Microseconds before the first sample (V8).
     TimeBeforeSamples(i64),

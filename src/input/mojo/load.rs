@@ -127,7 +127,7 @@ impl<'a, 'p> Loader<'a, 'p> {
     fn read(&mut self, records: &mut Records<'a>, options: ProfileOptions<'_>) -> Result<()> {
         let mut samples = 0u64;
         loop {
-            // Frames of a task, and frames outside of samples, are looked at one by one.
+            // Frames of a task, and frames outside samples, are looked at one by one.
             if self.task.is_none() && self.open.is_some() {
                 let run = records.run();
                 if !run.is_empty() {
@@ -182,7 +182,7 @@ impl<'a, 'p> Loader<'a, 'p> {
         };
         self.samples_before = self.builder.profile().total.samples();
         self.previous.restore(&previous, &mut self.builder);
-        // What is done for each part anew must not be more than what is new in it: the time would
+        // What is done for each part again must not be more than what is new in it: the time would
         // grow with the square of the file.
         let Profile { stacks, threads, frames, .. } = self.builder.profile();
         let anew = stacks.len().saturating_add(threads.len()).saturating_add(frames.len());

@@ -310,7 +310,7 @@ fn c_string<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8]>
     cursor.c_string(what)
 }
 
-/// A varint that stands for a key or a count.
+/// A varint that represents a key or a count.
 #[inline]
 fn varint_key(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     varint(cursor, what).map(Varint::as_key)

@@ -25,7 +25,7 @@ impl SampleState {
         }
     }
 
-    /// Whether there is a metric, which comes last: metadata that follow it are not inside of the
+    /// Whether there is a metric, which comes last: metadata that follow it are not inside the
     /// sample, and damage after it is not in it.
     pub(super) fn has_metric(&self) -> bool {
         self.time.is_some() || self.memory.is_some()

@@ -1,6 +1,6 @@
 //! Loading one snapshot into the model.
 //!
-//! Row n becomes object n, also the rows that stand for parts of the root set: they have size 0,
+//! Row n becomes object n, also the rows that represent parts of the root set: they have size 0,
 //! nothing but each other refers to them, and row 0 is the first root, so that everything is
 //! reached from it as in the VM. What they refer to is listed as roots once more, under their
 //! names.

@@ -116,7 +116,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
     profile: None,
 };
-/// The names of blocks, then those of sections that version 2 has. `unknown` stands for blocks of
+/// The names of blocks, then those of sections that version 2 has. `unknown` represents blocks of
 /// any other name.
 pub const RECORD_NAMES: &[&str] = &[
     "filemeta", "snapmeta", "colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize",

@@ -159,7 +159,7 @@ pub struct Layout {
     svs: Vec<Part>,
     extensions: Vec<Part>,
     contexts: Vec<Part>,
-    /// The addresses of undef, yes and no, which are no objects of the file.
+    /// The addresses of undef, yes and no, which are not objects of the file.
     pub immortals: [u64; 3],
 }
 

@@ -33,7 +33,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         let Some(sv) = graph.sv(object) else { continue };
         let type_id = types.of(&graph, &sv, &mut builder);
         builder.add_object(type_id, sv.size);
-        // Some pointers are of things that are no SVs, which Devel::MAT leaves out as well.
+        // Some pointers are of things that are not SVs, which Devel::MAT leaves out as well.
         for_each_link(&graph, &sv, &mut |link| {
             let Some(target) = graph.addresses.at(link.target) else { return };
             let label = label(&link, &mut text, builder.names());

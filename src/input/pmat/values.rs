@@ -1,4 +1,4 @@
-//! Texts, numbers and names of SVs, read when they are asked for.
+//! Texts, numbers and names of SVs, read when they are requested.
 
 use super::graph::Graph;
 use super::sv::{Body, kind};

@@ -15,7 +15,7 @@ use crate::model::profile::{
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 
-/// Loads a profile. It has no samples in the order of time, even if they are asked for: the file
+/// Loads a profile. It has no samples in the order of time, even if they are requested: the file
 /// has sums.
 ///
 /// # Errors
@@ -53,9 +53,9 @@ struct Loader<'t, 'a, 'p> {
     parts: Parts<'p>,
     /// The part ends with the sample in which its stacks and their sums become more than this.
     full: usize,
-    /// By string: its name, once it was asked for.
+    /// By string: its name, once it was requested.
     names: Vec<Option<NameId>>,
-    /// By row of the locations: its frames, outermost first, once they were asked for.
+    /// By row of the locations: its frames, outermost first, once they were requested.
     places: Vec<Place>,
     frames: Vec<FrameId>,
     /// Threads by the bytes of their labels.

@@ -67,7 +67,7 @@ pub fn for_each_record(
     visit(whole, options, visitor).map(|_| ())
 }
 
-/// Whether the first bytes of a file of so many bytes are fields of a profile. There is no magic,
+/// Whether the first bytes of a file of that many bytes are fields of a profile. There is no magic,
 /// so one of them at least must be a message whose fields are those of a sample type, a sample, a
 /// location or a function.
 pub(super) fn looks_right(head: &[u8], length: usize) -> bool {

@@ -41,7 +41,7 @@ impl<'a> PartSites<'a> {
 /// The sites of all parts, which are one where they are equal.
 pub(super) struct Sites<'p, 'a> {
     parts: Vec<&'p PartSites<'a>>,
-    /// The row of each site of each part, once it was asked for.
+    /// The row of each site of each part, once it was requested.
     known: Vec<Vec<u32>>,
     rows: FxHashMap<Site<'a>, u32>,
     sites: AllocationSites,

@@ -1,4 +1,4 @@
-//! Texts and numbers of objects, read from their lines when they are asked for.
+//! Texts and numbers of objects, read from their lines when they are requested.
 
 use super::line::Line;
 use super::types::Types;

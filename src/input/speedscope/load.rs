@@ -28,7 +28,7 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
     Ok(LoadedProfile { profile, damage })
 }
 
-/// The profile of a document in so many bytes.
+/// The profile of a document in that many bytes.
 pub(super) fn profile(
     document: &Document<'_>,
     length: u64,
@@ -67,7 +67,7 @@ pub(super) fn profile(
     Ok(loader.builder)
 }
 
-/// Holds the place of the frame that stands for none.
+/// Holds the place of the frame that represents none.
 const NO_FRAME: FrameId = FrameId(u32::MAX);
 
 struct Loader<'o> {

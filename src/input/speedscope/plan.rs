@@ -28,7 +28,7 @@ pub(super) struct Part<'d, 'a> {
     pub(super) scale: Scale,
     /// The first profile of its thread, whose samples are counted.
     pub(super) is_first: bool,
-    /// In a recording: how many samples each stack stands for.
+    /// In a recording: how many samples each stack represents.
     pub(super) counts: Option<&'a [u8]>,
 }
 
@@ -59,7 +59,7 @@ impl Scale {
 }
 
 impl<'d, 'a> Plan<'d, 'a> {
-    /// For a file of so many bytes.
+    /// For a file of that many bytes.
     ///
     /// # Errors
     /// When there are more than [`MOST_VALUES`] value types.
@@ -120,7 +120,7 @@ fn recording<'d, 'a>(
             let has_same_stacks = profile.samples.is_some()
                 && profile.samples == last.profile.samples
                 && profile.count == profile.weight_count;
-            // Each sample takes memory, and a byte of the file may stand for any number.
+            // Each sample takes memory, and a byte of the file may represent any number.
             samples = samples.saturating_add(profile.sum.wrapping_div(BILLION));
             let is_small = profile.least > 0 && samples <= length.into();
             let is_count = label.value == Metric::SAMPLES.of && profile.grain % BILLION == 0;

@@ -17,7 +17,7 @@ pub struct ProfileBuilder {
     profile: Profile,
     keep_samples: bool,
     frames: FxHashMap<ProfileFrame, FrameId>,
-    /// By frame: what kind it is, as a mark.
+    /// By frame: a mark for the kind of the frame.
     marks: Vec<u8>,
     children: StackIndex,
     /// Stacks are appended, not looked up.
@@ -100,7 +100,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// The number of a name, with U+FFFD for what is no UTF-8.
+    /// The number of a name, with U+FFFD for what is not UTF-8.
     pub fn name(&mut self, text: &[u8]) -> NameId {
         match std::str::from_utf8(text) {
             Ok(text) => self.profile.names.intern(text),
@@ -210,8 +210,8 @@ impl ProfileBuilder {
         &mut self.profile
     }
 
-    /// Forgets stacks, and what was added up in them. Names, frames, threads, metadata, notes and
-    /// the sums of all stay, and keep their numbers.
+    /// Discards stacks and their sums. Names, frames, threads, metadata, notes and the total sums
+    /// stay, and keep their numbers.
     pub fn forget_stacks(&mut self, equal: EqualStacks) {
         self.appends = equal == EqualStacks::MayRepeat;
         let room = match equal {
@@ -228,7 +228,7 @@ impl ProfileBuilder {
         &self.profile.stacks
     }
 
-    /// About how many bytes of memory the profile takes, with the tables that find what is in it.
+    /// Returns the approximate memory of the profile in bytes, including its lookup tables.
     #[inline]
     pub fn bytes(&self) -> u64 {
         let Profile { names, frames, stacks, threads, samples, aggregate, metadata, tasks, .. } =
@@ -309,7 +309,7 @@ impl ProfileBuilder {
         profile.aggregate.add(&mut self.rows, sample.thread, sample.stack, &values);
     }
 
-    /// Adds sums for which there are no samples to be kept.
+    /// Adds sums without samples.
     pub fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
         let profile = &mut self.profile;
         let kinds = self.shapes[stack.index()].kinds();
@@ -319,7 +319,7 @@ impl ProfileBuilder {
         profile.aggregate.add(&mut self.rows, thread, stack, values);
     }
 
-    /// Says what was measured, for formats that have no metadata.
+    /// Sets the mode, for formats that have no metadata.
     pub fn set_mode(&mut self, mode: Mode) {
         self.profile.mode = mode;
     }
@@ -331,7 +331,7 @@ impl ProfileBuilder {
         (self.profile.value_types, self.profile.default_value) = (types, main);
     }
 
-    /// Appends what happened to an asyncio task.
+    /// Appends an event of an asyncio task.
     pub fn task(&mut self, task: u64, change: TaskChange) {
         self.profile.notes.task_events += 1;
         if self.keep_samples {

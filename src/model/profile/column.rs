@@ -3,8 +3,8 @@
 use super::Values;
 use rustc_hash::FxHashMap;
 
-/// Sums by row, one column for each value type: what is nowhere anything takes nothing, and most of
-/// the rest 4 bytes.
+/// Sums by row, one column for each value type. Columns without values take no memory, and most
+/// others take 4 bytes per row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ValueColumns {
     first: [Column; Values::INLINE],
@@ -51,7 +51,7 @@ struct Column {
 
 const ELSEWHERE: i32 = i32::MIN;
 
-/// A column becomes wide when one in so many of its sums is large.
+/// A column becomes wide when one in this many of its sums is large.
 const MANY: usize = 16;
 
 impl Column {

@@ -36,7 +36,7 @@ const GC: u32 = 1 << 30;
 /// Neither a time nor memory.
 const BARE: u32 = 1 << 29;
 
-/// Threads that a profile can tell apart.
+/// The maximum number of threads in a profile.
 pub(super) const MAX_THREADS: usize = BARE as usize;
 
 impl Samples {

@@ -22,7 +22,7 @@ impl StackId {
 /// them.
 #[derive(Clone, Debug)]
 pub struct StackTree {
-    /// Side by side, because they are nearly always read together, and in no order.
+    /// Side by side, because they are nearly always read together, and in random order.
     nodes: Vec<(StackId, FrameId)>,
     may_repeat: bool,
 }
@@ -35,8 +35,8 @@ impl Default for StackTree {
 }
 
 impl StackTree {
-    /// The most frames that a stack of a profile has. No runtime gets there but by endless
-    /// recursion; readers leave out what is further in.
+    /// The maximum number of frames in a stack of a profile. Only endless recursion exceeds it;
+    /// readers drop the innermost frames beyond it.
     pub const DEEPEST: u32 = 65_536;
 
     /// The number of stacks, including the empty one.
@@ -44,18 +44,18 @@ impl StackTree {
         self.nodes.len()
     }
 
-    /// Whether there is no stack but the empty one.
+    /// Returns `true` if there is no stack except the empty one.
     pub fn is_empty(&self) -> bool {
         self.len() == 1
     }
 
-    /// Whether equal stacks may have different numbers: each was appended, because looking for it
-    /// would hardly have found it.
+    /// Whether equal stacks may have different numbers, because each was appended without a lookup
+    /// that would rarely have succeeded.
     pub fn may_repeat(&self) -> bool {
         self.may_repeat
     }
 
-    /// All but the empty one; callers come before what they call.
+    /// All stacks except the empty one; callers come before callees.
     pub fn ids(&self) -> impl Iterator<Item = StackId> + use<> {
         (1..self.len() as u32).map(StackId)
     }

@@ -1,4 +1,4 @@
-//! The threads of a profile and what they are called.
+//! The threads of a profile and their names.
 
 use crate::model::names::{NameId, Names};
 
@@ -18,7 +18,7 @@ impl ThreadId {
 pub struct ProfileThread {
     /// Process id, or [`ProfileThread::NO_PROCESS`].
     pub pid: i128,
-    /// Interpreter inside of the process, in formats that tell.
+    /// Interpreter inside the process, in formats that have it.
     pub interpreter: Option<i128>,
     /// Thread id or name as the file has it. Austin's ids are hexadecimal.
     pub name: NameId,
@@ -114,8 +114,8 @@ impl ProfileThread {
         }
     }
 
-    /// Whether a person means this one: by its name, by its id in decimal or as the file has it, or
-    /// by what it is labelled.
+    /// Whether `wanted` names this thread: by its name, by its id in decimal or as in the file, or
+    /// by its label.
     pub fn is_called(&self, wanted: &str, names: &Names) -> bool {
         wanted == names.text(self.name)
             || wanted == self.id(names)
@@ -124,8 +124,8 @@ impl ProfileThread {
     }
 }
 
-/// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text
-/// shows decimal. None for what is a name by those rules, or has more than 124 bits.
+/// Parses a thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the
+/// text shows decimal. Returns `None` for names and for more than 124 bits.
 pub(crate) fn parse_thread_id(text: &[u8]) -> Option<i128> {
     let text = std::str::from_utf8(text)
         .ok()?

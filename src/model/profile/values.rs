@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// Sums of samples: one number for each value type of the profile, after the number of samples.
 ///
-/// Profiles that name no value types of their own were measured by a sampler and have the
+/// Profiles that do not name value types were measured by a sampler and have the
 /// [standard](Metric) ones: times in microseconds, memory in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
@@ -27,7 +27,7 @@ pub(super) mod place {
 }
 
 impl Values {
-    /// Numbers that need no memory of their own.
+    /// Number of values that are stored inline.
     pub(crate) const INLINE: usize = 8;
 
     /// The standard sums of one sample.
@@ -104,7 +104,7 @@ impl Values {
         numbers.for_each(|number| *number = (*number as f64 * factor).round() as i64);
     }
 
-    /// Whether there is nothing to say. Java's sums may have bytes and no samples.
+    /// Returns `true` if all values are 0. Java's sums may have bytes and no samples.
     #[inline]
     pub fn is_zero(&self) -> bool {
         self.first == [0; Self::INLINE] && self.more.iter().flatten().all(|number| *number == 0)
@@ -229,8 +229,8 @@ pub struct ValueType {
     pub unit: Unit,
 }
 
-/// A metric of a profile: what is added up, by its name. The constants are those of profiles
-/// without value types of their own.
+/// A metric of a profile: a name and the value that is added up. The constants are the metrics of
+/// profiles without their own value types.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Metric {
     /// The name and the unit, as in the file.
@@ -249,10 +249,10 @@ impl Metric {
     /// Wall time of the samples whose thread was not idle.
     pub const CPU: Self =
         Self::standard("cpu", Unit::Microseconds, place::TIME, Some(place::IDLE_TIME as u16));
-    /// Memory that came into use: the positive changes.
+    /// Gained memory: the positive changes of memory in use.
     pub const MEMORY_GAINED: Self =
         Self::standard("memory_gained", Unit::Bytes, place::MEMORY_GAINED, None);
-    /// Memory that went out of use: the negative changes, as a positive number.
+    /// Freed memory: the negative changes of memory in use, as a positive number.
     pub const MEMORY_FREED: Self =
         Self::standard("memory_freed", Unit::Bytes, place::MEMORY_FREED, None);
     /// The change of memory in use, which may be negative.
@@ -267,7 +267,7 @@ impl Metric {
     /// Wall time of the samples during which the garbage collector ran.
     pub const GC: Self = Self::standard("gc", Unit::Microseconds, place::GC_TIME, None);
 
-    /// The metrics of profiles without value types of their own.
+    /// The metrics of profiles without their own value types.
     pub const STANDARD: [Self; 7] = [
         Self::TIME,
         Self::CPU,

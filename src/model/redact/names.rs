@@ -74,9 +74,9 @@ fn number_holders(heap: &mut Heap<'_>, renamed: &[Option<(String, String)>]) {
     }
 }
 
-/// Gives keys numbers, in the order of their names, which writers may rely on. Keys of hashes stand
-/// in braces (Perl), as they do in what was converted from there. What is the name of a type or a
-/// function as well is no secret.
+/// Replaces keys with numbers, in the order of their names, which writers may rely on. Keys of
+/// hashes are in braces (Perl), also in conversions from Perl. Names that are also those of a type
+/// or a function are not secret.
 fn number_keys(heap: &mut Heap<'_>) {
     let code = of_code(heap);
     let is_key = |name: &NameId| {

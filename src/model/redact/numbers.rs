@@ -40,14 +40,14 @@ impl ContentNumbers {
         });
     }
 
-    /// The text that stands for a text.
+    /// Returns the replacement for a text.
     pub(super) fn text(&self, text: &str) -> String {
         let shape = Shape::of_text(text);
         let (number, count) = self.number(shape, text.as_bytes());
         shape.text(number, count)
     }
 
-    /// The bytes that stand for a block.
+    /// Returns the replacement for a block of bytes.
     pub(super) fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let shape = Shape::of_bytes(bytes.len());
         let (number, count) = self.number(shape, bytes);

@@ -60,14 +60,14 @@ impl Shape {
         Self { counts }
     }
 
-    /// A text of this shape that says nothing.
+    /// Returns a text of this shape without information.
     pub(super) fn blank_text(&self) -> String {
         let characters = CLASSES.iter().zip(self.counts);
         characters.flat_map(|(class, count)| std::iter::repeat_n(class.blank, count)).collect()
     }
 
-    /// The text of this shape that stands for a number below `count`. Different numbers have
-    /// different texts unless there are more numbers than texts.
+    /// Returns the text of this shape for a number below `count`. Different numbers have different
+    /// texts unless there are more numbers than texts.
     pub(super) fn text(&self, number: u64, count: u64) -> String {
         let mut characters = Vec::with_capacity(self.counts.iter().sum());
         self.symbols(number, count, |symbol| {
@@ -76,7 +76,7 @@ impl Shape {
         characters.iter().rev().collect()
     }
 
-    /// The bytes of this shape that stand for a number below `count`.
+    /// Returns the bytes of this shape for a number below `count`.
     pub(super) fn bytes(&self, number: u64, count: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.counts[BYTES]);
         self.symbols(number, count, |symbol| bytes.push(symbol as u8));

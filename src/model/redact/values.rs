@@ -1,4 +1,4 @@
-//! Contents of objects, without what they say.
+//! Redacted contents of objects.
 
 use super::numbers::{ContentNumbers, hash};
 use super::shape::Shape;
@@ -8,7 +8,7 @@ use crate::model::heap::{
 };
 use std::borrow::Cow;
 
-/// Passes on what a reader decodes, with the same kinds and lengths and nothing else.
+/// Passes on the kinds and lengths that a reader decodes, and nothing else.
 pub(super) struct RedactedValues<'a> {
     pub(super) inner: Box<dyn ObjectValues + 'a>,
     /// For [`Redaction::Hash`](super::Redaction::Hash).
@@ -97,7 +97,7 @@ impl ObjectValues for RedactedValues<'_> {
     }
 }
 
-/// Whether the memory of an object is plain contents: there are no references in it.
+/// Whether the memory of an object is plain contents without references.
 pub(super) fn is_block(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.references.range(object).is_empty()
 }

@@ -63,7 +63,7 @@ impl WeightedStacksBuilder {
         self.stacks.stacks.child(&mut self.children, stack, frame).0
     }
 
-    /// Adds a track that is no thread.
+    /// Adds a track that is not a thread.
     pub fn track(&mut self, name: &str) -> usize {
         self.thread_track(Track {
             name: name.to_owned(),
@@ -108,14 +108,14 @@ impl WeightedStacksBuilder {
         self.stacks
     }
 
-    /// Gives entries of deeper stacks to one frame on top of their first frames, so that sums stay
-    /// what they are.
+    /// Moves entries of deeper stacks to one frame on top of their first frames, so that sums do
+    /// not change.
     fn bound_depth(&mut self) {
         let depths = self.stacks.stacks.depths();
         if depths.iter().all(|depth| *depth as usize <= MAX_DEPTH) {
             return;
         }
-        // The last frame that stays makes room for the one that says what was cut.
+        // The last frame that stays makes room for the frame with the number of cut frames.
         let kept = MAX_DEPTH as u32 - 1;
         let emptied = self.stacks.stacks.without_stacks();
         let old = std::mem::replace(&mut self.stacks.stacks, emptied);

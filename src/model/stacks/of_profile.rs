@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 /// Selects metrics and threads of a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The metrics of each entry. Empty: all that the profile's mode measured.
+    /// The metrics of each entry. Empty means the metrics of the profile's mode.
     pub metrics: Vec<Metric>,
     /// Only threads of this process.
     pub pid: Option<i128>,

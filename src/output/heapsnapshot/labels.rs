@@ -86,7 +86,7 @@ impl TypeNames {
 
 /// The names for objects of each type: the type's name; with its namespace if several types have
 /// the name, because readers put objects of equal names together; in parentheses if the objects
-/// stand for roots, as V8 writes those.
+/// represent roots, as V8 writes those.
 fn type_names(heap: &Heap<'_>) -> Vec<String> {
     let mut namespaces = FxHashMap::<NameId, Option<NameId>>::default();
     for Type { name, namespace, .. } in &heap.types {

@@ -11,7 +11,7 @@ struct Word {
     rank: u32,
 }
 
-/// The nodes of objects, in the order of objects after the nodes that are no objects.
+/// The nodes of objects, in the order of objects after the nodes that are not objects.
 pub(super) struct Numbering {
     words: Vec<Word>,
     /// Number of the first node that is an object.

@@ -77,7 +77,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         plan
     }
 
-    /// Nodes that are no objects, and the heap's own root object.
+    /// Nodes that are not objects, and the heap's own root object.
     pub(super) fn synthetic(&self) -> usize {
         FIRST_GROUP + self.groups.len() + usize::from(!self.tops.is_empty())
     }

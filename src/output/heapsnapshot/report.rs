@@ -9,7 +9,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HeapSnapshotReport {
-    /// Nodes, those that are no objects included.
+    /// Nodes, those that are not objects included.
     pub nodes: u64,
     /// Edges.
     pub edges: u64,

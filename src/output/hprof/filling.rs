@@ -1,4 +1,4 @@
-//! The budget of zeros that stand for sizes.
+//! The budget of zeros that represent sizes.
 //!
 //! The size of an object is a number in a dump, and readers of hprof see only what is really there:
 //! fields, elements. What a dump has no contents of is filled up with zeros, which have a budget
@@ -27,7 +27,7 @@ const SHORT_TEXT: usize = 256;
 
 /// The rest of the budgets.
 pub(super) struct Filling {
-    /// The most zeros of an object, and of the array that stands for its external bytes.
+    /// The most zeros of an object, and of the array that represents its external bytes.
     pub(super) limit: u64,
     class_fields: u64,
     repeated_texts: u64,

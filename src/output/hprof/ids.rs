@@ -71,7 +71,7 @@ impl IdSpace {
         self.frames + (u64::from(frame) << self.shift)
     }
 
-    /// Of the instance that stands for a thread, by its row.
+    /// Of the instance that represents a thread, by its row.
     pub(super) fn thread(&self, thread: u32) -> u64 {
         self.threads + (u64::from(thread) << self.shift)
     }

@@ -22,7 +22,7 @@ pub(super) struct Instances {
     slots: Vec<Slot>,
     /// Where the reference of each key stands, in bytes; beside `slots`.
     places: Vec<u32>,
-    /// Fields that are no references, and where they stand.
+    /// Fields that are not references, and where they stand.
     values: Vec<(u32, Field)>,
 }
 
@@ -146,7 +146,7 @@ impl Instances {
         &self.list[row]
     }
 
-    /// Asks for what the objects after this one need.
+    /// Prefetches what the objects after this one need.
     #[inline]
     pub(super) fn expect(&self, of: &[u32], object: ObjectId) {
         if self.list.len() < MANY {

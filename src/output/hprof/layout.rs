@@ -66,7 +66,7 @@ impl Layout {
         align(self.array_header(), self.reference())
     }
 
-    /// The size that VisualVM shows for an array of so many bytes of elements.
+    /// The size that VisualVM shows for an array of that many bytes of elements.
     #[inline]
     pub(super) fn array_size(&self, bytes: u64) -> u64 {
         align(self.array_header() + bytes, 8)
@@ -87,7 +87,7 @@ impl Layout {
         size.saturating_sub(7 + self.array_header())
     }
 
-    /// The size that MAT and hprof-slurp show for an instance with so many bytes of fields.
+    /// The size that MAT and hprof-slurp show for an instance with that many bytes of fields.
     pub(super) fn instance_size(&self, fields: u64) -> u64 {
         align(self.header() + fields, 8)
     }

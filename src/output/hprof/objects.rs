@@ -377,7 +377,7 @@ fn fill_elements(
     let labels = references.label.get(rows.clone()).unwrap_or_default();
     let any_weak = references.any_weak(rows.clone());
     let width = if around.wide { 8 } else { 4 };
-    // What is no element stands behind them, or everything stands in its order.
+    // What is no element follows them, or everything stands in its order.
     let mut next = elements.unwrap_or(0);
     let mut labelled = 0;
     for (row, &target) in rows.clone().zip(&references.target[rows.clone()]) {

@@ -5,7 +5,7 @@
 //! FRAME …         every frame; a kernel function is of the file `kernel`, an invalid frame has no name and the line -1
 //! START_THREAD …  threads; their groups are `process N` and `interpreter N`
 //! TRACE …         one for each thread and stack
-//! CPU_SAMPLES     samples, or another metric that was asked for, of each trace
+//! CPU_SAMPLES     samples, or another metric that was requested, of each trace
 //! ALLOC_SITES     memory that came into use, and how much of it is still in use
 //! ```
 //!

@@ -66,7 +66,7 @@ impl<W: Write> Out<W> {
         Self { out, wide, buffer, streaming: false }
     }
 
-    /// Writes a record outside of segments, of the body that was collected since the last one.
+    /// Writes a record outside segments, of the body that was collected since the last one.
     pub(super) fn record(&mut self, tag: u8) -> io::Result<()> {
         self.envelope(tag, (self.buffer.len() - ENVELOPE) as u64);
         self.out.write_all(&self.buffer)?;

@@ -75,7 +75,7 @@ impl Losses {
         self.counts[kind as usize].0 += count;
     }
 
-    /// Counts one loss of so many bytes, if it is any.
+    /// Counts one loss of that many bytes, if it is any.
     #[inline]
     pub(super) fn add_bytes(&mut self, kind: LossKind, bytes: u64) {
         if bytes > 0 {
@@ -85,7 +85,7 @@ impl Losses {
         }
     }
 
-    /// Counts so many losses of so many bytes each, if it is any.
+    /// Counts so many losses of that many bytes each, if it is any.
     pub(super) fn add_many(&mut self, kind: LossKind, count: u64, bytes: u64) {
         if bytes > 0 {
             let (known, sum) = &mut self.counts[kind as usize];

@@ -144,7 +144,7 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// Writes the instances that stand for threads, with their names.
+    /// Writes the instances that represent threads, with their names.
     pub(super) fn thread_objects(&mut self) -> io::Result<()> {
         let id = self.layout.reference();
         for (row, thread) in (0..).zip(&self.heap.threads) {

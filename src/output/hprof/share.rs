@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(limit(&[8; 4], 3), 0);
     }
 
-    /// Whatever is asked for, no more than the budget is spent, and no less than half of it.
+    /// Whatever is requested, no more than the budget is spent, and no less than half of it.
     #[test]
     fn the_budget_is_kept_and_used() {
         let mut seed = 1u64;

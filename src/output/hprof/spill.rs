@@ -1,6 +1,6 @@
 //! External bytes that hold references.
 //!
-//! MoarVM's hashes, lists and compilation units keep their references in memory outside of the
+//! MoarVM's hashes, lists and compilation units keep their references in memory outside the
 //! heap. An instance with all of them would be larger than the object is, so the array that stands
 //! for the external bytes holds them, one step further away.
 
@@ -46,7 +46,7 @@ impl External {
         }
     }
 
-    /// Whether an array stands for them.
+    /// Whether an array represents them.
     pub(super) fn has_array(self) -> bool {
         !matches!(self, Self::None | Self::Inside)
     }
@@ -71,7 +71,7 @@ fn is_field(label: Label) -> bool {
 }
 
 impl<W: Write> Writer<'_, '_, W> {
-    /// Writes the array that stands for so many external bytes of an object, with the references
+    /// Writes the array that represents so many external bytes of an object, with the references
     /// that the object does not keep.
     pub(super) fn spilled(
         &mut self,

@@ -91,7 +91,7 @@ impl Table {
         matches!(self, Samples | Stacks | Frames | Functions | Dump)
     }
 
-    /// Returns `true` if the table is only written when it is asked for by name, because it holds
+    /// Returns `true` if the table is only written when it is requested by name, because it holds
     /// the contents of objects.
     pub fn is_private(self) -> bool {
         self == Self::Strings

@@ -21,7 +21,7 @@ pub struct DumpRow {
     /// The number of the snapshot, from 0. `None` for profiles.
     pub snapshot: Option<u64>,
     /// When the snapshot was taken: microseconds since the beginning of the recording. `None` if
-    /// the file does not say it.
+    /// the file does not state it.
     pub time_us: Option<u64>,
     /// The damage that ended the reading early, as text.
     pub damage: Option<String>,
@@ -34,7 +34,7 @@ pub struct DumpRow {
 /// The totals of a heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DumpCounts {
-    /// Objects, without rows that only stand for roots.
+    /// Objects, without rows that only represent roots.
     pub objects: u64,
     /// References.
     pub references: u64,
@@ -42,7 +42,7 @@ pub struct DumpCounts {
     pub live_count: u64,
     /// Bytes of those in the managed heap.
     pub live_shallow_bytes: u64,
-    /// Bytes that they hold outside of it.
+    /// Bytes that they hold outside it.
     pub live_external_bytes: u64,
     /// Objects that no root reaches.
     pub unreachable_count: u64,

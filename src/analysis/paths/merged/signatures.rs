@@ -65,7 +65,7 @@ struct Move {
 
 /// A group of steps that follows itself.
 struct Fold {
-    /// Whether `most` is known: no other group repeats inside of this one.
+    /// Whether `most` is known: no other group repeats inside this one.
     is_counted: bool,
     most: u32,
 }

@@ -22,7 +22,7 @@ use std::io;
 #[derive(Serialize)]
 struct WrittenRows {
     rows: u64,
-    /// Rows of objects that only stand for roots and do not count as objects; 0 in other tables.
+    /// Rows of objects that only represent roots and do not count as objects; 0 in other tables.
     root_rows: u64,
     tables: Vec<WrittenTable>,
 }

@@ -126,7 +126,7 @@ impl<'a> TableSource<'a> {
     }
 }
 
-/// The totals of a heap, without rows that only stand for roots.
+/// The totals of a heap, without rows that only represent roots.
 fn counts(heap: &Heap<'_>, tree: &DominatorTree) -> DumpCounts {
     let mut counts = DumpCounts {
         objects: heap.object_count(),

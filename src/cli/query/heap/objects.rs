@@ -34,7 +34,7 @@ pub(super) struct Objects {
     columns: Vec<Column>,
     /// For queries that ask what is reachable and nothing else of the dominator tree.
     live: OnceLock<ObjectSet>,
-    /// Rows by the number that the file gives objects, where those are in no order.
+    /// Rows by the number that the file gives objects, where those are in random order.
     by_number: OnceLock<Vec<u32>>,
     distances: OnceLock<RootDistances>,
 }
@@ -59,7 +59,7 @@ impl Objects {
         }
     }
 
-    /// The object with an id. An address inside of one is found as well.
+    /// The object with an id. An address inside one is found as well.
     fn object(&self, id: &str) -> Option<u32> {
         let heap = &self.held.get().heap;
         let Ids::Numbers(numbers) = &heap.ids else {

@@ -42,7 +42,7 @@ impl TypeOrder {
         &rest[..rest.partition_point(|of| name(heap, *of) == wanted)]
     }
 
-    /// All types in an order of properties. `true` stands for descending.
+    /// All types in an order of properties. `true` represents descending.
     pub(super) fn sorted(&self, heap: &Heap<'_>, by: &[(Property, bool)]) -> Vec<TypeId> {
         let mut types = self.by_name.clone();
         types.sort_by(|a, b| {

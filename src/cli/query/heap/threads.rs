@@ -14,7 +14,7 @@ pub(super) struct HeapThreads {
 }
 
 /// `number` is the one by which the runtime knows the thread; `object` and `id` are the object that
-/// stands for it. `retained_bytes` is what no other thread and no other root keeps alive, as in
+/// represents it. `retained_bytes` is what no other thread and no other root keeps alive, as in
 /// `threads`.
 const COLUMNS: [(&str, Kind); 9] = [
     ("thread", Kind::Integer),

@@ -15,7 +15,7 @@ use std::num::Saturating;
 
 /// Counts objects by the types that [`super::load`] gives them.
 ///
-/// External sizes stand behind all objects and name theirs by its number. Where there are any, the
+/// External sizes follow all objects and name theirs by its number. Where there are any, the
 /// objects are read once more for their classes, rather than keeping one for each.
 ///
 /// # Errors

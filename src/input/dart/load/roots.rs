@@ -4,7 +4,7 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, LabelKind, ObjectId, Root, RootKind, Thread, ThreadKind};
 use crate::model::names::Names;
 
-/// An object that stands for an isolate.
+/// An object that represents an isolate.
 pub(super) struct Isolate {
     pub(super) object: ObjectId,
     /// The number that the VM's service knows it by.

@@ -1,4 +1,4 @@
-//! Values of objects, decoded from the file when they are asked for.
+//! Values of objects, decoded from the file when they are requested.
 
 use super::classes::Classes;
 use super::row;

@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 /// loaded heap; number and size of all objects are the same.
 ///
 /// # Errors
-/// When the magic is not one of a Go heap dump, or another snapshot than the only one is asked for.
+/// When the magic is not one of a Go heap dump, or another snapshot than the only one is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let (mut survey, mut shapes) = Survey::with(bytes, options.progress, || Shapes {

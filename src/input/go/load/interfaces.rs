@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 /// A hint about an object from outside its own memory: an index into [`Interfaces::hinted`], or one
-/// of the first few, which stand for records of the runtime. Of several the least counts, so that
+/// of the first few, which represent records of the runtime. Of several the least counts, so that
 /// the order in which they are found does not matter.
 pub(super) type Hint = u16;
 
@@ -53,7 +53,7 @@ impl Hints {
     }
 }
 
-/// The types that are known by their records, and the words that stand for them.
+/// The types that are known by their records, and the words that represent them.
 pub(super) struct Interfaces {
     /// 1.3: whether the data word of an itab is a pointer.
     itabs: FxHashMap<u64, bool>,

@@ -86,7 +86,7 @@ impl Shape {
 }
 
 impl Shapes {
-    /// The number of a shape. It stands for the type until [`super::typing`] has numbered them.
+    /// The number of a shape. It represents the type until [`super::typing`] has numbered them.
     #[inline]
     pub(super) fn number(&mut self, shape: Shape) -> TypeId {
         let key = shape.key();

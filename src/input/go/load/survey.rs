@@ -86,7 +86,7 @@ impl Survey<'_> {
     }
 }
 
-/// Takes the objects that are no phantoms.
+/// Takes the objects that are not phantoms.
 pub(super) trait Take<'a> {
     /// Takes one. Of objects that had to wait for others the record is not known any more; they
     /// have no pointers.

@@ -8,7 +8,7 @@ use crate::model::heap::{Heap, LabelKind, ObjectId, SourceLocation, Value};
 /// Functions that are asked for the name of their script.
 const ASKED: usize = 64;
 
-/// The locations of a snapshot, which are read each time that one is asked for.
+/// The locations of a snapshot, which are read each time that one is requested.
 pub(super) struct Locations<'a> {
     numbers: Option<Numbers<'a>>,
     fields: usize,

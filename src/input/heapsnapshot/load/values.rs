@@ -1,4 +1,4 @@
-//! Texts and names of nodes, decoded from the file when they are asked for.
+//! Texts and names of nodes, decoded from the file when they are requested.
 
 use super::locations::Locations;
 use crate::input::heapsnapshot::strings::Strings;

@@ -1,4 +1,4 @@
-//! Roots: row 0, and what the rows that stand for parts of the root set refer to.
+//! Roots: row 0, and what the rows that represent parts of the root set refer to.
 
 use super::threads::Threads;
 use crate::input::mvmheap::tally::{PERMANENT_ROOTS, ROOT};
@@ -16,7 +16,7 @@ pub(super) const PARTS: [(&str, RootKind); 7] = [
     ("Thread Call Stack Roots", RootKind::Frame),
 ];
 
-/// The part that a kind of rows stands for.
+/// The part that a kind of rows represents.
 pub(super) fn part(kind: u8) -> Option<(&'static str, RootKind)> {
     PARTS.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied()
 }

@@ -1,4 +1,4 @@
-//! Threads and their calls, from the rows that stand for the roots of a thread.
+//! Threads and their calls, from the rows that represent the roots of a thread.
 //!
 //! MoarVM writes the rows of each thread in the order of its list of threads: C stack roots, thread
 //! roots, inter-generational roots, call stack roots. So the n-th row of each kind belongs to the
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 const C_STACK_ROOTS: u64 = 7;
 const THREAD_ROOTS: u64 = 8;
 
-/// The rows that stand for the roots of threads.
+/// The rows that represent the roots of threads.
 pub(super) struct Threads {
     /// The thread of each row.
     thread: FxHashMap<u32, u32>,

@@ -12,7 +12,7 @@ use crate::output::hprof::layout::Layout;
 pub(in super::super) enum Field {
     /// The reference of this row of [`Plan::keys`].
     Reference(u32),
-    /// The array that stands for external bytes.
+    /// The array that represents external bytes.
     External,
     /// Memory from this offset, as so many numbers of a type.
     Contents(u32, u16, FieldType),

@@ -106,7 +106,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
         }
     }
 
-    /// Asks for what the objects after this one need, as they come in no order of types.
+    /// Prefetches what the objects after this one need, as they come in no order of types.
     #[inline]
     fn expect(&self, object: ObjectId) {
         if self.seen.len() < MANY {

@@ -49,7 +49,7 @@ pub(super) struct Debug<'d> {
     units: Vec<Unit<Slice<'d>>>,
     /// Functions by entry: unit and entry.
     functions: FxHashMap<u64, (u32, UnitOffset)>,
-    /// Variables outside of functions.
+    /// Variables outside functions.
     globals: Vec<(u32, UnitOffset)>,
     /// Structs by name, by their offset in `.debug_info`.
     structs: FxHashMap<String, usize>,

@@ -86,7 +86,7 @@ impl Propagation<'_, '_, '_, '_> {
             if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
                 continue;
             }
-            // Shaped types stand for the ones that they were made for.
+            // Shaped types represent the ones that they were made for.
             // The parts of maps are told by what they hold.
             if self.types.get(of).is_none_or(|of| of.name.starts_with("go.shape.")) {
                 continue;
@@ -305,7 +305,7 @@ impl Propagation<'_, '_, '_, '_> {
         })
     }
 
-    /// Whether so many bytes fit from an address on, if it is in the heap.
+    /// Whether that many bytes fit from an address on, if it is in the heap.
     fn has_room(&self, address: u64, bytes: u64) -> bool {
         match self.object_at(address) {
             Some((object, inside)) => {

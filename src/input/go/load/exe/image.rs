@@ -181,7 +181,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The unsigned number that bytes stand for.
+/// The unsigned number that bytes represent.
 pub(super) fn number(bytes: &[u8], big_endian: bool) -> u64 {
     let add = |value: u64, byte: &u8| value.wrapping_shl(8) | u64::from(*byte);
     if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }

@@ -13,7 +13,7 @@ pub(super) struct Layout {
     /// Offsets of its pointer words, ascending.
     pub(super) pointers: Box<[u64]>,
     /// The pointers are those that the runtime knows. Otherwise there may be fewer: pointers to
-    /// memory outside of the heap do not count for it.
+    /// memory outside the heap do not count for it.
     pub(super) is_exact: bool,
     pub(super) size: u64,
     /// The size of the slot that one value gets.

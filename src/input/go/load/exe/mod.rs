@@ -12,7 +12,7 @@
 //! * `layout`, `hidden`: where pointers are in a value, in maps, channels and closures, too;
 //! * `objects`, `propagate`, `guess`: which type each object has;
 //! * `naming`: types, labels and roots of the heap;
-//! * `values`: fields, elements and entries of objects, decoded when they are asked for.
+//! * `values`: fields, elements and entries of objects, decoded when they are requested.
 //!
 //! An executable is an untrusted input as a dump is: addresses are looked up and sizes compared
 //! before anything is read.

@@ -45,7 +45,7 @@ impl Typed {
     }
 }
 
-/// The types of all objects: 8 bytes for each, together, as they are read in no order.
+/// The types of all objects: 8 bytes for each, together, as they are read in random order.
 #[derive(Default)]
 pub(super) struct Objects {
     list: Vec<Packed>,
@@ -228,7 +228,7 @@ const SMALL: [u16; 129] = {
     small
 };
 
-/// The size of the slot that an allocation of so many bytes gets.
+/// The size of the slot that an allocation of that many bytes gets.
 #[inline]
 pub(super) fn size_class(bytes: u64) -> u64 {
     if let Some(class) = SMALL.get(usize::try_from(bytes.div_ceil(8)).unwrap_or(usize::MAX)) {

@@ -1,6 +1,6 @@
 //! Whether an executable is the one that wrote a dump.
 //!
-//! A program that was built anew with a field more agrees in nearly everything, and would give
+//! A program that was built again with a field more agrees in nearly everything, and would give
 //! wrong names to most objects. So every check has to pass. Measured on wrong pairs of Go 1.27: a
 //! function that was changed shows in the entries of frames, a field that was added shows in the
 //! itabs.

@@ -102,7 +102,7 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     pub(super) word: u64,
     /// Dynamic types by the address of their itab.
     itabs: FxHashMap<u64, u64>,
-    /// Memory outside of the heap: segments and frames, sorted by address.
+    /// Memory outside the heap: segments and frames, sorted by address.
     outside: Vec<(u64, &'a [u8])>,
     queue: Vec<Item>,
     seen: FxHashSet<(u64, TypeRef)>,
@@ -123,7 +123,7 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     listed: Vec<u64>,
     /// Pointers of a type go on to the end of objects above 32 KiB.
     large_repeat: bool,
-    /// Values inside of the value that is followed.
+    /// Values inside the value that is followed.
     open: Vec<(u64, TypeRef, u64)>,
 }
 

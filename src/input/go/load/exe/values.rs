@@ -1,7 +1,7 @@
 //! The values of objects with a type: fields, elements, entries of maps. Decoded from the dump on
 //! demand.
 //!
-//! Structs inside of others are flattened (`a.b`), of arrays only the first elements are given. A
+//! Structs inside others are flattened (`a.b`), of arrays only the first elements are given. A
 //! string is text, a slice its array with `len` and `cap`, an interface what it holds with the
 //! dynamic type; of channels and maps the length is given, too. Text that is part of the program,
 //! not of the heap, comes from the executable.

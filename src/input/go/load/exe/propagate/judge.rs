@@ -290,7 +290,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 Some(of) => self.item(Item { form: Form::Whole, ..Item::one(target, of, level) }),
                 None => Some(Lead::Unprepared),
             },
-            // Closures outside of the heap capture nothing.
+            // Closures outside the heap capture nothing.
             Holds::Function => self.ground.is_in_heap(target).then(|| {
                 let of = Types::WORD;
                 Lead::Value(Item { form: Form::Closure, ..Item::one(target, of, level) })
@@ -308,7 +308,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         self.item(Item { count, form: Form::Slice, ..Item::one(address, of, level) })
     }
 
-    /// The value, if it may say anything: one outside of the heap only leads to others.
+    /// The value, if it may say anything: one outside the heap only leads to others.
     fn item(&self, item: Item) -> Option<Lead> {
         let leads = || self.layouts.known(item.of).is_none_or(|layout| !layout.slots.is_empty());
         let is_of_use = item.is_value() && (self.ground.is_in_heap(item.address) || leads());

@@ -1,4 +1,4 @@
-//! The fields of a value: structs and arrays inside of it flattened, lengths, dynamic types.
+//! The fields of a value: structs and arrays inside it flattened, lengths, dynamic types.
 
 use super::super::types::{Kind, TypeRef};
 use super::{Place, View};
@@ -9,13 +9,13 @@ use std::ops::ControlFlow;
 const ELEMENTS: u64 = 8;
 /// Entries of a map that are given as fields.
 const ENTRIES: u64 = 64;
-/// Structs and arrays inside of each other.
+/// Structs and arrays inside each other.
 const MAX_DEPTH: u32 = 24;
 /// Parts of a value that are looked at.
 const MAX_PARTS: usize = 1 << 12;
 
 impl View<'_, '_> {
-    /// Passes the fields of a value, those of structs and arrays inside of it flattened.
+    /// Passes the fields of a value, those of structs and arrays inside it flattened.
     pub(super) fn flatten(
         &self,
         name: &str,
