@@ -35,9 +35,9 @@ impl Buckets {
             [self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
     }
 
-    /// Calls `each` with every key from the last to the first, its items, and the records. It will
-    /// look at the records that its items are the numbers of, and then perhaps at the one that
-    /// `next` says, and at the one that it says for that: they are asked for a while before.
+    /// Calls `each` with every key from the last to the first, its items, and the records. `each`
+    /// reads the records of its items, and perhaps those that `next` returns for them and again for
+    /// these, so all of these are prefetched.
     pub(super) fn for_each_backward<T>(
         &self,
         records: &mut [T],

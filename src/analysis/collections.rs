@@ -61,7 +61,7 @@ impl<'h, 'a> Collections<'h, 'a> {
         Self { heap, shapes: Arc::new(CollectionShapes(shapes)) }
     }
 
-    /// The same as before for a heap that has not changed.
+    /// Restores the collections of a heap that has not changed.
     pub fn again(heap: &'h Heap<'a>, shapes: &Arc<CollectionShapes>) -> Self {
         Self { heap, shapes: Arc::clone(shapes) }
     }
@@ -240,7 +240,7 @@ fn field<'h>(heap: &'h Heap<'_>, object: ObjectId, name: &str) -> Option<FieldVa
     found
 }
 
-/// A size or an index, which in Dart may be an object of its own.
+/// A size or an index, which in Dart may be an object.
 fn number(heap: &Heap<'_>, value: FieldValue<'_>) -> Option<u64> {
     match value {
         FieldValue::Object(object) => match heap.value(object) {

@@ -10,9 +10,9 @@ use super::retained::add_up;
 use crate::model::heap::{Heap, ObjectId};
 use rayon::prelude::*;
 
-/// As [`DominatorTree`](super::DominatorTree), but without numbers for what is owned: objects that
-/// one reference alone leads to and that refer to few others or none. They are most objects of a
-/// program, and are found again through the references.
+/// As [`DominatorTree`](super::DominatorTree), but without numbers for owned objects: objects with
+/// a single reference to them that refer to few other objects or none. Most objects of a program
+/// are owned. They are found again through the references.
 ///
 /// 20 bytes for each live object that has a number, and two bits for each object of the heap.
 pub struct CoreTree<'g, 'h, 'a> {
@@ -102,7 +102,8 @@ impl Owning<'_, '_, '_> {
         }
     }
 
-    /// The bytes of each object with all that it owns, by number, and what is live.
+    /// Returns the bytes of each object with all objects that it owns, by number, and the live
+    /// objects.
     fn weigh_all(&self, order: &[ObjectId]) -> (Vec<u64>, ObjectSet) {
         let parts = rayon::current_num_threads().clamp(1, PARTS);
         let length = order.len().div_ceil(parts).max(1);
@@ -122,8 +123,8 @@ impl Owning<'_, '_, '_> {
         (bytes, live.unwrap_or_else(|| ObjectSet::none(self.heap.len())))
     }
 
-    /// The bytes of an object and all that it owns, which come to life. The function calls itself
-    /// for each level of owned objects, of which there are at most three.
+    /// Returns the bytes of an object and all objects that it owns, and marks them as live. The
+    /// function calls itself for each level of owned objects, of which there are at most three.
     fn weigh(&self, object: ObjectId, live: &mut ObjectSet) -> u64 {
         live.insert(object);
         let owned = self.owned.of_object(self.graph, object);

@@ -20,7 +20,7 @@ use crate::model::stacks::{ValueType, WeightedStacks, WeightedStacksBuilder};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Stacks of types, and what was pruned from them.
+/// Stacks of types, and the objects that were pruned from them.
 pub struct DominatorStacks {
     /// The stacks, with one or two values per entry.
     pub stacks: WeightedStacks,
@@ -174,9 +174,9 @@ impl<'h, 'a> Starts<'h, 'a> {
         }
     }
 
-    /// The path under which an object stands that no object of the program dominates. `above` is
-    /// the path of the synthetic object that dominates it: an isolate is the first frame of what it
-    /// holds, and others represent all roots.
+    /// Returns the path below which to put an object that no object of the program dominates.
+    /// `above` is the path of the synthetic object that dominates it: an isolate is the first frame
+    /// of its objects, and other synthetic objects represent all roots.
     fn start(&mut self, tree: &mut TypeTree, object: ObjectId, above: u32) -> u32 {
         let start = tree.nodes[above as usize]
             .frame
@@ -240,7 +240,7 @@ impl<'h, 'a> Starts<'h, 'a> {
     }
 }
 
-/// Cuts what is too small and gives the rest names.
+/// Prunes small subtrees and names the others.
 fn build(
     starts: &Starts<'_, '_>,
     nodes: &[Node],
@@ -290,7 +290,7 @@ fn build(
     DominatorStacks { stacks: builder.finish(), pruned_objects, pruned_bytes }
 }
 
-/// Each path with all that go on from it.
+/// Returns the sums of each node and all nodes below it.
 fn sums(nodes: &[Node]) -> Vec<Node> {
     let mut total = nodes.to_vec();
     for index in (1..total.len()).rev() {

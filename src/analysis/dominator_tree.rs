@@ -72,14 +72,14 @@ impl DominatorTree {
         self.dominators.is_empty()
     }
 
-    /// The live objects in preorder: what an object dominates follows it.
+    /// The live objects in preorder: each object is followed by the objects that it dominates.
     pub fn live_objects(&self) -> &[ObjectId] {
         self.dominators.order()
     }
 
-    /// The types of the live objects by number, from 1, so that a range of the tree is read in one
-    /// go: 4 bytes each. They are computed for those who look at so many objects that it pays, and
-    /// then kept for all others.
+    /// Returns the types of the live objects by number, from 1, so that a range of the tree is a
+    /// single read: 4 bytes each. They are computed once, for callers that read many objects, and
+    /// then kept.
     pub(super) fn types_for(&self, heap: &Heap<'_>, objects: u64) -> Option<&[TypeId]> {
         if objects < self.len() as u64 / 8 {
             return self.types.get().map(Vec::as_slice);
@@ -107,7 +107,7 @@ pub trait Tree {
     /// The object at a position; `None` for 0.
     fn object_at(&self, position: u32) -> Option<ObjectId>;
 
-    /// One more than the last position of what is dominated from a position.
+    /// Returns one more than the last position dominated from a position.
     fn end(&self, position: u32) -> u32;
 
     /// The retained bytes of the object at a position.

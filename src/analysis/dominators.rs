@@ -28,9 +28,9 @@ use search::Found;
 
 /// The dominator tree of the live objects.
 ///
-/// Live objects have a number from 1 in preorder: the numbers of what an object dominates follow its
-/// own without a gap. 0 is the set of roots. 12 bytes for each live object and 4 for each object of
-/// the heap.
+/// Live objects have numbers from 1 in preorder: the objects that an object dominates have the
+/// numbers after its own, without a gap. 0 is the set of roots. Takes 12 bytes per live object and
+/// 4 per object of the heap.
 #[derive(Clone, Debug)]
 pub struct Dominators {
     /// The object of number n is `order[n - 1]`.
@@ -53,9 +53,9 @@ impl Dominators {
         Self::with_limits(graph, STEPS_PER_OBJECT, MOST_NARROW)
     }
 
-    /// The same, with so many steps for each object before the other algorithm takes over, and so
-    /// many narrow words before the search takes wide ones. The result depends on neither; this is
-    /// for tests of both.
+    /// As [`Dominators::of`], with limits, for tests: the number of steps per object before the
+    /// other algorithm takes over, and the number of narrow words before the search uses wide ones.
+    /// The result does not depend on them.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
         spread::spread(Core::with_limits(graph, steps_per_object, most_narrow), graph)
@@ -112,7 +112,7 @@ impl Dominators {
         self.dominator[number as usize]
     }
 
-    /// One more than the last number of what the object of a number dominates.
+    /// Returns one more than the last number that the object with a number dominates.
     #[inline]
     pub fn end(&self, number: u32) -> u32 {
         number + self.size[number as usize]
@@ -132,9 +132,9 @@ impl Dominators {
     }
 }
 
-/// The dominators of the live objects that are not owned, and what is owned. Live objects have a
-/// number from 1 in the order of the search, so that a dominator's number is smaller than the
-/// numbers of all that it dominates. 0 is the set of roots.
+/// The dominators of the live objects that are not owned, and the owned objects. Live objects have
+/// numbers from 1 in the order of the search, so a dominator's number is smaller than the numbers
+/// of the objects that it dominates. 0 is the set of roots.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     /// The object of number n is `order[n - 1]`.
@@ -166,7 +166,7 @@ impl Core {
 const AHEAD: usize = 24;
 
 /// The immediate dominator is the nearest ancestor, in the dominator tree built so far, whose
-/// number is not above the semidominator's. None if that would take more than so many steps.
+/// number is not above the semidominator's. Returns `None` if that would take too many steps.
 fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> Option<Vec<u32>> {
     let mut dominator = Vec::with_capacity(parent.len());
     dominator.push(0);

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) struct Dependent {
     /// Holder and value, sorted.
     pairs: Vec<(ObjectId, ObjectId)>,
-    /// The holders. Most objects are none, and a bit says so at once.
+    /// The holders. Most objects are not holders, which one bit shows.
     holders: Option<ObjectSet>,
 }
 
@@ -49,8 +49,8 @@ impl Dependent {
     }
 }
 
-/// A search from the roots that looks at an ephemeron when its holder comes to life and when its
-/// key does, and so at each one at most twice, in whatever order they bring each other to life.
+/// A search from the roots that visits an ephemeron when its holder becomes live and when its key
+/// does. It visits each ephemeron at most twice, whatever the order.
 struct Search<'g, 'h, 'a> {
     graph: &'g Graph<'h>,
     heap: &'g Heap<'a>,

@@ -31,8 +31,8 @@ pub fn memory_estimate(objects: u64, references: u64) -> u64 {
     search.max(sorting).max(semidominators).max(answers)
 }
 
-/// About how many bytes it takes at the peak to load the heap of a JVM and to count its objects by
-/// type with what they retain, as `dumptool top` does.
+/// Returns the approximate peak memory in bytes for loading the heap of a JVM and counting its
+/// objects by type with retained sizes, as `dumptool top` does.
 ///
 /// Nothing is loaded but types, sizes, first references and addresses, and the targets of
 /// references. Objects that a single reference leads to, such as the characters of a string, have

@@ -10,8 +10,8 @@ pub(super) const NOTHING: u32 = 0;
 /// The widest holder: all roots together.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// The ground that a flood covers: nodes with edges, each of which represents objects with one
-/// holder. Synthetic objects have no node: roots name what they refer to.
+/// The graph of a flood: nodes with edges. Each node represents objects with one holder. Synthetic
+/// objects have no node, because roots name their targets.
 pub(super) trait Ground {
     /// The number of nodes.
     fn len(&self) -> usize;
@@ -93,7 +93,7 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
         }
     }
 
-    /// Reaches an object that no holder has reached yet, and all that it leads to.
+    /// Reaches an object that has no holder yet, and all objects that it leads to.
     pub(super) fn reach_first(&mut self, object: ObjectId, holder: u32) {
         if let Some(node) = self.ground.node(object)
             && self.holder[node as usize] == NOTHING

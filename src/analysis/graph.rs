@@ -69,7 +69,7 @@ impl<'h> Graph<'h> {
         }
     }
 
-    /// Whether there are references besides those in the columns.
+    /// Whether there are references in addition to those in the columns.
     #[inline]
     pub(super) fn has_dependent(&self) -> bool {
         !self.dependent.is_empty()

@@ -61,8 +61,8 @@ pub struct HistogramRow {
 /// The objects of a heap, grouped.
 ///
 /// Rows are sorted by retained bytes, then by shallow bytes, count and name, largest first.
-/// Synthetic objects count but retain nothing, isolates apart. Rows of the graph that only stand
-/// for roots do not count.
+/// Synthetic objects count but retain nothing, except isolates. Rows of the graph that only
+/// represent roots do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     /// The groups.
@@ -278,10 +278,10 @@ fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
     retained_of(heap, tree, groups, groups.names.len(), |_, group| group)
 }
 
-/// Retained bytes of the objects that no other one of their group dominates, added up in `rows` rows
-/// that `row` selects by object and group. In preorder, what an object dominates follows it: an
-/// object that begins before the end of the last one that counted for its group is dominated by that
-/// one.
+/// Returns the retained bytes of the objects that no other object of their group dominates, added
+/// up in `rows` rows that `row` selects by object and group. In preorder, the objects that an
+/// object dominates follow it: an object that begins before the end of the last counted object of
+/// its group is dominated by it.
 fn retained_of(
     heap: &Heap<'_>,
     tree: &impl Tree,
@@ -353,8 +353,8 @@ impl<T: Tree, R: Fn(ObjectId, usize) -> usize> Tops<'_, '_, T, R> {
         self.retained[row] = self.retained[row].saturating_add(bytes);
     }
 
-    /// Adds what an object at this position owns, and returns its bytes. The function calls itself
-    /// for each level of owned objects, of which there are few.
+    /// Adds the objects that an object at this position owns, and returns its bytes. The function
+    /// calls itself for each level of owned objects, of which there are few.
     fn add_owned(&mut self, position: u32, owner: ObjectId) -> u64 {
         let (tree, mut all) = (self.tree, 0_u64);
         tree.for_each_owned(owner, &mut |object, own| {

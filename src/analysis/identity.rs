@@ -61,8 +61,8 @@ pub fn fates(old: Hashed<'_, '_>, new: Hashed<'_, '_>) -> Vec<Fate> {
     fates
 }
 
-/// The group of each type of a heap; types of one name and namespace are one group in both heaps.
-/// None for what is made up.
+/// Returns the group of each type of a heap; types of one name and namespace are one group in both
+/// heaps. `None` for synthetic types.
 fn types(
     heap: &Heap<'_>,
     index: &mut FxHashMap<(String, String), u32>,
@@ -86,7 +86,8 @@ fn types(
     heap.types.iter().map(&mut group_of).collect()
 }
 
-/// Group, hash code and object of all that have a code, sorted. The others are told to `without`.
+/// Returns group, hash code and object of all objects with a code, sorted, and passes the others to
+/// `without`.
 fn keys(
     of: Hashed<'_, '_>,
     groups: &[Option<u32>],

@@ -50,8 +50,8 @@ impl MadeUp {
     }
 
     /// Whether a root of this object still counts. In a dump with an object for the set of roots,
-    /// some may name what nothing holds any more, such as the static fields of an isolate that has
-    /// ended.
+    /// some roots may name objects that nothing holds any more, such as the static fields of an
+    /// isolate that has ended.
     pub(super) fn is_held(&self, object: ObjectId) -> bool {
         self.contains(object)
             || self.targets.as_ref().is_none_or(|targets| targets.contains(object))

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 #[derive(Clone, Debug)]
 pub(super) struct Owned(ObjectSet);
 
-/// Levels of objects below each other. More find hardly more objects, and what follows the levels
-/// needs no stack of its own as long as they are few.
+/// The maximum number of levels of owned objects. More levels find few more objects, and with few
+/// levels the code that follows them needs no stack.
 const HEIGHT: usize = 3;
 
 impl Owned {

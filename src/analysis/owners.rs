@@ -53,7 +53,7 @@ impl TypeOwners {
         owners
     }
 
-    /// Whether there are at least two owners to tell apart.
+    /// Whether there are at least two owners.
     pub fn divide(&self) -> bool {
         self.list.len() > 1
     }

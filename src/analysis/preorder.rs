@@ -14,9 +14,9 @@ pub(super) struct Preorder {
 }
 
 impl Preorder {
-    /// Orders the objects by their dominators, that of number 0 being 0. Numbers of dominators are
-    /// smaller than those of what they dominate: one pass backwards adds up sizes, and one forwards
-    /// gives each object the next place inside its dominator's.
+    /// Orders the objects by their dominators; the dominator of number 0 is 0. Numbers of
+    /// dominators are smaller than those of the objects that they dominate: one pass backward adds
+    /// up sizes, and one forward gives each object the next position inside its dominator's range.
     pub(super) fn of(dominator: &[u32]) -> Self {
         let count = dominator.len();
         let mut size_of_number = vec![1_u32; count];
@@ -43,13 +43,13 @@ impl Preorder {
         self.number.len()
     }
 
-    /// The number of what is at a position.
+    /// Returns the number of the object at a position.
     #[inline]
     pub(super) fn number(&self, position: u32) -> u32 {
         self.number[position as usize]
     }
 
-    /// One more than the last position of what is dominated from a position.
+    /// Returns one more than the last position dominated from a position.
     #[inline]
     pub(super) fn end(&self, position: u32) -> u32 {
         position + self.size[position as usize]

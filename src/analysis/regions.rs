@@ -8,10 +8,10 @@ use super::object_set::ObjectSet;
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
 
-/// The regions of a heap: each is an object that no other one but synthetic ones dominates, with all
-/// that it dominates. There is an edge where an object of one region refers to the object that
-/// dominates another one. There are no other references between regions: every path into a region
-/// leads over that object.
+/// The regions of a heap. A region is an object that only synthetic objects dominate, with all
+/// objects that it dominates. An edge leads from one region to another if an object of the first
+/// refers to the top object of the second. There are no other references between regions: every
+/// path into a region leads through its top object.
 ///
 /// So the roots that reach an object are those that reach its region, and of most heaps few
 /// references are left. 4 bytes for each live object, and 4 for each edge.
@@ -33,7 +33,7 @@ const FEW: usize = 4;
 const BLOCK: u32 = 1 << 16;
 
 impl<'d> Regions<'d> {
-    /// Finds the regions. `None` if there are so many that they would not help.
+    /// Finds the regions. Returns `None` if there are too many to be useful.
     pub(super) fn of(
         graph: &Graph<'_>,
         dominators: &'d Dominators,

@@ -12,9 +12,9 @@ pub struct Retained {
 }
 
 impl Retained {
-    /// Sums over the dominator tree: numbers of dominators are smaller than those of what they
-    /// dominate, so one pass from the last number to the first does it. Sums stop at 2⁶⁴ − 1, which
-    /// only damaged files reach.
+    /// Adds up sizes over the dominator tree. Numbers of dominators are smaller than those of the
+    /// objects that they dominate, so one pass from the last number to the first is enough. Sums
+    /// stop at 2⁶⁴ − 1, which only damaged files reach.
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
         let mut by_number = Vec::with_capacity(dominators.len() + 1);
         by_number.push(0);

@@ -51,7 +51,7 @@ impl RootGroups {
     /// times, from none to one, to one kind and to several, so the work is at most three times the
     /// graph.
     ///
-    /// Objects that the writer of the dump made up are passed over: roots name what they refer to.
+    /// Synthetic objects are skipped: roots name their targets.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         let made_up = MadeUp::of(heap, graph);
         Self::over(&Objects { graph, made_up: &made_up }, heap, graph, &made_up)

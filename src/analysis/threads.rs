@@ -177,8 +177,8 @@ fn holders_over(
     flood.finish()
 }
 
-/// The functions of the program in a stack, innermost first, each with the number of calls in a
-/// row. Frames of the library at both ends are left out, unless there are no others.
+/// Returns the functions of the program in a stack, innermost first, each with the number of
+/// consecutive calls. Library frames at both ends are omitted, unless there are no others.
 pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h str, u32)> {
     let functions: Vec<&str> =
         frames(heap, thread).iter().map(|frame| heap.names.text(frame.function)).collect();
@@ -197,7 +197,7 @@ pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h st
     calls
 }
 
-/// Whether a function belongs to the runtime or its library: such frames say how a thread waits,
+/// Whether a function belongs to the runtime or its library: such frames show how a thread waits,
 /// not for what.
 pub(super) fn is_library(function: &str) -> bool {
     const PREFIXES: [&str; 8] =

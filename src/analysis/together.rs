@@ -15,8 +15,9 @@ pub struct Together {
     /// Object count and bytes.
     pub sum: Sum,
     /// Bytes that would be freed if all of the objects were gone: those of live objects that the
-    /// roots reach only through one of them, themselves included. What two of them share counts
-    /// once, so that this is never more than the live heap. `None` if the heap has no roots.
+    /// roots reach only through one of them, including the objects themselves. Objects that two of
+    /// them share count once, so this is never more than the live heap. `None` if the heap has no
+    /// roots.
     pub retained_bytes: Option<u64>,
     /// The share of each type name, in no particular order.
     pub parts: Vec<Part>,
@@ -30,8 +31,8 @@ pub struct Part {
     /// Object count and bytes.
     pub sum: Sum,
     /// Retained bytes of its objects that no other of the selected objects dominates. The parts add
-    /// up to the retained bytes of the whole less what only several of the objects together keep
-    /// alive.
+    /// up to the total retained bytes, minus the bytes that only several of the objects together
+    /// keep alive.
     pub retained_bytes: u64,
 }
 

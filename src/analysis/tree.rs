@@ -32,8 +32,8 @@ pub enum TreeItem {
     Selection,
     /// A group of roots. `None` for objects that several groups reach.
     Root(Option<(RootKind, String)>),
-    /// A part of what several groups reach: the kind of these, or a class loader or library. Or an
-    /// isolate with its static fields.
+    /// A part of the objects that several groups reach: the kind of these groups, or a class loader
+    /// or library. Or an isolate with its static fields.
     Part(TypeOwner),
     /// An object.
     Object(ObjectId),
@@ -71,7 +71,7 @@ pub struct Omitted {
 
 /// Returns the lines to show, depth-first, the largest siblings first.
 ///
-/// Visits each object at most once, so the limits do not change the running time much.
+/// Visits each object at most once, so the limits hardly affect the running time.
 pub fn lines(
     heap: &Heap<'_>,
     tree: &DominatorTree,
@@ -196,7 +196,7 @@ struct Node {
 }
 
 impl Node {
-    /// The objects immediately below this line, or below what divides them.
+    /// The objects immediately below this line, or below the lines that divide it.
     fn objects(&self) -> u64 {
         self.members.len() as u64 + self.below.iter().map(Self::objects).sum::<u64>()
     }

@@ -3,9 +3,9 @@
 use super::object_set::ObjectSet;
 use crate::model::heap::ObjectId;
 
-/// As few of the objects that are not reached as it takes to reach all others of `count` from them:
-/// those that nothing refers to, then the first of each cycle that is left, in the order of
-/// objects. So garbage keeps its shape: what hangs below an object is shown below it.
+/// Returns the fewest unreached objects from which all others of `count` can be reached: those
+/// without referrers, then the first of each remaining cycle, in the order of objects. Garbage
+/// keeps its structure: objects are shown below the objects that hold them.
 pub fn tops<S: Iterator<Item = ObjectId>>(
     count: usize,
     mut reached: ObjectSet,

@@ -1,9 +1,9 @@
 //! Memory that a program could save: equal texts and arrays, empty and roomy collections, zeros,
 //! boxed numbers.
 //!
-//! * [`contents`]: texts and blocks of bytes that are equal, all zero, or zero from some place on;
-//! * [`rooms`]: collections and arrays with more room than entries;
-//! * [`owners`]: the fields that hold what is wasted.
+//! * [`contents`]: texts and blocks of bytes that are equal, all zero, or zero at the end;
+//! * [`rooms`]: collections and arrays with more slots than entries;
+//! * [`owners`]: the fields that hold wasted objects.
 //!
 //! Only live objects count, and each in one kind only: arrays of collections are not blocks, arrays
 //! of texts belong to their texts, and blocks of zeros are not duplicates.

@@ -54,8 +54,8 @@ impl Collections<'_, '_> {
 struct Walk<'w, 'h, 'a> {
     collections: &'w Collections<'h, 'a>,
     heap: &'h Heap<'a>,
-    /// Nodes that may still be visited: each is an object, so there are no more than objects unless
-    /// nodes form a cycle.
+    /// Nodes that may still be visited. Each node is an object, so there are at most as many as
+    /// objects, unless nodes form a cycle.
     left: u64,
     each: &'w mut Each<'w>,
 }
@@ -162,7 +162,7 @@ impl Walk<'_, '_, '_> {
         ended
     }
 
-    /// Elements of an array that are not null, as far as the collection's own length says.
+    /// Elements of an array that are not null, up to the collection's own length.
     fn open(&mut self, object: ObjectId, table: ObjectId) -> ControlFlow<()> {
         let (heap, end) = (self.heap, length(self.heap, object));
         let mut ended = ControlFlow::Continue(());
@@ -229,8 +229,8 @@ impl Walk<'_, '_, '_> {
         ended
     }
 
-    /// A pair. Eclipse Collections has an array of pairs instead where keys collide, and an object
-    /// of its own for null.
+    /// A pair. Where keys collide, Eclipse Collections has an array of pairs instead, and a special
+    /// object for null.
     fn pair_or_chain(&mut self, key: FieldValue<'_>, value: FieldValue<'_>) -> ControlFlow<()> {
         let is_mark = key.object().is_some_and(|key| {
             let name = self.heap.type_name(key);
@@ -254,7 +254,7 @@ impl Walk<'_, '_, '_> {
         ended
     }
 
-    /// Keys and values in arrays of their own. Keys or values that are null are no entries.
+    /// Keys and values in separate arrays. Null keys or values are not entries.
     fn parallel(&mut self, object: ObjectId, keys: ObjectId, values: ObjectId) -> ControlFlow<()> {
         let heap = self.heap;
         let length = heap.array(values).map_or(0, |array| array.length);
@@ -312,8 +312,8 @@ impl Walk<'_, '_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// The entry in a node. Nodes without a key, such as those that begin a queue, and dead ones
-    /// are no entries.
+    /// The entry in a node. Dead nodes and nodes without a key, such as those that begin a queue,
+    /// are not entries.
     fn node(&mut self, object: ObjectId, key: &str, value: &str) -> ControlFlow<()> {
         let Some(found) = get(self.heap, object, key) else { return ControlFlow::Continue(()) };
         if value.is_empty() {
@@ -358,7 +358,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Arrays of arrays, so many levels deep.
+    /// Arrays of arrays, nested to this depth.
     fn nested(&mut self, array: ObjectId, depth: u8) -> ControlFlow<()> {
         let mut open = vec![(array, depth)];
         while let Some((array, depth)) = open.pop() {
@@ -443,7 +443,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// The number of elements in use where the collection itself says it, as in Dart.
+/// The number of elements in use, if the collection itself stores it, as in Dart.
 fn length(heap: &Heap<'_>, object: ObjectId) -> u64 {
     match heap.value(object) {
         Value::Length(length) => length,

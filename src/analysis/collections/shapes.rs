@@ -39,7 +39,7 @@ impl CollectionKind {
 /// The fields of a collection.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// Classes with this shape. Subclasses have it too, where the file says which class declares a
+    /// Classes with this shape. Subclasses also have it, if the file states which class declares a
     /// field.
     pub names: &'static [&'static str],
     /// Beginning of the namespace.
@@ -58,8 +58,8 @@ pub(super) struct Shape {
 pub(super) enum Size {
     /// In a field.
     Field(&'static str),
-    /// The collection's own length, in elements of its array: so many for each entry, of which so
-    /// many are deleted.
+    /// The collection's own length, in elements of its array: `each` per entry, including deleted
+    /// entries, which the field `deleted` counts.
     Length { each: u64, deleted: &'static str },
     /// All elements of the array.
     Array,
@@ -85,7 +85,7 @@ pub(super) enum Layout {
     Open { table: &'static str },
     /// Keys and values in turn in one array.
     Pairs { table: &'static str },
-    /// Keys and values in arrays of their own.
+    /// Keys and values in separate arrays.
     Parallel { keys: &'static str, values: &'static str },
     /// An array of chains of nodes. A set has no value.
     Chains { table: &'static str, next: &'static str, key: &'static str, value: &'static str },
@@ -101,7 +101,7 @@ pub(super) enum Layout {
     },
     /// Fields for each key and value; the value is empty in lists and sets.
     Fields(&'static [(&'static str, &'static str)]),
-    /// Arrays in fields, nested so many levels deep, one after the other.
+    /// Arrays in fields, nested to a depth, one after the other.
     Nested(&'static [(&'static str, u8)]),
     /// Scala's compressed hash trie: a node has elements, then nodes in reverse. So many elements
     /// for each entry.
@@ -113,10 +113,10 @@ pub(super) enum Layout {
 /// The maximum fill of a collection's array before it grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
-    /// Full, with so many elements for each entry.
+    /// Full, with this many elements per entry.
     Full(u64),
-    /// A hash table, whose length is a power of two and which grows when more than three quarters
-    /// are taken, with so many elements for each entry.
+    /// A hash table whose length is a power of two and which grows when more than three quarters
+    /// are in use, with this many elements per entry.
     Hashed(u64),
 }
 

@@ -33,7 +33,7 @@ struct Steps<'h, 'a> {
 }
 
 impl Steps<'_, '_> {
-    /// The distance of what this object leads to. A path begins after a synthetic object.
+    /// Returns the distance of this object's targets. A path begins after a synthetic object.
     #[inline]
     fn after(&self, object: ObjectId) -> u32 {
         match self.heap.is_made_up(object) {

@@ -55,7 +55,7 @@ pub enum MergedLabel {
     One(Label),
     /// An element.
     Element,
-    /// A part of an element, such as `[3].owner`, whatever the index.
+    /// A part of an element, such as `[3].owner`, with any index.
     OfElement(Label),
     /// The value of an ephemeron.
     Ephemeron,
@@ -66,7 +66,7 @@ pub enum MergedLabel {
 pub struct MergedStep {
     /// The link by which it is reached.
     pub label: MergedLabel,
-    /// The type of what is reached, as of [`merged_type`](crate::model::heap::Heap::merged_type).
+    /// The type of the target, as of [`merged_type`](crate::model::heap::Heap::merged_type).
     pub of: TypeId,
     /// The group that ends here and repeats on some of the paths.
     pub repeats: Option<Repeats>,
@@ -85,7 +85,7 @@ pub struct Repeats {
 /// The steps of a row, without the middle of long paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergedSteps {
-    /// From the root on; the last one is of the objects asked for.
+    /// The steps from the root on. If no steps are omitted, the last one is the target.
     pub first: Vec<MergedStep>,
     /// Steps left out between `first` and `last`.
     pub omitted: u64,
@@ -138,7 +138,7 @@ pub fn merged<'s, 'h, 'a>(
     Some(MergedPaths { rows, signatures })
 }
 
-/// About the bytes that a kind of path takes, whatever its length.
+/// Approximate memory of one kind of path, independent of its length.
 pub const BYTES_PER_KIND: u64 = 256;
 
 impl MergedPaths<'_, '_, '_> {

@@ -25,8 +25,8 @@ pub(super) trait Marks {
 /// Where a search begins.
 pub(super) struct Starts {
     made_up: MadeUp,
-    /// The rows of the roots that count, in the order in which paths prefer them: globals and
-    /// static fields say more than what is passed on the stack or kept by the runtime.
+    /// The rows of the roots that count, in order of preference: globals and static fields are more
+    /// informative than roots on the stack or in the runtime.
     pub(super) roots: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ impl Starts {
     }
 }
 
-/// Reaches all live objects, those behind immediates last, or as many as are enough.
+/// Reaches all live objects, those after immediates last, or as many as are enough.
 pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks: &mut impl Marks) {
     let mut search =
         Search { heap, graph, marks, next: Frontier::new(heap.len()), last: Vec::new() };

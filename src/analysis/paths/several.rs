@@ -14,9 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The `k` shortest paths to an object without cycles, which differ in their root or in at least
-/// one object. In the order of their length; among equals, roots that say more come first. Empty
-/// when it cannot be reached.
+/// Returns the `k` shortest paths to an object without cycles, which differ in their root or in at
+/// least one object. Sorted by length; among equal lengths, more informative roots come first.
+/// Empty if the object is unreachable.
 pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -> Vec<Path> {
     if k == 1 {
         return Shortest::of(heap, graph).path(object).into_iter().collect();
@@ -26,7 +26,7 @@ pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -
     several.paths(object, k, || Shortest::of(heap, graph))
 }
 
-/// A heap with what the search for several paths to an object needs, computed before.
+/// A heap with precomputed data for the search for several paths to an object.
 pub struct Several<'s, 'h, 'a> {
     /// The heap.
     pub heap: &'s Heap<'a>,
@@ -174,7 +174,7 @@ impl<'s, 'a> Backward<'s, 'a> {
         paths
     }
 
-    /// Adds what leads to the first object of a partial path.
+    /// Adds the referrers of the first object of a partial path.
     fn extend(&mut self, number: u32, object: ObjectId, k: usize) {
         let &Partial { next, length, .. } = &self.partial[number as usize];
         for row in self.roots.get(&object).cloned().unwrap_or_default() {

@@ -143,7 +143,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         Self { heap, links: Arc::new(ShortestLinks { via, roots }) }
     }
 
-    /// The same as before for a heap that has not changed.
+    /// Restores the search for a heap that has not changed.
     pub fn again(heap: &'h Heap<'a>, links: &Arc<ShortestLinks>) -> Self {
         Self { heap, links: Arc::clone(links) }
     }

@@ -14,8 +14,8 @@ pub struct CallNode {
     pub sums: Sums,
 }
 
-/// A tree of calls. The first node is the root; callers come before what they call. A node takes
-/// about 30 bytes.
+/// A tree of calls. The first node is the root; callers come before callees. A node takes about 30
+/// bytes.
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
     /// The nodes; the frame of a stack is the number of a group.
@@ -28,10 +28,10 @@ pub struct CallTree {
 /// The callers of some functions, and their callees.
 #[derive(Clone, Debug)]
 pub struct Focus {
-    /// The functions on top of those that called them: the root is what is called, and below it are
-    /// callers. A caller by itself costs what the stacks cost that begin with it.
+    /// The functions with their callers below them: the root is the called function. The self value
+    /// of a caller is the value of the stacks that begin with it.
     pub callers: CallTree,
-    /// Below the root are the functions, and below them what they call.
+    /// Below the root are the functions, and below them their callees.
     pub callees: CallTree,
 }
 
@@ -120,8 +120,8 @@ impl CallTree {
 }
 
 impl Focus {
-    /// Who calls the wanted functions, and what they call. A function that calls itself, by
-    /// whatever way, is met once in a stack: where it is outermost.
+    /// Returns the callers and callees of the wanted functions. A recursive function counts once
+    /// per stack, at its outermost frame.
     pub fn of(selected: &Selected<'_>, groups: &Groups, wanted: &[bool]) -> Self {
         let mut callees = CallTree::default();
         callees.grow(selected, groups, |group| {

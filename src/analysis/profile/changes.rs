@@ -17,12 +17,12 @@ pub struct ProfileChange {
 }
 
 impl ProfileChange {
-    /// Returns the change of the own cost. The metric of each profile is its own.
+    /// Returns the change of the self value. Each profile has its own metric.
     pub fn own(&self, metrics: (&Metric, &Metric)) -> i64 {
         self.delta(metrics, |sums, metric| sums.own.get(metric))
     }
 
-    /// Returns the change of the total cost.
+    /// Returns the change of the total value.
     pub fn total(&self, metrics: (&Metric, &Metric)) -> i64 {
         self.delta(metrics, |sums, metric| sums.total.get(metric))
     }
@@ -33,8 +33,8 @@ impl ProfileChange {
     }
 }
 
-/// Compares two profiles. Returns every row of either, sorted by the change of its own cost, then
-/// of its total cost.
+/// Compares two profiles. Returns every row of either, sorted by the change of its self value, then
+/// of its total value.
 pub fn changes(old: Top, new: Top, metrics: (&Metric, &Metric)) -> Vec<ProfileChange> {
     let mut changes: Vec<_> = old
         .rows

@@ -34,9 +34,9 @@ pub struct PrunedNode {
     pub omitted_value: i64,
 }
 
-/// The rest of a tree, depth-first, the largest child first. With enough nodes allowed, these are
-/// all that cost anything and are large enough; otherwise the largest of those, each with its
-/// callers.
+/// Returns the remaining tree, depth-first, the largest child first. If enough nodes are allowed,
+/// it contains all nodes that are large enough and not 0; otherwise the largest of them, each with
+/// its callers.
 pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
     let value = |node: u32| tree.total(node).get(metric);
     let children = Buckets::of(tree.len(), tree.len() - 1, || {

@@ -115,8 +115,8 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// The whole that shares of a metric refer to: the sum of all samples, or for changes of memory,
-/// whose sum says little, the memory that came into use, or went if none came.
+/// Returns the base of shares of a metric: the sum of all samples. For changes of memory, whose sum
+/// means little, it is the gained memory, or the freed memory if none was gained.
 pub fn share_base(total: &Values, metric: &Metric) -> i64 {
     match *metric == Metric::MEMORY {
         true if total.memory_gained() > 0 => total.get(&Metric::MEMORY_GAINED),

@@ -52,8 +52,7 @@ pub struct Top {
 }
 
 impl Top {
-    /// Sorts rows by what they cost by themselves, or in all: the largest first, be it positive or
-    /// negative.
+    /// Sorts rows by self or total value, largest magnitude first.
     pub fn sort(&mut self, metric: &Metric, by_total: bool) {
         self.rows.sort_by_cached_key(|row| row.rank(metric, by_total));
     }
@@ -206,7 +205,7 @@ impl TopSums {
         });
     }
 
-    /// Where stacks share nearly nothing, each by itself takes less than a walk over all.
+    /// If stacks share few frames, separate walks take less time than one over all.
     fn add_totals_by_row(&mut self, selected: &Selected<'_>, groups: &Groups) {
         let stacks = &selected.profile.stacks;
         self.by_row.begin(selected, groups.labels().len());
@@ -268,8 +267,8 @@ impl RowTotals {
     }
 }
 
-/// Whether the stacks of the rows have hardly more frames than there are stacks, so that looking at
-/// each row by itself takes less time, and less memory, than sums for every stack.
+/// Whether the stacks of the rows have hardly more frames than there are stacks, so that separate
+/// walks take less time and memory than sums for every stack.
 fn share_little(selected: &Selected<'_>) -> bool {
     /// A step of the walk over all stacks takes about as long as that many over the frames of a row.
     const STEPS: u64 = 4;

@@ -7,9 +7,9 @@ use crate::model::heap::ObjectId;
 /// A holder has at least this share of the live heap, in percent: there is room for ten of them.
 pub const LEAST_SHARE: u64 = 10;
 
-/// The walk goes on as long as one object below has this share of its owner, in percent: wrappers,
-/// such as the map around its table, are passed. Several large objects that have as much together
-/// are looked at one by one.
+/// The walk continues as long as one object below has this share of its owner, in percent, so that
+/// it passes wrappers, such as the map around its table. Several large objects that have this share
+/// together are examined one by one.
 pub const KEEP: u64 = 80;
 
 /// The drop is sharp when the biggest object below has less than this share, in percent. A balanced
@@ -25,7 +25,7 @@ pub struct Holder {
     pub retained: u64,
     /// Its own shallow and external bytes.
     pub own: u64,
-    /// Objects of the chain; 1 if it is none.
+    /// Number of objects in the chain; 1 if it is not a chain.
     pub chain: u64,
     /// The largest thing that it holds directly.
     pub inside: Option<SuspectGroup>,

@@ -12,8 +12,8 @@ use rustc_hash::FxHashMap;
 /// in percent.
 pub const LEAST_SHARE: u64 = 1;
 
-/// A collection is mostly empty when at most one place in this many is taken. Hash tables keep half
-/// of theirs empty.
+/// A collection is mostly empty if at most one slot in this many is in use. Hash tables keep half
+/// of their slots empty.
 pub const EMPTY: u64 = 4;
 
 /// The number of values that are named.
@@ -39,7 +39,7 @@ pub struct Duplicates {
 pub struct Sparse {
     /// Their type.
     pub of: TypeId,
-    /// The number that is mostly empty.
+    /// Number of collections that are mostly empty.
     pub count: u64,
     /// The number of objects of the type.
     pub all: u64,
