@@ -34,8 +34,8 @@ pub trait TableRows {
 /// TableCells of one column in consecutive rows. Absent cells take no place among the values.
 #[derive(Debug, Default)]
 pub struct TableCells {
-    /// Whether each row has a cell: 1 or 0, as Parquet's definition levels. Empty if all have one.
-    pub(super) present: Vec<i16>,
+    /// Whether each row has a cell. Empty if all have one.
+    pub(super) present: Vec<bool>,
     /// The values of columns of integers.
     pub(super) integers: Vec<i64>,
     /// The values of columns of truth values.
@@ -67,7 +67,7 @@ impl TableCells {
     /// Appends integers that may be absent.
     pub(super) fn optional_integers(&mut self, numbers: impl Iterator<Item = Option<i64>>) {
         for number in numbers {
-            self.present.push(number.is_some().into());
+            self.present.push(number.is_some());
             self.integers.extend(number);
         }
     }
@@ -80,7 +80,7 @@ impl TableCells {
     /// Appends truth values that may be absent.
     pub(super) fn optional_booleans(&mut self, values: impl Iterator<Item = Option<bool>>) {
         for value in values {
-            self.present.push(value.is_some().into());
+            self.present.push(value.is_some());
             self.booleans.extend(value);
         }
     }
@@ -93,7 +93,7 @@ impl TableCells {
     /// Appends codes of texts that may be absent.
     pub(super) fn optional_codes(&mut self, codes: impl Iterator<Item = Option<u32>>) {
         for code in codes {
-            self.present.push(code.is_some().into());
+            self.present.push(code.is_some());
             self.codes.extend(code);
         }
     }
@@ -106,7 +106,7 @@ impl TableCells {
 
     /// Appends a text, or an absent cell.
     pub(super) fn optional_text(&mut self, text: Option<&str>) {
-        self.present.push(text.is_some().into());
+        self.present.push(text.is_some());
         if let Some(text) = text {
             self.text(text);
         }
@@ -120,7 +120,7 @@ impl TableCells {
     /// Whether the row has a cell.
     #[inline]
     pub(super) fn is_present(&self, row: usize) -> bool {
-        self.present.get(row) != Some(&0)
+        self.present.get(row) != Some(&false)
     }
 
     /// The text with this number.

@@ -157,7 +157,7 @@ pub enum Absent {
 pub enum ColumnEncoding {
     /// Differences to the previous number. For numbers that rise, and large ones.
     Delta,
-    /// A dictionary of values. For values that repeat.
+    /// A dictionary of values. For numbers that repeat, and for texts with codes.
     Dictionary,
     /// The bytes in which a text differs from the previous one. For texts that hardly repeat.
     DeltaText,

@@ -1,7 +1,7 @@
 //! The table `dump`: one row.
 
 use super::cells::signed;
-use super::{Table, TableCells, TableRows};
+use super::{Absent, Table, TableCells, TableRows};
 use std::ops::Range;
 
 /// The only row of the table `dump`. A damaged dump has one too, so that a query over many dumps
@@ -50,6 +50,42 @@ pub struct DumpCounts {
     pub unreachable_bytes: u64,
 }
 
+/// A cell of the table `dump`.
+pub(crate) enum DumpValue<'r> {
+    Integer(i64),
+    Boolean(bool),
+    Text(&'r str),
+}
+
+impl DumpRow {
+    /// The cell of a column. `None` if it is absent.
+    pub(crate) fn value(&self, column: &str) -> Option<DumpValue<'_>> {
+        let number = |number| Some(DumpValue::Integer(signed(number)));
+        let count = |of: fn(&DumpCounts) -> u64| number(self.counts.as_ref().map(of)?);
+        let text = |text| Some(DumpValue::Text(text));
+        match column {
+            "file" => text(&self.file),
+            "digest" => text(&self.digest),
+            "format" => text(&self.format),
+            "format_version" => text(self.format_version.as_deref()?),
+            "kind" => text(&self.kind),
+            "snapshot" => number(self.snapshot?),
+            "time_us" => number(self.time_us?),
+            "complete" => Some(DumpValue::Boolean(self.damage.is_none())),
+            "damage" => text(self.damage.as_deref()?),
+            "warnings" => number(self.warnings),
+            "objects" => count(|of| of.objects),
+            "references" => count(|of| of.references),
+            "live_count" => count(|of| of.live_count),
+            "live_shallow_bytes" => count(|of| of.live_shallow_bytes),
+            "live_external_bytes" => count(|of| of.live_external_bytes),
+            "unreachable_count" => count(|of| of.unreachable_count),
+            "unreachable_bytes" => count(|of| of.unreachable_bytes),
+            _ => text(env!("CARGO_PKG_VERSION")),
+        }
+    }
+}
+
 impl TableRows for DumpRow {
     fn table(&self) -> Table {
         Table::Dump
@@ -60,27 +96,16 @@ impl TableRows for DumpRow {
     }
 
     fn fill(&mut self, column: &str, _: Range<usize>, cells: &mut TableCells) {
-        let count = |of: fn(&DumpCounts) -> u64| self.counts.as_ref().map(of).map(signed);
-        let mut number = |number: Option<i64>| cells.optional_integers([number].into_iter());
-        match column {
-            "snapshot" => number(self.snapshot.map(signed)),
-            "time_us" => number(self.time_us.map(signed)),
-            "objects" => number(count(|of| of.objects)),
-            "references" => number(count(|of| of.references)),
-            "live_count" => number(count(|of| of.live_count)),
-            "live_shallow_bytes" => number(count(|of| of.live_shallow_bytes)),
-            "live_external_bytes" => number(count(|of| of.live_external_bytes)),
-            "unreachable_count" => number(count(|of| of.unreachable_count)),
-            "unreachable_bytes" => number(count(|of| of.unreachable_bytes)),
-            "warnings" => cells.integers([self.warnings].into_iter()),
-            "complete" => cells.booleans([self.damage.is_none()].into_iter()),
-            "file" => cells.text(&self.file),
-            "digest" => cells.text(&self.digest),
-            "format" => cells.text(&self.format),
-            "format_version" => cells.optional_text(self.format_version.as_deref()),
-            "kind" => cells.text(&self.kind),
-            "damage" => cells.optional_text(self.damage.as_deref()),
-            _ => cells.text(env!("CARGO_PKG_VERSION")),
+        let of = Table::Dump.columns().iter().find(|of| of.name == column);
+        let value = self.value(column);
+        if of.is_some_and(|of| of.absent == Absent::Null) {
+            cells.present.push(value.is_some());
+        }
+        match value {
+            None => {}
+            Some(DumpValue::Integer(number)) => cells.integers.push(number),
+            Some(DumpValue::Boolean(value)) => cells.booleans.push(value),
+            Some(DumpValue::Text(text)) => cells.text(text),
         }
     }
 }

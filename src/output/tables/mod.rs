@@ -19,6 +19,8 @@ mod text;
 
 pub use cells::{TableCells, TableRows};
 pub use columns::{Absent, CellKind, ColumnEncoding, Table, TableColumn};
+#[cfg(feature = "query")]
+pub(crate) use dump::DumpValue;
 pub use dump::{DumpCounts, DumpRow};
 pub use heap::{TextLimit, of_heap};
 #[cfg(feature = "parquet")]

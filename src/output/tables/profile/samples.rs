@@ -1,12 +1,11 @@
 //! The table `samples`.
 
-use crate::model::profile::{
-    Metric, Profile, ProfileSample, ProfileThread, Samples, StackId, Values,
-};
+use crate::model::profile::{Metric, Profile, ProfileSample, Samples, StackId, ThreadId, Values};
 use crate::model::stacks::Selection;
 use crate::output::tables::{
     Absent, CellKind, ColumnEncoding, Table, TableCells, TableColumn, TableRows,
 };
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -17,6 +16,8 @@ pub(super) struct SampleRows<'p> {
     rows: Vec<u32>,
     /// Microseconds from the beginning of a thread to each sample. Empty for sums.
     starts: Vec<i64>,
+    /// By thread: the first thread with the same id.
+    threads: Vec<u32>,
     /// The metric of each column that has one and was measured.
     metrics: Vec<(Cow<'static, str>, Metric)>,
     /// The columns after the usual ones.
@@ -54,30 +55,25 @@ impl<'p> SampleRows<'p> {
             }
         }
         let (metrics, own) = sample_metrics(profile);
-        Self { profile, rows, starts, metrics, own }
+        Self { profile, rows, starts, threads: threads(profile), metrics, own }
     }
 
     /// A sample as the table shows it.
-    fn row(&self, row: usize) -> Row<'p> {
+    fn row(&self, row: usize) -> Row {
         let number = self.rows[row] as usize;
         match &self.profile.samples {
             Some(samples) => self.of_sample(samples, number),
             None => {
                 let sum = self.profile.aggregate.get(number);
-                Row {
-                    thread: self.profile.thread(sum.thread),
-                    stack: sum.stack,
-                    values: sum.values,
-                    sample: None,
-                }
+                Row { thread: sum.thread, stack: sum.stack, values: sum.values, sample: None }
             }
         }
     }
 
-    fn of_sample(&self, samples: &Samples, number: usize) -> Row<'p> {
+    fn of_sample(&self, samples: &Samples, number: usize) -> Row {
         let sample = samples.get(number);
         Row {
-            thread: self.profile.thread(sample.thread),
+            thread: sample.thread,
             stack: sample.stack,
             values: Values::of_sample(&sample),
             sample: Some(sample),
@@ -85,12 +81,21 @@ impl<'p> SampleRows<'p> {
     }
 }
 
-struct Row<'p> {
-    thread: &'p ProfileThread,
+struct Row {
+    thread: ThreadId,
     stack: StackId,
     values: Values,
     /// None for sums.
     sample: Option<ProfileSample>,
+}
+
+/// The first thread with the id of each thread: samples with other labels are of another thread.
+fn threads(profile: &Profile) -> Vec<u32> {
+    let mut first = FxHashMap::default();
+    let threads = (0..).zip(&profile.threads);
+    threads
+        .map(|(number, thread)| *first.entry(thread.id(&profile.names)).or_insert(number))
+        .collect()
 }
 
 /// The metrics of columns, and the columns of those that the file names itself: each has its name,
@@ -147,12 +152,13 @@ impl TableRows for SampleRows<'_> {
     fn fill(&mut self, column: &str, rows: Range<usize>, cells: &mut TableCells) {
         let this = &*self;
         let all = rows.clone().map(|row| this.row(row));
+        let thread = |row: Row| this.profile.thread(row.thread);
         let small = |number: Option<i128>| number.and_then(|number| i64::try_from(number).ok());
         match column {
             "sample" => cells.integers(rows.map(|row| row as u64)),
-            "process" => cells.optional_integers(all.map(|row| small(row.thread.process()))),
-            "interpreter" => cells.optional_integers(all.map(|row| small(row.thread.interpreter))),
-            "thread" => all.for_each(|row| cells.text(&row.thread.id(&this.profile.names))),
+            "process" => cells.optional_integers(all.map(|row| small(thread(row).process()))),
+            "interpreter" => cells.optional_integers(all.map(|row| small(thread(row).interpreter))),
+            "thread" => cells.codes(all.map(|row| this.threads[row.thread.index()])),
             "start_us" => {
                 cells.optional_integers(rows.map(|row| this.starts.get(row).copied()));
             }
@@ -169,5 +175,9 @@ impl TableRows for SampleRows<'_> {
                 }
             }
         }
+    }
+
+    fn text(&self, _: &str, code: u32) -> Cow<'_, str> {
+        self.profile.thread(ThreadId(code)).id(&self.profile.names).into()
     }
 }

@@ -1,7 +1,9 @@
 //! The tables `stacks` and `frames`.
 
+use crate::model::names::NameId;
 use crate::model::profile::{FrameId, Profile, StackId, StackTree};
 use crate::output::tables::{Table, TableCells, TableRows};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// One row for each stack but the empty one. Rows are in the order of their numbers, which begin
@@ -68,13 +70,15 @@ impl TableRows for FrameRows<'_> {
         match column {
             "frame" => cells.integers(frames.map(|frame| frame.0.into())),
             "function" => frames.for_each(|frame| cells.text(profile.function_name(frame))),
-            "file" => {
-                frames.for_each(|frame| cells.text(profile.names.text(profile.frame(frame).file)))
-            }
+            "file" => cells.codes(frames.map(|frame| profile.frame(frame).file.0)),
             _ => cells.optional_integers(frames.map(|frame| {
                 let line = profile.frame(frame).line;
                 (line > 0).then_some(line.into())
             })),
         }
+    }
+
+    fn text(&self, _: &str, code: u32) -> Cow<'_, str> {
+        self.profile.names.text(NameId(code)).into()
     }
 }
