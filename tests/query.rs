@@ -121,9 +121,13 @@ fn tables_of_heaps_are_those_of_convert() {
     let folder = tempfile::tempdir().unwrap();
     for file in heaps(folder.path()) {
         let file = file.to_str().unwrap();
-        for (table, in_sql) in
-            [("objects", "objects"), ("references", "refs"), ("roots", "roots"), ("types", "types")]
-        {
+        for (table, in_sql) in [
+            ("objects", "objects"),
+            ("references", "refs"),
+            ("roots", "roots"),
+            ("types", "types"),
+            ("dump", "dump"),
+        ] {
             let written =
                 csv(&["convert", "--lenient", "-q", file, "-", "--to", "csv", "--table", table]);
             is_as_written(file, in_sql, &written);
@@ -145,6 +149,10 @@ fn tables_of_profiles_are_those_of_convert() {
             tables::write(&mut *rows, Syntax::Csv, &mut written).unwrap();
             is_as_written(file.to_str().unwrap(), table.name(), &cells(&text(&written)));
         }
+        let file = file.to_str().unwrap();
+        let dump =
+            csv(&["convert", "--lenient", "-q", file, "-", "--to", "csv", "--table", "dump"]);
+        is_as_written(file, "dump", &dump);
     }
 }
 

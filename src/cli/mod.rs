@@ -9,6 +9,7 @@ mod check;
 mod convert;
 mod destination;
 mod diff;
+mod dump_row;
 mod find;
 mod formats;
 mod growth;

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 /// Query a dump with SQL, over the tables of `convert`
 ///
 /// A heap dump has the tables objects, refs, types, roots, threads and frames; a profile has
-/// samples, stacks, frames and functions. `dumptool query FILE` lists their columns and
-/// examples. The SQL is that of SQLite, read-only and without files.
+/// samples, stacks, frames and functions; both have `dump`, one row about the file.
+/// `dumptool query FILE` lists their columns and examples. The SQL is that of SQLite, read-only
+/// and without files.
 ///
 /// With two files, tables are `old.objects` and `new.objects`; a name without a schema refers to
 /// NEW.

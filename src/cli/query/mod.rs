@@ -5,6 +5,7 @@
 
 mod answer;
 mod connection;
+mod dump;
 mod examples;
 mod functions;
 mod heap;
@@ -16,7 +17,7 @@ mod tables;
 mod virtual_table;
 
 use super::args::QueryArgs;
-use super::heap::{load_as, report_loaded};
+use super::heap::{damage, load_as, report_loaded};
 use super::memory::{Work, limit};
 use super::open::Input;
 use super::profile::{ProfileInput, load_samples};
@@ -26,7 +27,7 @@ use super::size::plural;
 use super::status::{Status, UsageError};
 use crate::input::Kind;
 use connection::FileTables;
-use relation::Relation;
+use dump::Dump;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -139,10 +140,17 @@ impl<'i> File<'i> {
     }
 
     fn tables(&self) -> FileTables {
-        let (relations, heap): (Vec<Box<dyn Relation>>, _) = match self {
-            Self::Heap { held, .. } => (heap::relations(held), Some(Arc::clone(held))),
-            Self::Profile(loaded) => (profile::relations(&loaded.profile), None),
+        let (input, mut relations, damaged, heap) = match self {
+            Self::Heap { input, held } => {
+                let damaged = damage(input, held.get());
+                (*input, heap::relations(held), damaged, Some(Arc::clone(held)))
+            }
+            Self::Profile(loaded) => {
+                (loaded.input, profile::relations(&loaded.profile), loaded.damage(), None)
+            }
         };
+        let damaged = damaged.map(ToString::to_string);
+        relations.push(Box::new(Dump::of(input, damaged, heap.clone())));
         FileTables { tables: relations.into_iter().map(Shared::new).collect(), heap }
     }
 

@@ -63,6 +63,11 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let places = places::plan(conversion)?;
     let tables: Vec<Table> = places.iter().map(|place| place.table).collect();
     let source = TableSource::load(conversion, &tables)?;
+    // A profile may name columns of its own.
+    if tables.contains(&Table::Samples) {
+        let columns = source.rows(Table::Samples).columns();
+        places::check_columns(&conversion.args.partition, Table::Samples, &columns)?;
+    }
     let mut folders = Folders::default();
     let mut written = Vec::new();
     for place in &places {

@@ -3,10 +3,10 @@
 use super::Conversion;
 use crate::cli::args::{ConvertArgs, PartitionKey, Snapshot};
 use crate::cli::destination::format_extension;
+use crate::cli::dump_row::digest;
 use crate::cli::status::{OutputError, UsageError};
 use crate::input::Kind;
-use crate::output::tables::Table;
-use sha2::{Digest, Sha256};
+use crate::output::tables::{Table, TableColumn};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,23 +87,30 @@ pub(super) fn plan(conversion: &Conversion<'_>) -> Result<Vec<Place>, UsageError
     Ok(tables.into_iter().map(place).collect())
 }
 
-/// Refuses keys that are there twice, or are columns: readers would not know which one is meant.
+/// Refuses keys that are there twice, or are columns.
 fn check_keys(keys: &[PartitionKey], tables: &[Table]) -> Result<(), UsageError> {
     for (number, PartitionKey { key, .. }) in keys.iter().enumerate() {
         if keys[..number].iter().any(|other| other.key == *key) {
             return Err(UsageError::new(format!("--partition has the key {key} twice")));
         }
-        for table in tables {
-            if table.columns().iter().any(|column| column.name == *key) {
-                let table = table.name();
-                return Err(UsageError::new(format!(
-                    "the key {key} of --partition is a column of the table {table}"
-                ))
-                .hint("choose another key"));
-            }
-        }
     }
-    Ok(())
+    tables.iter().try_for_each(|table| check_columns(keys, *table, table.columns()))
+}
+
+/// Refuses keys that are columns of a table: readers would not know which one is meant. They do not
+/// distinguish upper and lower case.
+pub(super) fn check_columns(
+    keys: &[PartitionKey],
+    table: Table,
+    columns: &[TableColumn],
+) -> Result<(), UsageError> {
+    let is_column = |key: &&PartitionKey| {
+        columns.iter().any(|column| column.name.eq_ignore_ascii_case(&key.key))
+    };
+    let Some(PartitionKey { key, .. }) = keys.iter().find(is_column) else { return Ok(()) };
+    let table = table.name();
+    let message = format!("the key {key} of --partition is a column of the table {table}");
+    Err(UsageError::new(message).hint("choose another key"))
 }
 
 /// `app-1f6c03d2`: the stem of the input and the beginning of its digest, so that the same dump
@@ -134,14 +141,6 @@ fn stem(path: &Path) -> String {
         _ => without(path),
     };
     stem.to_string_lossy().into_owned()
-}
-
-/// SHA-256 in hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Percent-encodes what has a meaning in paths, globs and URLs. Letters stay, those of other scripts

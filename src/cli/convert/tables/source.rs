@@ -1,9 +1,8 @@
 //! The heap or profile that tables are written of.
 
-use super::places::digest;
 use super::{Conversion, Converted};
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::cli::args::ConvertArgs;
+use crate::cli::dump_row;
 use crate::cli::heap::{damage, report_loaded};
 use crate::cli::memory::profile_limit;
 use crate::cli::open::Input;
@@ -12,11 +11,8 @@ use crate::cli::session::Session;
 use crate::cli::status::{self, Status, UsageError};
 use crate::error::Error;
 use crate::input::load::{Loaded, LoadedProfile, ProfileOptions};
-use crate::input::{self, Kind, ReadOptions};
-use crate::model::heap::{Heap, TypeKind};
-use crate::output::tables::{
-    self, DumpCounts, DumpRow, Table, TableRows, TableSelection, TextLimit,
-};
+use crate::input::{self, Kind};
+use crate::output::tables::{self, DumpRow, Table, TableRows, TableSelection, TextLimit};
 
 /// A loaded input, and the row of the table `dump`.
 pub(super) struct TableSource<'a> {
@@ -48,7 +44,7 @@ impl<'a> TableSource<'a> {
         };
         let mut source =
             Self { input, model, texts: args.text.unwrap_or_default(), dump: DumpRow::default() };
-        source.dump = source.dump_row(args, tables.contains(&Table::Dump))?;
+        source.dump = source.dump_row(tables.contains(&Table::Dump))?;
         Ok(source)
     }
 
@@ -96,61 +92,17 @@ impl<'a> TableSource<'a> {
 
     /// The row of the table `dump`. What has to be read for it is only there if the table is
     /// `wanted`.
-    fn dump_row(&self, args: &ConvertArgs, wanted: bool) -> anyhow::Result<DumpRow> {
-        let input = self.input;
-        let mut row = DumpRow {
-            file: args.input.display().to_string(),
-            format: input.format.name().to_owned(),
-            damage: self.damage().map(ToString::to_string),
-            ..DumpRow::default()
+    fn dump_row(&self, wanted: bool) -> anyhow::Result<DumpRow> {
+        let heap = match &self.model {
+            Model::Heap(loaded, tree) => Some((&**loaded, tree)),
+            Model::Profile(..) => None,
         };
-        if !wanted {
-            return Ok(row);
+        let damage = self.damage().map(ToString::to_string);
+        match wanted {
+            true => dump_row::read(self.input, damage, heap),
+            false => Ok(dump_row::known(self.input, damage)),
         }
-        let info = input::info(input.format, input.bytes(), ReadOptions::default())
-            .map_err(|error| input.error(error))?;
-        row.digest = digest(input.bytes());
-        row.format_version = info.format_version;
-        row.kind = if input.kind == Kind::Heap { "heap" } else { "profile" }.to_owned();
-        row.warnings = info.warnings.len() as u64;
-        if let Model::Heap(loaded, tree) = &self.model {
-            let snapshots = info.heap.iter().flat_map(|heap| &heap.snapshots);
-            row.snapshot = Some(loaded.snapshot);
-            row.time_us = snapshots
-                .filter(|snapshot| snapshot.index == loaded.snapshot)
-                .find_map(|snapshot| snapshot.time_us);
-            row.warnings = loaded.heap.warnings().len() as u64;
-            row.counts = Some(counts(&loaded.heap, tree));
-        }
-        Ok(row)
     }
-}
-
-/// The totals of a heap, without rows that only represent roots.
-fn counts(heap: &Heap<'_>, tree: &DominatorTree) -> DumpCounts {
-    let mut counts = DumpCounts {
-        objects: heap.object_count(),
-        references: heap.references().len() as u64,
-        ..DumpCounts::default()
-    };
-    let stands_for_root = |object| heap.type_of(object).kind == TypeKind::Root;
-    for object in heap.objects().filter(|object| !stands_for_root(*object)) {
-        let bytes = heap.shallow_bytes(object);
-        let (count, sum) = match tree.is_live(object) {
-            true => (&mut counts.live_count, &mut counts.live_shallow_bytes),
-            false => (&mut counts.unreachable_count, &mut counts.unreachable_bytes),
-        };
-        *count += 1;
-        *sum = sum.saturating_add(bytes);
-    }
-    for &(object, bytes) in heap.externals() {
-        let sum = match tree.is_live(object) {
-            true => &mut counts.live_external_bytes,
-            false => &mut counts.unreachable_bytes,
-        };
-        *sum = sum.saturating_add(bytes);
-    }
-    counts
 }
 
 fn profile<'a>(conversion: &Conversion<'a>, tables: &[Table]) -> anyhow::Result<Model<'a>> {
