@@ -249,6 +249,22 @@ fn partitions_that_cannot_be_are_refused() {
     }
 }
 
+/// The value types of a profile are columns, too.
+#[test]
+fn partitions_that_a_profile_has_as_columns_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let lake = folder.path().join("lake");
+    for (partition, status) in [("inuse_space=a", 2), ("space=a", 0)] {
+        dumptool()
+            .args(["convert", "fixtures/pprof/go127-heap.pb.gz"])
+            .arg(&lake)
+            .args(["--to", "parquet", "--partition", partition])
+            .assert()
+            .code(status);
+        assert_eq!(lake.exists(), status == 0);
+    }
+}
+
 #[test]
 fn tables_are_the_same_for_any_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
@@ -296,4 +312,23 @@ fn what_cannot_be_written_leaves_nothing() {
     let lake = file.join("lake/");
     dumptool().arg("convert").args([Path::new(HEAP), &lake]).args(["--to", "csv"]).assert().code(4);
     assert_eq!(below(folder.path()), ["file"]);
+}
+
+/// A disk that becomes full after a few kilobytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("a.hprof");
+    fs::write(&dump, read(&fixture("hprof/small_java17.hprof.zst"))).unwrap();
+    let script = "ulimit -f 8; trap '' XFSZ; exec \"$@\"";
+    let program = assert_cmd::cargo::cargo_bin("dumptool");
+    Command::new("sh")
+        .args(["-c", script, "sh"])
+        .args([&program, Path::new("convert"), &dump, &folder.path().join("tables/")])
+        .args(["--to", "parquet"])
+        .assert()
+        .code(4);
+    assert_eq!(below(folder.path()), ["a.hprof"]);
+    assert!(!folder.path().join("tables").exists());
 }
