@@ -151,11 +151,32 @@ fn commands(file: &Path) -> Vec<String> {
         ".speedscope",
         ".perf",
     ];
+    // SQL without spaces, at which the words of a command are split.
+    const HEAP_TABLES: &[&str] = &[
+        "convert FILE OUT.parquet",
+        "convert FILE OUT.parquet --table references",
+        "convert FILE OUT.parquet --table strings --text all",
+        "query FILE",
+        "query FILE select*from(objects) --format csv",
+        "query FILE select*from(refs) --format csv",
+        "query FILE select(count(*))from(refs)join(objects)on(dst=object)",
+        "query FILE select(path(id))from(objects)limit(50) --format csv",
+        "query FILE select*from(dump)",
+    ];
+    const PROFILE_TABLES: &[&str] = &[
+        "convert FILE OUT.parquet",
+        "convert FILE OUT.parquet --table stacks",
+        "query FILE select*from(samples) --format csv",
+        "query FILE select*from(functions) --format csv",
+        "query FILE select*from(dump)",
+    ];
+    const HAS_TABLES: bool = cfg!(all(feature = "parquet", feature = "query"));
     let name = file.file_name().unwrap().to_string_lossy();
     let is_profile = PROFILES.iter().any(|profile| name.contains(profile));
     let mut commands: Vec<_> = BOTH
         .iter()
         .chain(if is_profile { PROFILE } else { HEAP })
+        .chain(if is_profile { PROFILE_TABLES } else { HEAP_TABLES }.iter().filter(|_| HAS_TABLES))
         .map(|&command| command.to_owned())
         .collect();
     let last = last_object(file);
