@@ -9,8 +9,8 @@ use std::io::Write;
 pub fn run(path: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let dump = dumptool::open(path)?;
     let heap = dump.heap()?;
-    // Without roots nothing can be told apart from garbage; then all objects count, and nothing is
-    // retained.
+    // Without roots, live objects cannot be distinguished from garbage: all objects count, and
+    // nothing is retained.
     let tree = DominatorTree::new(&heap);
     let histogram = Histogram::of(&heap, Some(&tree), GroupBy::Type, Scope::Live);
     for row in histogram.rows.iter().take(5) {

@@ -1,12 +1,12 @@
-//! The functions of a profile that cost the most by themselves: `cargo run --example functions --
-//! FILE`.
+//! The functions of a profile with the largest self values:
+//! `cargo run --example functions -- FILE`.
 
 use dumptool::analysis::profile::{FrameBy, Selected, TopBy, top};
 use std::error::Error;
 use std::io::Write;
 
-/// Prints the five most expensive functions: themselves, with what they call, in what the profile
-/// measured.
+/// Prints the self and total values of the five most expensive functions, in the profile's default
+/// metric.
 pub fn run(path: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let dump = dumptool::open(path)?;
     let profile = dump.profile()?;

@@ -12,7 +12,7 @@ pub fn run(path: &str, id: &str, out: &mut dyn Write) -> Result<(), Box<dyn Erro
     let heap = dump.heap()?;
     let object = heap.find(id).ok_or("there is no such object")?;
     let paths = several(&heap, &Graph::of(&heap), object, 1);
-    let path = paths.first().ok_or("no root reaches it")?;
+    let path = paths.first().ok_or("the object is unreachable")?;
     match path.origin {
         Origin::Root(row) => writeln!(out, "root {}", heap.roots()[row].text(heap.names()))?,
         Origin::Synthetic(object) => writeln!(out, "root {}", heap.id(object))?,

@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         Error::truncated(self.end, format!("the input ends inside {what}"))
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     #[inline]
     pub fn u8(&mut self, what: &'static str) -> Result<u8> {
         match self.rest {

@@ -54,7 +54,7 @@ impl Dump {
         Ok(Self { source, format })
     }
 
-    /// The format.
+    /// Returns the format of the dump.
     pub fn format(&self) -> Format {
         self.format
     }

@@ -250,7 +250,7 @@ impl Source {
         self.vm_service_frames
     }
 
-    /// Bytes of the input as stored, before decompression.
+    /// Returns the bytes of the input as stored, before decompression.
     pub fn stored_bytes(&self) -> u64 {
         self.stored_bytes
     }

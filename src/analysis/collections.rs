@@ -37,9 +37,9 @@ pub struct CollectionShapes(Vec<Option<&'static Shape>>);
 /// The array of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Storage {
-    /// The array.
+    /// The array that stores the entries.
     pub array: ObjectId,
-    /// Its length.
+    /// Length of the array, in elements.
     pub capacity: u64,
     /// Elements that the entries take.
     pub used: u64,

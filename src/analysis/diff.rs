@@ -19,7 +19,7 @@ pub struct Side {
 pub struct HistogramChange {
     /// The name of the group.
     pub name: String,
-    /// Its namespace.
+    /// The namespace of the group.
     pub namespace: String,
     /// The group in the older heap. `None` if it is new.
     pub old: Option<Side>,

@@ -26,7 +26,7 @@ pub struct DominatorStacks {
     pub stacks: WeightedStacks,
     /// Objects in subtrees that were pruned.
     pub pruned_objects: u64,
-    /// Bytes of these objects.
+    /// Bytes of the pruned objects.
     pub pruned_bytes: u64,
 }
 

@@ -61,7 +61,7 @@ impl Dominators {
         spread::spread(Core::with_limits(graph, steps_per_object, most_narrow), graph)
     }
 
-    /// Live objects.
+    /// Number of live objects.
     pub fn len(&self) -> usize {
         self.order.len()
     }
@@ -106,7 +106,7 @@ impl Dominators {
         self.object(self.dominator_of_number(self.number(object)?))
     }
 
-    /// The same in numbers; 0 is the set of roots.
+    /// Returns the number of the immediate dominator of a number; 0 is the set of roots.
     #[inline]
     pub fn dominator_of_number(&self, number: u32) -> u32 {
         self.dominator[number as usize]

@@ -30,7 +30,7 @@ impl<'h> Graph<'h> {
         graph
     }
 
-    /// Objects.
+    /// Number of objects.
     pub fn len(&self) -> usize {
         self.references.first.len().saturating_sub(1)
     }
@@ -40,7 +40,7 @@ impl<'h> Graph<'h> {
         self.len() == 0
     }
 
-    /// All objects.
+    /// Returns all objects, in order.
     pub fn objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
         (0..self.len() as u32).map(ObjectId)
     }

@@ -6,9 +6,9 @@ use std::cmp::Reverse;
 /// A type in all snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// Its name.
+    /// The name of the type.
     pub name: String,
-    /// Its namespace.
+    /// The namespace of the type.
     pub namespace: String,
     /// Objects in each snapshot.
     pub counts: Vec<u64>,

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 pub struct Fate {
     /// The name of the type.
     pub name: String,
-    /// Its namespace.
+    /// The namespace of the class.
     pub namespace: String,
     /// Objects only in the newer heap, in the order of the heap.
     pub new: Vec<ObjectId>,
@@ -26,7 +26,7 @@ pub struct Fate {
 pub struct Hashed<'h, 'a> {
     /// The heap.
     pub heap: &'h Heap<'a>,
-    /// By object.
+    /// The identity hash code of each object.
     pub hashes: &'h [u32],
 }
 

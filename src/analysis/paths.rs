@@ -42,7 +42,7 @@ pub enum Origin {
 pub struct Step {
     /// The link from the step before to the object.
     pub by: ReachedBy,
-    /// The object.
+    /// The object that the step reaches.
     pub object: ObjectId,
 }
 
@@ -56,7 +56,7 @@ pub fn shortest_path(heap: &Heap<'_>, object: ObjectId) -> Option<Path> {
 /// The link by which a path reaches an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReachedBy {
-    /// From a root.
+    /// A root holds the object.
     Root,
     /// Over a reference: a row of [`Heap::references`].
     Reference(usize),

@@ -35,7 +35,7 @@ impl Retained {
         dominators.number(object).map_or(0, |number| self.by_number[number as usize])
     }
 
-    /// By the numbers of [`Dominators`]; 0 are the roots.
+    /// Returns the retained bytes by number of [`Dominators`]; 0 is the set of roots.
     #[inline]
     pub fn of_number(&self, number: u32) -> u64 {
         self.by_number[number as usize]

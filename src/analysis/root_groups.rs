@@ -57,7 +57,7 @@ impl RootGroups {
         Self::over(&Objects { graph, made_up: &made_up }, heap, graph, &made_up)
     }
 
-    /// The same with dominators, over which there is less to follow.
+    /// Does the same with the dominators of the heap, which takes less work.
     pub fn of_dominators(heap: &Heap<'_>, graph: &Graph<'_>, dominators: &Dominators) -> Self {
         let made_up = MadeUp::of(heap, graph);
         match Regions::of(graph, dominators, &made_up) {

@@ -38,7 +38,7 @@ pub enum Suspect {
 }
 
 impl Suspect {
-    /// Bytes retained or wasted.
+    /// Returns the retained or wasted bytes.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Holder(holder) => holder.retained,
@@ -83,7 +83,7 @@ pub fn find_measured(
 /// Several objects of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspectGroup {
-    /// Their type.
+    /// The type of the objects.
     pub of: TypeId,
     /// The number of objects.
     pub count: u64,

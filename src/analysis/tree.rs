@@ -48,7 +48,7 @@ pub enum TreeItem {
 pub struct TreeLine {
     /// 0 is the live heap.
     pub depth: u32,
-    /// The item.
+    /// The object or group that the line shows.
     pub what: TreeItem,
     /// The number of objects. For the heap and for roots: all objects below.
     pub count: u64,
@@ -63,7 +63,7 @@ pub struct TreeLine {
 /// Objects that are not shown below a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Omitted {
-    /// Objects.
+    /// Number of omitted objects.
     pub count: u64,
     /// Their retained bytes.
     pub bytes: u64,

@@ -96,14 +96,14 @@ impl WasteKind {
 /// The waste in a heap, by kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waste {
-    /// One for each kind, in the order of [`WasteKind::ALL`].
+    /// The waste of each kind, in the order of [`WasteKind::ALL`].
     pub parts: Vec<WastePart>,
 }
 
 /// The waste of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WastePart {
-    /// The kind.
+    /// The kind of waste.
     pub kind: WasteKind,
     /// Whether the dump contains the data from which the kind is computed. Otherwise the kind has
     /// no rows.
@@ -112,9 +112,10 @@ pub struct WastePart {
     pub count: u64,
     /// Bytes that could be saved.
     pub bytes: u64,
-    /// By value for duplicates, by type for the others; those with most bytes first.
+    /// Rows by value for duplicates and by type for the other kinds, sorted by bytes, largest
+    /// first.
     pub rows: Vec<WasteRow>,
-    /// By the fields that hold the objects; those with most bytes first. An object counts for the
+    /// The fields that hold the objects, sorted by bytes, largest first. An object counts for the
     /// first field that refers to it.
     pub owners: Vec<WasteOwner>,
 }
@@ -148,7 +149,7 @@ pub struct Fill {
 /// A field that holds objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WasteOwner {
-    /// The field.
+    /// The field that holds the objects.
     pub owner: Owner,
     /// The number of objects that it holds.
     pub count: u64,

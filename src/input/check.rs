@@ -24,7 +24,7 @@ pub struct Finding {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Findings {
-    /// In the order in which the rules were checked.
+    /// The findings, in the order in which the rules were checked.
     pub findings: Vec<Finding>,
     /// Peculiarities of the runtime that a person has to know: sentences without a full stop.
     pub warnings: Vec<String>,

@@ -12,7 +12,7 @@ pub struct TypeCounts {
     /// The largest first: by shallow bytes, then by objects, namespace and name. Different types
     /// may have one name.
     pub rows: Vec<TypeRow>,
-    /// All rows together.
+    /// The sum of all rows.
     pub total: Sum,
     /// The number of the snapshot.
     pub snapshot: u64,
@@ -24,7 +24,7 @@ pub struct TypeCounts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeRow {
-    /// Its name.
+    /// The name of the type.
     pub name: String,
     /// Library, package or file; empty if there is none.
     pub namespace: String,

@@ -46,9 +46,9 @@ pub struct Info {
     pub metadata: Vec<Metadatum>,
     /// The number of records of each name.
     pub records: RecordCounts,
-    /// For heaps.
+    /// The summary of a heap. `None` for profiles.
     pub heap: Option<HeapInfo>,
-    /// For profiles.
+    /// The summary of a profile. `None` for heaps.
     pub profile: Option<ProfileInfo>,
 }
 
@@ -141,7 +141,7 @@ impl RecordCounts {
         self.0.iter().copied()
     }
 
-    /// All records.
+    /// Returns the number of records of all kinds.
     pub fn total(&self) -> u64 {
         self.0.iter().fold(0, |total, (_, count)| total.saturating_add(*count))
     }
@@ -157,7 +157,7 @@ impl Serialize for RecordCounts {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct HeapInfo {
-    /// In the order of the file.
+    /// The snapshots, in file order.
     pub snapshots: Vec<SnapshotInfo>,
 }
 
@@ -178,11 +178,11 @@ pub struct SnapshotInfo {
     pub roots: Option<u64>,
     /// Types known to the file.
     pub types: Option<u64>,
-    /// Bytes of the objects themselves.
+    /// Bytes of the objects in the managed heap.
     pub shallow_bytes: Option<u64>,
-    /// Bytes outside the managed heap that objects own.
+    /// Bytes that objects own outside the managed heap.
     pub external_bytes: Option<u64>,
-    /// When, since the start of the profiled program, in microseconds.
+    /// The time of the snapshot, in microseconds since the start of the profiled program.
     pub time_us: Option<u64>,
     /// Details that only this format has.
     pub details: FormatDetails,
@@ -204,19 +204,19 @@ impl SnapshotInfo {
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum FormatDetails {
-    /// MoarVM.
+    /// Details of a MoarVM heap snapshot.
     Mvmheap(Box<MvmheapDetails>),
-    /// Dart.
+    /// Details of a Dart VM heap snapshot.
     Dart(Box<DartDetails>),
-    /// Go.
+    /// Details of a Go heap dump.
     Go(Box<GoDetails>),
-    /// Java.
+    /// Details of a Java heap dump.
     Hprof(Box<HprofDetails>),
-    /// V8.
+    /// Details of a V8 heap snapshot.
     Heapsnapshot(Box<HeapsnapshotDetails>),
-    /// Ruby.
+    /// Details of a Ruby heap dump.
     Ruby(Box<RubyDetails>),
-    /// Perl.
+    /// Details of a Perl heap dump.
     Pmat(Box<PmatDetails>),
 }
 
@@ -276,10 +276,10 @@ pub struct MetricInfo {
 /// The function with the largest self value of time or memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hottest {
-    /// The function.
+    /// The name of the function.
     pub name: String,
-    /// Its file, if it is known.
+    /// The source file of the function, if known.
     pub namespace: Option<String>,
-    /// Its share of the total, 0 to 1.
+    /// The share of the total, from 0 to 1.
     pub share: f64,
 }

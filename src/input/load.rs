@@ -42,7 +42,7 @@ pub struct LayoutChoice {
     pub alignment: Option<u64>,
 }
 
-/// Whose sizes the objects of a V8 heap snapshot have.
+/// The sizes of the objects of a V8 heap snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeSizes {
@@ -64,7 +64,7 @@ pub struct LoadOptions<'a> {
     pub roots: RootScan,
     /// The layout of objects (hprof). Parts that the user does not state are inferred.
     pub layout: LayoutChoice,
-    /// Whose sizes objects have (V8).
+    /// The sizes of objects (V8).
     pub sizes: NodeSizes,
     /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore
     /// it.
@@ -248,7 +248,7 @@ impl Default for ProfileOptions<'_> {
 /// the loader stops where it becomes more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimit {
-    /// Bytes.
+    /// The limit in bytes.
     pub most: u64,
     /// Bytes per stack that the analysis of the profile will need in addition to the profile.
     pub per_stack: u64,

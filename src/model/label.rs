@@ -22,7 +22,7 @@ pub enum LabelKind {
 }
 
 impl Label {
-    /// No name.
+    /// The label without a name.
     pub const NONE: Self = Self(0);
     /// The largest index or offset of a label. Larger ones become [`Label::NONE`].
     pub const MAX: u64 = (1 << 30) - 1;
@@ -32,7 +32,7 @@ impl Label {
         Self::new(1, name.0.into())
     }
 
-    /// An element.
+    /// Creates the label of an element.
     pub fn index(index: u64) -> Self {
         Self::new(2, index)
     }
@@ -49,7 +49,7 @@ impl Label {
         }
     }
 
-    /// All of it, for columns that are filled before they become labels.
+    /// Returns all bits of the label, for columns that are filled before they become labels.
     pub fn bits(self) -> u32 {
         self.0
     }

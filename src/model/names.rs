@@ -30,7 +30,7 @@ impl Names {
     /// The empty string.
     pub const EMPTY: NameId = NameId(0);
 
-    /// Bytes that are kept of a text.
+    /// Maximum length of a text in bytes; longer texts are truncated.
     pub const LONGEST: usize = 4096;
 
     /// The number of a text, which is new if the text is.
@@ -107,7 +107,7 @@ impl Names {
         self.texts.len()
     }
 
-    /// Never: the empty string is always there.
+    /// Returns `false`, because the empty string always exists.
     pub fn is_empty(&self) -> bool {
         false
     }

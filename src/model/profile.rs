@@ -32,7 +32,7 @@ use super::names::{NameId, Names};
 pub struct FrameId(pub u32);
 
 impl FrameId {
-    /// As an index.
+    /// Returns the id as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -70,12 +70,12 @@ impl FrameKind {
     }
 }
 
-/// One element of a stack. Frames that agree in all of this are one frame.
+/// One element of a stack. Frames with equal fields are one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProfileFrame {
     /// The function, or the symbol of a kernel frame; empty for frames that are not functions.
     pub function: NameId,
-    /// Its source file, or what represents it; may be empty.
+    /// The source file of the function, or a substitute; may be empty.
     pub file: NameId,
     /// 1-based; 0 is unknown.
     pub line: u32,
@@ -96,7 +96,7 @@ pub enum Mode {
     Memory,
     /// Wall time, idle marks and memory.
     Full,
-    /// Nothing but how often stacks were seen.
+    /// Only the number of times that stacks were seen.
     Samples,
 }
 
@@ -160,7 +160,7 @@ pub struct TaskEvent {
     pub before: u64,
     /// The number of the task, which may be used again after the task is gone.
     pub task: u64,
-    /// The event.
+    /// The change of the task's state.
     pub change: TaskChange,
 }
 
@@ -211,13 +211,13 @@ pub struct ProfileNotes {
 /// A profile. [`ProfileBuilder`] makes it.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// All strings.
+    /// All strings of the profile.
     pub names: Names,
-    /// By [`FrameId`].
+    /// The frames, indexed by [`FrameId`].
     pub frames: Vec<ProfileFrame>,
-    /// By [`StackId`].
+    /// The stacks, indexed by [`StackId`].
     pub stacks: StackTree,
-    /// By [`ThreadId`], in the order in which they appear.
+    /// The threads, indexed by [`ThreadId`], in order of appearance.
     pub threads: Vec<ProfileThread>,
     /// Sets of labels by [`LabelsId`], after the empty set, which is not in it.
     pub labels: Vec<Box<[SampleLabel]>>,
@@ -233,7 +233,7 @@ pub struct Profile {
     pub value_types: Vec<ValueType>,
     /// The index of the default value type.
     pub default_value: usize,
-    /// In the order of the file.
+    /// The metadata, in file order.
     pub metadata: Vec<ProfileMetadatum>,
     /// The quantity that was measured.
     pub mode: Mode,
@@ -244,12 +244,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A frame.
+    /// Returns a frame.
     pub fn frame(&self, frame: FrameId) -> ProfileFrame {
         self.frames[frame.index()]
     }
 
-    /// A thread.
+    /// Returns a thread.
     pub fn thread(&self, thread: ThreadId) -> &ProfileThread {
         &self.threads[thread.index()]
     }

@@ -41,7 +41,7 @@ pub enum RootKind {
 }
 
 impl RootKind {
-    /// All kinds.
+    /// All kinds of roots.
     pub const ALL: [Self; 14] = [
         Self::Global,
         Self::Static,
@@ -150,7 +150,7 @@ pub struct Thread {
     pub wait_us: Option<u64>,
     /// The object of the thread, if there is one.
     pub object: Option<ObjectId>,
-    /// Its call frames, innermost first: rows of [`super::heap::Heap::frames`].
+    /// The call frames, innermost first: rows of [`super::heap::Heap::frames`].
     pub frames: Range<u32>,
 }
 
@@ -167,9 +167,9 @@ impl Thread {
 /// A call frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
-    /// The function.
+    /// The name of the function.
     pub function: NameId,
-    /// Its source file; empty if that is not known.
+    /// The source file of the function; empty if unknown.
     pub file: NameId,
     /// 1-based; 0 is unknown.
     pub line: u32,

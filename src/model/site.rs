@@ -8,7 +8,7 @@ use std::ops::Range;
 /// The allocation sites of a heap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllocationSites {
-    /// The sites.
+    /// The allocation sites.
     pub sites: Vec<AllocationSite>,
     /// The frames of all sites.
     pub frames: Vec<StackFrame>,
@@ -19,7 +19,7 @@ pub struct AllocationSites {
 /// A stack that allocates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllocationSite {
-    /// Its frames, innermost first: rows of [`AllocationSites::frames`].
+    /// The frames of the stack, innermost first: rows of [`AllocationSites::frames`].
     pub frames: Range<u32>,
     /// The site with the frames around these. It comes before this one in
     /// [`AllocationSites::sites`].

@@ -30,7 +30,7 @@ pub struct Track {
     pub pid: Option<i128>,
     /// Thread id or name; None for heaps.
     pub thread: Option<String>,
-    /// Interpreter inside the process, in formats that have it.
+    /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,
     /// The labels of its entries, where they are kept. The thread and the process are among them.
     pub labels: Vec<SampleLabel>,
@@ -56,11 +56,11 @@ pub struct Moment {
 pub struct WeightedStacks {
     /// The title: the name of the input.
     pub title: String,
-    /// All strings.
+    /// All strings of the stacks.
     pub names: Names,
-    /// By [`FrameId`].
+    /// The frames, indexed by [`FrameId`].
     pub frames: Vec<ProfileFrame>,
-    /// By [`StackId`]. No stack has more than [`MAX_DEPTH`] frames.
+    /// The stacks, indexed by [`StackId`]. No stack has more than [`MAX_DEPTH`] frames.
     pub stacks: StackTree,
     /// The meaning of an entry's numbers, in order.
     pub values: Vec<ValueType>,
@@ -96,11 +96,11 @@ struct Entries {
 pub struct Entry<'a> {
     /// Index of the track.
     pub track: usize,
-    /// The stack.
+    /// The stack of the entry.
     pub stack: StackId,
     /// One number for each value type.
     pub values: &'a [i64],
-    /// When it was, if entries are in the order of time.
+    /// The time of the entry, if entries are in chronological order.
     pub moment: Option<Moment>,
 }
 
@@ -115,12 +115,12 @@ impl WeightedStacks {
         self.entries.stack.is_empty()
     }
 
-    /// All entries.
+    /// Returns all entries.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> + '_ {
         (0..self.len()).map(|row| self.entry(row))
     }
 
-    /// An entry.
+    /// Returns the entry at a row.
     #[inline]
     pub fn entry(&self, row: usize) -> Entry<'_> {
         let width = self.values.len();
@@ -144,7 +144,7 @@ impl WeightedStacks {
         totals
     }
 
-    /// A frame.
+    /// Returns a frame.
     #[inline]
     pub fn frame(&self, frame: FrameId) -> ProfileFrame {
         self.frames[frame.index()]
@@ -156,7 +156,7 @@ impl WeightedStacks {
         display_name(frame.kind, self.names.text(frame.function))
     }
 
-    /// A name.
+    /// Returns the text of a name.
     pub fn text(&self, name: NameId) -> &str {
         self.names.text(name)
     }

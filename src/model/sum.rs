@@ -12,7 +12,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Adds an object.
+    /// Adds one object with these bytes.
     #[inline]
     pub fn add(&mut self, shallow_bytes: u64, external_bytes: u64) {
         self.add_sum(&Self { count: 1, shallow_bytes, external_bytes });

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 pub enum Value<'a> {
     /// No value, or an unknown one.
     None,
-    /// A truth value.
+    /// A boolean.
     Boolean(bool),
     /// An integer.
     Integer(i64),
@@ -63,7 +63,7 @@ pub enum FieldValue<'f> {
     Object(ObjectId),
     /// A reference to an address at which the dump has no object.
     Address(u64),
-    /// A truth value.
+    /// A boolean.
     Boolean(bool),
     /// A signed integer.
     Integer(i64),
@@ -99,7 +99,7 @@ pub type EachElement<'e> = dyn FnMut(u64, FieldValue<'_>) -> ControlFlow<()> + '
 pub struct Known {
     /// Text of strings.
     pub texts: bool,
-    /// Bytes of arrays of numbers or of untyped memory.
+    /// Bytes of number arrays and of untyped memory.
     pub bytes: bool,
     /// Lengths of arrays and sizes of collections.
     pub lengths: bool,
@@ -115,11 +115,11 @@ pub struct Room {
     /// Whether the object is a collection, of which an empty one could be left out, or only an
     /// array of one.
     pub is_collection: bool,
-    /// Places.
+    /// Number of slots.
     pub capacity: u64,
-    /// Places that are taken.
+    /// Number of slots in use.
     pub used: u64,
-    /// Bytes of the places that are not.
+    /// Bytes of the unused slots.
     pub spare_bytes: u64,
 }
 
@@ -128,9 +128,9 @@ pub struct Room {
 pub struct SourceLocation {
     /// The file. Empty if it is not known.
     pub file: String,
-    /// 1-based.
+    /// Line, from 1.
     pub line: u64,
-    /// 1-based.
+    /// Column, from 1.
     pub column: u64,
 }
 

@@ -27,7 +27,7 @@ pub struct Drawing {
 /// A reference in a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrow {
-    /// Whose reference it is.
+    /// The object that holds the reference.
     pub from: ObjectId,
     /// The nodes that it refers to.
     pub to: ObjectId,
@@ -57,7 +57,7 @@ impl fmt::Display for TooLarge {
 impl std::error::Error for TooLarge {}
 
 impl Drawing {
-    /// All objects in it, each once, in order.
+    /// Returns all objects in the drawing, each once, in order.
     pub fn objects(&self) -> BTreeSet<ObjectId> {
         let ends = self.references.iter().flat_map(|arrow| [arrow.from, arrow.to]);
         ends.chain(self.roots.iter().map(|(_, object)| *object))

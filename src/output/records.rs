@@ -13,7 +13,7 @@ use std::io::Write as _;
 /// Options for showing records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordFormat {
-    /// One JSON object a line instead of aligned text.
+    /// Print one JSON object per line instead of aligned text.
     pub json: bool,
     /// Show memory contents and long lists in full.
     pub contents: bool,

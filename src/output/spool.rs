@@ -36,7 +36,7 @@ const HELD: usize = 1 << 20;
 const LEAST: usize = 1 << 10;
 
 impl Spool {
-    /// No texts yet. A file for them would be in this folder.
+    /// Creates a spool without texts. If it needs a file, it creates the file in this folder.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, file: None, size: 0, texts: Vec::new(), held: 0 }
     }

@@ -19,15 +19,15 @@ pub struct Written {
     pub lost: Vec<Loss>,
 }
 
-/// A sum.
+/// The sum of one value type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ValueSum {
     /// The name of the value.
     pub value: String,
-    /// The unit.
+    /// The unit of the value.
     #[serde(serialize_with = "unit_name")]
     pub unit: Unit,
-    /// The sum.
+    /// The sum in this unit.
     pub sum: i64,
 }
 

@@ -18,7 +18,7 @@ pub const LONGEST_GROUP: usize = 16;
 
 /// The shortest paths to objects, merged; those with most bytes first.
 pub struct MergedPaths<'s, 'h, 'a> {
-    /// One for each kind of path.
+    /// The merged paths, one row for each kind.
     pub rows: Vec<Merged>,
     signatures: Signatures<'s, 'h, 'a>,
 }
@@ -26,7 +26,7 @@ pub struct MergedPaths<'s, 'h, 'a> {
 /// Paths that look alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Where they begin.
+    /// The root where the paths begin.
     pub root: MergedRoot,
     /// Objects that they lead to.
     pub count: u64,
@@ -40,7 +40,7 @@ pub struct Merged {
 /// Roots that look alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MergedRoot {
-    /// Why they are roots.
+    /// The kind of the roots.
     pub kind: RootKind,
     /// The owner: the function if that is a frame, otherwise the root's own group.
     pub group: NameId,
@@ -53,7 +53,7 @@ pub struct MergedRoot {
 pub enum MergedLabel {
     /// This one, or none.
     One(Label),
-    /// An element.
+    /// An element, with any index.
     Element,
     /// A part of an element, such as `[3].owner`, with any index.
     OfElement(Label),

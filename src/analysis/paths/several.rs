@@ -28,9 +28,9 @@ pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -
 
 /// A heap with precomputed data for the search for several paths to an object.
 pub struct Several<'s, 'h, 'a> {
-    /// The heap.
+    /// The heap to search.
     pub heap: &'s Heap<'a>,
-    /// Its graph.
+    /// The graph of the heap.
     pub graph: &'s Graph<'h>,
     /// The distances of all objects from the roots of the graph.
     pub distances: &'s Distances,

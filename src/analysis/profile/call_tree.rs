@@ -10,7 +10,7 @@ pub struct CallNode {
     pub parent: u32,
     /// The number of the function in its [`Groups`]; None for the root of all.
     pub group: Option<u32>,
-    /// Its cost when called in this way.
+    /// The sums of the function when called along this path.
     pub sums: Sums,
 }
 
@@ -60,7 +60,7 @@ impl CallTree {
         }
     }
 
-    /// All nodes, by number.
+    /// Returns all nodes, in the order of their numbers.
     pub fn nodes(&self) -> impl Iterator<Item = CallNode> + '_ {
         (0..self.len() as u32).map(|node| self.node(node))
     }
@@ -75,7 +75,8 @@ impl CallTree {
         self.total.get(node as usize)
     }
 
-    /// All calls, from the outermost functions on. Samples without frames are in the root only.
+    /// Builds the tree of all calls, from the outermost functions on. Only the root contains
+    /// samples without frames.
     pub fn of(selected: &Selected<'_>, groups: &Groups) -> Self {
         let mut tree = Self::default();
         tree.grow(selected, groups, |_| true);

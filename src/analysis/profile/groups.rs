@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub enum FrameBy {
     /// The function and its file.
     Function,
-    /// The file.
+    /// The source file.
     File,
     /// The function, its file and the line.
     Line,

@@ -7,9 +7,9 @@ use crate::model::profile::{Metric, StackId, ThreadId};
 /// The heaviest stack in which a function is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The thread.
+    /// The thread of the heaviest stack.
     pub thread: ThreadId,
-    /// The whole stack.
+    /// The heaviest stack, with all its frames.
     pub stack: StackId,
     /// The part of it that ends with the function.
     pub until: StackId,
@@ -17,7 +17,7 @@ pub struct Place {
     pub depth: u32,
 }
 
-/// By group: where most of it was measured. None for those without samples.
+/// Returns for each group its heaviest stack by the metric. `None` for groups without samples.
 pub fn places(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Vec<Option<Place>> {
     let stacks = &selected.profile.stacks;
     let depths = stacks.depths();

@@ -22,7 +22,7 @@ pub struct PruneLimits {
 /// A node that is left in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrunedNode {
-    /// Its number in the tree.
+    /// The number of the node in the tree.
     pub node: u32,
     /// The number of its callers.
     pub depth: u32,

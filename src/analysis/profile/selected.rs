@@ -18,7 +18,7 @@ pub struct Sums {
 /// The samples of some threads of a profile.
 #[derive(Clone, Debug)]
 pub struct Selected<'a> {
-    /// All of it.
+    /// The whole profile.
     pub profile: &'a Profile,
     threads: Vec<bool>,
     /// The key of the labels by which samples are grouped.
@@ -78,7 +78,8 @@ impl<'a> Selected<'a> {
         self.profile.aggregate.iter().filter(|row| self.threads[row.thread.index()])
     }
 
-    /// By stack: the sums of all stacks that begin with it, itself included.
+    /// Returns for each stack the sums of all stacks that begin with it, including the stack
+    /// itself.
     pub fn under(&self) -> Vec<Values> {
         let stacks = &self.profile.stacks;
         let mut under = vec![Values::default(); stacks.len()];

@@ -24,7 +24,7 @@ pub enum TopBy {
 /// One row: a function, file, line, thread or process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopRow {
-    /// The label.
+    /// The name of the row.
     pub label: GroupLabel,
     /// Own and total cost.
     pub sums: Sums,
@@ -93,7 +93,7 @@ pub struct TopSums {
 }
 
 impl TopSums {
-    /// Nothing yet.
+    /// Creates empty sums.
     pub fn new(by: TopBy) -> Self {
         let groups = match by {
             TopBy::Frames(by) => Some(Groups::new(by)),
@@ -110,7 +110,7 @@ impl TopSums {
         }
     }
 
-    /// Adds a part.
+    /// Adds a part of a profile.
     pub fn add(&mut self, selected: &Selected<'_>) {
         self.total.add(&selected.total);
         self.without_frames.add(&selected.without_frames);

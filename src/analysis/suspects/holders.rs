@@ -23,7 +23,7 @@ pub struct Holder {
     pub object: ObjectId,
     /// The bytes that it holds.
     pub retained: u64,
-    /// Its own shallow and external bytes.
+    /// Shallow and external bytes of the object itself.
     pub own: u64,
     /// Number of objects in the chain; 1 if it is not a chain.
     pub chain: u64,

@@ -11,12 +11,12 @@ pub const LEAST_COUNT: usize = 100;
 /// Their share of the live heap is at least this, in percent.
 pub const LEAST_SHARE: u64 = 5;
 
-/// Many objects of one type below one owner.
+/// Many objects of one type below one holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Siblings {
-    /// Their holder.
+    /// The object that holds them.
     pub owner: ObjectId,
-    /// Their type.
+    /// The type of the objects, with their count and bytes.
     pub group: SuspectGroup,
 }
 

@@ -37,7 +37,7 @@ pub struct Duplicates {
 /// Mostly empty collections of one type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sparse {
-    /// Their type.
+    /// The type of the collections.
     pub of: TypeId,
     /// Number of collections that are mostly empty.
     pub count: u64,
@@ -47,7 +47,7 @@ pub struct Sparse {
     pub capacity: u64,
     /// Places that are taken.
     pub used: u64,
-    /// Bytes of the others.
+    /// Bytes of the unused slots.
     pub wasted: u64,
     /// The one that wastes most.
     pub example: ObjectId,

@@ -20,7 +20,7 @@ const BATCH: u32 = 4096;
 pub struct Contents {
     /// Texts that are there more than once; those that waste most first.
     pub texts: Vec<Copies>,
-    /// The same of blocks of bytes.
+    /// The waste in equal blocks of bytes.
     pub blocks: Vec<Copies>,
     /// The objects with these values, by value. The largest of each is not among them.
     pub copies: Vec<Copy>,
@@ -33,9 +33,9 @@ pub struct Contents {
 /// Objects with one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copies {
-    /// The first of them.
+    /// The first object with the value.
     pub example: ObjectId,
-    /// Its type.
+    /// The type of the first copy.
     pub of: TypeId,
     /// The number of objects.
     pub count: u64,
@@ -48,9 +48,9 @@ pub struct Copies {
 /// An object with a value that others have as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// The object.
+    /// The object with this value.
     pub object: ObjectId,
-    /// Its retained bytes.
+    /// Retained bytes of the object.
     pub bytes: u64,
     /// Whether it is a text.
     pub is_text: bool,

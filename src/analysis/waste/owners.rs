@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 /// A field, by the type of the objects that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner {
-    /// The type.
+    /// The type of the objects that have the field.
     pub of: TypeId,
     /// The object itself, if it is a class: its fields are static.
     pub class: Option<ObjectId>,

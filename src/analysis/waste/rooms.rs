@@ -11,7 +11,7 @@ const LEAST_NULLS: u64 = 8;
 
 /// All collections, and arrays of references that end in nulls.
 pub struct Rooms {
-    /// In the order of objects.
+    /// The collections and arrays, in the order of objects.
     pub all: Vec<Measured>,
     /// The arrays of collections.
     pub claimed: ObjectSet,
@@ -30,9 +30,9 @@ pub struct Measured {
     pub capacity: u64,
     /// Places that are taken.
     pub used: u64,
-    /// Bytes of all places that are not taken.
+    /// Bytes of all unused slots.
     pub free_bytes: u64,
-    /// Bytes of the places that an array made for the entries would not have.
+    /// Bytes of the slots that an array made for the entries would not have.
     pub spare_bytes: u64,
     /// The array, unless others hold it as well.
     array: Option<ObjectId>,

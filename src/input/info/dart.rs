@@ -57,7 +57,7 @@ pub struct HeaderTotals {
     pub reference_count: Option<u64>,
 }
 
-/// Objects by tag.
+/// Number of objects by the tag of their data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByTag(pub [u64; TAG_NAMES.len()]);
 
@@ -83,8 +83,8 @@ pub struct DartTopClass {
     pub name: String,
     /// URI of its library; empty for classes of the VM.
     pub library: String,
-    /// Its objects.
+    /// Number of objects of the class.
     pub count: u64,
-    /// Their sizes.
+    /// Shallow bytes of these objects.
     pub bytes: u64,
 }

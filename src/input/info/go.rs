@@ -13,11 +13,11 @@ pub struct GoDetails {
     pub phantom_objects: u64,
     /// Sum of their sizes.
     pub phantom_bytes: u64,
-    /// 4 or 8.
+    /// Size of a pointer in bytes: 4 or 8.
     pub pointer_size: Option<u64>,
     /// The byte order of the target.
     pub big_endian: Option<bool>,
-    /// GOARCH.
+    /// The architecture (GOARCH).
     pub arch: Option<String>,
     /// The version that built the program, with its experiments.
     pub go_version: Option<String>,
@@ -44,7 +44,7 @@ pub struct GoDetails {
     pub pointer_fields: u64,
     /// Objects that begin with the address of their type (Go 1.22 and later).
     pub malloc_headers: u64,
-    /// Goroutines.
+    /// Goroutines by state.
     pub goroutines: Goroutines,
     /// Frames of all goroutines.
     pub stack_frames: u64,
@@ -73,13 +73,13 @@ impl Serialize for GoMemstats {
 /// Goroutines by state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Goroutines {
-    /// All of them. The draft calls them threads.
+    /// Number of all goroutines. The draft calls them threads.
     pub count: u64,
     /// Number of system goroutines.
     pub system: u64,
-    /// By status.
+    /// Number of goroutines with each status.
     pub by_status: Vec<NameCount>,
-    /// Why those wait that wait: the most frequent reasons.
+    /// The most frequent wait reasons of waiting goroutines.
     pub wait_reasons: Vec<NameCount>,
 }
 
@@ -102,7 +102,7 @@ pub struct NameCount {
 /// The segments of global variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Segments {
-    /// Initialized variables.
+    /// The data segment: initialized variables.
     pub data: SegmentSize,
     /// Variables that were zero at the start.
     pub bss: SegmentSize,
@@ -111,7 +111,7 @@ pub struct Segments {
 /// The size of a segment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SegmentSize {
-    /// Bytes.
+    /// Size of the segment in bytes.
     pub bytes: u64,
     /// Fields that hold pointers.
     pub pointer_fields: u64,
@@ -121,7 +121,7 @@ pub struct SegmentSize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhantomRule {
-    /// Nothing: before Go 1.22.
+    /// No phantom objects: before Go 1.22.
     #[default]
     None,
     /// The bitmap of pointers: Go 1.22 to 1.25.
@@ -147,9 +147,9 @@ pub struct TypesFromExecutable {
     pub descriptors: u64,
     /// Whether the executable has DWARF.
     pub dwarf: bool,
-    /// Live objects.
+    /// Number of live objects by the source of their type.
     pub objects: TypeSourceCounts,
-    /// Their bytes.
+    /// Bytes of live objects by the source of their type.
     pub bytes: TypeSourceCounts,
     /// Objects that two unrelated types explain equally well.
     pub conflicts: u64,
@@ -163,7 +163,7 @@ pub struct TypesFromExecutable {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TypeSourceCounts {
-    /// All whose type is known: the sum of the next four.
+    /// Objects with a known type: the sum of the next four fields.
     pub named: u64,
     /// Size and pointers are those of the type.
     pub exact: u64,
@@ -171,7 +171,7 @@ pub struct TypeSourceCounts {
     pub array: u64,
     /// The type agrees with the beginning.
     pub partial: u64,
-    /// Nothing leads to the object, but only this type fits.
+    /// Objects to which no typed reference leads, but which only this type fits.
     pub guess: u64,
     /// The type is not known.
     pub unnamed: u64,

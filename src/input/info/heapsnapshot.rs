@@ -7,9 +7,9 @@ use serde::{Serialize, Serializer};
 pub struct HeapsnapshotDetails {
     /// Nodes, synthetic ones included.
     pub nodes: u64,
-    /// Edges.
+    /// Number of edges.
     pub edges: u64,
-    /// Strings.
+    /// Number of strings.
     pub strings: u64,
     /// Nodes that V8 has marked as detached from their document.
     pub detached: u64,

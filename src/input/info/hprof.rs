@@ -5,15 +5,15 @@ use serde::Serialize;
 /// Details of a file. Sizes are in bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct HprofDetails {
-    /// 4 or 8.
+    /// Size of an id in bytes: 4 or 8.
     pub id_size: u8,
     /// Classes of the heap.
     pub classes: u64,
     /// Strings, which name everything else.
     pub strings: u64,
-    /// Threads.
+    /// Number of threads.
     pub threads: u64,
-    /// When the file was written, in milliseconds since 1970.
+    /// The time at which the file was written, in milliseconds since 1970.
     pub timestamp_ms: u64,
     /// Objects that are not arrays.
     pub instances: u64,
@@ -38,7 +38,7 @@ pub struct HprofDetails {
 /// The layout of objects in memory. All numbers but the counts are bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HprofLayout {
-    /// A reference.
+    /// Size of a reference in bytes.
     pub references: u64,
     /// The header of an object that is not an array.
     pub header: u64,
@@ -62,7 +62,7 @@ pub struct HprofLayout {
 pub struct RootCount {
     /// The name of the record.
     pub kind: &'static str,
-    /// Their number.
+    /// Number of roots of the kind.
     pub count: u64,
 }
 
@@ -71,8 +71,8 @@ pub struct RootCount {
 pub struct HprofTopClass {
     /// Name of the class.
     pub name: String,
-    /// Its objects.
+    /// Number of objects of the class.
     pub count: u64,
-    /// Bytes of their fields or elements in the file, which are not those in memory.
+    /// Bytes of the objects' fields or elements in the file, which differ from those in memory.
     pub data_bytes: u64,
 }

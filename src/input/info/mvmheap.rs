@@ -9,13 +9,13 @@ pub struct MvmheapDetails {
     pub gc_seq_num: Option<u64>,
     /// Managed and unmanaged bytes of all rows, according to the writer.
     pub total_heap_size: Option<u64>,
-    /// Rows by kind.
+    /// Number of rows of each kind.
     pub by_kind: Option<ByKind>,
     /// Strings known after this snapshot.
     pub strings: Option<u64>,
     /// Static frames known after this snapshot.
     pub frames: Option<u64>,
-    /// When it was taken: microseconds of a clock that starts anywhere.
+    /// The time of the snapshot, in microseconds of a clock with an arbitrary start.
     pub snap_time: Option<u64>,
     /// Objects, according to the writer.
     pub total_objects: Option<u64>,
@@ -29,11 +29,11 @@ pub struct MvmheapDetails {
     pub total_refs: Option<u64>,
     /// The type whose objects take the most bytes.
     pub biggest_type: Option<BiggestType>,
-    /// Bytes that the snapshot takes in the file.
+    /// Bytes of the snapshot in the file.
     pub compressed_bytes: u64,
 }
 
-/// Rows by kind.
+/// Number of rows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs, reason = "the kinds are described in the module documentation")]
 pub struct ByKind {
@@ -57,8 +57,8 @@ pub struct BiggestType {
     pub name: Option<String>,
     /// The name of its representation.
     pub repr: Option<String>,
-    /// Bytes of its objects.
+    /// Bytes of the objects of the type.
     pub bytes: u64,
-    /// Its objects.
+    /// Number of objects of the type.
     pub count: Option<u64>,
 }

@@ -7,11 +7,11 @@ use crate::model::index::{Index, MAX_ROWS, hash};
 /// The sum of the samples of one thread in one stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
-    /// The thread.
+    /// The thread of the samples.
     pub thread: ThreadId,
-    /// The stack.
+    /// The stack of the samples.
     pub stack: StackId,
-    /// The sums.
+    /// The sums of the samples.
     pub values: Values,
 }
 
@@ -39,12 +39,12 @@ impl Aggregates {
         self.stack.is_empty()
     }
 
-    /// All.
+    /// Returns all sums.
     pub fn iter(&self) -> impl Iterator<Item = Aggregate> + '_ {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// By number.
+    /// Returns the sums at a row.
     #[inline]
     pub fn get(&self, row: usize) -> Aggregate {
         Aggregate { thread: self.thread[row], stack: self.stack[row], values: self.sums.get(row) }

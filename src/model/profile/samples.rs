@@ -4,10 +4,10 @@
 use super::{StackId, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// One sample.
+/// One sample of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfileSample {
-    /// Whose.
+    /// The sampled thread.
     pub thread: ThreadId,
     /// The thread's state.
     pub stack: StackId,
@@ -81,7 +81,7 @@ impl Samples {
         }
     }
 
-    /// All, in the order of the file.
+    /// Returns all samples, in file order.
     pub fn iter(&self) -> impl Iterator<Item = ProfileSample> + '_ {
         (0..self.len()).map(|row| self.get(row))
     }

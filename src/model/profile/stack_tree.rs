@@ -11,7 +11,7 @@ impl StackId {
     /// The stack without frames.
     pub const EMPTY: Self = Self(0);
 
-    /// As an index.
+    /// Returns the id as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -55,7 +55,7 @@ impl StackTree {
         self.may_repeat
     }
 
-    /// All stacks except the empty one; callers come before callees.
+    /// Returns all stacks except the empty one; callers come before callees.
     pub fn ids(&self) -> impl Iterator<Item = StackId> + use<> {
         (1..self.len() as u32).map(StackId)
     }

@@ -7,7 +7,7 @@ use crate::model::names::{NameId, Names};
 pub struct ThreadId(pub u32);
 
 impl ThreadId {
-    /// As an index.
+    /// Returns the id as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -18,7 +18,7 @@ impl ThreadId {
 pub struct ProfileThread {
     /// Process id, or [`ProfileThread::NO_PROCESS`].
     pub pid: i128,
-    /// Interpreter inside the process, in formats that have it.
+    /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,
     /// Thread id or name as the file has it. Austin's ids are hexadecimal.
     pub name: NameId,

@@ -6,15 +6,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unit {
-    /// Time.
+    /// Time in nanoseconds.
     Nanoseconds,
-    /// Time.
+    /// Time in microseconds.
     Microseconds,
-    /// Time.
+    /// Time in milliseconds.
     Milliseconds,
-    /// Time.
+    /// Time in seconds.
     Seconds,
-    /// Memory.
+    /// Memory in bytes.
     Bytes,
     /// Samples, objects, contentions.
     Count,
@@ -66,7 +66,7 @@ impl Unit {
         }
     }
 
-    /// Bytes in one of the unit, if it is an amount of memory.
+    /// Returns the bytes in one of the unit, if it is a unit of memory.
     pub fn bytes(&self) -> Option<u64> {
         match self.name() {
             "bytes" | "byte" | "b" | "B" => Some(1),

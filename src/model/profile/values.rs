@@ -165,7 +165,7 @@ impl Values {
         self.count(place::SAMPLES)
     }
 
-    /// Wall time.
+    /// Returns the wall time in microseconds.
     pub fn time(&self) -> i64 {
         self.first[place::TIME]
     }
@@ -190,12 +190,12 @@ impl Values {
         self.count(place::GC_SAMPLES)
     }
 
-    /// Bytes allocated.
+    /// Returns the allocated bytes.
     pub fn memory_gained(&self) -> u64 {
         self.count(place::MEMORY_GAINED)
     }
 
-    /// Bytes freed.
+    /// Returns the freed bytes.
     pub fn memory_freed(&self) -> u64 {
         self.count(place::MEMORY_FREED)
     }
@@ -208,7 +208,7 @@ fn narrow(number: u64) -> i64 {
 /// Sums of times in microseconds and of memory in bytes, for [`Values::of_sums`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StandardSums {
-    /// Wall time.
+    /// Wall time in microseconds.
     pub time: i64,
     /// The part of it during which threads were idle.
     pub idle_time: i64,

@@ -26,7 +26,7 @@ pub struct WeightedStacksBuilder {
 }
 
 impl WeightedStacksBuilder {
-    /// Nothing yet.
+    /// Creates stacks without entries.
     pub fn new(title: &str, values: Vec<ValueType>) -> Self {
         let stacks =
             WeightedStacks { title: title.to_owned(), values, ..WeightedStacks::default() };
@@ -74,7 +74,7 @@ impl WeightedStacksBuilder {
         })
     }
 
-    /// Adds a track.
+    /// Adds the track of a thread.
     pub fn thread_track(&mut self, track: Track) -> usize {
         self.stacks.tracks.push(track);
         self.stacks.tracks.len() - 1

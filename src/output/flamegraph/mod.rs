@@ -27,7 +27,7 @@ pub struct FlamegraphOptions {
     pub title: Option<String>,
     /// Begin with the innermost functions, each followed by its callers; all threads together.
     pub inverted: bool,
-    /// One box for each line of a function.
+    /// Draw one box for each line of a function.
     pub lines: bool,
 }
 
@@ -79,7 +79,7 @@ impl FlamegraphWriter {
         Self { value, options, captions: Captions::default(), written, tree: FlameTree::new(room) }
     }
 
-    /// Adds a part.
+    /// Adds a part of a profile.
     pub fn part(&mut self, stacks: &WeightedStacks) {
         self.written.lose_depth(stacks);
         self.captions.extend(stacks, self.options.lines);

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct HeapSnapshotReport {
     /// Nodes, those that are not objects included.
     pub nodes: u64,
-    /// Edges.
+    /// Number of edges.
     pub edges: u64,
     /// The sum of all nodes' own sizes.
     pub bytes: u64,

@@ -9,14 +9,14 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HprofReport {
-    /// Instances and arrays.
+    /// Number of instances and arrays.
     pub instances: u64,
     /// Their sizes as VisualVM shows them. MAT and hprof-slurp show the same, plus what
     /// [`HprofReport::lost`] says they round up.
     pub bytes: u64,
-    /// Classes.
+    /// Number of classes.
     pub classes: u64,
-    /// Root records.
+    /// Number of root records.
     pub roots: u64,
     /// References from instances and arrays, without null.
     pub references: u64,

@@ -59,7 +59,7 @@ pub struct Tile {
 /// Something that deserves a look.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportSuspect {
-    /// Its bytes.
+    /// Retained or wasted bytes.
     pub bytes: u64,
     /// Their share of the live heap, from 0 to 1.
     pub share: f64,
@@ -78,7 +78,7 @@ pub struct ReportTree {
     pub depth: Vec<u32>,
     /// The name of a line.
     pub name: Vec<u32>,
-    /// Its namespace, library or file.
+    /// The namespace, library or file of each line.
     pub namespace: Option<Vec<u32>>,
     /// The sum of a line and all below it. Never less than the sum of its children.
     pub total: Vec<u64>,
@@ -91,14 +91,14 @@ pub struct ReportTree {
     /// The sum now and its growth since the older file, if there are two. [`ReportTree::total`] is
     /// the larger of both.
     pub now: Option<Vec<u64>>,
-    /// The growth.
+    /// The growth of each line.
     pub delta: Option<Vec<i64>>,
 }
 
 /// A table in columns.
 #[derive(Debug, Serialize)]
 pub struct ReportTable {
-    /// The heading.
+    /// The heading of the table.
     pub title: String,
     /// A sentence below the heading.
     pub note: Option<String>,
@@ -115,13 +115,13 @@ pub struct ReportTable {
 /// A column of a table.
 #[derive(Debug, Serialize)]
 pub struct ReportColumn {
-    /// The heading.
+    /// The heading of the column.
     pub title: &'static str,
     /// `name` (indices of names), `text`, `share` (from 0 to 1), `number`, or a unit.
     pub kind: String,
     /// Whether numbers are differences.
     pub delta: bool,
-    /// The cells.
+    /// The cells of the column.
     pub values: Cells,
 }
 
@@ -210,7 +210,7 @@ impl ReportTable {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Cells {
-    /// Indices of names.
+    /// Indexes into the names of the report.
     Names(Vec<u32>),
     /// Numbers; absent ones are `null`.
     Numbers(Vec<Option<i64>>),
@@ -267,7 +267,7 @@ impl Report {
         number
     }
 
-    /// The whole page.
+    /// Returns the complete page.
     pub fn page(&self) -> String {
         let mut data = Vec::new();
         // Writing to a vector cannot fail, and JSON is UTF-8.

@@ -18,7 +18,7 @@ pub enum Table {
     Roots,
     /// One row for each type.
     Types,
-    /// One row for each text, with its hash. It contains what users typed.
+    /// One row for each text, with its hash. May contain private data.
     Strings,
     /// One row for the dump: file, format, totals, damage.
     Dump,
@@ -135,7 +135,7 @@ pub enum CellKind {
     Integer,
     /// A signed integer of 32 bits.
     SmallInteger,
-    /// A truth value.
+    /// A boolean.
     Boolean,
     /// Text in UTF-8.
     Text,

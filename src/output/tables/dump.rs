@@ -36,17 +36,17 @@ pub struct DumpRow {
 pub struct DumpCounts {
     /// Objects, without rows that only represent roots.
     pub objects: u64,
-    /// References.
+    /// Number of references.
     pub references: u64,
     /// Objects that roots reach.
     pub live_count: u64,
-    /// Bytes of those in the managed heap.
+    /// Bytes of live objects in the managed heap.
     pub live_shallow_bytes: u64,
-    /// Bytes that they hold outside it.
+    /// Bytes of live objects outside the managed heap.
     pub live_external_bytes: u64,
     /// Objects that no root reaches.
     pub unreachable_count: u64,
-    /// Bytes of those, external ones included.
+    /// Bytes of unreachable objects, including external bytes.
     pub unreachable_bytes: u64,
 }
 

@@ -8,11 +8,11 @@ use std::ops::Range;
 /// The number of bytes of each text that the table `strings` contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextLimit {
-    /// None: hashes and lengths only.
+    /// No text: hashes and lengths only.
     Nothing,
-    /// At most this many, cut between characters.
+    /// At most this many bytes, cut between characters.
     Bytes(usize),
-    /// All that the file has.
+    /// All of the text in the file.
     All,
 }
 
