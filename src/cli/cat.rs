@@ -47,7 +47,7 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
         }
         read => read,
     };
-    // The end of the decompressed data explains more than what the reader found missing there.
+    // The end of the decompressed data explains the error better than what the reader was missing.
     let damage = input.source.damage().or(read.as_ref().err());
     match damage {
         None => Ok(Status::Done),

@@ -56,8 +56,8 @@ enum Encoder {
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<Box<dyn Write>>>),
 }
 
-/// A gzip stream that ends only when it is complete. What is given up must not look complete:
-/// [`GzEncoder`] would write its end, and its beginning, when it is dropped.
+/// A gzip stream that ends only when it is complete. An abandoned stream must not look complete,
+/// but [`GzEncoder`] writes its end, and its beginning, when it is dropped.
 struct Gzip(Box<GzEncoder<BufWriter<Box<dyn Write>>>>);
 
 impl Gzip {
@@ -72,7 +72,7 @@ impl Drop for Gzip {
     }
 }
 
-/// Small, so that the blocks of writers that have a buffer of their own are not copied into it.
+/// Small, so that blocks of writers with their own buffers are not copied into it.
 const BUFFER: usize = 64 << 10;
 
 impl Destination {
@@ -133,7 +133,8 @@ impl Destination {
         Self { most: bytes, left: bytes, ..self }
     }
 
-    /// Gzips what is written, as fast as possible, unless its name says already how to compress it.
+    /// Compresses the output with gzip, as fast as possible, unless its name already selects a
+    /// compression.
     pub(super) fn gzipped(mut self) -> Self {
         if let Encoder::Plain(out) = self.writer {
             self.writer = Gzip::encoder(out, Compression::fast());
@@ -141,8 +142,8 @@ impl Destination {
         self
     }
 
-    /// Shows nothing of what is written before it is complete: what does not go to a file waits in
-    /// a nameless one until then.
+    /// Shows the output only when it is complete. Output to anything but a file is kept in an
+    /// unnamed file until then.
     pub(super) fn waiting(self) -> Self {
         if self.temporary.is_some() {
             return self;
@@ -155,8 +156,8 @@ impl Destination {
         Self { path, writer, temporary: None, then, most, left }
     }
 
-    /// Where to put what waits for its place in the output: beside it, where there is room for all
-    /// of it if there is for the output; for what is no plain file, where temporary files are.
+    /// Returns the folder for temporary parts of the output: that of the output, which has room for
+    /// them; if the output is not a plain file, the folder for temporary files.
     pub(super) fn folder(&self) -> PathBuf {
         match self.temporary.as_deref().and_then(Path::parent) {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -165,7 +166,7 @@ impl Destination {
         }
     }
 
-    /// The output once more, if nothing of what was to be written has got there.
+    /// Returns the output again, if nothing has been written to it.
     pub(super) fn unwritten(self) -> Option<Self> {
         self.then.map(|(_, out)| *out)
     }
@@ -191,7 +192,7 @@ impl Destination {
 /// Bytes that wait in memory.
 const WAITING: usize = 1 << 20;
 
-/// The writing end of what waits.
+/// The writer of output that is kept until it is complete.
 struct Waiting(Rc<RefCell<SpooledTempFile>>);
 
 impl Write for Waiting {

@@ -1,4 +1,4 @@
-//! `formats`: what is read and written.
+//! `formats`: the input and output formats.
 
 use super::args::{OutputFormat, Target};
 use super::print::{Align, Columns, Document, Shown, Table, Value, print};

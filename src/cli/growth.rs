@@ -1,4 +1,4 @@
-//! `growth`: what grows over several files.
+//! `growth`: growth over several files.
 
 use super::args::{GrowthArgs, GrowthSort, name_of};
 use super::heap::histogram::{add_types, count_types};
@@ -45,7 +45,7 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     let unit = unit.unwrap_or(Unit::Bytes);
     let mut series: Vec<Series> = growth.finish();
     series.retain(|series| !args.steady || series.is_steady());
-    // What is equal stays in the order of growth from the first file to the last.
+    // Equal rows keep the order of growth from the first file to the last.
     match args.sort {
         GrowthSort::Slope => series.sort_by(|a, b| b.slope().total_cmp(&a.slope())),
         GrowthSort::Last => {
@@ -159,7 +159,7 @@ fn add_profile(
         .iter()
         .filter(|row| filter.selects(&row.label.name, &row.label.namespace))
     {
-        // A sum of changes may be negative: then nothing is left.
+        // A sum of changes may be negative, which counts as nothing.
         let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
         growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
     }

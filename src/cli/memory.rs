@@ -22,8 +22,7 @@ const BYTES_PER_REFERENCE: u64 = 8;
 const TYPED_BYTES_PER_OBJECT: u64 = 20;
 const BYTES_PER_PROGRAM_BYTE: u64 = 4;
 
-/// References of an object where the format does not tell how many there are before the graph is
-/// built.
+/// References per object in formats that do not state their number before the graph is built.
 const USUAL_REFERENCES: u64 = 3;
 
 /// The size of the results for a stack of a profile: sums, and its place in a tree of calls.
@@ -34,9 +33,9 @@ const BYTES_PER_STACK: u64 = 100;
 pub(super) enum Work {
     /// Its objects and references are written down.
     Copy,
-    /// Who holds what is found out.
+    /// The work of the commands that analyze the graph.
     Analysis,
-    /// Objects are counted, with what they retain, and nothing is shown of a single one.
+    /// Counting objects with retained sizes, without showing single objects.
     Counting,
 }
 
@@ -45,7 +44,7 @@ pub(super) enum Work {
 /// is the largest that counts.
 ///
 /// # Errors
-/// A [`UsageError`] with the estimate, and what can be done without a graph.
+/// A [`UsageError`] with the estimate, and a hint about work that needs no graph.
 pub(super) fn refuse_too_large(
     command: &str,
     work: Work,
@@ -60,13 +59,13 @@ pub(super) fn refuse_too_large(
         needs(work, input.format, objects, references)
             .saturating_add(needs_of_types(program, objects))
     };
-    // Most files are so small that nothing in them can be too much; counting takes a pass.
+    // Most files are too small to need too much memory, and counting takes a pass.
     let (objects, references) = input.format.most_objects_and_references(bytes);
     let bound = needs(objects, references);
     if input.format != Format::Mvmheap && bound <= most {
         return Ok(());
     }
-    // Summary blocks tell at once, in the formats that have them.
+    // In formats with summary blocks, these contain the counts.
     let counts =
         [true, false].into_iter().find_map(|quick| objects_and_references(input, snapshot, quick));
     let Some((objects, references)) = counts else { return Ok(()) };
@@ -92,13 +91,13 @@ pub(super) fn refuse_too_large(
     Err(UsageError::new(message).hint(hint).into())
 }
 
-/// Bytes that a command may take: `--max-memory`, or most of what the process may have. `None` if
-/// neither is known.
+/// Bytes that a command may use: `--max-memory`, or most of the memory available to the process.
+/// `None` if neither is known.
 pub(super) fn limit(common: &Common) -> Option<u64> {
     common.max_memory.or_else(usable_memory)
 }
 
-/// Bytes at the peak, of the loaded heap and of what is found out about it.
+/// Peak memory in bytes of the loaded heap and its analysis.
 pub(super) fn needs(work: Work, format: Format, objects: u64, references: u64) -> u64 {
     let loaded = objects
         .saturating_mul(BYTES_PER_OBJECT)
@@ -191,8 +190,8 @@ pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
     .hint(hint)
 }
 
-/// 80 % of what the process may have: the memory of the machine or of the container, or its address
-/// space (`ulimit -v`). `None` where the system does not tell, as on Windows.
+/// 80 % of the memory available to the process: that of the machine or the container, or its
+/// address space (`ulimit -v`). `None` if the system does not report it, as on Windows.
 fn usable_memory() -> Option<u64> {
     let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
         .ok()
@@ -204,7 +203,7 @@ fn usable_memory() -> Option<u64> {
         .map(|memory| memory / 5 * 4)
 }
 
-/// The bytes that files in a folder may still take. `None` where the system does not tell.
+/// Free bytes for files in a folder. `None` if the system does not report it.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn free_space(folder: &Path) -> Option<u64> {

@@ -50,7 +50,7 @@ use std::process::ExitCode;
 
 /// Runs the program with the arguments of the process.
 ///
-/// `spill` tells the program's allocator to put large allocations into files in a folder
+/// `spill` makes the program's allocator put large allocations into files in a folder
 /// (`--spill`).
 pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -95,7 +95,7 @@ pub fn out_of_spill(bytes: usize) -> ! {
     interrupt::out_of_memory(bytes, interrupt::Space::Spill)
 }
 
-/// Prints what clap says: help and version to standard output, wrong arguments to standard error.
+/// Prints clap's output: help and version to standard output, wrong arguments to standard error.
 fn print_usage(message: &clap::Error) -> Status {
     if let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand)
         && (word.contains(['.', '/', '\\']) || Path::new(word).exists())

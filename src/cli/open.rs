@@ -1,4 +1,4 @@
-//! Opens an input for a command and tells its format.
+//! Opens an input for a command and detects its format.
 
 use super::args::Common;
 use super::progress::Progress;
@@ -23,7 +23,7 @@ pub(super) struct Input {
 impl Input {
     /// Opens a path, or standard input for `-`.
     pub(super) fn open(path: &Path, common: &Common) -> Result<Self, InputError> {
-        // What is said to have a format is read as it is, whatever it begins with.
+        // With `--from`, the input is read in that format, whatever its first bytes are.
         let accept =
             |head: &[u8]| common.from.map_or_else(|| detect::detect(head).map(|_| ()), |_| Ok(()));
         let stored = std::fs::metadata(path).ok().map(|file| file.len());

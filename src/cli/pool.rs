@@ -11,9 +11,9 @@ const RESERVED: usize = 72 << 20;
 
 /// Starts the threads of the global pool: `wanted`, or one for each core.
 ///
-/// Where the system refuses some of them (`ulimit -u`, `ulimit -v`), the calling thread works
-/// alone, and what they took is free again. rayon gives up at the first thread that cannot be
-/// started, so they are started here and wait for their part.
+/// If the system refuses some of the threads (`ulimit -u`, `ulimit -v`), the calling thread works
+/// alone, and their memory is freed. rayon fails at the first thread that it cannot start, so the
+/// threads are started here and wait for work.
 pub(super) fn start(wanted: Option<u16>) {
     let wanted =
         wanted.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);

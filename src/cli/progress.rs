@@ -55,7 +55,7 @@ impl Progress {
                 shown.enable_steady_tick(Duration::from_millis(100));
             }
         };
-        // Without a thread there is no bar, and the work goes on.
+        // If the thread cannot be started, there is no bar, and the work continues.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(wait);
         Self { bar, waiting: thread.ok().map(|thread| (end, thread)) }
     }

@@ -73,8 +73,8 @@ impl Session {
         size(bytes, self.common.bytes)
     }
 
-    /// The number of rows to show: `--limit`, where 0 is all. Without it, `usual` where the output
-    /// says what it left out, and all where it cannot.
+    /// Returns the number of rows to show: `--limit`, where 0 means all. Without it, `usual` if the
+    /// output can state what it omits, otherwise all.
     pub(crate) fn rows(&self, limit: Option<u64>, usual: usize) -> usize {
         match (limit, self.common.format) {
             (Some(0), _) | (None, OutputFormat::Jsonl | OutputFormat::Csv) => usize::MAX,

@@ -213,7 +213,7 @@ fn text(
         text.push_str(&format!("\n{}\n", session.terminal.bold("contents")));
         text.push_str(&value::hex(analysed, object, &bytes, session.rows(args.limit, SHOWN_LINES)));
     }
-    // Fields and elements have been shown as such.
+    // Fields and elements have been shown already.
     let others = heap.references.of(object).filter(|reference| !contents.has(reference));
     let all = others.clone().count() as u64;
     if all > 0 || contents.is_empty() {

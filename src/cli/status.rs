@@ -18,7 +18,7 @@ pub(super) enum Status {
     Broken,
     /// Wrong usage.
     Usage,
-    /// The input is damaged, and what could be read was shown. `--lenient` lets it pass.
+    /// The input is damaged, and everything before the damage was shown. `--lenient` accepts it.
     Damaged,
     /// The input is missing, unknown, unsupported or so damaged that nothing was shown.
     Unreadable,
@@ -113,8 +113,7 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// Prints an error to standard error, in at most four lines, and tells the exit status that belongs
-/// to it.
+/// Prints an error to standard error, in at most four lines, and returns the exit status for it.
 pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     if let Some(input) = error.downcast_ref::<InputError>() {
         tell_input(terminal, &terminal.red("error:"), &input.path, &input.error, None);
@@ -138,8 +137,8 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     Status::Unwritable
 }
 
-/// Prints where an input is damaged, of which was shown what could be read. Who lets damage pass is
-/// warned of it, also when no other warnings are wanted: neither the result nor the status tells.
+/// Prints the position of the damage of an input that was shown up to there. With `--lenient`,
+/// prints it even with `--quiet`, because neither the result nor the status shows the damage.
 pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     const LENIENT: &str = "--lenient keeps what was read (exit status 0)";
     let is_damage = matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt);
@@ -151,8 +150,8 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     }
 }
 
-/// Prints where reading an input ended early, if it did: in its source, or in what was read.
-/// Returns the status for it.
+/// Prints where reading an input ended early, if it did, in the source or in the format. Returns
+/// the status for it.
 pub(super) fn report_if_damaged(
     session: &Session,
     input: &Input,
@@ -167,8 +166,8 @@ pub(super) fn report_if_damaged(
     }
 }
 
-/// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the
-/// error says, and what is known here.
+/// Prints what is wrong with an input: the file, the position, the error, and hints of the error
+/// and of the command line.
 fn tell_input(terminal: &Terminal, label: &str, path: &Path, error: &Error, hint: Option<&str>) {
     terminal.tell(label, &format!("{}: {}", show_path(path), error.headline()));
     if let Some(cause) = error.cause() {

@@ -62,7 +62,7 @@ impl Terminal {
         self.told.as_ref().map_or_else(String::new, |told| lock(told).clone())
     }
 
-    /// Prints a line to standard error, as [`tell`], or keeps it.
+    /// Prints a line to standard error, as [`tell`] does, or keeps it.
     pub(super) fn tell(&self, label: &str, message: &str) {
         match &self.told {
             Some(told) => lock(told).push_str(&line(label, message)),
@@ -99,7 +99,7 @@ impl Terminal {
         paint(text, anstyle::Style::new().dimmed(), self.color)
     }
 
-    /// Text about a change: red if something grew, green if it shrank.
+    /// Colors text about a change: red for growth, green for shrinking.
     pub(super) fn change(&self, text: &str, change: i64) -> String {
         match change {
             ..0 => paint(text, anstyle::AnsiColor::Green.on_default(), self.color),
@@ -152,8 +152,8 @@ pub(super) fn escaped(text: &str) -> String {
 /// Characters of a name that people see at most.
 const LONGEST_NAME: usize = 256;
 
-/// A name of a dump as people see it: without control characters, and cut with its length behind it
-/// if it is very long.
+/// Returns a name of a dump as shown to people: without control characters, and truncated, followed
+/// by its length, if it is very long.
 pub(super) fn shown(name: &str) -> String {
     let cut = match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => &name[..end],
@@ -199,21 +199,21 @@ pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a text begins with a change of colour or weight: escape, bracket, numbers and `m`.
+/// Whether a text begins with a change of color or weight: escape, bracket, numbers and `m`.
 fn is_style(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return false };
     rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
 }
 
-/// Columns of the terminal that shows standard output; None if there is no terminal.
+/// Columns of the terminal on standard output. `None` if there is no terminal.
 pub(super) fn columns() -> Option<u16> {
     terminal_size::terminal_size_of(std::io::stdout())
         .map(|(terminal_size::Width(columns), _)| columns)
         .filter(|columns| *columns > 0)
 }
 
-/// A line whose text goes on under itself, a little to the right, where a terminal is too narrow.
-/// `before` is what precedes the text.
+/// Wraps a line with a hanging indent if the terminal is too narrow. `before` is the text before
+/// the indented part.
 pub(super) fn hanging(before: &str, text: &str, columns: Option<u16>) -> String {
     let Some(columns) = columns else { return format!("{before}{text}") };
     let under = " ".repeat(textwrap::core::display_width(before) + 2);
@@ -230,8 +230,8 @@ fn fill(text: &str, columns: usize, first: &str, under: &str) -> String {
     textwrap::fill(text, options)
 }
 
-/// Lines that are longer than a terminal is wide, broken at words. What follows of a line stands
-/// under it, a little to the right.
+/// Wraps lines that are longer than the terminal is wide, at words. The rest of a line continues
+/// below it, slightly indented.
 pub(super) fn wrapped(text: &str, columns: u16) -> String {
     let columns = usize::from(columns);
     let mut out = String::with_capacity(text.len());

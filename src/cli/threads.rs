@@ -1,4 +1,4 @@
-//! `threads`: threads by their stacks, with what only they keep alive.
+//! `threads`: threads by their stacks, with the memory that only they keep alive.
 
 use super::args::ThreadsArgs;
 use super::heap::{Analysed, open_heap, report_loaded};
@@ -148,7 +148,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
             .filter(|name| thread.kind != ThreadKind::Goroutine && !name.is_empty())
     }
 
-    /// The name of a thread, or what the names of several begin with: `pool-1-thread-*`.
+    /// The name of a thread, or the common prefix of several names: `pool-1-thread-*`.
     fn common_name(self, group: &'l ThreadGroup) -> String {
         let mut names = self.members(group).map(|thread| self.name(thread).unwrap_or_default());
         let first = names.next().unwrap_or_default();

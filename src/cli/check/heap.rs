@@ -73,7 +73,7 @@ struct Older {
 
 /// The number that a rule is about.
 struct Measure {
-    /// `Err` says why it is not known.
+    /// The value, or the reason why it is unknown.
     value: Result<u64, &'static str>,
     /// Number of matching types in the file, with or without live objects.
     matching: usize,
@@ -216,7 +216,7 @@ fn contributors(parts: &[(String, u64)], types: usize, show: impl Fn(u64) -> Str
     format!(" ({}: {}{more})", plural(types as u64, "type", "types"), largest.join(", "))
 }
 
-/// Says of types that break a rule what holds the largest of their objects.
+/// Explains for types that break a rule what holds the largest of their objects.
 fn explain(
     rules: &[Rule],
     outcomes: &mut [Outcome],

@@ -56,7 +56,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     Ok(Report::of_rules(input, outcomes?, damage, status, args, session))
 }
 
-/// A profile and what its stacks add up to.
+/// A profile with the sums of its stacks.
 struct Measured<'a> {
     loaded: &'a ProfileInput<'a>,
     selected: Selected<'a>,

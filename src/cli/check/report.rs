@@ -36,7 +36,7 @@ pub(super) struct Outcome {
     pub(super) finding: Finding,
     /// The kind of the rule, in JSON.
     pub(super) kind: &'static str,
-    /// Why, if it is broken: what holds the objects, who calls the function.
+    /// The explanation of a failed rule: what holds the objects, or who calls the function.
     pub(super) note: Option<String>,
     /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be
     /// broken.
@@ -103,7 +103,7 @@ impl Report {
         };
         let text = text(&outcomes, input, damage.as_ref(), &prefix, session);
         let (path, format) = (input.path.clone(), input.format);
-        // What could not be read may break a rule.
+        // Data that could not be read may break a rule.
         Self {
             path,
             format,

@@ -57,7 +57,7 @@ pub(super) enum Unit {
     Count,
     /// Bytes.
     Bytes,
-    /// Whatever the limit says: bytes, a time, a count, or a share of the whole.
+    /// Any limit: bytes, a time, a count, or a percentage.
     Any,
 }
 
@@ -65,7 +65,7 @@ pub(super) enum Unit {
 /// at.
 ///
 /// # Errors
-/// The first rule that cannot be read, with what is understood.
+/// The first rule that cannot be parsed, with the accepted syntax.
 pub(super) fn parse(
     options: &RuleOptions,
     columns: &[(&'static str, Unit)],

@@ -1,4 +1,4 @@
-//! `convert NEW x.svg --base OLD`: a flame graph of what changed.
+//! `convert NEW x.svg --base OLD`: a flame graph of the changes.
 
 use super::{Conversion, Converted, Report};
 use crate::analysis::dominator_stacks::{self, Counted};

@@ -163,15 +163,15 @@ impl<'a> Conversion<'a> {
         use Target::{Hprof, Mojo, Parquet, Pprof};
         let binary = matches!(self.target, Pprof | Mojo | Hprof | Parquet);
         let destination = Destination::create(path, &self.args.input, binary)?;
-        // What hprof fills up is bounded by its writer.
+        // The hprof writer limits its padding.
         let fills = self.target == Target::Hprof && self.input.kind == Kind::Heap;
         let destination = if fills { destination } else { destination.at_most(self.most_output()) };
         // pprof files are gzipped by definition; packing harder takes longer than all the rest.
         Ok(if self.target == Target::Pprof { destination.gzipped() } else { destination })
     }
 
-    /// Writes the output, which gets its name when it is complete. Returns what was written, and
-    /// the bytes of a plain file.
+    /// Writes the output, which gets its name when it is complete. Returns the report, and the
+    /// bytes of a plain file.
     fn write<W>(
         &self,
         write: impl FnOnce(&mut Destination) -> io::Result<W>,

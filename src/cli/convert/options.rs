@@ -9,7 +9,7 @@ use crate::input::Kind;
 /// Refuses options that this input or this target does not know.
 ///
 /// # Errors
-/// One line that names the first such option, and what it is for.
+/// One line with the first such option and the targets that have it.
 pub(super) fn refuse_foreign(
     args: &ConvertArgs,
     target: Target,

@@ -1,5 +1,5 @@
-//! A profile in a format whose readers add up stacks that stand in it several times, or in a
-//! picture: stacks need not be kept to the end.
+//! Converts a profile in parts, to a picture or to a format whose readers add up repeated stacks,
+//! so that stacks need not be kept to the end.
 
 use super::Conversion;
 use super::profile::{ConvertedProfile, Freed, metrics, selection};
@@ -32,7 +32,7 @@ pub(super) fn convert(
             Some(out) => out,
             None => conversion.create()?,
         };
-        // What is seen as it is written cannot be begun again.
+        // Output that is visible while it is written cannot be restarted.
         let out = if is_written_at_the_end(conversion.target) { out } else { out.waiting() };
         let mut output = Output {
             conversion,
@@ -67,7 +67,7 @@ enum Finished {
     },
 }
 
-/// Whether all that is written is written when the last part is there.
+/// Whether the target is written only after the last part.
 fn is_written_at_the_end(target: Target) -> bool {
     matches!(target, Target::Speedscope | Target::Svg)
 }
@@ -190,7 +190,7 @@ impl Writer {
         }
     }
 
-    /// Writes the last part and what comes after all.
+    /// Writes the last part and the end of the output.
     fn finish(mut self, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
         self.part(stacks, out)?;
         match self {

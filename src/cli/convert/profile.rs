@@ -1,4 +1,4 @@
-//! A profile as anything but what streams.
+//! Converts a profile to formats that are not streamed.
 
 use super::{Conversion, Converted, Report, parts, stacks};
 use crate::cli::args::{ConvertArgs, DialectArg, Target};
@@ -74,7 +74,7 @@ pub(super) struct ConvertedProfile {
     pub(super) bytes: Option<u64>,
 }
 
-/// Memory that went out of use and is not written, because only what came into use is.
+/// Freed memory, which is not written because the output contains only gained memory.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Freed {
     /// Stacks of threads in which that happened.
@@ -83,7 +83,7 @@ pub(super) struct Freed {
 }
 
 impl Freed {
-    /// Adds what is not written of a profile, or of a part of it.
+    /// Adds the omissions of a profile, or of a part of it.
     pub(super) fn add(
         &mut self,
         conversion: &Conversion<'_>,
@@ -173,8 +173,8 @@ fn keeps_samples(target: Target, args: &ConvertArgs) -> bool {
     }
 }
 
-/// The metric that was requested; otherwise all, or the main one for what has one only. Widths of
-/// frames cannot be negative, so that the net change of memory is written as what came into use.
+/// Returns the requested metric, otherwise all, or the main one for targets with a single metric.
+/// Widths of frames cannot be negative, so the net change of memory is written as gained memory.
 ///
 /// # Errors
 /// A [`UsageError`] if the profile has no metric of that name.

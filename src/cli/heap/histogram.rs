@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 /// has roots and objects are told apart by them, [`Histogram::unreachable`] is there.
 ///
 /// # Errors
-/// When the heap does not have what to group by.
+/// When the heap lacks the data to group by.
 pub(crate) fn histogram(
     loaded: &Analyses<'_>,
     by: ByArg,

@@ -14,8 +14,8 @@ use crate::source::Source;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens and loads a heap for a command that profiles do not have. `instead` says what to do with a
-/// profile.
+/// Opens and loads a heap for a command that does not support profiles. `instead` is a hint about
+/// the command to use for a profile.
 ///
 /// # Errors
 /// A [`UsageError`](crate::cli::status::UsageError) for a profile; otherwise as [`load_for`].
@@ -85,7 +85,7 @@ pub(crate) fn load_as(
 ///
 /// # Errors
 /// A [`UsageError`] when the file has no such snapshot, or the heap is too large for memory; an
-/// `InputError` when nothing can be loaded. Damage after what could be loaded is no error: it is in
+/// `InputError` when nothing can be loaded. Damage after the loaded part is not an error: it is in
 /// [`Loaded::damage`], or in the source of the input.
 pub(crate) fn load_for<'a>(
     work: Work,
@@ -150,8 +150,8 @@ pub(crate) fn load_options<'a>(
         .progress(progress)
 }
 
-/// The error of a reader, as one about this input, or about arguments that ask for what it does not
-/// have.
+/// Converts the error of a reader to an error about this input, or about arguments that request
+/// data it does not have.
 pub(crate) fn refused(error: Error, input: &Input) -> anyhow::Error {
     match error.kind() {
         ErrorKind::Absent => UsageError::new(error.message()).into(),
@@ -185,11 +185,11 @@ pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l
     input.source.damage().or(loaded.damage.as_ref())
 }
 
-/// Prints what was odd about a loaded heap, and what ended the reading early. Returns the status
-/// that belongs to it.
+/// Prints the warnings of a loaded heap, and the damage that ended the reading early. Returns the
+/// status.
 pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
     let terminal = &session.terminal;
-    // What every dump of HotSpot leaves out is no news.
+    // Omissions in every dump of HotSpot are not worth a warning.
     for warning in loaded
         .heap
         .warnings

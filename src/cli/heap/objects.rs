@@ -1,4 +1,5 @@
-//! Single objects: the analysed heap, objects in JSON, and what to say when there is none.
+//! Single objects: the analyzed heap, objects in JSON, and messages about objects that do not
+//! exist.
 
 use super::load::damage;
 use crate::analysis::dominator_tree::DominatorTree;
@@ -12,12 +13,12 @@ use crate::cli::terminal::{show_path, shown};
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 
-/// A heap, and what its graph says.
+/// A heap with the analysis of its graph.
 pub(crate) struct Analysed<'h, 'a> {
     pub(crate) heap: &'h Heap<'a>,
     pub(crate) graph: &'h Graph<'a>,
     analyses: &'h Analyses<'a>,
-    /// The file is damaged before the end of what holds objects.
+    /// Whether the file is damaged before the end of its roots and references.
     incomplete: bool,
 }
 
@@ -31,7 +32,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
         }
     }
 
-    /// The dominator tree, which is computed when it is first asked for.
+    /// Returns the dominator tree, which is computed on first use.
     pub(crate) fn tree(&self) -> &'h DominatorTree {
         self.analyses.tree()
     }
@@ -80,8 +81,8 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.analyses.is_live(object)
     }
 
-    /// Whether roots reach an object. `None` if what was not read may hold it, and if the dump has
-    /// no roots.
+    /// Whether roots reach an object. `None` if unread data may hold it, and if the dump has no
+    /// roots.
     pub(crate) fn reachable(&self, object: ObjectId) -> Option<bool> {
         match self.is_live(object) {
             true => Some(true),
@@ -108,8 +109,8 @@ impl<'h, 'a> Analysed<'h, 'a> {
     }
 }
 
-/// The type, and what the runtime calls the object: `Library dart:core`; or the class that it stands
-/// for: `class Small`.
+/// Returns the type and the runtime's name for the object: `Library dart:core`; or the class that
+/// it represents: `class Small`.
 pub(crate) fn describe(heap: &Heap<'_>, object: ObjectId) -> String {
     if heap.class_object(object).is_some() {
         return shown(heap.shown_name(object));

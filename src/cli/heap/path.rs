@@ -145,7 +145,7 @@ fn indent(depth: usize) -> String {
 /// Columns without a header: sizes to the right, the rest to the left.
 fn aligned(rows: &[[String; 6]]) -> String {
     let width = |column: usize| {
-        // What says that steps are left out has no other columns and may stand beyond the first.
+        // The line about omitted steps has no other columns, so it may extend beyond the first.
         let cells =
             rows.iter().filter(|row| column > 0 || !row[1].is_empty() || !row[2].is_empty());
         cells.map(|row| row[column].chars().count()).max().unwrap_or(0)
@@ -199,7 +199,7 @@ fn shortened(mut parts: Vec<String>) -> Vec<String> {
     parts
 }
 
-/// The root, then each step: its label and its object, with a text behind it.
+/// The root, then each step: its label and its object, followed by a text.
 fn parts(heap: &Heap<'_>, path: &Path, behind: impl Fn(ObjectId) -> String) -> Vec<String> {
     let (kind, root) = root_text(heap, path.origin);
     let mut parts = vec![format!("{} {}", kind.name(), shown(&root))];

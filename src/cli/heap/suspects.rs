@@ -1,4 +1,4 @@
-//! Suspects in words: what looks like a leak or a waste, each with the path that keeps it alive.
+//! Suspects in words: likely leaks and waste, each with the path that keeps it alive.
 
 use super::{Analysed, path, type_name, value};
 use crate::analysis::paths::shortest::Shortest;

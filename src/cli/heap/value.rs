@@ -1,4 +1,4 @@
-//! The value of an object: its contents besides references.
+//! The value of an object: its contents other than references.
 
 use super::objects::Analysed;
 use crate::cli::print::Value as Json;
@@ -144,7 +144,7 @@ pub(crate) fn line(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// Memory, 16 bytes a line, with what the pointers in each line refer to.
+/// Prints memory, 16 bytes per line, with the targets of the pointers in each line.
 pub(crate) fn hex(
     analysed: &Analysed<'_, '_>,
     object: ObjectId,

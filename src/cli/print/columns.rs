@@ -138,13 +138,13 @@ impl<'a, T> Columns<'a, T> {
         self.last(|column| column.is_bold = true)
     }
 
-    /// Draws the last column like a bar, which goes first where there is no room.
+    /// Draws the last column like a bar, which is dropped first if there is no room.
     pub(crate) fn drawn(self) -> Self {
         self.last(|column| column.kind = Kind::Bar)
     }
 
-    /// Chooses the columns that people see, by their keys, in this order. Without a choice they see
-    /// all that have a heading.
+    /// Selects the columns of tables for people, by key, in this order. The default is all columns
+    /// with a heading.
     pub(crate) fn table(mut self, keys: &[&'static str]) -> Self {
         self.layout.table = Some(keys.to_vec());
         self

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-/// Puts `'` before each field that begins like a formula and is no number: with `=`, `+`, `-`, `@`,
-/// a tab or CR.
+/// Puts `'` before each field that begins like a formula and is not a number: with `=`, `+`, `-`,
+/// `@`, a tab or CR.
 pub(crate) struct CsvSafe<W> {
     out: W,
     /// Of the field that has not ended.
@@ -40,7 +40,7 @@ impl<W: Write> Write for CsvSafe<W> {
                 self.end_field()?;
                 self.out.write_all(&[byte])?;
             } else {
-                // Two quotes in a row are one in the text, and change nothing here.
+                // Two consecutive quotes are one quote in the text and change nothing here.
                 self.in_quotes ^= byte == b'"';
                 self.field.push(byte);
             }

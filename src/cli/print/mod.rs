@@ -68,7 +68,7 @@ impl<'a> Document<'a> {
 pub(crate) enum Shown<'f> {
     /// A table, and a text below it.
     Table(&'f dyn Fn() -> String),
-    /// A text of its own. Markdown has the columns all the same.
+    /// A separate text. Markdown still has the columns.
     Text(&'f dyn Fn() -> String),
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn to_output(
     written.map_err(|error| OutputError::stdout(error).into())
 }
 
-/// Writes a header, also where there are no rows, and a line for each row.
+/// Writes a header, even without rows, and a line for each row.
 fn csv(rows: Rows<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
     let (names, rows) = rows.fields();

@@ -1,4 +1,4 @@
-//! Rows of results in every output format, whatever their type: the code stands once in the program.
+//! Rows of results in every output format, for any type of row.
 
 use super::table::{Align, Table};
 use super::value::Value;

@@ -1,7 +1,8 @@
 //! Small drawings of series.
 
-/// A bar for each value, or for each run of them where there are too many: the largest of the run.
-/// Bars go from the smallest value to the largest, so that a small change of a large number shows.
+/// Draws a bar for each value, or for the largest of each run of values if there are too many. Bars
+/// range from the smallest value to the largest, so that small changes of large numbers are
+/// visible.
 pub(crate) fn spark(values: &[u64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const WIDEST: usize = 40;

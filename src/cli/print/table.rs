@@ -54,7 +54,7 @@ const NAME: usize = 20;
 const BESIDE: usize = 12;
 
 impl Table {
-    /// A table with the alignment of each column, for names: what is too long is cut.
+    /// Creates a table of names with the alignment of each column: long names are truncated.
     pub(crate) fn new(columns: &[Align]) -> Self {
         Self {
             rows: Vec::new(),
@@ -65,7 +65,7 @@ impl Table {
         }
     }
 
-    /// A table for sentences: what is too long is wrapped.
+    /// Creates a table of sentences: long sentences are wrapped.
     pub(crate) fn of_sentences(columns: &[Align]) -> Self {
         Self { excess: Excess::Wrap, ..Self::new(columns) }
     }
@@ -120,7 +120,7 @@ impl Table {
         self.rows_in(&self.widths(columns), columns)
     }
 
-    /// The width of each column; `None` for those that there is no room for.
+    /// Returns the width of each column; `None` for columns that do not fit.
     fn widths(&self, columns: Option<u16>) -> Vec<Option<usize>> {
         let width = |column: usize| {
             self.rows.iter().filter_map(|row| row.cell(column)).map(display_width).max()
@@ -198,7 +198,7 @@ impl Table {
         let keeps_least = self.excess == Excess::Cut && total(&least) <= room;
         let mut widths: Vec<Option<usize>> = vec![None; natural.len()];
         let columns = || (0..natural.len()).filter(|column| visible(*column));
-        // Numbers stay whole, and so does what needs no more than it gets anyway.
+        // Numbers are never truncated, nor are cells that fit anyway.
         for column in columns().filter(|column| shown[*column] > 0) {
             if self.aligns[column] == Align::Right
                 || keeps_least && natural[column] <= least[column]

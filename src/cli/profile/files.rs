@@ -53,7 +53,7 @@ impl<'a> ShortFiles<'a> {
         shown(self.0.get(path).copied().unwrap_or(path))
     }
 
-    /// `name (file)`, or `name (file:line)`, or the name alone where there is no file.
+    /// `name (file)`, or `name (file:line)`, or only the name if there is no file.
     pub(crate) fn name(&self, name: &str, file: &str, line: Option<u32>) -> String {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
         let name = shown(name);

@@ -31,7 +31,7 @@ pub(crate) struct ProfileInput<'a> {
 ///
 /// # Errors
 /// A [`UsageError`] when the profile has no such thread or process; an `InputError` when nothing
-/// can be loaded. Damage behind what could be loaded is no error.
+/// can be loaded. Damage after the loaded part is not an error.
 pub(crate) fn load_profile<'a>(
     input: &'a Input,
     options: &ProfileOptions,
@@ -70,7 +70,7 @@ pub(crate) fn load_profile_in_parts<'a>(
     session: &Session,
     mut add: impl FnMut(&Selected<'_>),
 ) -> anyhow::Result<ProfileInput<'a>> {
-    // What stays has to be there as a whole, and is one part.
+    // A resident profile must be complete, so it is one part.
     if session.resident.is_some() {
         return load_profile(input, options, session);
     }
@@ -135,10 +135,10 @@ pub(crate) fn selection(options: &ProfileOptions) -> Selection {
     }
 }
 
-/// Refuses to select what is not there.
+/// Refuses to select a thread that does not exist.
 ///
 /// # Errors
-/// A [`UsageError`] that names what there is.
+/// A [`UsageError`] with the names of existing threads.
 pub(crate) fn require_thread(
     profile: &Profile,
     selection: &Selection,
@@ -171,7 +171,7 @@ pub(crate) fn require_thread(
 /// The metric of a profile with this name.
 ///
 /// # Errors
-/// A [`UsageError`] that names what there is.
+/// A [`UsageError`] with the names of existing metrics.
 pub(crate) fn named(profile: &Profile, name: &str, path: &Path) -> Result<Metric, UsageError> {
     profile.metric(name).ok_or_else(|| no_metric(profile, name, path))
 }
@@ -183,7 +183,7 @@ fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
         true => UsageError::new(format!("{path} has no {name}: it was recorded in {mode} mode")),
         false => UsageError::new(format!("{path} has no metric {name}")),
     };
-    // What came into use and what went out of use are parts of memory.
+    // Gained and freed memory are parts of memory.
     let parts = [Metric::MEMORY_GAINED, Metric::MEMORY_FREED];
     let has = profile.metrics_to_choose().into_iter().filter(|metric| !parts.contains(metric));
     error.hint(format!(
@@ -217,7 +217,7 @@ fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
 }
 
 impl ProfileInput<'_> {
-    /// The metric that was requested, or what the profiler measured.
+    /// Returns the requested metric, or the main metric of the profile.
     ///
     /// # Errors
     /// A [`UsageError`] when the profile does not have it.
@@ -255,8 +255,8 @@ impl ProfileInput<'_> {
         self.input.source.damage().or(self.damage.as_ref())
     }
 
-    /// Prints what was odd about the profile, and what ended the reading early. Returns the status
-    /// that belongs to it.
+    /// Prints the warnings of the profile, and the damage that ended the reading early. Returns the
+    /// status.
     pub(crate) fn report(&self, session: &Session) -> Status {
         let (profile, notes) = (&self.profile, &self.profile.notes);
         for (count, one, many) in [
@@ -300,7 +300,7 @@ impl ProfileInput<'_> {
     }
 }
 
-/// Names what there is in place of what there is not.
+/// Lists existing threads in the error about one that does not exist.
 fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageError {
     const SHOWN: usize = 20;
     let pid = selection.pid.map(|pid| format!("process {pid}"));

@@ -38,7 +38,7 @@ const SMALLEST_OBJECT: u64 = 4;
 /// Loads the graph of a snapshot.
 ///
 /// # Errors
-/// When the header cannot be read, or a snapshot other than number 0 is wanted. Damage behind the
+/// When the header cannot be read, or a snapshot other than number 0 is requested. Damage after the
 /// header is part of what is loaded.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut records = Records::new(bytes)?;

@@ -31,7 +31,7 @@
 //! | 8 | name of a class, function, library, isolate …: str |
 //!
 //! There is no version, no checksum and no length of any part: the file can only be read from front
-//! to back, and nothing behind an unknown tag can be read at all. Sizes are bytes on the heap;
+//! to back, and nothing after an unknown tag can be read at all. Sizes are bytes on the heap;
 //! Smis, the synthetic root objects and the objects that all isolates share have size 0. Of all
 //! header values only `referenceCount >=` the references and `capacity >= shallowSize` are
 //! promised; the sizes are those at the time of writing and differ from the sums.

@@ -232,7 +232,7 @@ impl<'a> Records<'a> {
         explain(error)
     }
 
-    /// Reads the identity hash codes behind the last record, by object. None unless all records
+    /// Reads the identity hash codes after the last record, by object. None unless all records
     /// were read, or if there are none.
     ///
     /// # Errors
@@ -271,7 +271,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Adds what usually lies behind a cut.
+/// Adds what usually lies after a cut.
 #[cold]
 fn explain(error: Error) -> Error {
     match error.kind() {
@@ -285,7 +285,7 @@ fn explain(error: Error) -> Error {
 /// The identity hash code of each object, 0 where it has none. None if the file has no such codes.
 ///
 /// # Errors
-/// When a record or the hash codes behind them cannot be read.
+/// When a record or the hash codes after them cannot be read.
 pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
     let mut records = Records::new(bytes)?;
     while records.next().transpose()?.is_some() {}
@@ -295,7 +295,7 @@ pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
 /// Gives every record to the visitor.
 ///
 /// # Errors
-/// The first damage, in the records or behind them.
+/// The first damage, in the records or after them.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

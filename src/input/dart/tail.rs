@@ -1,4 +1,4 @@
-//! The end of the file, behind the records: identity hash codes and padding.
+//! The end of the file, after the records: identity hash codes and padding.
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ pub struct Tail {
     /// The number of identity hash codes that are not 0. `None` if the file has none at all, as
     /// those of Dart 2.12 and before.
     pub nonzero_hashes: Option<u64>,
-    /// Zeros behind the end.
+    /// Zeros after the end.
     pub trailing_zeros: u64,
 }
 

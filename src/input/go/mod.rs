@@ -45,7 +45,7 @@
 //! the pages "heapdump13" to "heapdump15-through-heapdump17" of the Go wiki, corrected where dumps
 //! of Go 1.19, 1.22 and 1.27 (amd64, 386, s390x, mips) say otherwise.
 //!
-//! * [`records`]: the records as they stand in the file; their layouts are in [`params`],
+//! * [`records`]: the records in file order; their layouts are in [`params`],
 //!   [`object`], [`types`], [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made
 //!   of [`fields`];
 //! * `plain`: runs of objects in their usual form, which is what makes a pass fast;

@@ -94,7 +94,7 @@ struct OpenPage {
     size: u64,
     scan: bool,
     /// For `AllocHeaders` with and without pointers, then for `GreenTea`: where slots end, and
-    /// objects behind that.
+    /// objects after that.
     ends: [u64; 4],
     behind: [Behind; 4],
     /// The least of `ends`. Nearly all objects lie before it.

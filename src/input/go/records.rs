@@ -1,4 +1,4 @@
-//! The records of a dump, one by one, as they stand there.
+//! The records of a dump, one by one, in file order.
 
 use super::draft::Draft;
 use super::goroutine::{Defer, Goroutine, OsThread, Panic, StackFrame};
@@ -78,7 +78,7 @@ impl<'a> Records<'a> {
         Version::detect(bytes).map(|version| Self::with_version(bytes, version))
     }
 
-    /// Reads by the layout of `version`, whatever the magic says.
+    /// Reads by the layout of `version`, whatever the magic is.
     pub(super) fn with_version(bytes: &'a [u8], version: Version) -> Self {
         let has_contpc = if version == Version::Go13 { None } else { Some(true) };
         let cursor = Cursor::at(bytes, MAGIC_LENGTH as u64);

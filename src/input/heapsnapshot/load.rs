@@ -37,8 +37,8 @@ use values::NodeNames;
 /// Loads the graph of a snapshot.
 ///
 /// # Errors
-/// When the bytes are not a snapshot, a snapshot other than number 0 is wanted, or there are too
-/// many nodes. Later damage is part of what is loaded.
+/// When the bytes are not a snapshot, a snapshot other than number 0 is requested, or there are too
+/// many nodes. Later damage is part of the result.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
@@ -86,7 +86,7 @@ fn build<'a>(
     };
     let heap = builder.heap();
     heap.shallow = shallow;
-    // Edges behind those of the last node belong to no node.
+    // Edges after those of the last node belong to no node.
     edges.target.truncate(edges.len().saturating_sub(surplus));
     edges.label.truncate(edges.target.len());
     heap.references = References { first, target: edges.target, label: edges.label, weak: weak.0 };

@@ -26,7 +26,7 @@ pub enum Rec<'a> {
     },
     /// An edge.
     Edge {
-        /// Position of the node that the edge belongs to. `None` behind the edges of the last node.
+        /// Position of the node that the edge belongs to. `None` after the edges of the last node.
         from_node: Option<u64>,
         /// The name of its type.
         edge_type: &'a str,

@@ -22,7 +22,7 @@ pub struct ClassDump<'a> {
     pub signers: u64,
     /// The protection domain.
     pub domain: u64,
-    /// HotSpot: bytes of all fields, inherited ones included, as they stand in the file. Others:
+    /// HotSpot: bytes of all fields, inherited ones included, as in the file. Others:
     /// the size of an object.
     pub instance_size: u32,
     /// Constants of the pool; all writers leave them out.

@@ -61,7 +61,7 @@ pub enum Gaps {
     /// All are filled, those of superclasses too: JDK 15 and later (`FieldLayoutBuilder`,
     /// JDK-8237767).
     Filled,
-    /// The fields of a class begin behind those of its superclass, rounded up to a reference. The
+    /// The fields of a class begin after those of its superclass, rounded up to a reference. The
     /// gap before a long is filled by other fields of the class: up to JDK 14
     /// (`ClassFileParser::layout_fields`), and later with `-UseEmptySlotsInSupers`.
     Own,

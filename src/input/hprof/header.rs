@@ -18,7 +18,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The runtime behind the version, and the width of its ids.
+    /// The runtime after the version, and the width of its ids.
     pub(super) fn origin(&self) -> Provenance {
         let runtime = if self.version == "1.0.3" { "Android" } else { "Java" };
         let bits = self.id_size.bytes().saturating_mul(8);

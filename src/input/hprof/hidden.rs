@@ -11,7 +11,7 @@ pub(super) struct Hidden {
     /// The objects are larger than their fields by what depends on the version: the distance to one
     /// neighbour is enough to tell.
     pub larger: bool,
-    /// The objects have a stack behind their fields, so that they differ in size.
+    /// The objects have a stack after their fields, so that they differ in size.
     pub chunk: bool,
     /// Up to JDK 14 references come first, and the gap before a long stays empty.
     pub fixed: bool,

@@ -8,7 +8,7 @@
 //! * A distance below the size by the rules is the size, as objects do not overlap.
 //! * A distance above it is the size if the JVM is known to add something to the class (`hidden`),
 //!   or if it is that of at least [`MANY`] neighbours and of half of them all. Otherwise there is
-//!   garbage behind the objects, and the rules count.
+//!   garbage after the objects, and the rules count.
 //!
 //! Bytes that a class has beyond the rules are in its subclasses too. Addresses are not used when
 //! they are not those of a JVM: no multiples of 8, or closer to each other than the fields between
@@ -239,7 +239,7 @@ fn pick(
 }
 
 /// Takes class objects for instances of java.lang.Class, which they are but for the static fields
-/// behind them.
+/// after them.
 fn see_mirrors(
     distance: &mut Option<Distance>,
     classes: &ClassTable<'_>,

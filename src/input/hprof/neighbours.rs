@@ -269,7 +269,7 @@ impl Watch {
         }
     }
 
-    /// Whether the sample has all pages behind the first one up to the last one.
+    /// Whether the sample has all pages after the first one up to the last one.
     fn holds_all(&self, first: u64, last: u64) -> bool {
         last.saturating_sub(first) <= EMPTY_PAGES
             && (first..last).all(|page| hash(page.saturating_add(1)) <= self.limit)

@@ -111,7 +111,7 @@ pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Resu
 /// end: there is no other sign of a cut between two records.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
-    /// Behind the current segment.
+    /// After the current segment.
     cursor: Cursor<'a>,
     header: Header,
     /// The rest of the current segment or heap dump.
@@ -152,7 +152,7 @@ impl<'a> Records<'a> {
         &self.header
     }
 
-    /// Bytes in the bodies of records behind their fields, so far.
+    /// Bytes in the bodies of records after their fields, so far.
     pub fn surplus(&self) -> u64 {
         self.surplus
     }

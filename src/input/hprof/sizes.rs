@@ -12,7 +12,7 @@
 //!   since 15, which the field `classData` of java.lang.Class tells, gaps are filled, as VisualVM
 //!   counts all versions.
 //!
-//! A class object is an instance of java.lang.Class with the static fields of its class behind it.
+//! A class object is an instance of java.lang.Class with the static fields of its class after it.
 //! With ids of 4 bytes and in stated sizes it counts its static fields, rounded up to 8, as in MAT;
 //! in files of dumptool, where classes are not objects of the original heap, it counts nothing.
 
@@ -89,7 +89,7 @@ impl Layout {
         up(size, self.alignment)
     }
 
-    /// Bytes of the references and numbers of static fields, behind a java.lang.Class: references
+    /// Bytes of the references and numbers of static fields, after a java.lang.Class: references
     /// come first, longs are aligned.
     pub(super) fn statics(&self, statics: &Statics<'_>, strings: &Strings<'_>) -> u64 {
         let mut widths = Widths::default();

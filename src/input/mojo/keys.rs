@@ -1,4 +1,4 @@
-//! The names and frames behind the keys of a MOJO file.
+//! The names and frames that the keys of a MOJO file refer to.
 //!
 //! Keys are pointers of the profiled process, so they mean something only together with the process
 //! of the last STACK: two processes use the same keys for different things. They are defined again

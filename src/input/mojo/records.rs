@@ -1,4 +1,4 @@
-//! The events of a MOJO file, one by one, as they stand there.
+//! The events of a MOJO file, one by one, in file order.
 
 use super::NEWEST;
 use crate::bytes::Cursor;

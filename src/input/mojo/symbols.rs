@@ -1,4 +1,4 @@
-//! Keys as text: names as they stand in the file, and frames of them.
+//! Keys as text: names as in the file, and frames of them.
 
 use super::keys::{Keys, UNKNOWN, UNRESOLVED, undefined};
 use super::records::FrameDefinition;

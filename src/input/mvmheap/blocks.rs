@@ -1,4 +1,4 @@
-//! The blocks of version 3, as they stand in the file.
+//! The blocks of version 3, in file order.
 
 use super::frame::{FRAME_MAGIC, swapped_u64, take_frame};
 use crate::bytes::Cursor;

@@ -1,4 +1,4 @@
-//! The blocks or sections of a file as records, one by one, as they stand there.
+//! The blocks or sections of a file as records, one by one, in file order.
 
 use super::Version;
 use super::blocks::{Block, Body, toc_entries};

@@ -1,4 +1,4 @@
-//! The sections of version 2, as they stand in the file.
+//! The sections of version 2, in file order.
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};

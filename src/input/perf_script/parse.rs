@@ -129,7 +129,7 @@ impl<'a> Words<'a> {
         self.line.get(self.at..).unwrap_or_default()
     }
 
-    /// Takes the next word if it is what is wanted.
+    /// Takes the next word if it is what is requested.
     fn next_if<T>(&mut self, wanted: impl FnOnce(&'a [u8]) -> Option<T>) -> Option<T> {
         let mut after = *self;
         let (_, word) = after.next()?;

@@ -21,7 +21,7 @@ use std::fmt::Write;
 ///
 /// # Errors
 /// When the header cannot be read, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of what is loaded.
+/// objects. Later damage is part of the result.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;

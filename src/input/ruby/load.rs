@@ -28,7 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 ///
 /// # Errors
 /// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of what is loaded.
+/// objects. Later damage is part of the result.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     check_beginning(bytes)?;
     only_snapshot(options.snapshot)?;

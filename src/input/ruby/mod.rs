@@ -14,14 +14,14 @@
 //!
 //! Up to Ruby 3.0, names of classes, files and methods are written without escapes, so that a line
 //! may not be JSON: such a line is counted and skipped. A dump with `since:` has no roots: all that
-//! nothing refers to is taken for one.
+//! nothing refers to counts as a root.
 //!
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
 //! and 4.0 (WebAssembly).
 //!
 //! * [`line`](mod@line): a line; [`lines`]: all of them, in parallel; [`records`]: in order;
-//! * [`load`](mod@load): the graph, for the model; `types`: what objects are called;
-//! * [`summary`]: what `info` says; [`check`]: the invariants.
+//! * [`load`](mod@load): the graph, for the model; `types`: the names of types;
+//! * [`summary`]: the `info` summary; [`check`]: the invariants.
 
 pub mod distinct;
 mod invariants;

@@ -36,7 +36,7 @@ struct WrittenTable {
     bytes: Option<u64>,
 }
 
-/// Whether an input becomes tables. A profile as CSV or JSON lines is one by itself, with whole
+/// Whether an input becomes tables. A profile as CSV or JSON lines is a single table with whole
 /// stacks, unless a table is named.
 pub(super) fn are_meant(args: &ConvertArgs, target: Target, input: &Input) -> bool {
     match target {

@@ -143,8 +143,8 @@ fn stem(path: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// Percent-encodes what has a meaning in paths, globs and URLs. Letters stay, those of other scripts
-/// too: not every reader decodes UTF-8.
+/// Percent-encodes characters with a meaning in paths, globs and URLs. Letters of all scripts stay,
+/// because not every reader decodes UTF-8.
 fn encoded(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -28,7 +28,7 @@ enum Model<'a> {
 }
 
 impl<'a> TableSource<'a> {
-    /// Loads what the tables are made of.
+    /// Loads the data of the tables.
     ///
     /// # Errors
     /// As for any conversion: when nothing can be loaded, or options do not fit the input.
@@ -90,8 +90,8 @@ impl<'a> TableSource<'a> {
         }
     }
 
-    /// The row of the table `dump`. What has to be read for it is only there if the table is
-    /// `wanted`.
+    /// Returns the row of the table `dump`. Data that requires reading the file is present only if
+    /// the table is `wanted`.
     fn dump_row(&self, wanted: bool) -> anyhow::Result<DumpRow> {
         let heap = match &self.model {
             Model::Heap(loaded, tree) => Some((&**loaded, tree)),

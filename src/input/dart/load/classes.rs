@@ -71,7 +71,7 @@ impl Classes {
             .unwrap_or_default()
     }
 
-    /// The name of a slot of an object. Slots behind the last named one are elements.
+    /// The name of a slot of an object. Slots after the last named one are elements.
     #[inline]
     pub(super) fn label(&self, class: &Class, slot: u64) -> Label {
         let label = usize::try_from(slot).ok().and_then(|slot| self.labels(class).get(slot));
@@ -157,7 +157,7 @@ impl Classes {
 }
 
 impl Class {
-    /// The name of a slot behind the labelled ones.
+    /// The name of a slot after the labelled ones.
     #[inline]
     pub(super) fn element_label(&self, slot: u64) -> Label {
         match slot.checked_sub(self.elements) {

@@ -19,7 +19,7 @@ use std::num::Saturating;
 /// objects are read once more for their classes, rather than keeping one for each.
 ///
 /// # Errors
-/// When the header cannot be read, or a snapshot other than number 0 is wanted.
+/// When the header cannot be read, or a snapshot other than number 0 is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;

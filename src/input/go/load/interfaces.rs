@@ -65,7 +65,7 @@ pub(super) struct Interfaces {
     span: u64,
 }
 
-/// The type of a value behind a data word, by the index of a type record.
+/// The type of a value to which a data word points, by the index of a type record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Hinted {
     /// The type of the record.
@@ -82,7 +82,7 @@ pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
         by_name.entry(record.name).or_insert(index);
     }
     let of = |(index, name): (usize, &[u8])| match name {
-        // Behind it can be anything.
+        // It may point to anything.
         b"unsafe.Pointer" => None,
         [b'*', element @ ..] => {
             Some(by_name.get(element).map_or(Hinted::Element(index), |&index| Hinted::Same(index)))

@@ -11,7 +11,7 @@ use std::iter::Sum;
 use std::num::Saturating;
 
 /// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object
-/// point behind it.
+/// point after it.
 pub(super) const HEADER: u64 = 8;
 /// Largest slot of an object that may have a malloc header.
 pub(super) const LARGEST_WITH_HEADER: u64 = 32768;

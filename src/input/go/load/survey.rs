@@ -42,7 +42,7 @@ pub(super) struct Survey<'a> {
     /// [`LoadOptions::by_layout`](crate::input::load::LoadOptions::by_layout).
     pub(super) by_layout: bool,
     pub(super) damage: Option<Error>,
-    /// The statistics were met, which all versions write behind the last root.
+    /// The statistics were met, which all versions write after the last root.
     pub(super) roots_read: bool,
 }
 

@@ -124,7 +124,7 @@ impl Graph<'_> {
             return None;
         }
         // One pass in the order of the file, which is that of memory, finds nearly all; what it
-        // finds behind itself, and what these refer to, is left for later.
+        // finds after itself, and what these refer to, is left for later.
         pending.clear();
         for node in 0..self.nodes.len() {
             if pages.has(node) {

@@ -70,7 +70,7 @@ pub(super) struct Placement<'a> {
     order: std::slice::Iter<'a, u32>,
     first: &'a Offsets,
     column: Vec<u32>,
-    /// Where the next number goes, and how many more go behind it.
+    /// Where the next number goes, and how many more go after it.
     at: usize,
     left: usize,
     placed: u64,

@@ -30,7 +30,7 @@ pub(super) struct Stack<'a> {
 }
 
 impl<'s, 'a> Facts<'s, 'a> {
-    /// Reads the records behind the objects.
+    /// Reads the records after the objects.
     pub(super) fn read(survey: &'s Survey<'a>) -> Self {
         let mut facts = Self {
             version: survey.params.and_then(|params| params.go_version()),

@@ -248,7 +248,7 @@ pub(super) struct Slot<'o> {
     pub(super) size: u64,
     /// Bytes of its malloc header.
     pub(super) header: u64,
-    /// Offsets of its pointers, counted from behind the header.
+    /// Offsets of its pointers, counted from after the header.
     pub(super) pointers: &'o [u64],
     /// The pointers of the type go on to the end of the slot: objects with headers, and large ones
     /// since 1.22.
@@ -296,7 +296,7 @@ pub(super) fn fit(
         return Some((Fit::Exact, count));
     }
     let most = usable.saturating_sub(offset).checked_div(layout.size)?;
-    // Zero-filled room behind the last value may have no pointers listed.
+    // Zero-filled room after the last value may have no pointers listed.
     let whole = matched.checked_rem(pattern.len().max(1)) == Some(0);
     if all && (whole || slot.repeats) && (!pattern.is_empty() || from_slice) {
         // A slice may begin inside an array; then the values before it are of the same type.

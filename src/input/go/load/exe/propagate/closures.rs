@@ -55,7 +55,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         Some(of)
     }
 
-    /// The receiver that a method value captures, behind the program counter.
+    /// The receiver that a method value captures, after the program counter.
     pub(super) fn receiver(&self, method: &str) -> Option<Capture> {
         let (of, _) = method.rsplit_once('.')?;
         let name = match of.split_once("(*") {

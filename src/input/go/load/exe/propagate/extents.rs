@@ -16,7 +16,7 @@ impl Extents {
         Self { full: vec![0; objects.div_ceil(64)], parts: Vec::new() }
     }
 
-    /// A slice ends behind so many of the `count` values of an array.
+    /// A slice ends after so many of the `count` values of an array.
     pub(super) fn add(&mut self, object: ObjectId, end: u64, count: u64) {
         let (word, bit) = place(object);
         let Some(full) = self.full.get_mut(word).filter(|full| **full & bit == 0) else { return };

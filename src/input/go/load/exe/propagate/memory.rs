@@ -19,7 +19,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.reader.object_at(address)
     }
 
-    /// Whether an offset is that of an object's first value: behind its malloc header, if it has
+    /// Whether an offset is that of an object's first value: after its malloc header, if it has
     /// one.
     pub(in super::super) fn is_start(&self, object: ObjectId, inside: u64) -> bool {
         let (contents, fields) = self.memory(object);
@@ -132,7 +132,7 @@ impl<'a> Ground<'_, '_, 'a> {
             position ^ size ^ objects.get(object).map_or(0, |typed| typed.count)
         });
         std::hint::black_box(numbers.fold(0, |all, number| all ^ number));
-        // The list of pointers is behind the contents.
+        // The list of pointers is after the contents.
         let byte = |at: u64| self.reader.bytes.get(usize::try_from(at).ok()?).copied();
         let bytes = rows().map(|object| {
             let (position, size) = extent(object);
@@ -207,7 +207,7 @@ impl<'a> ObjectMemory<'a> {
         self.fields.clone().next().is_some()
     }
 
-    /// Offsets of its pointers, counted from behind the malloc header.
+    /// Offsets of its pointers, counted from after the malloc header.
     pub(super) fn pointers(&self) -> impl Iterator<Item = u64> + use<'a> {
         let header = self.header;
         self.fields.clone().filter_map(move |field| field.offset.checked_sub(header))

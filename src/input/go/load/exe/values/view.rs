@@ -13,7 +13,7 @@ use std::borrow::Cow;
 const MAX_TEXT: u64 = 4096;
 
 impl<'v, 'a> View<'v, 'a> {
-    /// The memory of an object, behind its malloc header.
+    /// The memory of an object, after its malloc header.
     pub(super) fn object(&self, object: ObjectId) -> &'a [u8] {
         let (memory, typed) = (self.memory, self.typed);
         let mut rest = Cursor::at(memory.bytes, memory.positions.get(object.index()));
