@@ -266,7 +266,7 @@ fn compared(
         .sorted();
     report.tables.push(table);
     subject.add_growth(&mut report, lines);
-    report.notes.extend(cut_note(shown, all));
+    report.notes.extend(cut_note("tree", shown, all));
     report.notes.push(
         "The width of a box is the larger of its two sizes. Types with less than 0.001 % are merged."
             .to_owned(),

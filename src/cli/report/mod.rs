@@ -176,10 +176,10 @@ fn fitting(
 }
 
 /// Says how much of a tree the page has.
-fn cut_note(shown: usize, all: usize) -> Option<String> {
+fn cut_note(tree: &str, shown: usize, all: usize) -> Option<String> {
     (shown < all).then(|| {
         format!(
-            "The tree shows the {} largest of its {} lines.",
+            "The {tree} shows the {} largest of its {} lines.",
             count(shown as u64),
             count(all as u64)
         )

@@ -108,8 +108,8 @@ impl Side {
         // The two trees share the lines.
         let (calls, all) = self.calls.tree(&mut report, "Calls", lines / 2);
         let (callers, all_callers) = self.callers.tree(&mut report, "Callers", lines / 2);
-        report.notes.extend(cut_note(calls.depth.len(), all));
-        report.notes.extend(cut_note(callers.depth.len(), all_callers));
+        report.notes.extend(cut_note("tree of calls", calls.depth.len(), all));
+        report.notes.extend(cut_note("tree of callers", callers.depth.len(), all_callers));
         report.trees = vec![calls, callers];
         let functions =
             table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
@@ -162,7 +162,7 @@ fn compared(
     tile("now", amount.show(now));
     tile("difference", amount.change(now.saturating_sub(before)));
     let (tree, all) = calls.tree(&mut report, "What grew (red) and shrank (blue)", lines);
-    report.notes.extend(cut_note(tree.depth.len(), all));
+    report.notes.extend(cut_note("tree", tree.depth.len(), all));
     report.trees.push(tree);
     let shown = &rows[..rows.len().min(table_rows(lines))];
     let own = |sums: &Option<Sums>, metric| sums.as_ref().map(|sums| sums.own.get(metric));

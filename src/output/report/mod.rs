@@ -228,8 +228,8 @@ const EXPLORE_STYLE: &str = include_str!("explore.css");
 const EXPLORE: &str = include_str!("explore.js");
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "66uqiksAZ/aybuHKW1mEHoIE5ek4u1dwvH2FjYYcxWo=";
-const SCRIPT_HASH: &str = "Y8ay0nKG3CdHYwoYNZXrubUkwLzp6aDMQq4rGYz9iU0=";
+const STYLE_HASH: &str = "JzreHq+9pHWmLHAcnmoVlRUizmk1a79Z5qci2WAZ3Z0=";
+const SCRIPT_HASH: &str = "64RN/BsNBA4Yvafb/UVQ/7EzhFv0Kd1npf2O1MChveU=";
 const EXPLORE_STYLE_HASH: &str = "hbBVIsAzRBewe91OMISRoN5sUTRY6Pj6gxBnAIRUVAI=";
 const EXPLORE_HASH: &str = "bp2wkKIUC+HXxo9t0IC2mi+al18qimGW6dDNGNJxXr4=";
 

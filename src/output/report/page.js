@@ -96,18 +96,32 @@
       }
       return at ? `hsl(${hash(space(at) || label(at)) % 360} 55% ${72 + hash(label(at)) % 11}%)` : "#d4d4d4";
     };
+    // What fits into a box: a name with its count, the name, or the name without package, path and file.
+    const short = (text) => text.replace(/ \([^()]*\)$/, "").replace(/^[^\s(]*\//, "").replace(/^(class )?([a-z_]\w*\.)+(?=[A-Z])/, "$1");
+    const boxed = (at, wide) => {
+      const sign = !tree.delta || !tree.delta[at] ? "" : tree.delta[at] > 0 ? "▲ " : "▼ ", plain = sign + label(at);
+      const all = tree.count && tree.count[at] > 1 ? plain + " ×" + count(tree.count[at]) : plain;
+      return [all, plain].find((text) => text.length * 6.4 + 6 <= wide) || sign + short(label(at));
+    };
     const matches = (at) => !query || label(at).toLowerCase().includes(query) || space(at).toLowerCase().includes(query);
 
-    // Boxes of at least two pixels are drawn: the one that is shown, what is above it, and all below it.
+    // Boxes of at least two pixels are drawn: the one that is shown, what is above it, and all below it. What is narrower is
+    // one grey box together. Places are shares of the width, so that paper may have another one.
     const draw = () => {
       const width = chart.clientWidth - 2, boxes = document.createDocumentFragment(), above = [];
       let rows = 0;
       for (let at = tree.parent[top]; at >= 0; at = tree.parent[at]) above.unshift(at);
       const put = (at, x, wide, row) => {
         const box = make("div", "box" + (matches(at) ? "" : " other") + (at === focus ? " focus" : ""));
-        Object.assign(box.style, { left: x + "px", top: row * ROW + "px", width: Math.max(1, wide - 1) + "px", background: color(at) });
-        if (wide > 24) box.textContent = label(at) + (tree.count && tree.count[at] > 1 ? " ×" + count(tree.count[at]) : "");
+        place(box, x, wide, row);
+        box.style.background = color(at);
+        if (wide > 24) box.textContent = boxed(at, wide);
+        // Of the few letters of a narrow box, dots would take half.
+        if (wide < 70) box.classList.add("narrow");
         box.dataset.at = at;
+      };
+      const place = (box, x, wide, row) => {
+        Object.assign(box.style, { left: 100 * x / width + "%", top: row * ROW + "px", width: 100 * Math.max(1, wide - 1) / width + "%" });
         boxes.append(box);
         rows = Math.max(rows, row);
       };
@@ -115,13 +129,27 @@
       const scale = width / Math.max(1, tree.total[top]), open = [[top, 0]];
       while (open.length) {
         const [at, x] = open.pop();
-        put(at, x, tree.total[at] * scale, above.length + tree.depth[at] - tree.depth[top]);
-        let left = x;
+        const row = above.length + tree.depth[at] - tree.depth[top];
+        put(at, x, tree.total[at] * scale, row);
+        let left = x, few = 0, from = x;
+        const rest = () => {
+          if (left - from >= 2) {
+            const box = make("div", "rest", left - from > 70 ? count(few) + " smaller" : "");
+            box.title = count(few) + " smaller; zoom in to see them";
+            place(box, from, left - from, row + 1);
+          }
+          few = 0;
+        };
         for (const child of tree.children[at]) {
           const wide = tree.total[child] * scale;
-          if (wide >= 2) open.push([child, left]);
+          if (wide >= 2) {
+            rest();
+            open.push([child, left]);
+          } else few++;
           left += wide;
+          if (wide >= 2) from = left;
         }
+        rest();
       }
       chart.style.height = (rows + 1) * ROW + 2 + "px";
       chart.replaceChildren(boxes);
@@ -207,9 +235,10 @@
     const filter = make("input"), shown = make("span", "dim"), head = make("thead"), body = make("tbody");
     Object.assign(filter, { type: "search", placeholder: "Filter", size: 28 });
     filter.setAttribute("aria-label", "Filter " + table.title);
-    const { columns } = table, all = columns[0].values.map((_, row) => row);
-    let sort = table.sort, down = true;
     const isText = (column) => column.kind === "name" || column.kind === "text";
+    const columns = table.columns.filter((column, at) => !at || !isText(column) || column.values.some((of) => name(of)));
+    const all = columns[0].values.map((_, row) => row);
+    let sort = columns.indexOf(table.columns[table.sort]), down = true;
     const value = (column, row) => (column.kind === "name" ? name(column.values[row]) : column.values[row]);
     // Several numbers are drawn as bars of text from the smallest to the largest, and said one by one.
     const spark = (numbers, unit) => {
@@ -246,7 +275,7 @@
           if (column.delta && column.values[row]) td.classList.add(column.values[row] > 0 ? "up" : "down");
           return td;
         }));
-        if (table.finds !== null) tr.onclick = (event) => event.target.localName !== "a" && find(value(columns[table.finds], row));
+        if (table.finds !== null) tr.onclick = (event) => event.target.localName !== "a" && find(value(table.columns[table.finds], row));
         return tr;
       }));
       shown.textContent = count(Math.min(MOST, rows.length)) + " of " + count(table.rows) + " shown";
