@@ -92,8 +92,8 @@ pub fn lines(
         omitted: Omitted::default(),
     };
     let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
-    let expander = Expander::new(heap, tree, count, whole, options);
-    grow(nodes, tops, &expander)
+    let mut expander = Expander::new(heap, tree, count, whole, options);
+    grow(nodes, tops, &mut expander)
 }
 
 /// Returns the lines of the subtree below one object. Shares refer to its retained bytes. Returns
@@ -142,33 +142,36 @@ fn below(
     let retained = |number: &u32| tree.retained.of_number(*number);
     let whole = members.iter().map(retained).fold(0, u64::saturating_add);
     let objects = members.iter().map(|number| u64::from(dominators.end(*number) - number)).sum();
-    let expander = Expander::new(heap, tree, objects, whole, options);
+    let mut expander = Expander::new(heap, tree, objects, whole, options);
     let (mut root, children) = match members.as_slice() {
         [] => return Vec::new(),
         &[only] => {
             let object = dominators.object(only).unwrap_or(ObjectId(0));
-            let mut root = expander.child(TreeItem::Object(object), members);
+            let mut root = expander.child(TreeItem::Object(object), members, whole);
             let children = expander.expand(&mut root);
             (root, children)
         }
         _ => {
-            let mut root = expander.child(TreeItem::Selection, Vec::new());
-            (root.line.count, root.line.total_bytes) = (objects, whole);
+            let mut root = expander.child(TreeItem::Selection, Vec::new(), whole);
+            root.line.count = objects;
             (root, expander.group(members))
         }
     };
     root.shown = true;
-    grow(vec![root], children, &expander)
+    grow(vec![root], children, &mut expander)
 }
 
 /// Adds lines below the first node, the largest ones first.
-fn grow(mut nodes: Vec<Node>, children: Vec<Node>, expander: &Expander<'_, '_>) -> Vec<TreeLine> {
-    let options = &expander.options;
+fn grow(
+    mut nodes: Vec<Node>,
+    children: Vec<Node>,
+    expander: &mut Expander<'_, '_>,
+) -> Vec<TreeLine> {
     let mut pending = BinaryHeap::new();
     for child in children {
         add(&mut nodes, &mut pending, 0, child, expander);
     }
-    let mut left = options.lines.saturating_sub(1);
+    let mut left = expander.options.lines.saturating_sub(1);
     while let Some((_, std::cmp::Reverse(index))) = pending.pop() {
         if left == 0 {
             omit(&mut nodes, index);

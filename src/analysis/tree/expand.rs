@@ -22,6 +22,23 @@ pub(super) struct Expander<'h, 'a> {
     smallest: u64,
     /// The smallest object that is a line by itself.
     smallest_single: u64,
+    /// By type: its row in the lines that are being made, or [`NONE`].
+    rows: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The objects immediately below a line: their sums and, if they are shown, the lines for them.
+#[derive(Default)]
+struct Below {
+    count: u64,
+    bytes: u64,
+    /// Objects that are lines by themselves.
+    singles: Vec<u32>,
+    /// The others by type, with the bytes that they retain.
+    by_type: Vec<(TypeId, Vec<u32>, u64)>,
+    /// Whether there are lines for them.
+    shown: bool,
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
@@ -47,7 +64,8 @@ impl<'h, 'a> Expander<'h, 'a> {
             true => u64::MAX,
             false => share(SINGLE_SHARE).max(smallest),
         };
-        Self { heap, tree, options, same, types: by_number, smallest, smallest_single }
+        let rows = vec![NONE; heap.types.len()];
+        Self { heap, tree, options, same, types: by_number, smallest, smallest_single, rows }
     }
 
     /// Whether a line is large and near enough.
@@ -55,10 +73,8 @@ impl<'h, 'a> Expander<'h, 'a> {
         node.line.depth <= self.options.depth && node.line.total_bytes >= self.smallest
     }
 
-    /// A line that represents objects at some numbers.
-    pub(super) fn child(&self, what: TreeItem, members: Vec<u32>) -> Node {
-        let total_bytes =
-            members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
+    /// A line that stands for objects at some numbers, which retain so much.
+    pub(super) fn child(&self, what: TreeItem, members: Vec<u32>, total_bytes: u64) -> Node {
         let line = TreeLine {
             depth: 0,
             what,
@@ -72,44 +88,44 @@ impl<'h, 'a> Expander<'h, 'a> {
 
     /// Counts what a line represents, and gives the lines below it. What will not be shown is
     /// counted as omitted.
-    pub(super) fn expand(&self, node: &mut Node) -> Vec<Node> {
+    pub(super) fn expand(&mut self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);
-        let below = match node.line.what {
-            TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => members,
+        let mut below =
+            Below { shown: node.line.depth != self.options.depth, ..Below::default() };
+        match node.line.what {
+            TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => {
+                members.into_iter().for_each(|number| self.add(&mut below, number));
+            }
             TreeItem::Object(object) => {
-                let (absorbed, below) = self.chain(members);
-                self.count(&mut node.line, &absorbed, &below);
-                if absorbed.len() > 1 {
+                let chain = self.chain(members, &mut below);
+                self.count(&mut node.line, &chain, &below);
+                if chain.len() > 1 {
                     node.line.what = TreeItem::Chain(object);
                 }
-                below
             }
             TreeItem::Chain(_) | TreeItem::Group(_) => {
-                let (absorbed, below) = self.nested(members);
-                self.count(&mut node.line, &absorbed, &below);
-                below
+                let nested = self.nested(members, &mut below);
+                self.count(&mut node.line, &nested, &below);
             }
-        };
+        }
         let mut parts = std::mem::take(&mut node.below);
-        if node.line.depth == self.options.depth {
-            let own = below.iter().map(|number| self.retained(*number));
-            let bytes = own
-                .chain(parts.iter().map(|part| part.line.total_bytes))
-                .fold(0, u64::saturating_add);
-            let count = below.len() as u64 + parts.iter().map(Node::objects).sum::<u64>();
+        if !below.shown {
+            let bytes = parts
+                .iter()
+                .fold(below.bytes, |sum, part| sum.saturating_add(part.line.total_bytes));
+            let count = below.count + parts.iter().map(Node::objects).sum::<u64>();
             node.line.omitted = Omitted { count, bytes };
             return Vec::new();
         }
-        parts.append(&mut self.group(below));
+        parts.append(&mut self.lines(below));
         parts
     }
 
     /// Objects have what they retain less what those below them retain.
-    fn count(&self, line: &mut TreeLine, objects: &[u32], below: &[u32]) {
+    fn count(&self, line: &mut TreeLine, objects: &[u32], below: &Below) {
         line.count = objects.len() as u64;
         if line.total_bytes < u64::MAX {
-            let below = below.iter().map(|number| self.retained(*number));
-            line.own_bytes = below.fold(line.total_bytes, u64::saturating_sub);
+            line.own_bytes = line.total_bytes.saturating_sub(below.bytes);
             return;
         }
         // Sums of damaged files may have come to an end.
@@ -125,70 +141,97 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     /// Follows an object to the only one of its type that it dominates, and so on. Gives these
-    /// objects, and all others that they dominate.
-    fn chain(&self, start: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
+    /// objects, and adds all others that they dominate.
+    fn chain(&mut self, start: Vec<u32>, below: &mut Below) -> Vec<u32> {
+        let tree = self.tree;
         let mut chain = start;
-        let mut below = Vec::new();
         let mut row = 0;
+        let mut alike = Vec::new();
         while let Some(&number) = chain.get(row) {
             row += 1;
-            let before = below.len();
-            below.extend(self.tree.dominators.children(number));
-            let mut same =
-                (before..below.len()).filter(|child| self.same(below[*child]) == self.same(number));
-            if let (Some(only), None) = (same.next(), same.next()) {
-                chain.push(below.swap_remove(only));
+            let same = self.same(number);
+            for child in tree.dominators.children(number) {
+                match self.same(child) {
+                    of if of == same => alike.push(child),
+                    of => self.add_typed(below, child, of),
+                }
             }
+            match alike.as_slice() {
+                [only] => chain.push(*only),
+                several => several.iter().for_each(|child| self.add_typed(below, *child, same)),
+            }
+            alike.clear();
         }
-        (chain, below)
+        chain
     }
 
     /// Adds to objects of one type all of the type that they dominate without another type between.
-    /// Gives these, and all others that they dominate.
-    fn nested(&self, start: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
+    /// Gives these, and adds all others that they dominate.
+    fn nested(&mut self, start: Vec<u32>, below: &mut Below) -> Vec<u32> {
+        let tree = self.tree;
         let mut nested = start;
-        let mut below = Vec::new();
         let mut row = 0;
         while let Some(&number) = nested.get(row) {
             row += 1;
             let same = self.same(number);
-            for child in self.tree.dominators.children(number) {
-                if self.same(child) == same { nested.push(child) } else { below.push(child) }
+            for child in tree.dominators.children(number) {
+                match self.same(child) {
+                    of if of == same => nested.push(child),
+                    of => self.add_typed(below, child, of),
+                }
             }
         }
-        (nested, below)
+        nested
     }
 
     /// Lines for objects below one owner: large ones by themselves, the others by type.
-    pub(super) fn group(&self, objects: Vec<u32>) -> Vec<Node> {
-        let mut lines = Vec::new();
-        let mut by_type: Vec<(TypeId, Vec<u32>)> = Vec::new();
-        let mut row_of: FxHashMap<TypeId, usize> = FxHashMap::default();
-        // The next one is often of the type of the one before.
-        let mut last = None;
-        for number in objects {
-            if self.retained(number) >= self.smallest_single {
-                lines.push(self.child(TreeItem::Object(self.object(number)), vec![number]));
-                continue;
-            }
-            let of = self.same(number);
-            let row = match last {
-                Some((before, row)) if before == of => row,
-                _ => *row_of.entry(of).or_insert_with(|| {
-                    by_type.push((of, Vec::new()));
-                    by_type.len() - 1
-                }),
-            };
-            last = Some((of, row));
-            by_type[row].1.push(number);
+    pub(super) fn group(&mut self, objects: Vec<u32>) -> Vec<Node> {
+        let mut below = Below { shown: true, ..Below::default() };
+        objects.into_iter().for_each(|number| self.add(&mut below, number));
+        self.lines(below)
+    }
+
+    fn add(&mut self, below: &mut Below, number: u32) {
+        let of = self.same(number);
+        self.add_typed(below, number, of);
+    }
+
+    /// Adds an object with the first type of its name.
+    #[inline]
+    fn add_typed(&mut self, below: &mut Below, number: u32, of: TypeId) {
+        let bytes = self.retained(number);
+        below.count += 1;
+        below.bytes = below.bytes.saturating_add(bytes);
+        if !below.shown {
+            return;
         }
-        by_type.sort_unstable_by_key(|(of, _)| *of);
-        lines.sort_by_key(|line| line.members[0]);
-        lines.extend(by_type.into_iter().map(|(of, members)| match members.as_slice() {
-            [only] if !self.options.merge_types => {
-                self.child(TreeItem::Object(self.object(*only)), members)
-            }
-            _ => self.child(TreeItem::Group(of), members),
+        if bytes >= self.smallest_single {
+            below.singles.push(number);
+            return;
+        }
+        let row = &mut self.rows[of.0 as usize];
+        if *row == NONE {
+            *row = below.by_type.len() as u32;
+            below.by_type.push((of, Vec::new(), 0));
+        }
+        let (_, members, total) = &mut below.by_type[*row as usize];
+        members.push(number);
+        *total = total.saturating_add(bytes);
+    }
+
+    fn lines(&mut self, below: Below) -> Vec<Node> {
+        let Below { mut singles, mut by_type, .. } = below;
+        by_type.iter().for_each(|(of, ..)| self.rows[of.0 as usize] = NONE);
+        by_type.sort_unstable_by_key(|(of, ..)| *of);
+        singles.sort_unstable();
+        let single = |number: u32| {
+            let what = TreeItem::Object(self.object(number));
+            self.child(what, vec![number], self.retained(number))
+        };
+        let mut lines: Vec<Node> = singles.into_iter().map(single).collect();
+        lines.extend(by_type.into_iter().map(|(of, members, total)| match members.as_slice() {
+            [only] if !self.options.merge_types => single(*only),
+            _ => self.child(TreeItem::Group(of), members, total),
         }));
         lines
     }
