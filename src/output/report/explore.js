@@ -79,6 +79,7 @@
 
   const views = {
     async show(options) {
+      // The server computes these trees of large objects ahead.
       const [it, held, below] = await Promise.all([ask("show", options), ask("path", options), ask("tree", { ...options, depth: 6, limit: 60, "min-share": 0.001 })]);
       const { object } = it, left = it.omitted || {};
       const first = { shallow_bytes: object.shallow_bytes, retained_bytes: object.retained_bytes, external_bytes: it.external_bytes, reachable: it.reachable === null ? "not known" : it.reachable ? "yes" : "no", dominator: it.dominator, value: it.value, collection: it.collection };

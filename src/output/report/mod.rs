@@ -231,7 +231,7 @@ const EXPLORE: &str = include_str!("explore.js");
 const STYLE_HASH: &str = "JzreHq+9pHWmLHAcnmoVlRUizmk1a79Z5qci2WAZ3Z0=";
 const SCRIPT_HASH: &str = "64RN/BsNBA4Yvafb/UVQ/7EzhFv0Kd1npf2O1MChveU=";
 const EXPLORE_STYLE_HASH: &str = "hbBVIsAzRBewe91OMISRoN5sUTRY6Pj6gxBnAIRUVAI=";
-const EXPLORE_HASH: &str = "bp2wkKIUC+HXxo9t0IC2mi+al18qimGW6dDNGNJxXr4=";
+const EXPLORE_HASH: &str = "hjcrwIjHcKEOXnNvPYmPbeUL7dTjrlDz9CLbP7Adjws=";
 
 impl Report {
     /// A report without content.
