@@ -4,6 +4,7 @@ use super::{Node, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use crate::model::names::NameId;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// An object is a line by itself only with this share of the live heap; smaller siblings of one
@@ -22,11 +23,14 @@ pub(super) struct Expander<'h, 'a> {
     smallest: u64,
     /// The smallest object that is a line by itself.
     smallest_single: u64,
-    /// By type: its row in the lines that are being made, or [`NONE`].
+    /// [`Below::rows`] while there is no such list.
     rows: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
+
+/// Objects that one task looks at. Fewer than two of that are looked at by this one.
+const PART: usize = 1 << 16;
 
 /// The objects immediately below a line: their sums and, if they are shown, the lines for them.
 #[derive(Default)]
@@ -37,8 +41,35 @@ struct Below {
     singles: Vec<u32>,
     /// The others by type, with the bytes that they retain.
     by_type: Vec<(TypeId, Vec<u32>, u64)>,
+    /// By type: its row there, or [`NONE`].
+    rows: Vec<u32>,
     /// Whether there are lines for them.
     shown: bool,
+}
+
+impl Below {
+    /// The members of a type, and what they retain.
+    #[inline]
+    fn of_type(&mut self, of: TypeId) -> &mut (TypeId, Vec<u32>, u64) {
+        let row = &mut self.rows[of.0 as usize];
+        if *row == NONE {
+            *row = self.by_type.len() as u32;
+            self.by_type.push((of, Vec::new(), 0));
+        }
+        &mut self.by_type[*row as usize]
+    }
+
+    /// Adds what another one has.
+    fn append(&mut self, mut other: Self) {
+        self.count += other.count;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.singles.append(&mut other.singles);
+        for (of, mut more, bytes) in other.by_type {
+            let (_, members, total) = self.of_type(of);
+            members.append(&mut more);
+            *total = total.saturating_add(bytes);
+        }
+    }
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
@@ -90,11 +121,10 @@ impl<'h, 'a> Expander<'h, 'a> {
     /// counted as omitted.
     pub(super) fn expand(&mut self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);
-        let mut below =
-            Below { shown: node.line.depth != self.options.depth, ..Below::default() };
+        let mut below = self.below(node.line.depth != self.options.depth);
         match node.line.what {
             TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => {
-                members.into_iter().for_each(|number| self.add(&mut below, number));
+                self.add(members, &mut below);
             }
             TreeItem::Object(object) => {
                 let chain = self.chain(members, &mut below);
@@ -110,6 +140,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         }
         let mut parts = std::mem::take(&mut node.below);
         if !below.shown {
+            self.rows = below.rows;
             let bytes = parts
                 .iter()
                 .fold(below.bytes, |sum, part| sum.saturating_add(part.line.total_bytes));
@@ -142,63 +173,99 @@ impl<'h, 'a> Expander<'h, 'a> {
 
     /// Follows an object to the only one of its type that it dominates, and so on. Gives these
     /// objects, and adds all others that they dominate.
-    fn chain(&mut self, start: Vec<u32>, below: &mut Below) -> Vec<u32> {
-        let tree = self.tree;
+    fn chain(&self, start: Vec<u32>, below: &mut Below) -> Vec<u32> {
         let mut chain = start;
         let mut row = 0;
-        let mut alike = Vec::new();
         while let Some(&number) = chain.get(row) {
             row += 1;
             let same = self.same(number);
-            for child in tree.dominators.children(number) {
-                match self.same(child) {
-                    of if of == same => alike.push(child),
-                    of => self.add_typed(below, child, of),
+            let children = self.tree.dominators.children(number).collect();
+            let alike = self.in_parts(children, below, |part, below| {
+                let mut alike = Vec::new();
+                for child in part {
+                    match self.same(child) {
+                        of if of == same => alike.push(child),
+                        of => self.add_typed(below, child, of),
+                    }
                 }
-            }
+                alike
+            });
             match alike.as_slice() {
                 [only] => chain.push(*only),
                 several => several.iter().for_each(|child| self.add_typed(below, *child, same)),
             }
-            alike.clear();
         }
         chain
     }
 
     /// Adds to objects of one type all of the type that they dominate without another type between.
     /// Gives these, and adds all others that they dominate.
-    fn nested(&mut self, start: Vec<u32>, below: &mut Below) -> Vec<u32> {
-        let tree = self.tree;
-        let mut nested = start;
-        let mut row = 0;
-        while let Some(&number) = nested.get(row) {
-            row += 1;
-            let same = self.same(number);
-            for child in tree.dominators.children(number) {
-                match self.same(child) {
-                    of if of == same => nested.push(child),
-                    of => self.add_typed(below, child, of),
+    fn nested(&self, start: Vec<u32>, below: &mut Below) -> Vec<u32> {
+        self.in_parts(start, below, |mut nested, below| {
+            let mut row = 0;
+            while let Some(&number) = nested.get(row) {
+                row += 1;
+                let same = self.same(number);
+                for child in self.tree.dominators.children(number) {
+                    match self.same(child) {
+                        of if of == same => nested.push(child),
+                        of => self.add_typed(below, child, of),
+                    }
                 }
             }
+            nested
+        })
+    }
+
+    /// Calls `each` with parts of many objects side by side, and puts together what it adds and
+    /// returns.
+    fn in_parts(
+        &self,
+        objects: Vec<u32>,
+        below: &mut Below,
+        each: impl Fn(Vec<u32>, &mut Below) -> Vec<u32> + Sync,
+    ) -> Vec<u32> {
+        if objects.len() < 2 * PART {
+            return each(objects, below);
         }
-        nested
+        let shown = below.shown;
+        let part = |part: &[u32]| {
+            let mut below =
+                Below { shown, rows: vec![NONE; self.heap.types.len()], ..Below::default() };
+            (each(part.to_vec(), &mut below), below)
+        };
+        let parts: Vec<(Vec<u32>, Below)> = objects.par_chunks(PART).map(part).collect();
+        drop(objects);
+        let mut all = Vec::new();
+        for (mut part, more) in parts {
+            all.append(&mut part);
+            below.append(more);
+        }
+        all
+    }
+
+    /// An empty list.
+    fn below(&mut self, shown: bool) -> Below {
+        Below { shown, rows: std::mem::take(&mut self.rows), ..Below::default() }
     }
 
     /// Lines for objects below one owner: large ones by themselves, the others by type.
     pub(super) fn group(&mut self, objects: Vec<u32>) -> Vec<Node> {
-        let mut below = Below { shown: true, ..Below::default() };
-        objects.into_iter().for_each(|number| self.add(&mut below, number));
+        let mut below = self.below(true);
+        self.add(objects, &mut below);
         self.lines(below)
     }
 
-    fn add(&mut self, below: &mut Below, number: u32) {
-        let of = self.same(number);
-        self.add_typed(below, number, of);
+    fn add(&self, objects: Vec<u32>, below: &mut Below) {
+        self.in_parts(objects, below, |part, below| {
+            part.into_iter().for_each(|number| self.add_typed(below, number, self.same(number)));
+            Vec::new()
+        });
     }
 
     /// Adds an object with the first type of its name.
     #[inline]
-    fn add_typed(&mut self, below: &mut Below, number: u32, of: TypeId) {
+    fn add_typed(&self, below: &mut Below, number: u32, of: TypeId) {
         let bytes = self.retained(number);
         below.count += 1;
         below.bytes = below.bytes.saturating_add(bytes);
@@ -209,18 +276,14 @@ impl<'h, 'a> Expander<'h, 'a> {
             below.singles.push(number);
             return;
         }
-        let row = &mut self.rows[of.0 as usize];
-        if *row == NONE {
-            *row = below.by_type.len() as u32;
-            below.by_type.push((of, Vec::new(), 0));
-        }
-        let (_, members, total) = &mut below.by_type[*row as usize];
+        let (_, members, total) = below.of_type(of);
         members.push(number);
         *total = total.saturating_add(bytes);
     }
 
     fn lines(&mut self, below: Below) -> Vec<Node> {
-        let Below { mut singles, mut by_type, .. } = below;
+        let Below { mut singles, mut by_type, rows, .. } = below;
+        self.rows = rows;
         by_type.iter().for_each(|(of, ..)| self.rows[of.0 as usize] = NONE);
         by_type.sort_unstable_by_key(|(of, ..)| *of);
         singles.sort_unstable();
