@@ -16,6 +16,11 @@ impl ObjectsByType {
         Self { objects: Buckets::of(heap.types.len(), heap.len(), pairs) }
     }
 
+    /// The objects of a type, in ascending order.
+    pub fn of_type(&self, of: TypeId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.objects.get(of.0).iter().map(|object| ObjectId(*object))
+    }
+
     /// The object at a place among those of a type, in ascending order.
     #[inline]
     pub fn get(&self, of: TypeId, place: usize) -> Option<ObjectId> {

@@ -22,6 +22,10 @@ pub(super) trait Ground {
     /// Calls `each` with the nodes to which the edges of a node lead.
     fn for_each_target(&self, node: u32, each: impl FnMut(u32));
 
+    /// Calls `each` with the objects whose holder, which is that of their node, is neither
+    /// [`NOTHING`] nor [`ALL`], and this holder.
+    fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32));
+
     /// The holder of each object, from that of each node.
     fn by_object(&self, holder: Vec<u32>) -> Vec<u32>;
 }
@@ -45,6 +49,13 @@ impl Ground for Objects<'_, '_> {
     #[inline]
     fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
         self.graph.targets(ObjectId(node)).filter_map(|object| self.node(object)).for_each(each);
+    }
+
+    fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
+        let objects = (0..).map(ObjectId).zip(holder.iter().copied());
+        objects
+            .filter(|(_, holder)| !matches!(*holder, NOTHING | ALL))
+            .for_each(|(object, holder)| each(object, holder));
     }
 
     fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {
@@ -132,5 +143,10 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
     /// The holder of each object.
     pub(super) fn finish(self) -> Vec<u32> {
         self.ground.by_object(self.holder)
+    }
+
+    /// Calls `each` with the objects that some roots hold, but not all together, and their holder.
+    pub(super) fn for_each_held(self, each: impl FnMut(ObjectId, u32)) {
+        self.ground.for_each_held(&self.holder, each);
     }
 }

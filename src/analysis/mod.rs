@@ -45,6 +45,8 @@ pub mod growth;
 #[doc(hidden)]
 pub mod histogram;
 pub mod identity;
+#[doc(hidden)]
+pub mod largest;
 pub mod live;
 mod made_up;
 #[doc(hidden)]

@@ -1,7 +1,7 @@
 //! The graph with everything that one object dominates drawn together.
 
 use super::dominators::Dominators;
-use super::flood::{Ground, NOTHING};
+use super::flood::{ALL, Ground, NOTHING};
 use super::graph::Graph;
 use super::made_up::MadeUp;
 use super::object_set::ObjectSet;
@@ -57,17 +57,24 @@ impl<'d> Regions<'d> {
         if regions as usize > dominators.len() / FEW {
             return None;
         }
-        let region = |object| dominators.number(object).map(|number| of_number[number as usize]);
-        let edges_of = |object: ObjectId| {
-            let from = region(object).filter(|region| *region != NONE);
-            let targets = graph.targets(object).filter(|target| heads.contains(*target));
-            let edge = move |target| Some((from?, region(target)?));
-            targets.filter_map(edge).filter(|(from, to)| from != to)
+        let region = |object| {
+            let number = dominators.number(object)?;
+            Some(of_number[number as usize]).filter(|region| *region != NONE)
         };
         let objects = graph.len() as u32;
         let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
             let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
-            let mut edges: Vec<(u32, u32)> = block.map(ObjectId).flat_map(edges_of).collect();
+            let mut edges: Vec<(u32, u32)> = Vec::new();
+            for object in block.map(ObjectId) {
+                // Few objects refer to the head of a region, so their own is looked for last.
+                graph.targets(object).filter(|target| heads.contains(*target)).for_each(|target| {
+                    if let (Some(from), Some(to)) = (region(object), region(target))
+                        && from != to
+                    {
+                        edges.push((from, to));
+                    }
+                });
+            }
             edges.sort_unstable();
             edges.dedup();
             edges
@@ -96,6 +103,28 @@ impl Ground for Regions<'_> {
     fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
         let edges = self.first[node as usize]..self.first[node as usize + 1];
         self.targets[edges].iter().copied().for_each(each);
+    }
+
+    fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
+        let mut number = 1;
+        while let Some(object) = self.dominators.object(number) {
+            let region = self.of_number[number as usize];
+            if region == NONE {
+                number += 1;
+                continue;
+            }
+            let end = self.dominators.end(number);
+            match holder[region as usize] {
+                NOTHING | ALL => {}
+                holder => {
+                    each(object, holder);
+                    (number + 1..end)
+                        .filter_map(|number| self.dominators.object(number))
+                        .for_each(|object| each(object, holder));
+                }
+            }
+            number = end;
+        }
     }
 
     fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {

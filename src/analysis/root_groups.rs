@@ -46,6 +46,29 @@ pub struct RootGroups {
 const FIRST: u32 = 1;
 const LAST: u32 = ALL - 1;
 
+/// The ground over which holders are followed from the roots: regions of the dominator tree where
+/// they save work, all objects otherwise.
+pub struct Lands<'d> {
+    pub(super) made_up: MadeUp,
+    pub(super) regions: Option<Regions<'d>>,
+}
+
+impl Lands<'static> {
+    /// All objects.
+    pub(super) fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        Self { made_up: MadeUp::of(heap, graph), regions: None }
+    }
+}
+
+impl<'d> Lands<'d> {
+    /// What dominators leave to follow.
+    pub fn of_dominators(heap: &Heap<'_>, graph: &Graph<'_>, dominators: &'d Dominators) -> Self {
+        let made_up = MadeUp::of(heap, graph);
+        let regions = Regions::of(graph, dominators, &made_up);
+        Self { made_up, regions }
+    }
+}
+
 impl RootGroups {
     /// Follows the strong references from each group. The holder of an object changes at most three
     /// times, from none to one, to one kind and to several, so the work is at most three times the
@@ -53,20 +76,24 @@ impl RootGroups {
     ///
     /// Synthetic objects are skipped: roots name their targets.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let made_up = MadeUp::of(heap, graph);
-        Self::over(&Objects { graph, made_up: &made_up }, heap, graph, &made_up)
+        Self::over(&Lands::of(heap, graph), heap, graph)
     }
 
     /// Does the same with the dominators of the heap, which takes less work.
     pub fn of_dominators(heap: &Heap<'_>, graph: &Graph<'_>, dominators: &Dominators) -> Self {
-        let made_up = MadeUp::of(heap, graph);
-        match Regions::of(graph, dominators, &made_up) {
-            Some(regions) => Self::over(&regions, heap, graph, &made_up),
-            None => Self::over(&Objects { graph, made_up: &made_up }, heap, graph, &made_up),
+        Self::over(&Lands::of_dominators(heap, graph, dominators), heap, graph)
+    }
+
+    /// The same where the ground to follow is at hand.
+    pub fn over(lands: &Lands<'_>, heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let made_up = &lands.made_up;
+        match &lands.regions {
+            Some(regions) => Self::follow(regions, heap, graph, made_up),
+            None => Self::follow(&Objects { graph, made_up }, heap, graph, made_up),
         }
     }
 
-    fn over(ground: &impl Ground, heap: &Heap<'_>, graph: &Graph<'_>, made_up: &MadeUp) -> Self {
+    fn follow(ground: &impl Ground, heap: &Heap<'_>, graph: &Graph<'_>, made_up: &MadeUp) -> Self {
         let mut numbers = Numbers::default();
         let holds = |root: &&Root| made_up.is_held(root.object) && !made_up.contains(root.object);
         let of_roots: Vec<(ObjectId, u32)> = heap

@@ -3,8 +3,8 @@
 use crate::model::heap::{Heap, ObjectId, Value};
 use rayon::prelude::*;
 
-/// A set of pairs of neighbouring bytes, hashed to 64 bits. A text that contains another one has all
-/// bits of that one.
+/// A set of pairs of neighbouring bytes, hashed to 63 bits. A text that contains another one has all
+/// bits of that one. The last bit stands for any number with a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextSignature(u64);
 
@@ -12,8 +12,10 @@ pub struct TextSignature(u64);
 pub struct TextSignatures(Vec<TextSignature>);
 
 impl TextSignature {
-    /// All bits: nothing is known of the text.
-    const ANY: Self = Self(u64::MAX);
+    /// The same number can be written in many ways.
+    const NUMBER: u64 = 1 << 63;
+    /// Nothing is known of the text.
+    const ANY: Self = Self(!Self::NUMBER);
 
     /// The signature of a text.
     pub fn of(text: &[u8]) -> Self {
@@ -21,12 +23,18 @@ impl TextSignature {
         for pair in text.windows(2) {
             let pair = u32::from(pair[0]) << 8 | u32::from(pair[1]);
             // The upper bits of a product depend on all bits of the factor.
-            bits |= 1_u64 << (pair.wrapping_mul(0x9e37_79b1) >> 26);
-            if bits == u64::MAX {
+            bits |= 1_u64 << ((u64::from(pair.wrapping_mul(0x9e37_79b1)) * 63) >> 32);
+            if bits == Self::ANY.0 {
                 break;
             }
         }
         Self(bits)
+    }
+
+    /// The signature of a text to look for.
+    pub fn wanted(text: &str) -> Self {
+        let number = if text.parse::<f64>().is_ok() { Self::NUMBER } else { 0 };
+        Self(Self::of(text.as_bytes()).0 | number)
     }
 
     /// The signature of the texts in which a value is found.
@@ -36,8 +44,7 @@ impl TextSignature {
             Value::Bytes(bytes) => Self::of(bytes),
             Value::Boolean(value) => Self::of(value.to_string().as_bytes()),
             Value::Integer(value) => Self::of(value.to_string().as_bytes()),
-            // The same number can be written in many ways.
-            Value::Float(_) => Self::ANY,
+            Value::Float(_) => Self(Self::NUMBER),
             Value::None | Value::Length(_) => Self(0),
         }
     }
@@ -50,10 +57,11 @@ impl TextSignatures {
         Self(objects.map(|object| TextSignature::of_value(&heap.value(object))).collect())
     }
 
-    /// Returns `false` if the value of an object cannot contain the text of a signature.
+    /// Returns `false` if the value of an object cannot contain the text that is looked for.
     #[inline]
-    pub fn may_contain(&self, object: ObjectId, text: TextSignature) -> bool {
-        self.0[object.index()].0 & text.0 == text.0
+    pub fn may_contain(&self, object: ObjectId, wanted: TextSignature) -> bool {
+        let (has, pairs) = (self.0[object.index()].0, wanted.0 & !TextSignature::NUMBER);
+        has & pairs == pairs || has & wanted.0 & TextSignature::NUMBER != 0
     }
 }
 

@@ -1,11 +1,11 @@
 //! Threads, grouped by equal stacks, with the objects that only they keep alive.
 
 use super::dominators::Dominators;
-use super::flood::{ALL, Flood, Ground, NOTHING, Objects};
+use super::flood::{ALL, Flood, Ground, Objects};
 use super::graph::Graph;
 use super::made_up::MadeUp;
-use super::regions::Regions;
-use crate::model::heap::{Heap, StackFrame, Thread, ThreadKind};
+use super::root_groups::Lands;
+use crate::model::heap::{Heap, ObjectId, StackFrame, Thread, ThreadKind};
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ impl Threads {
     /// A thread retains the objects that only it reaches. A group retains the objects that only
     /// threads of the group reach.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>, each: bool) -> Self {
-        Self::with(heap, graph, None, each)
+        Self::over(&Lands::of(heap, graph), heap, graph, each)
     }
 
     /// Does the same with the dominators of the heap, which takes less work.
@@ -47,15 +47,11 @@ impl Threads {
         dominators: &Dominators,
         each: bool,
     ) -> Self {
-        Self::with(heap, graph, Some(dominators), each)
+        Self::over(&Lands::of_dominators(heap, graph, dominators), heap, graph, each)
     }
 
-    fn with(
-        heap: &Heap<'_>,
-        graph: &Graph<'_>,
-        dominators: Option<&Dominators>,
-        each: bool,
-    ) -> Self {
+    /// The same where the ground to follow is at hand.
+    pub fn over(lands: &Lands<'_>, heap: &Heap<'_>, graph: &Graph<'_>, each: bool) -> Self {
         let group_of = if each { (0..heap.threads.len() as u32).collect() } else { by_stack(heap) };
         let count = group_of.iter().max().map_or(0, |last| *last as usize + 1);
         let mut groups = vec![ThreadGroup::default(); count];
@@ -63,28 +59,24 @@ impl Threads {
             .zip(&group_of)
             .for_each(|(thread, group)| groups[*group as usize].threads.push(thread));
         let mut retained = vec![Sum::default(); group_of.len()];
-        let mut add = |holder: u32, shallow: u64, external: u64| {
-            let threads = 1..=group_of.len() as u32;
-            let of_thread = threads.contains(&holder).then(|| holder as usize - 1);
-            if let Some(thread) = of_thread {
-                retained[thread].add(shallow, external);
-            }
-            let group = match of_thread {
-                Some(thread) => group_of[thread],
-                None if matches!(holder, NOTHING | ALL) => return,
+        let add = |object: ObjectId, holder: u32| {
+            let (shallow, external) =
+                (heap.shallow.get(object.index()), heap.external_bytes(object));
+            let group = match Some(holder as usize - 1).filter(|row| *row < group_of.len()) {
+                Some(thread) => {
+                    retained[thread].add(shallow, external);
+                    group_of[thread]
+                }
                 None => ALL - 1 - holder,
             };
             groups[group as usize].retained.add(shallow, external);
         };
-        let holders = match heap.threads.is_empty() {
-            true => Vec::new(),
-            false => holders(heap, graph, dominators, &group_of),
-        };
-        let mut external = heap.external.iter().peekable();
-        for (object, holder) in heap.objects().zip(holders) {
-            let outside =
-                external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
-            add(holder, heap.shallow.get(object.index()), outside);
+        if !heap.threads.is_empty() {
+            let made_up = &lands.made_up;
+            match &lands.regions {
+                Some(regions) => hold(regions, heap, graph, made_up, &group_of, add),
+                None => hold(&Objects { graph, made_up }, heap, graph, made_up, &group_of, add),
+            }
         }
         groups
             .sort_by_key(|group| std::cmp::Reverse((group.retained.bytes(), group.threads.len())));
@@ -130,30 +122,16 @@ pub fn frames<'h>(heap: &'h Heap<'_>, thread: &Thread) -> &'h [StackFrame] {
     heap.frames.get(thread.frames.start as usize..thread.frames.end as usize).unwrap_or_default()
 }
 
-/// By object: [`NOTHING`], a thread plus 1, `ALL - 1` less a group of threads, or [`ALL`].
-fn holders(
-    heap: &Heap<'_>,
-    graph: &Graph<'_>,
-    dominators: Option<&Dominators>,
-    group_of: &[u32],
-) -> Vec<u32> {
-    let made_up = MadeUp::of(heap, graph);
-    match dominators.and_then(|dominators| Regions::of(graph, dominators, &made_up)) {
-        Some(regions) => holders_over(&regions, heap, graph, &made_up, group_of),
-        None => {
-            let objects = Objects { graph, made_up: &made_up };
-            holders_over(&objects, heap, graph, &made_up, group_of)
-        }
-    }
-}
-
-fn holders_over(
+/// Calls `each` with the objects that a thread or a group of threads alone holds, and which: a thread
+/// plus 1, or `ALL - 1` less a group.
+fn hold(
     ground: &impl Ground,
     heap: &Heap<'_>,
     graph: &Graph<'_>,
     made_up: &MadeUp,
     group_of: &[u32],
-) -> Vec<u32> {
+    each: impl FnMut(ObjectId, u32),
+) {
     let wider = |holder: u32| match group_of.get(holder as usize - 1) {
         Some(group) => ALL - 1 - group,
         None => ALL,
@@ -174,7 +152,7 @@ fn holders_over(
     for &object in &made_up.list {
         graph.targets(object).for_each(|target| flood.reach_first(target, ALL));
     }
-    flood.finish()
+    flood.for_each_held(each);
 }
 
 /// Returns the functions of the program in a stack, innermost first, each with the number of

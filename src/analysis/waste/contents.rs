@@ -58,7 +58,17 @@ pub struct Copy {
     pub is_zero: bool,
 }
 
-/// The results of one pass over the objects. Hashes come with their objects.
+/// The contents of all objects, live or not. They are read before it is known who holds what, so
+/// that this takes no time where another thread finds that out meanwhile.
+#[derive(Default)]
+pub struct Read {
+    found: Scan,
+    /// The objects to which texts refer. Nearly all are the memory of one text, which is counted as
+    /// that, so they are left for when it is known.
+    of_texts: Option<ObjectSet>,
+}
+
+/// What one pass over objects finds. Hashes come with their objects.
 #[derive(Default)]
 struct Scan {
     texts: Vec<(u64, ObjectId)>,
@@ -68,48 +78,76 @@ struct Scan {
     tails: Vec<(ObjectId, u64)>,
 }
 
-impl Contents {
-    /// Looks at all live texts and blocks but those of `claimed`.
-    pub fn of(heap: &Heap<'_>, tree: &DominatorTree, claimed: &ObjectSet) -> Self {
+impl Read {
+    /// Reads the contents of the objects of a heap.
+    pub fn of(heap: &Heap<'_>) -> Self {
         if heap.values.is_none() {
             return Self::default();
         }
-        let count = heap.len() as u32;
-        // A batch at a time: a fold moves what it has found with every item.
-        let scan = |mut scan: Scan, first: u32| {
-            let objects = (first..first.saturating_add(BATCH).min(count)).map(ObjectId);
-            objects
-                .filter(|object| tree.is_live(*object) && !claimed.contains(*object))
-                .for_each(|object| scan.add(heap, tree, object));
-            scan
-        };
-        let Scan { mut texts, mut blocks, mut zeros, tails } = (0..count.div_ceil(BATCH))
-            .into_par_iter()
-            .fold(Scan::default, |found, batch| scan(found, batch * BATCH))
-            .reduce(Scan::default, Scan::and);
-        let objects = zeros.iter().map(|(_, object)| *object).collect();
-        let mut found = Self { zeros: objects, tails, ..Self::default() };
-        for all in [&mut texts, &mut blocks, &mut zeros] {
-            all.par_sort_unstable();
+        let mut of_texts = ObjectSet::none(heap.len());
+        for text in heap.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Text) {
+            let memory = &heap.references.target[heap.references.range(text)];
+            memory.iter().for_each(|object| _ = of_texts.insert(*object));
         }
-        found.texts = found.group(heap, tree, &texts, true, false);
-        found.blocks = found.group(heap, tree, &blocks, false, false);
-        let zeros = found.group(heap, tree, &zeros, false, true);
-        found.blocks.extend(zeros);
-        found.blocks.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
-        found
+        let is_text = |object: ObjectId| heap.type_of(object).kind == TypeKind::Text;
+        let found = Scan::of(heap, |object| !of_texts.contains(object) || is_text(object));
+        Self { found, of_texts: Some(of_texts) }
     }
+}
 
+impl Contents {
+    /// Selects what was read of live texts and blocks but those of `claimed`, and finds the copies.
+    pub fn of(heap: &Heap<'_>, tree: &DominatorTree, claimed: &ObjectSet, read: Read) -> Self {
+        let Read { mut found, of_texts: Some(of_texts) } = read else { return Self::default() };
+        let counts = |object: ObjectId| tree.is_live(object) && !claimed.contains(object);
+        let is_text = |object: ObjectId| heap.type_of(object).kind == TypeKind::Text;
+        found.retain(counts);
+        found = found.and(Scan::of(heap, |object| {
+            of_texts.contains(object)
+                && counts(object)
+                && !is_text(object)
+                && !tree.dominator(object).is_some_and(is_text)
+        }));
+        let Scan { mut texts, mut blocks, mut zeros, mut tails } = found;
+        let mut objects: Vec<ObjectId> = zeros.iter().map(|(_, object)| *object).collect();
+        objects.sort_unstable();
+        tails.sort_unstable_by_key(|(object, _)| *object);
+        let group = |hashes: &mut Vec<(u64, ObjectId)>, is_text, is_zero| {
+            hashes.par_sort_unstable();
+            Grouped::of(heap, tree, hashes, is_text, is_zero)
+        };
+        let (texts, (mut blocks, mut zeros)) = rayon::join(
+            || group(&mut texts, true, false),
+            || (group(&mut blocks, false, false), group(&mut zeros, false, true)),
+        );
+        blocks.groups.append(&mut zeros.groups);
+        blocks.groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
+        let mut copies = texts.copies;
+        copies.append(&mut blocks.copies);
+        copies.append(&mut zeros.copies);
+        Self { texts: texts.groups, blocks: blocks.groups, copies, zeros: objects, tails }
+    }
+}
+
+/// Objects with equal values.
+#[derive(Default)]
+struct Grouped {
+    /// By value, those that waste most first.
+    groups: Vec<Copies>,
+    /// The objects.
+    copies: Vec<Copy>,
+}
+
+impl Grouped {
     /// The values among objects sorted by hash.
-    fn group(
-        &mut self,
+    fn of(
         heap: &Heap<'_>,
         tree: &DominatorTree,
         hashes: &[(u64, ObjectId)],
         is_text: bool,
         is_zero: bool,
-    ) -> Vec<Copies> {
-        let mut groups = Vec::new();
+    ) -> Self {
+        let Self { mut groups, mut copies } = Self::default();
         for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
             let values = match is_zero {
                 true => vec![run.iter().map(|(_, object)| *object).collect()],
@@ -128,9 +166,9 @@ impl Contents {
                     is_text,
                     is_zero,
                 });
-                let before = self.copies.len();
-                self.copies.extend(others);
-                let wasted = self.copies[before..]
+                let before = copies.len();
+                copies.extend(others);
+                let wasted = copies[before..]
                     .iter()
                     .fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
                 groups.push(Copies {
@@ -143,26 +181,42 @@ impl Contents {
             }
         }
         groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
-        groups
+        Self { groups, copies }
     }
 }
 
 impl Scan {
+    /// Looks at the objects that `selects` accepts.
+    fn of(heap: &Heap<'_>, selects: impl Fn(ObjectId) -> bool + Sync) -> Self {
+        let count = heap.len() as u32;
+        // A batch at a time: a fold moves what it has found with every item.
+        let scan = |mut scan: Self, first: u32| {
+            let objects = (first..first.saturating_add(BATCH).min(count)).map(ObjectId);
+            objects.filter(|object| selects(*object)).for_each(|object| scan.add(heap, object));
+            scan
+        };
+        (0..count.div_ceil(BATCH))
+            .into_par_iter()
+            .fold(Self::default, |found, batch| scan(found, batch * BATCH))
+            .reduce(Self::default, Self::and)
+    }
+
+    /// Keeps the objects that `counts` accepts.
+    fn retain(&mut self, counts: impl Fn(ObjectId) -> bool) {
+        for hashes in [&mut self.texts, &mut self.blocks, &mut self.zeros] {
+            hashes.retain(|(_, object)| counts(*object));
+        }
+        self.tails.retain(|(object, _)| counts(*object));
+    }
+
     #[inline]
-    fn add(&mut self, heap: &Heap<'_>, tree: &DominatorTree, object: ObjectId) {
+    fn add(&mut self, heap: &Heap<'_>, object: ObjectId) {
         let kind = heap.type_of(object).kind;
         match kind {
             TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => return,
             TypeKind::Text => {}
-            // Bytes with references in them are not plain contents, and the memory of a text is
-            // counted as that.
+            // Bytes with references in them are not plain contents.
             _ if !heap.references.range(object).is_empty() => return,
-            _ if tree
-                .dominator(object)
-                .is_some_and(|owner| heap.type_of(owner).kind == TypeKind::Text) =>
-            {
-                return;
-            }
             _ => {}
         }
         match heap.value(object) {

@@ -1,6 +1,7 @@
 //! `find` of heaps: objects by type, size, value, root, reachability.
 
 use crate::analysis::glob::{Glob, TypeFilter};
+use crate::analysis::largest::{Largest, LargestByType, largest, shallow};
 use crate::analysis::text_signatures::{TextSignature, TextSignatures};
 use crate::cli::args::{FindArgs, FindHeapOptions, FindSortArg};
 use crate::cli::heap::{
@@ -18,7 +19,6 @@ use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
 use memchr::memmem::Finder;
 use rayon::prelude::*;
-use std::cmp::Reverse;
 
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let options = &args.heap;
@@ -43,28 +43,36 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let types = types(loaded, input, args)?;
     // Looking through all texts again and again pays for an index of them.
     let texts = (session.resident.is_some() && options.value.is_some()).then(|| loaded.texts());
-    let found = matching(&analysed, &types, texts, args);
-    let most = session.rows(args.limit, 20).min(found.len());
-    let rows = &match sort {
-        // Of what retains nothing, the largest comes first.
-        FindSortArg::Retained => largest(&found, most, |object| {
-            let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
-            (analysed.retained(object), own)
-        }),
-        FindSortArg::Shallow => largest(&found, most, |object| (analysed.shallow(object), 0)),
-        FindSortArg::Id => found[..most].to_vec(),
+    let most = session.rows(args.limit, 20);
+    let is_kept =
+        sort == FindSortArg::Retained && most <= LargestByType::MOST && selects_types(options);
+    let found = match loaded.known_largest().filter(|_| is_kept) {
+        Some(largest) => largest.of_types(heap, analysed.tree(), &types, most),
+        None => {
+            let all = matching(&analysed, &types, texts, args);
+            let objects = match sort {
+                // Of what retains nothing, the largest comes first.
+                FindSortArg::Retained => largest(&all, most, |object| {
+                    let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
+                    (analysed.retained(object), own)
+                }),
+                FindSortArg::Shallow => largest(&all, most, |object| (analysed.shallow(object), 0)),
+                FindSortArg::Id => all[..most.min(all.len())].to_vec(),
+            };
+            Largest { count: all.len(), shallow_bytes: shallow(heap, &all), objects }
+        }
     };
-    let total = shallow(heap, &found);
+    let (rows, total) = (&found.objects, found.shallow_bytes);
     let document = || {
         let shown = shallow(heap, rows);
         Document::new("dumptool/find/1", &args.file)
             .with("snapshot", loaded.snapshot)
-            .with("total", total_json(found.len(), total))
+            .with("total", total_json(found.count, total))
             .rows("objects")
-            .with("omitted", total_json(found.len() - most, total.saturating_sub(shown)))
+            .with("omitted", total_json(found.count - rows.len(), total.saturating_sub(shown)))
     };
     let footer = || {
-        let objects = plural(found.len() as u64, "object", "objects");
+        let objects = plural(found.count as u64, "object", "objects");
         format!(
             "showing {} of {objects}; {} shallow in total\n",
             count(rows.len() as u64),
@@ -78,7 +86,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         }
         _ => "no matching objects\n".to_owned(),
     };
-    let text = if found.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
+    let text = if found.count == 0 { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns(&analysed, rows, args, session), &text)?;
     Ok(report_loaded(session, input, loaded))
 }
@@ -152,8 +160,14 @@ fn total_json(count: usize, shallow_bytes: u64) -> Json<'static> {
     Json::from([("count", count.into()), ("shallow_bytes", shallow_bytes.into())])
 }
 
-fn shallow(heap: &Heap<'_>, objects: &[ObjectId]) -> u64 {
-    objects.iter().fold(0, |sum: u64, object| sum.saturating_add(heap.shallow.get(object.index())))
+/// Whether nothing but types is asked for.
+fn selects_types(options: &FindHeapOptions) -> bool {
+    let sizes = [options.min_size, options.max_size, options.min_retained];
+    sizes.iter().all(Option::is_none)
+        && options.value.is_none()
+        && options.root.is_none()
+        && !options.live
+        && !options.unreachable
 }
 
 /// The types that fit, by their row.
@@ -178,30 +192,8 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
     Ok(types)
 }
 
-/// Objects of which the largest are found at a time.
-const BLOCK: usize = 1 << 16;
-
-/// The largest objects, largest first; equal ones are in the order of the file.
-fn largest(
-    found: &[ObjectId],
-    shown: usize,
-    size: impl Fn(ObjectId) -> (u64, u64) + Sync,
-) -> Vec<ObjectId> {
-    // A size is read once for each object: it is somewhere else in memory.
-    let key = |object: &ObjectId| (Reverse(size(*object)), *object);
-    let largest = |mut keys: Vec<(Reverse<(u64, u64)>, ObjectId)>| {
-        if shown < keys.len() {
-            keys.select_nth_unstable(shown);
-            keys.truncate(shown);
-        }
-        keys
-    };
-    let blocks =
-        found.par_chunks(BLOCK).flat_map_iter(|block| largest(block.iter().map(key).collect()));
-    let mut keys = largest(blocks.collect());
-    keys.par_sort_unstable();
-    keys.into_iter().map(|(_, object)| object).collect()
-}
+/// Objects that one task looks at.
+const BLOCK: u32 = 1 << 14;
 
 /// The objects that fit everything, in their order.
 fn matching(
@@ -218,18 +210,23 @@ fn matching(
         held
     });
     let value = options.value.as_deref().map(|text| Wanted::new(text, texts));
+    let (least, most) = (options.min_size.unwrap_or(0), options.max_size.unwrap_or(u64::MAX));
+    let by_size = options.min_size.is_some() || options.max_size.is_some();
     let fits = |object: ObjectId| {
-        let shallow = heap.shallow.get(object.index());
+        let size = || heap.shallow_bytes(object);
         types[heap.type_id(object).0 as usize]
-            && options.min_size.is_none_or(|least| shallow >= least)
-            && options.max_size.is_none_or(|most| shallow <= most)
+            && (!by_size || (least..=most).contains(&size()))
+            && value.as_ref().is_none_or(|value| value.may_fit(object))
             && (!options.live || analysed.is_live(object))
             && (!options.unreachable || !analysed.is_live(object))
             && options.min_retained.is_none_or(|least| analysed.retained(object) >= least)
             && held.as_ref().is_none_or(|held| held.binary_search(&object).is_ok())
             && value.as_ref().is_none_or(|value| value.fits(heap, object))
     };
-    (0..heap.len() as u32).into_par_iter().map(ObjectId).filter(|object| fits(*object)).collect()
+    let count = heap.len() as u32;
+    let blocks = (0..count.div_ceil(BLOCK)).into_par_iter().map(|block| block * BLOCK);
+    let objects = |first: u32| (first..first.saturating_add(BLOCK).min(count)).map(ObjectId);
+    blocks.flat_map_iter(|first| objects(first).filter(|object| fits(*object))).collect()
 }
 
 /// The text that values have to contain. Numbers have to be equal to it.
@@ -242,14 +239,17 @@ struct Wanted<'t> {
 
 impl<'t> Wanted<'t> {
     fn new(text: &'t str, texts: Option<&'t TextSignatures>) -> Self {
-        let signature = TextSignature::of(text.as_bytes());
+        let signature = TextSignature::wanted(text);
         Self { text, finder: Finder::new(text), signature, texts }
     }
 
+    /// Whether it takes a look at the value.
+    #[inline]
+    fn may_fit(&self, object: ObjectId) -> bool {
+        self.texts.is_none_or(|texts| texts.may_contain(object, self.signature))
+    }
+
     fn fits(&self, heap: &Heap<'_>, object: ObjectId) -> bool {
-        if self.texts.is_some_and(|texts| !texts.may_contain(object, self.signature)) {
-            return false;
-        }
         match heap.value(object) {
             Value::Text { text, .. } | Value::Name(text) => {
                 self.finder.find(text.as_bytes()).is_some()

@@ -1,16 +1,18 @@
 //! The page about a heap, or about two.
 
 use super::tables::{self, number};
-use super::{Subject, cut_note, fitting, made_by, report, table_rows};
+use super::{LINES, Subject, cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::diff::{changes, rise};
 use crate::analysis::dominator_stacks::{self, Counted};
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
-use crate::analysis::root_groups::RootGroups;
+use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::suspects;
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
+use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Measurements, Waste};
-use crate::cli::args::ReportArgs;
+use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::suspects::Suspects;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
@@ -56,7 +58,7 @@ pub(super) fn page(
             without_roots(session, input, loaded, "there is nothing to report", None)?,
         ));
     }
-    let analysed = loaded.analysed();
+    let analysed = loaded.reached();
     let (page, old_status) = match before {
         None => {
             let one = One::of(loaded, &analysed, session);
@@ -95,24 +97,36 @@ struct One<'r, 'h, 'a> {
     suspects: Vec<ReportSuspect>,
     threads: Threads,
     waste: Waste,
+    /// The tree of a page that is not too large.
+    lines: Vec<TreeLine>,
 }
 
 impl<'r, 'h, 'a> One<'r, 'h, 'a> {
     fn of(loaded: &'h Analyses<'a>, analysed: &'r Analysed<'h, 'a>, session: &Session) -> Self {
-        let (Analysed { heap, graph, .. }, tree) = (analysed, analysed.tree());
-        let (_, roots) = loaded.tree_and_roots();
-        let by_root = Histogram::by_root(heap, tree, roots);
-        let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-        let (threads, measured) = rayon::join(
-            || Threads::of_dominators(heap, graph, &tree.dominators, false),
-            || Measurements::of(heap, tree),
-        );
-        let waste = Waste::without_owners(heap, tree, &measured);
-        let mut found = suspects::find_measured(heap, tree, &measured);
-        found.truncate(SUSPECTS);
+        let Analysed { heap, graph, .. } = analysed;
+        // The search for dominators keeps one thread busy.
+        let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
+        let held = || {
+            let lands = Lands::of_dominators(heap, graph, &tree.dominators);
+            let threads = Threads::over(&lands, heap, graph, false);
+            let roots = loaded.keep_roots(RootGroups::over(&lands, heap, graph));
+            drop(lands);
+            let by_root = Histogram::by_root(heap, tree, roots);
+            (threads, roots, by_root, tree_lines(heap, tree, roots, LINES))
+        };
+        let counted = || {
+            let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
+            let measured = Measurements::of_read(heap, tree, read);
+            let waste = Waste::without_owners(heap, tree, &measured);
+            let mut found = suspects::find_measured(heap, tree, &measured);
+            found.truncate(SUSPECTS);
+            (types, waste, found)
+        };
+        let ((threads, roots, by_root, lines), (types, waste, found)) = rayon::join(held, counted);
+        loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let words = Suspects::new(loaded, analysed, &found, session);
         let suspects = found.iter().map(|suspect| words.on_page(suspect)).collect();
-        Self { analysed, roots, types, by_root, suspects, threads, waste }
+        Self { analysed, roots, types, by_root, suspects, threads, waste, lines }
     }
 
     fn report(
@@ -137,9 +151,9 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             );
         }
         tile("file", size(subject.input.source.stored_bytes(), false));
-        let options = TreeOptions { min_share: 0.0, depth: 500, lines: most, merge_types: false };
-        let lines = tree::lines(heap, tree, self.roots, options);
-        let owners = owners(&mut report, heap, &lines);
+        let fewer = (most != LINES).then(|| tree_lines(heap, tree, self.roots, most));
+        let lines = fewer.as_deref().unwrap_or(&self.lines);
+        let owners = owners(&mut report, heap, lines);
         report.trees.push(owners);
         let types =
             tables::groups(&mut report, "Types", &self.types.rows, table_rows(most), |row| {
@@ -163,6 +177,17 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         report.notes.push(made_by(&report, subject));
         report
     }
+}
+
+/// So many lines of the dominator tree.
+fn tree_lines(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    roots: &RootGroups,
+    lines: usize,
+) -> Vec<TreeLine> {
+    let options = TreeOptions { min_share: 0.0, depth: 500, lines, merge_types: false };
+    tree::lines(heap, tree, roots, options)
 }
 
 /// The dominator tree as columns.

@@ -7,6 +7,7 @@ use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
+use crate::analysis::largest::LargestByType;
 use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::paths::Path;
@@ -24,6 +25,8 @@ use crate::cli::progress::Progress;
 use crate::input::load::Loaded;
 use crate::model::heap::ObjectId;
 use self_cell::self_cell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -64,12 +67,11 @@ pub(crate) struct Analyses<'h> {
     distances: OnceLock<Distances>,
     shapes: OnceLock<Arc<CollectionShapes>>,
     texts: OnceLock<TextSignatures>,
+    largest: OnceLock<LargestByType>,
     /// By what they group and count. There are few of each.
     histograms: Mutex<Vec<(HistogramKey, Histogram)>>,
     /// Lines over many objects, those that were requested last at the end.
     lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
-    /// Taken by who computes something, so that two who ask for the same do not both compute it.
-    turn: Mutex<()>,
 }
 
 type HistogramKey = (ByArg, ObjectsArg);
@@ -99,11 +101,16 @@ impl HeldHeap {
     /// About the bytes that the heap and its analyses take.
     pub(crate) fn bytes(&self) -> u64 {
         let heap = &self.get().heap;
-        let format = self.0.borrow_owner().borrow_owner().format;
+        let format = self.input().format;
         needs(Work::Analysis, format, heap.len() as u64, heap.references.len() as u64)
     }
 
-    /// The heap, and what is found out about it when it is requested.
+    /// The file.
+    pub(crate) fn input(&self) -> &Input {
+        self.0.borrow_owner().borrow_owner()
+    }
+
+    /// The heap, and what is found out about it when it is asked for.
     pub(crate) fn get(&self) -> &Analyses<'_> {
         self.0.borrow_dependent()
     }
@@ -125,9 +132,9 @@ impl<'h> Analyses<'h> {
             distances: OnceLock::new(),
             shapes: OnceLock::new(),
             texts: OnceLock::new(),
+            largest: OnceLock::new(),
             histograms: Mutex::default(),
             lines: Mutex::default(),
-            turn: Mutex::new(()),
         }
     }
 
@@ -138,7 +145,7 @@ impl<'h> Analyses<'h> {
 
     /// The dominator tree.
     pub(crate) fn tree(&self) -> &DominatorTree {
-        self.kept(&self.tree, || self.compute_tree())
+        self.tree.get_or_init(|| self.compute_tree())
     }
 
     /// The dominator tree, if it has been asked for.
@@ -151,7 +158,7 @@ impl<'h> Analyses<'h> {
     pub(crate) fn is_live(&self, object: ObjectId) -> bool {
         match self.known_tree() {
             Some(tree) => tree.is_live(object),
-            None => self.kept(&self.live, || live(&self.graph)).contains(object),
+            None => self.live.get_or_init(|| live(&self.graph)).contains(object),
         }
     }
 
@@ -167,25 +174,30 @@ impl<'h> Analyses<'h> {
     pub(crate) fn tree_and_roots(&self) -> (&DominatorTree, &RootGroups) {
         let tree = self.tree();
         let of = || RootGroups::of_dominators(&self.heap, &self.graph, &tree.dominators);
-        (tree, self.kept(&self.roots, of))
+        (tree, self.roots.get_or_init(of))
+    }
+
+    /// Keeps the groups of roots of somebody who found them on the way to something else.
+    pub(crate) fn keep_roots(&self, roots: RootGroups) -> &RootGroups {
+        self.roots.get_or_init(|| roots)
     }
 
     /// The referrers of each object.
     pub(crate) fn referrers(&self) -> &Referrers {
-        self.kept(&self.referrers, || Referrers::of(&self.heap.references))
+        self.referrers.get_or_init(|| Referrers::of(&self.heap.references))
     }
 
     /// The shortest path to each object.
     pub(crate) fn shortest(&self) -> Shortest<'_, 'h> {
         let links =
-            self.kept(&self.shortest, || Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
+            self.shortest.get_or_init(|| Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
         Shortest::again(&self.heap, links)
     }
 
     /// The objects of each type.
     #[cfg(feature = "query")]
     pub(crate) fn by_type(&self) -> &Arc<ObjectsByType> {
-        self.kept(&self.by_type, || Arc::new(ObjectsByType::of(&self.heap)))
+        self.by_type.get_or_init(|| Arc::new(ObjectsByType::of(&self.heap)))
     }
 
     /// The shortest paths to these objects. A heap that stays searches for all, and only once.
@@ -206,7 +218,7 @@ impl<'h> Analyses<'h> {
             return self.shortest().path(object).into_iter().collect();
         }
         let (heap, graph) = (&self.heap, &self.graph);
-        let distances = self.kept(&self.distances, || Distances::of(heap, graph));
+        let distances = self.distances.get_or_init(|| Distances::of(heap, graph));
         let several = Several { heap, graph, distances, referrers: self.referrers() };
         several.paths(object, k, || self.shortest())
     }
@@ -214,12 +226,18 @@ impl<'h> Analyses<'h> {
     /// The collections.
     pub(crate) fn collections(&self) -> Collections<'_, 'h> {
         let of = || Arc::clone(Collections::of(&self.heap).shapes());
-        Collections::again(&self.heap, self.kept(&self.shapes, of))
+        Collections::again(&self.heap, self.shapes.get_or_init(of))
     }
 
     /// A summary of each object's text, with which most objects need no look.
     pub(crate) fn texts(&self) -> &TextSignatures {
-        self.kept(&self.texts, || TextSignatures::of(&self.heap))
+        self.texts.get_or_init(|| TextSignatures::of(&self.heap))
+    }
+
+    /// The objects of each type that retain most, if they are known. Without them a look at all
+    /// objects takes less time than to find them.
+    pub(crate) fn known_largest(&self) -> Option<&LargestByType> {
+        self.largest.get()
     }
 
     /// The histogram that `count` computes for these groups and objects.
@@ -228,13 +246,24 @@ impl<'h> Analyses<'h> {
         key: HistogramKey,
         count: impl FnOnce() -> Result<Histogram, E>,
     ) -> Result<Histogram, E> {
-        let mut kept = lock(&self.histograms);
-        if let Some((_, histogram)) = kept.iter().find(|(of, _)| *of == key) {
-            return Ok(histogram.clone());
+        let known = |kept: &[(HistogramKey, Histogram)]| {
+            Some(kept.iter().find(|(of, _)| *of == key)?.1.clone())
+        };
+        if let Some(histogram) = known(&lock(&self.histograms)) {
+            return Ok(histogram);
         }
+        // Others are not to wait for this one.
         let histogram = count()?;
-        kept.push((key, histogram.clone()));
+        self.keep_histogram(key, &histogram);
         Ok(histogram)
+    }
+
+    /// Keeps a histogram of somebody who counted for something else.
+    pub(crate) fn keep_histogram(&self, key: HistogramKey, histogram: &Histogram) {
+        let mut kept = lock(&self.histograms);
+        if kept.iter().all(|(of, _)| *of != key) {
+            kept.push((key, histogram.clone()));
+        }
     }
 
     /// The lines of the dominator tree below an object, or of all of it.
@@ -265,12 +294,37 @@ impl<'h> Analyses<'h> {
         lines
     }
 
-    /// Computes what a first look at single objects needs.
-    pub(crate) fn prepare(&self) {
+    /// Computes what first looks at groups, at single objects, at those of a type, and searches for
+    /// texts need, one after the other. `group` counts the objects by one of the groups.
+    pub(crate) fn prepare(&self, group: impl Fn(&Self, ByArg)) {
         self.tree_and_roots();
-        self.shortest();
+        group(self, ByArg::Type);
+        self.tree().types_for(&self.heap, u64::MAX);
         self.referrers();
+        self.shortest();
         self.collections();
+        self.largest.get_or_init(|| LargestByType::of(&self.heap, self.tree()));
+        for by in [ByArg::Namespace, ByArg::Root, ByArg::SizeClass] {
+            group(self, by);
+        }
+        self.texts();
+    }
+
+    /// The objects above most others, as far as the lines below them would be kept.
+    pub(crate) fn heads(&self, most: usize) -> Vec<ObjectId> {
+        let dominators = &self.tree().dominators;
+        let objects = |number: u32| dominators.end(number) - number;
+        let mut open = BinaryHeap::from([(objects(0), Reverse(0))]);
+        let mut heads = Vec::new();
+        while heads.len() < most
+            && let Some((_, Reverse(number))) = open.pop()
+        {
+            let object = dominators.object(number);
+            heads.extend(object.filter(|object| !self.heap.is_made_up(*object)));
+            let children = dominators.children(number).filter(|child| objects(*child) >= MANY);
+            open.extend(children.map(|child| (objects(child), Reverse(child))));
+        }
+        heads
     }
 
     /// The heap with its dominator tree.
@@ -282,20 +336,6 @@ impl<'h> Analyses<'h> {
     /// The heap, with a dominator tree only once a retained size is requested.
     pub(crate) fn reached(&self) -> Analysed<'_, 'h> {
         Analysed::of(self)
-    }
-
-    fn kept<'k, T>(&self, place: &'k OnceLock<T>, make: impl FnOnce() -> T) -> &'k T {
-        match place.get() {
-            Some(kept) => kept,
-            None => {
-                let _turn = self.turn();
-                place.get_or_init(make)
-            }
-        }
-    }
-
-    fn turn(&self) -> MutexGuard<'_, ()> {
-        lock(&self.turn)
     }
 }
 

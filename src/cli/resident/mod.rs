@@ -10,11 +10,13 @@ mod tests;
 
 pub(crate) use held::{Analyses, HeldHeap};
 
-use super::args::{Cli, Command, LoadArgs, OutputFormat, Snapshot};
+use super::args::{Cli, Command, LoadArgs, ObjectsArg, OutputFormat, Snapshot};
+use super::heap::histogram::histogram;
 use super::open::Input;
 use super::session::{Output, Session};
 use super::status::{self, Status, UsageError};
 use super::terminal::show_path;
+use crate::analysis::glob::TypeFilter;
 use crate::error::Error;
 use crate::input::Format;
 use crate::model::profile::Profile;
@@ -158,11 +160,22 @@ impl Resident {
         Ok(heap)
     }
 
-    /// Computes for the loaded heaps what a look at single objects needs.
-    pub(super) fn prepare(&self) {
+    /// Computes for the loaded heaps what first looks at them need. Returns the ids of the objects
+    /// above most others in the heap that was used last, at most so many.
+    pub(super) fn prepare(&self, heads: usize) -> Vec<String> {
+        let mut ids = Vec::new();
         let dumps = lock(&self.dumps).clone();
         let heaps = dumps.iter().flat_map(|dump| lock(&dump.heaps).clone());
-        heaps.for_each(|(_, heap)| heap.get().prepare());
+        for (_, heap) in heaps {
+            heap.get().prepare(|loaded, by| {
+                // What cannot be grouped in this way is refused when it is asked for.
+                let all = TypeFilter::default();
+                drop(histogram(loaded, by, ObjectsArg::Live, &all, heap.input()));
+            });
+            let loaded = heap.get();
+            ids = loaded.heads(heads).into_iter().map(|head| loaded.heap.id(head)).collect();
+        }
+        ids
     }
 
     /// The profile of a file, and the damage that ended its reading.

@@ -30,6 +30,26 @@ fn assert_same(resident: &Arc<Resident>, words: &[&str]) -> String {
     String::from_utf8(expected.result).unwrap()
 }
 
+#[test]
+fn prepared_heaps_answer_the_same() {
+    for name in ["go/tiny_go127.heapdump.zst", "hprof/collections_java17.hprof.zst"] {
+        let (file, resident) = (fixture(name), all());
+        assert_same(&resident, &["top", &file, "-n", "1"]);
+        assert!(resident.prepare(2).len() <= 2);
+        for words in [
+            &["find", &file, "-n", "20"][..],
+            &["find", &file, "-n", "256", "--type", "*String*"],
+            &["find", &file, "-n", "3", "--exclude", "*e*", "--format", "json"],
+            &["find", &file, "--value", "1.5"],
+            &["find", &file, "--value", "a", "--sort", "shallow"],
+            &["find", &file, "--min-size", "64", "--max-size", "128"],
+            &["top", &file, "--by", "size-class"],
+        ] {
+            assert_same(&resident, words);
+        }
+    }
+}
+
 /// The ids of the objects that retain most, and of the last one.
 fn objects(file: &str) -> Vec<String> {
     let ids = |more: &[&str]| -> Vec<String> {

@@ -35,6 +35,14 @@ pub(super) struct Api {
     both: Option<[PathBuf; 2]>,
 }
 
+/// The query with which the page asks for what an object retains.
+pub(super) fn tree_on_page(object: &str) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.append_pair("object", object);
+    query.extend_pairs([("depth", "6"), ("limit", "60"), ("min-share", "0.001")]);
+    query.finish()
+}
+
 impl Api {
     pub(super) fn new(resident: Arc<Resident>, files: &[PathBuf]) -> Self {
         let both = match files {

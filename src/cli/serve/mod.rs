@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Objects whose subtrees are ready for a click: those above most others.
+const HEADS: usize = 16;
 /// Connections that are served at the same time. Others are turned away.
 const MOST_CONNECTIONS: usize = 32;
 
@@ -57,7 +59,12 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     }
     if !is_alone() {
         // The first click does not wait for more than is left of this.
-        drop(std::thread::Builder::new().spawn(move || resident.prepare()));
+        let server = Arc::clone(&server);
+        drop(std::thread::Builder::new().spawn(move || {
+            for head in resident.prepare(HEADS) {
+                server.api.response("tree", &api::tree_on_page(&head));
+            }
+        }));
     }
     serve(&server, &listener);
     Ok(status)
