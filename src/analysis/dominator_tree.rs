@@ -77,9 +77,9 @@ impl DominatorTree {
         self.dominators.order()
     }
 
-    /// The types of the live objects by number, from 1, so that a range of the tree is read in one
-    /// go: 4 bytes each. They are computed for those who look at so many objects that it pays, and
-    /// then kept for all others.
+    /// Returns the types of the live objects by number, from 1, so that a range of the tree is a
+    /// single read: 4 bytes each. They are computed once, for callers that read many objects, and
+    /// then kept.
     pub(crate) fn types_for(&self, heap: &Heap<'_>, objects: u64) -> Option<&[TypeId]> {
         if objects < self.len() as u64 / 8 {
             return self.types.get().map(Vec::as_slice);

@@ -73,7 +73,7 @@ impl Below {
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
-    /// For the lines of so many objects, which retain `whole`.
+    /// For the lines of this number of objects, which retain `whole`.
     pub(super) fn new(
         heap: &'h Heap<'a>,
         tree: &'h DominatorTree,
@@ -104,7 +104,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         node.line.depth <= self.options.depth && node.line.total_bytes >= self.smallest
     }
 
-    /// A line that stands for objects at some numbers, which retain so much.
+    /// A line that represents objects at some numbers, which retain `total_bytes`.
     pub(super) fn child(&self, what: TreeItem, members: Vec<u32>, total_bytes: u64) -> Node {
         let line = TreeLine {
             depth: 0,

@@ -68,7 +68,7 @@ pub struct Read {
     of_texts: Option<ObjectSet>,
 }
 
-/// What one pass over objects finds. Hashes come with their objects.
+/// The results of one pass over objects. Hashes come with their objects.
 #[derive(Default)]
 struct Scan {
     texts: Vec<(u64, ObjectId)>,
