@@ -2,9 +2,11 @@
 
 use super::dominators::Dominators;
 use super::graph::Graph;
+use super::object_set::ObjectSet;
+use super::prefetch::prefetch;
 use super::retained::Retained;
 use super::root_groups::RootGroups;
-use crate::model::heap::{Heap, ObjectId, TypeId};
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds};
 use std::sync::OnceLock;
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
@@ -97,7 +99,7 @@ impl DominatorTree {
 
 /// A dominator tree as counting reads it: in preorder, position 0 being the set of roots. Objects have
 /// a position, or are owned by one that has, or by another owned object.
-pub trait Tree {
+pub trait Tree: Sync {
     /// Returns `true` if the object can be reached from the roots.
     fn is_live(&self, object: ObjectId) -> bool;
 
@@ -107,7 +109,13 @@ pub trait Tree {
     /// The object at a position; `None` for 0.
     fn object_at(&self, position: u32) -> Option<ObjectId>;
 
-    /// Returns one more than the last position dominated from a position.
+    /// The type of the object at a position, which is not 0.
+    fn type_at(&self, heap: &Heap<'_>, position: u32) -> TypeId;
+
+    /// Asks for what says the type of the object at a position.
+    fn prefetch(&self, heap: &Heap<'_>, position: u32);
+
+    /// One more than the last position of what is dominated from a position.
     fn end(&self, position: u32) -> u32;
 
     /// The retained bytes of the object at a position.
@@ -116,6 +124,35 @@ pub trait Tree {
     /// Calls `each` with the objects without a position that an object owns, and the bytes of each.
     /// Below each other there are at most three.
     fn for_each_owned(&self, object: ObjectId, each: &mut dyn FnMut(ObjectId, u64));
+
+    /// Adds up the live objects without a position that no other object of their group dominates, by
+    /// the rows that `group` returns. None if all live objects have a position.
+    ///
+    /// Objects of groups that are `deep` are left out: objects with a position may have others of
+    /// the group above them.
+    fn owned_tops(
+        &self,
+        group: impl Fn(ObjectId) -> Option<usize> + Sync,
+        deep: &[bool],
+    ) -> Option<OwnedTops>;
+}
+
+/// What [`Tree::owned_tops`] finds.
+pub struct OwnedTops {
+    /// Retained bytes by group.
+    pub(super) retained: Vec<u64>,
+    /// The objects with a position that own objects of deep groups.
+    pub(super) late: ObjectSet,
+}
+
+impl OwnedTops {
+    /// What was found in two parts of a heap.
+    pub(super) fn and(mut self, other: Self) -> Self {
+        for (retained, other) in self.retained.iter_mut().zip(other.retained) {
+            *retained = retained.saturating_add(other);
+        }
+        Self { retained: self.retained, late: self.late.or(other.late) }
+    }
 }
 
 /// All objects have positions: their numbers.
@@ -135,6 +172,20 @@ impl Tree for DominatorTree {
     }
 
     #[inline]
+    fn type_at(&self, heap: &Heap<'_>, position: u32) -> TypeId {
+        heap.type_id(self.dominators.order()[position as usize - 1])
+    }
+
+    #[inline]
+    fn prefetch(&self, heap: &Heap<'_>, position: u32) {
+        let object = self.dominators.order()[position as usize - 1].index();
+        match &heap.type_of {
+            TypeIds::Narrow(ids) => prefetch(ids, object),
+            TypeIds::Wide(ids) => prefetch(ids, object),
+        }
+    }
+
+    #[inline]
     fn end(&self, position: u32) -> u32 {
         self.dominators.end(position)
     }
@@ -146,4 +197,12 @@ impl Tree for DominatorTree {
 
     #[inline]
     fn for_each_owned(&self, _: ObjectId, _: &mut dyn FnMut(ObjectId, u64)) {}
+
+    fn owned_tops(
+        &self,
+        _: impl Fn(ObjectId) -> Option<usize> + Sync,
+        _: &[bool],
+    ) -> Option<OwnedTops> {
+        None
+    }
 }

@@ -137,8 +137,9 @@ impl Dominators {
 /// of the objects that it dominates. 0 is the set of roots.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
-    /// The object of number n is `order[n - 1]`.
-    pub(super) order: Vec<ObjectId>,
+    /// The numbers of the objects that are not owned, in the order of objects; 0 for those that the
+    /// roots do not reach.
+    pub(super) numbers: Vec<u32>,
     /// By number.
     pub(super) dominator: Vec<u32>,
     pub(super) owned: Owned,
@@ -152,13 +153,19 @@ impl Core {
 
     fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
         let owned = Owned::of(graph);
-        let Found { order, parent, semi, backward } =
+        let Found { numbers, parent, semi, backward } =
             search::search(graph, &owned, most_narrow.min(MOST_NARROW));
         let semi = semi::semidominators(&parent, semi, backward);
         let steps = parent.len().saturating_mul(steps_per_object);
         let dominator = nearest_common_ancestors(&parent, &semi, steps)
             .unwrap_or_else(|| relative::dominators(&parent, semi));
-        Self { order, dominator, owned }
+        Self { numbers, dominator, owned }
+    }
+
+    /// The live objects that are not owned, in the order of objects, with their numbers.
+    pub(super) fn live(&self, graph: &Graph<'_>) -> impl Iterator<Item = (ObjectId, u32)> + '_ {
+        let numbers = self.numbers.iter().copied();
+        self.owned.others(0..graph.len()).zip(numbers).filter(|(_, number)| *number != 0)
     }
 }
 

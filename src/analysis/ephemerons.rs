@@ -37,6 +37,11 @@ impl Dependent {
         self.pairs.len()
     }
 
+    /// Their values.
+    pub(super) fn values(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.pairs.iter().map(|(_, value)| *value)
+    }
+
     /// Holder and value of those of this holder.
     #[inline]
     pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {

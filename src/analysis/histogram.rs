@@ -1,15 +1,18 @@
 //! Objects, bytes and retained bytes by type or another group.
 
+mod tops;
+
 use super::dominator_tree::{DominatorTree, Tree};
 use super::glob::TypeFilter;
 use super::owners::{TypeOwner, TypeOwners};
-use super::prefetch::prefetch;
 use super::root_groups::{HeldBy, RootGroups};
 use super::sites::SiteGroups;
-use crate::model::heap::{Heap, ObjectId, TypeIds, TypeKind, TypeSource};
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use tops::retained;
+pub use tops::retained_by_type;
 
 /// The property by which objects are grouped into rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,13 @@ pub enum GroupBy {
     Site,
     /// The number of garbage collections before the object was allocated.
     Generation,
+}
+
+impl GroupBy {
+    /// Whether all objects of a type are in one group.
+    fn is_of_type(self) -> bool {
+        matches!(self, Self::Type | Self::Namespace | Self::PackageRoot)
+    }
 }
 
 /// The objects to count.
@@ -106,7 +116,7 @@ impl Histogram {
             |live: bool| tree.is_none() || scope == Scope::All || live == (scope == Scope::Live);
         for object in heap.objects() {
             let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
-            let Some(group) = groups.group(heap, object) else {
+            let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
                 if counts(live) && groups.is_left_out(heap, object) {
                     whole.add(bytes, 0);
                 }
@@ -121,7 +131,7 @@ impl Histogram {
         }
         for &(object, bytes) in &heap.external {
             let live = is_live(object);
-            let Some(group) = groups.group(heap, object) else {
+            let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
                 if counts(live) && groups.is_left_out(heap, object) {
                     whole.external_bytes = whole.external_bytes.saturating_add(bytes);
                 }
@@ -260,121 +270,6 @@ impl Histogram {
     }
 }
 
-/// The number of objects ahead for which types are prefetched.
-const AHEAD: u32 = 16;
-
-/// The retained bytes of each type, as [`Histogram::by_type`] counts them: where several types have
-/// one name and namespace, their numbers add up to those of the row. All 0 in a heap without roots.
-pub fn retained_by_type(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<u64> {
-    if heap.roots.is_empty() {
-        return vec![0; heap.types.len()];
-    }
-    let groups = Groups::of(heap, GroupBy::Type, &TypeFilter::default());
-    retained_of(heap, tree, &groups, heap.types.len(), |object, _| heap.type_id(object).0 as usize)
-}
-
-/// Retained bytes by group.
-fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
-    retained_of(heap, tree, groups, groups.names.len(), |_, group| group)
-}
-
-/// Returns the retained bytes of the objects that no other object of their group dominates, added
-/// up in `rows` rows that `row` selects by object and group. In preorder, the objects that an
-/// object dominates follow it: an object that begins before the end of the last counted object of
-/// its group is dominated by it.
-fn retained_of(
-    heap: &Heap<'_>,
-    tree: &impl Tree,
-    groups: &Groups,
-    rows: usize,
-    row: impl Fn(ObjectId, usize) -> usize,
-) -> Vec<u64> {
-    let mut tops = Tops {
-        heap,
-        tree,
-        groups,
-        // Isolates are synthetic, too, but represent what people ask about.
-        isolates: heap.isolates(),
-        retained: vec![0; rows],
-        row,
-        end: vec![0; groups.names.len()],
-        above: vec![0; groups.names.len()],
-    };
-    let positions = tree.positions();
-    for position in 1..positions {
-        let Some(object) = tree.object_at(position) else { continue };
-        if position + AHEAD < positions
-            && let Some(soon) = tree.object_at(position + AHEAD)
-        {
-            match &heap.type_of {
-                TypeIds::Narrow(ids) => prefetch(ids, soon.index()),
-                TypeIds::Wide(ids) => prefetch(ids, soon.index()),
-            }
-        }
-        if let Some(group) = tops.group(object)
-            && position >= tops.end[group]
-        {
-            tops.end[group] = tree.end(position);
-            tops.add(object, group, tree.retained_at(position));
-        }
-        tops.add_owned(position, object);
-    }
-    tops.retained
-}
-
-/// Adds up the objects that no other one of their group dominates.
-struct Tops<'t, 'a, T, R> {
-    heap: &'t Heap<'a>,
-    tree: &'t T,
-    groups: &'t Groups,
-    isolates: Vec<ObjectId>,
-    /// By row.
-    retained: Vec<u64>,
-    /// The row of an object and its group.
-    row: R,
-    /// By group: where the last object ends that counted.
-    end: Vec<u32>,
-    /// By group: how many owned objects of it are above the present one.
-    above: Vec<u32>,
-}
-
-impl<T: Tree, R: Fn(ObjectId, usize) -> usize> Tops<'_, '_, T, R> {
-    #[inline]
-    fn group(&self, object: ObjectId) -> Option<usize> {
-        match self.heap.is_made_up(object) && !self.isolates.contains(&object) {
-            true => None,
-            false => self.groups.group(self.heap, object),
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, object: ObjectId, group: usize, bytes: u64) {
-        let row = (self.row)(object, group);
-        self.retained[row] = self.retained[row].saturating_add(bytes);
-    }
-
-    /// Adds the objects that an object at this position owns, and returns its bytes. The function
-    /// calls itself for each level of owned objects, of which there are few.
-    fn add_owned(&mut self, position: u32, owner: ObjectId) -> u64 {
-        let (tree, mut all) = (self.tree, 0_u64);
-        tree.for_each_owned(owner, &mut |object, own| {
-            let group = self.group(object);
-            if let Some(group) = group {
-                self.above[group] += 1;
-            }
-            let bytes = own.saturating_add(self.add_owned(position, object));
-            if let Some(group) = group {
-                self.above[group] -= 1;
-                if self.above[group] == 0 && position >= self.end[group] {
-                    self.add(object, group, bytes);
-                }
-            }
-            all = all.saturating_add(bytes);
-        });
-        all
-    }
-}
-
 /// The groups of a heap's objects.
 struct Groups {
     /// Name and namespace of each group.
@@ -460,8 +355,8 @@ impl Groups {
     }
 
     #[inline]
-    fn group(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {
-        let group = self.of_type[heap.type_id(object).0 as usize];
+    fn group(&self, heap: &Heap<'_>, object: ObjectId, type_id: TypeId) -> Option<usize> {
+        let group = self.of_type[type_id.0 as usize];
         match (group, self.by) {
             (Self::NONE, _) => None,
             (_, GroupBy::Owner) => Some(self.owners.owner(heap, object) as usize),

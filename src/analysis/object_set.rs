@@ -1,6 +1,7 @@
 //! Sets of objects.
 
 use crate::model::heap::ObjectId;
+use std::ops::Range;
 
 /// A set of objects: one bit for each object of the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,22 @@ impl ObjectSet {
         self.bits[object.index() / 64] >> (object.index() % 64) & 1 == 1
     }
 
+    /// The objects of a range that are not in the set. The range begins at a multiple of 64.
+    pub(super) fn others(&self, objects: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
+        let words = (objects.start as u32..).step_by(64).zip(self.other_words(objects));
+        words.flat_map(|(first, word)| bits(word).map(move |bit| ObjectId(first + bit)))
+    }
+
+    /// The objects of a range that are not in the set, 64 in a word. The range begins at a multiple
+    /// of 64.
+    pub(super) fn other_words(&self, objects: Range<usize>) -> impl Iterator<Item = u64> + '_ {
+        let words = &self.bits[objects.start / 64..objects.end.div_ceil(64)];
+        words.iter().zip((objects.start..).step_by(64)).map(move |(word, first)| {
+            let rest = objects.end - first;
+            if rest < 64 { !*word & !(u64::MAX << rest) } else { !*word }
+        })
+    }
+
     /// The objects of both sets, which have the same room.
     pub(super) fn or(mut self, other: Self) -> Self {
         self.bits.iter_mut().zip(other.bits).for_each(|(bits, other)| *bits |= other);
@@ -46,4 +63,11 @@ impl ObjectSet {
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|bits| *bits == 0)
     }
+}
+
+/// The numbers of the bits that are set, from the lowest on.
+pub(super) fn bits(set: u64) -> impl Iterator<Item = u32> {
+    let some = |rest: &u64| *rest != 0;
+    std::iter::successors(Some(set).filter(some), move |rest| Some(rest & (rest - 1)).filter(some))
+        .map(u64::trailing_zeros)
 }

@@ -1,9 +1,10 @@
 //! Objects that need no search, because one reference alone leads to them.
 
 use super::graph::Graph;
-use super::object_set::ObjectSet;
+use super::object_set::{ObjectSet, bits};
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Objects that one reference alone leads to, and no root, and that refer to nothing but such
 /// objects, in at most [`HEIGHT`] levels: a string with its characters, a boxed number.
@@ -41,6 +42,17 @@ impl Owned {
         self.0.contains(object)
     }
 
+    /// The objects of a range that are not owned. The range begins at a multiple of 64.
+    #[inline]
+    pub(super) fn others(&self, objects: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
+        self.0.others(objects)
+    }
+
+    /// The objects that are not owned, 64 in a word, of this many objects.
+    pub(super) fn other_words(&self, objects: usize) -> impl Iterator<Item = u64> + '_ {
+        self.0.other_words(0..objects)
+    }
+
     /// Their number.
     pub(super) fn len(&self) -> usize {
         self.0.len()
@@ -57,20 +69,20 @@ impl Owned {
     }
 }
 
-/// Parts of the objects that are looked at side by side. Each takes two bits for each object of the
+/// Parts of the references that are looked at side by side. Each takes two bits for each object of the
 /// heap.
 const PARTS: usize = 4;
 
 /// A bit for each object to which exactly one reference leads, and no root.
 fn single(graph: &Graph<'_>) -> Vec<u64> {
     let parts = rayon::current_num_threads().clamp(1, PARTS);
-    let length = graph.len().div_ceil(parts);
+    let references = graph.references;
+    let length = references.len().div_ceil(parts);
     let of_part = |part: usize| {
         let mut seen = Seen::none(graph.len());
-        let objects = part * length..((part + 1) * length).min(graph.len());
-        for object in objects.map(|object| ObjectId(object as u32)) {
-            graph.targets(object).for_each(|target| seen.see(target, false));
-        }
+        let row = |part: usize| (part * length).min(references.len());
+        let rows = row(part)..row(part + 1);
+        references.strong(rows).for_each(|target| seen.see(target, false));
         seen
     };
     let mut seen = (0..parts)
@@ -78,6 +90,7 @@ fn single(graph: &Graph<'_>) -> Vec<u64> {
         .map(of_part)
         .reduce_with(Seen::and)
         .unwrap_or_else(|| Seen::none(graph.len()));
+    graph.dependent.values().for_each(|value| seen.see(value, false));
     graph.starts().iter().for_each(|start| seen.see(*start, true));
     seen.0.into_iter().map(|[once, more]| once & !more).collect()
 }
@@ -107,11 +120,4 @@ impl Seen {
         }
         self
     }
-}
-
-/// The numbers of the bits that are set.
-fn bits(set: u64) -> impl Iterator<Item = u32> {
-    let some = |rest: &u64| *rest != 0;
-    std::iter::successors(Some(set).filter(some), move |rest| Some(rest & (rest - 1)).filter(some))
-        .map(u64::trailing_zeros)
 }

@@ -230,6 +230,12 @@ impl References {
         (first..).zip(words).any(|(word, bits)| bits & !before(word) & !behind(word) != 0)
     }
 
+    /// The targets of the references in these rows that keep them alive.
+    pub(crate) fn strong(&self, rows: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
+        let targets = self.target[rows.clone()].iter().zip(rows);
+        targets.filter(|(_, row)| !self.is_weak(*row)).map(|(target, _)| *target)
+    }
+
     /// The number that fits without another allocation.
     #[doc(hidden)]
     pub fn capacity(&self) -> usize {

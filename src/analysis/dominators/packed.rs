@@ -1,10 +1,12 @@
 //! The graph once more, as the search wants it.
 
 use crate::analysis::graph::Graph;
+use crate::analysis::object_set::bits;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The packed graph: each object that is not owned is followed by its references to such objects.
 ///
@@ -17,24 +19,62 @@ use rayon::prelude::*;
 /// followed gets one.
 pub(super) struct Packed<W> {
     words: Vec<W>,
+    /// A bit for each word with which a record begins.
+    starts: Vec<u64>,
 }
 
-/// The number of references ahead for which places are prefetched.
-const AHEAD: usize = 64;
+/// The number of words ahead for which places are prefetched.
+const AHEAD: usize = 32;
 
 impl<W: Word> Packed<W> {
     /// The graph, and the records of the objects at which it begins.
     pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> (Self, Vec<W>) {
-        let (places, lengths) = places::<W>(graph, owned);
-        let mut words = vec![W::of(0); lengths.iter().sum()];
-        let mut rest = words.as_mut_slice();
-        let blocks: Vec<_> = lengths
-            .into_iter()
-            .map(|length| rest.split_off_mut(..length).unwrap_or_default())
-            .enumerate()
-            .collect();
-        blocks.into_par_iter().for_each(|(block, words)| fill(words, graph, owned, block, &places));
-        (Self { words }, graph.starts().iter().map(|start| places[start.index()]).collect())
+        let ranks = Ranks::of(graph, owned);
+        let mut packed = Self {
+            words: Vec::with_capacity(ranks.len() + graph.references.len() + graph.dependent.len()),
+            starts: Vec::new(),
+        };
+        let mut places = Vec::with_capacity(ranks.len());
+        let blocks: Vec<usize> = (0..graph.len()).step_by(BLOCK).collect();
+        for blocks in blocks.chunks(BLOCKS) {
+            let records = |block: &usize| Records::of(graph, &ranks, *block);
+            let blocks: Vec<Records<W>> = blocks.par_iter().map(records).collect();
+            blocks.into_iter().for_each(|records| packed.append(records, &mut places));
+        }
+        packed.words.shrink_to_fit();
+        packed.link(&places);
+        let place = |start: &ObjectId| ranks.get(*start).map(|rank| places[rank as usize]);
+        let starts = graph.starts().iter().filter_map(place).collect();
+        (packed, starts)
+    }
+
+    /// Appends the records of the next block, and their places.
+    fn append(&mut self, records: Records<W>, places: &mut Vec<W>) {
+        let end = self.words.len();
+        self.words.extend(records.words);
+        self.starts.resize(self.words.len().div_ceil(64), 0);
+        for start in records.starts {
+            let place = end + start as usize;
+            self.starts[place / 64] |= 1 << (place % 64);
+            places.push(W::of(place));
+        }
+    }
+
+    /// Writes places where there are ranks.
+    fn link(&mut self, places: &[W]) {
+        let parts = rayon::current_num_threads();
+        let length = self.starts.len().div_ceil(parts).max(1);
+        let parts = self.words.par_chunks_mut(length * 64).zip(self.starts.par_chunks(length));
+        parts.for_each(|(words, starts)| {
+            for at in 0..words.len() {
+                if let Some(soon) = words.get(at + AHEAD) {
+                    prefetch(places, soon.without_mark().index());
+                }
+                if starts[at / 64] >> (at % 64) & 1 == 0 {
+                    words[at] = places[words[at].index()];
+                }
+            }
+        });
     }
 
     /// The number of the object with this record; none if it was not entered.
@@ -79,85 +119,89 @@ impl<W: Word> Packed<W> {
         (word.without_mark(), word.has_mark())
     }
 
-    /// The objects that were entered, of which there are `live`, by number from 1.
-    pub(super) fn into_order(self, graph: &Graph<'_>, owned: &Owned, live: usize) -> Vec<ObjectId> {
-        let mut order = vec![ObjectId(0); live];
-        let mut record = 0;
-        for object in searched(graph, owned) {
-            if let Some(number) = self.words[record].number() {
-                order[number as usize - 1] = object;
-            }
-            record += 1 + targets(graph, owned, object).count();
+    /// The numbers of the objects that are not owned, in the order of objects; 0 for those that
+    /// were not entered.
+    pub(super) fn into_numbers(self) -> Vec<u32> {
+        let records = self.starts.iter().map(|starts| starts.count_ones() as usize).sum();
+        let mut numbers = Vec::with_capacity(records);
+        for (words, starts) in self.words.chunks(64).zip(self.starts) {
+            numbers.extend(bits(starts).map(|at| words[at as usize].number().unwrap_or(0)));
         }
-        order
+        numbers
     }
 }
 
 /// Objects that are packed together, on one thread.
-const BLOCK: usize = 1 << 16;
+const BLOCK: usize = 1 << 14;
+/// Blocks that are packed side by side.
+const BLOCKS: usize = 16;
 
-/// Where the record of each object is, and how many words there are in each block of objects. Owned
-/// objects have none.
-fn places<W: Word>(graph: &Graph<'_>, owned: &Owned) -> (Vec<W>, Vec<usize>) {
-    let mut places = vec![W::of(0); graph.len()];
-    // Inside of the block at first.
-    let of_block = |(block, places): (usize, &mut [W])| {
-        let mut words = 0;
-        for (object, place) in objects_of_block(graph, block).zip(places) {
-            *place = W::of(words);
-            if !owned.contains(object) {
-                words += 1 + targets(graph, owned, object).count();
-            }
-        }
-        words
-    };
-    let lengths: Vec<usize> = places.par_chunks_mut(BLOCK).enumerate().map(of_block).collect();
-    let starts = lengths.iter().scan(0, |end, length| Some(std::mem::replace(end, *end + length)));
-    let starts: Vec<usize> = starts.collect();
-    places.par_chunks_mut(BLOCK).zip(starts).for_each(|(places, start)| {
-        places.iter_mut().for_each(|place| *place = W::of(place.index() + start));
-    });
-    (places, lengths)
+/// The records of a block of objects. In the place of references are the ranks of their targets.
+struct Records<W> {
+    words: Vec<W>,
+    /// Where each begins.
+    starts: Vec<u32>,
 }
 
-/// Writes the records of a block.
-fn fill<W: Word>(words: &mut [W], graph: &Graph<'_>, owned: &Owned, block: usize, places: &[W]) {
-    let columns = graph.references;
-    let mut end = 0;
-    for object in objects_of_block(graph, block).filter(|object| !owned.contains(*object)) {
-        let record = end;
-        end += 1;
-        for row in columns.range(object) {
-            if let Some(target) = columns.target.get(row + AHEAD) {
-                prefetch(places, target.index());
-            }
+impl<W: Word> Records<W> {
+    fn of(graph: &Graph<'_>, ranks: &Ranks, block: usize) -> Self {
+        let objects = block..(block + BLOCK).min(graph.len());
+        let (mut words, mut starts) = (Vec::new(), Vec::new());
+        for object in ranks.objects(objects) {
+            let record = words.len();
+            starts.push(record as u32);
+            words.push(W::of(0));
+            let targets = graph.targets(object).filter_map(|target| ranks.get(target));
+            words.extend(targets.map(|rank| W::of(rank as usize)));
+            words[record] = W::of(words.len() - record - 1).with_mark();
         }
-        for target in targets(graph, owned, object) {
-            words[end] = places[target.index()];
-            end += 1;
-        }
-        words[record] = W::of(end - record - 1).with_mark();
+        Self { words, starts }
     }
 }
 
-fn objects_of_block(graph: &Graph<'_>, block: usize) -> impl Iterator<Item = ObjectId> + use<> {
-    let objects = block * BLOCK..((block + 1) * BLOCK).min(graph.len());
-    objects.map(|object| ObjectId(object as u32))
+/// The ranks of objects among those that are not owned.
+struct Ranks(Vec<Rank>);
+
+/// 64 objects.
+#[derive(Clone, Copy)]
+struct Rank {
+    /// Those that are not owned.
+    objects: u64,
+    /// The number of such objects before.
+    before: u32,
 }
 
-/// The objects that the search may come to.
-fn searched<'g>(graph: &Graph<'_>, owned: &'g Owned) -> impl Iterator<Item = ObjectId> + 'g {
-    graph.objects().filter(|object| !owned.contains(*object))
-}
+impl Ranks {
+    fn of(graph: &Graph<'_>, owned: &Owned) -> Self {
+        let mut before = 0;
+        let rank = |objects: u64| {
+            let rank = Rank { objects, before };
+            before += objects.count_ones();
+            rank
+        };
+        Self(owned.other_words(graph.len()).map(rank).collect())
+    }
 
-/// The targets among the objects that an object keeps alive.
-#[inline]
-fn targets<'g>(
-    graph: &'g Graph<'_>,
-    owned: &'g Owned,
-    object: ObjectId,
-) -> impl Iterator<Item = ObjectId> + 'g {
-    graph.targets(object).filter(|target| !owned.contains(*target))
+    fn len(&self) -> usize {
+        self.0.last().map_or(0, |last| last.before as usize + last.objects.count_ones() as usize)
+    }
+
+    /// The rank of an object. None if it is owned.
+    #[inline]
+    fn get(&self, object: ObjectId) -> Option<u32> {
+        let Rank { objects, before } = self.0[object.index() / 64];
+        let bit = object.index() % 64;
+        (objects >> bit & 1 == 1).then(|| before + (objects & !(u64::MAX << bit)).count_ones())
+    }
+
+    /// The objects of a range that have a rank. The range begins at a multiple of 64.
+    fn objects(&self, range: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
+        let words = &self.0[range.start / 64..range.end.div_ceil(64)];
+        (range.start as u32..)
+            .step_by(64)
+            .zip(words)
+            .flat_map(|(first, rank)| bits(rank.objects).map(move |bit| ObjectId(first + bit)))
+    }
 }
 
 /// With more words than this they are wide.

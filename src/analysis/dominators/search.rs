@@ -7,12 +7,12 @@ use super::backward::Backward;
 use super::packed::{Packed, Word};
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
-use crate::model::heap::ObjectId;
 
 /// The result of the search. Numbers are from 1 in preorder; 0 is the set of roots.
 pub(super) struct Found {
-    /// By number, from 1.
-    pub(super) order: Vec<ObjectId>,
+    /// The numbers of the objects that are not owned, in the order of objects; 0 for those that the
+    /// roots do not reach.
+    pub(super) numbers: Vec<u32>,
     /// By number: whose reference was followed to find the object.
     pub(super) parent: Vec<u32>,
     /// By number: the smallest number of a referrer, among those with a smaller number than the
@@ -70,8 +70,7 @@ impl<W: Word> Search<W> {
         }
         let Self { packed, stack, parent, semi, backward } = search;
         drop(stack);
-        let order = packed.into_order(graph, owned, parent.len() - 1);
-        Found { order, parent, semi, backward }
+        Found { numbers: packed.into_numbers(), parent, semi, backward }
     }
 
     /// Follows what is left on the stack.

@@ -9,7 +9,10 @@ use crate::model::heap::ObjectId;
 /// Gives each object the numbers right after its own to what it dominates: first the objects that
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
 pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
-    let Core { order: found, mut dominator, owned } = core;
+    let mut found = vec![ObjectId(0); core.dominator.len() - 1];
+    core.live(graph).for_each(|(object, number)| found[number as usize - 1] = object);
+    let Core { numbers, mut dominator, owned } = core;
+    drop(numbers);
     let (below, mut size_of) = Below::of(graph, &owned, &found);
     drop(owned);
     // Dominators have smaller numbers than what they dominate.
