@@ -65,8 +65,16 @@ const FREE_CHUNKS: u64 = 16;
 impl AddressesBuilder {
     /// Adds the address of an object. Adding one twice has no effect in the bitmap and is removed
     /// from the sorted list.
+    #[inline]
     pub fn add(&mut self, address: u64) {
         self.count += 1;
+        match self.bitmap.known_granule_mut(address) {
+            Some(granule) => granule.starts |= 1 << (address % GRANULE / 8),
+            None => self.add_new(address),
+        }
+    }
+
+    fn add_new(&mut self, address: u64) {
         if let Some(sorted) = &mut self.sorted {
             sorted.push(address);
             return;
@@ -108,6 +116,15 @@ impl AddressesBuilder {
 }
 
 impl Bitmap {
+    /// The granule of an address, if its chunk has a table.
+    #[inline]
+    fn known_granule_mut(&mut self, address: u64) -> Option<&mut Granule> {
+        let chunk = usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?;
+        let granules =
+            self.chunks.get_mut(chunk)?.as_mut().filter(|_| address.is_multiple_of(8))?;
+        granules.get_mut((address % CHUNK / GRANULE) as usize)
+    }
+
     /// The granule of an address, made if need be. None when the address does not fit: it is odd,
     /// or so far from the others that the directory or the table would take more than `allowed`
     /// chunks.

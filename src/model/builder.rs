@@ -110,6 +110,7 @@ impl<'a> HeapBuilder<'a> {
     }
 
     /// Adds an object. The references that are added next are its own.
+    #[inline]
     pub fn add_object(&mut self, type_id: TypeId, shallow: u64) -> ObjectId {
         let heap = &mut self.heap;
         heap.type_of.push(type_id);
@@ -121,28 +122,29 @@ impl<'a> HeapBuilder<'a> {
 
     /// Adds a reference of the last object. Its target need not be there yet, but must be in the
     /// end.
+    #[inline]
     pub fn add_reference(&mut self, target: ObjectId, label: Label, weak: bool) {
         let references = &mut self.heap.references;
-        let row = references.target.len();
         references.target.push(target);
         if self.labels {
             references.label.push(label);
         }
+        let end = references.target.len();
+        match references.first.last_small() {
+            Some(last) if end <= u32::MAX as usize => *last = end as u32,
+            _ => references.first.set_last(end as u64),
+        }
         if weak {
-            references.weak.resize(row / 64 + 1, 0);
-            references.weak[row / 64] |= 1 << (row % 64);
+            self.weaken_last();
         }
-        let last = self.heap.type_of.len();
-        match &mut references.first {
-            Offsets::Small(first) if row < u32::MAX as usize => first[last] = row as u32 + 1,
-            Offsets::Large(first) => first[last] = row as u64 + 1,
-            small => {
-                *small = Offsets::Large((0..small.len()).map(|index| small.get(index)).collect());
-                if let Offsets::Large(first) = small {
-                    first[last] = row as u64 + 1;
-                }
-            }
-        }
+    }
+
+    #[cold]
+    fn weaken_last(&mut self) {
+        let references = &mut self.heap.references;
+        let row = references.target.len() - 1;
+        references.weak.resize(row / 64 + 1, 0);
+        references.weak[row / 64] |= 1 << (row % 64);
     }
 
     /// Adds bytes outside the managed heap to those of an object.

@@ -300,9 +300,32 @@ impl Offsets {
 
     #[cold]
     fn push_wide(&mut self, offset: u64) {
-        let mut large: Vec<u64> = (0..self.len()).map(|row| self.get(row)).collect();
-        large.push(offset);
-        *self = Self::Large(large);
+        self.widen().push(offset);
+    }
+
+    /// The last offset, if all are narrow.
+    #[inline]
+    pub(super) fn last_small(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::Small(small) => small.last_mut(),
+            Self::Large(_) => None,
+        }
+    }
+
+    /// Replaces the last offset by a larger one, which may be larger than what was announced.
+    #[cold]
+    pub(super) fn set_last(&mut self, offset: u64) {
+        self.widen().last_mut().into_iter().for_each(|last| *last = offset);
+    }
+
+    fn widen(&mut self) -> &mut Vec<u64> {
+        if let Self::Small(small) = self {
+            *self = Self::Large(small.iter().map(|&offset| offset.into()).collect());
+        }
+        match self {
+            Self::Large(large) => large,
+            Self::Small(_) => unreachable!("they were made wide"),
+        }
     }
 
     /// Replaces an offset. The new offset must not exceed the announced maximum.

@@ -319,7 +319,8 @@ impl<'s, 'a> Checker<'s, 'a> {
         }
         self.overlap(instance.id, size);
         let Scan { classes, strings, .. } = &mut *self.scan;
-        for field in classes.references(index, self.ids, strings, &mut self.names) {
+        let fields = classes.references(index, self.ids, strings, &mut self.names);
+        for field in classes.fields(&fields) {
             let id = self.ids.at(instance.values, field.offset);
             self.faults.dangling_fields += u64::from(id != 0 && self.addresses.at(id).is_none());
         }

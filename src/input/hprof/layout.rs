@@ -260,17 +260,17 @@ impl<'a> ClassTable<'a> {
         counts
     }
 
-    /// The references in objects of a class, its own first. The caller has seen an object with that
-    /// many bytes of data, or else a class with many fields and many subclasses could ask for more
-    /// than the file justifies.
+    /// Where [`Self::fields`] has the references in objects of a class, its own first. The caller
+    /// has seen an object with that many bytes of data, or else a class with many fields and many
+    /// subclasses could ask for more than the file justifies.
     pub(super) fn references(
         &mut self,
         index: usize,
         ids: IdSize,
         strings: &Strings<'_>,
         names: &mut Names,
-    ) -> &[ReferenceField] {
-        let layout = match self.classes.get(index).map(|class| class.layout.clone()) {
+    ) -> Range<usize> {
+        match self.classes.get(index).map(|class| class.layout.clone()) {
             Some(Some(layout)) => layout,
             Some(None) => {
                 let layout = self.lay_out(index, ids, strings, names);
@@ -279,9 +279,14 @@ impl<'a> ClassTable<'a> {
                 }
                 layout
             }
-            None => return &[],
-        };
-        self.fields.get(layout).unwrap_or_default()
+            None => 0..0,
+        }
+    }
+
+    /// The references that are there.
+    #[inline]
+    pub(super) fn fields(&self, range: &Range<usize>) -> &[ReferenceField] {
+        self.fields.get(range.clone()).unwrap_or_default()
     }
 
     fn lay_out(

@@ -65,6 +65,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         held_classes,
         builder: &mut builder,
         classes: ClassCache::default(),
+        shapes: Vec::new(),
         faults: Faults::default(),
     }
     .add(bytes, options.progress);

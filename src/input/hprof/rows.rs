@@ -6,13 +6,14 @@ use super::objects::Object;
 use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::Scan;
-use super::sizes::Rule;
+use super::sizes::{Rule, words};
 use crate::bytes::Cursor;
 use crate::input::read::Progress;
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{ClassObject, Label, ObjectId, Offsets, WarningKind};
+use crate::model::heap::{ClassObject, Label, ObjectId, Offsets, TypeId, WarningKind};
 use std::num::Saturating;
+use std::ops::Range;
 
 /// Data that could not be loaded as it is in the file.
 #[derive(Default)]
@@ -24,6 +25,22 @@ pub(super) struct Faults {
     classless: Saturating<u64>,
     short: Saturating<u64>,
     broken: Saturating<u64>,
+}
+
+/// What the instances of a class have in common, in one place.
+#[derive(Clone)]
+pub(super) struct Shape {
+    type_id: TypeId,
+    /// The class, unless a root holds it.
+    held: Option<ObjectId>,
+    size: u64,
+    /// Where the words of a StackChunk's stack stand among the values.
+    words: Option<usize>,
+    /// Bytes of all fields.
+    data: u64,
+    broken: bool,
+    /// Their references. `None` until the first instance with all fields.
+    fields: Option<Range<usize>>,
 }
 
 /// Decodes all rows in order.
@@ -38,6 +55,8 @@ pub(super) struct Rows<'s, 'a> {
     pub(super) builder: &'s mut HeapBuilder<'a>,
     /// Positions of classes; `u32::MAX` for those that are not in the file.
     pub(super) classes: ClassCache,
+    /// By position of the class; `None` until the first instance.
+    pub(super) shapes: Vec<Option<Shape>>,
     pub(super) faults: Faults,
 }
 
@@ -147,15 +166,14 @@ impl<'a> Rows<'_, 'a> {
     }
 
     fn add_object(&mut self, object: &Object<'_>) {
-        let (ids, rule) = (self.scan.ids, self.scan.sizes.rule);
+        let ids = self.scan.ids;
         match object {
             Object::Instance(instance) => {
                 let Some(index) = self.class(instance.class) else {
                     self.faults.classless += 1;
-                    self.builder.add_object(
-                        self.types.unknown,
-                        rule.base().saturating_add(instance.values.len() as u64),
-                    );
+                    let base = self.scan.sizes.rule.base();
+                    let size = base.saturating_add(instance.values.len() as u64);
+                    self.builder.add_object(self.types.unknown, size);
                     return;
                 };
                 self.add_instance(index, instance.values);
@@ -165,50 +183,69 @@ impl<'a> Rows<'_, 'a> {
                 let type_id = index.and_then(|index| self.types.of_class.get(index));
                 self.faults.classless += u64::from(type_id.is_none());
                 let type_id = type_id.copied().unwrap_or(self.types.unknown_array);
-                self.builder.add_object(type_id, rule.object_array(array.count, ids));
+                let size = self.scan.sizes.rule.object_array(array.count, ids);
+                self.builder.add_object(type_id, size);
                 self.hold_class(index);
                 let before = self.faults.dangling;
                 for (index, id) in (0..).zip(ids.all(array.elements)) {
                     self.reference(id, Label::index(index), false);
                 }
-                if let Rule::HotSpot { .. } = rule {
+                if let Rule::HotSpot { .. } = self.scan.sizes.rule {
                     self.faults.dangling_elements += self.faults.dangling - before;
                     self.faults.dangling = before;
                 }
             }
             Object::PrimitiveArray(array) => {
-                self.builder.add_object(
-                    self.types.primitive_array(array.element),
-                    rule.primitive_array(array, ids),
-                );
+                let size = self.scan.sizes.rule.primitive_array(array, ids);
+                self.builder.add_object(self.types.primitive_array(array.element), size);
             }
         }
     }
 
     fn add_instance(&mut self, index: usize, values: &[u8]) {
-        let Some(class) = self.scan.classes.get(index) else { return };
-        let (is_short, size) =
-            ((values.len() as u64) < class.data, self.scan.sizes.rule.instance(class, values));
-        self.faults.broken += u64::from(class.broken);
-        self.builder.add_object(
-            self.types.of_class.get(index).copied().unwrap_or(self.types.unknown),
-            size,
-        );
-        self.hold_class(Some(index));
-        if is_short {
+        if !matches!(self.shapes.get(index), Some(Some(_))) {
+            self.find_shape(index);
+        }
+        let Some(Some(shape)) = self.shapes.get_mut(index) else { return };
+        let stack = shape.words.map_or(0, |at| self.scan.sizes.rule.stack(words(values, at)));
+        self.builder.add_object(shape.type_id, shape.size.saturating_add(stack));
+        if let Some(class) = shape.held {
+            self.builder.add_reference(class, self.class_label, false);
+        }
+        self.faults.broken += u64::from(shape.broken);
+        if (values.len() as u64) < shape.data {
             self.faults.short += 1;
             return;
         }
         let Scan { classes, strings, ids, .. } = &mut *self.scan;
-        for field in classes.references(index, *ids, strings, self.builder.names()) {
-            reference(
-                ids.at(values, field.offset),
-                field.label,
-                field.weak,
-                self.addresses,
-                self.builder,
-                &mut self.faults,
-            );
+        let fields = shape
+            .fields
+            .get_or_insert_with(|| classes.references(index, *ids, strings, self.builder.names()));
+        for field in classes.fields(fields) {
+            let id = ids.at(values, field.offset);
+            let (label, weak) = (field.label, field.weak);
+            reference(id, label, weak, self.addresses, self.builder, &mut self.faults);
+        }
+    }
+
+    /// Puts together what the instances of a class have in common.
+    #[cold]
+    fn find_shape(&mut self, index: usize) {
+        let Some(class) = self.scan.classes.get(index) else { return };
+        let shape = Shape {
+            type_id: self.types.of_class.get(index).copied().unwrap_or(self.types.unknown),
+            held: self.held_classes.get(index).copied().flatten(),
+            size: class.size,
+            words: class.words,
+            data: class.data,
+            broken: class.broken,
+            fields: None,
+        };
+        if index >= self.shapes.len() {
+            self.shapes.resize(self.scan.classes.len(), None);
+        }
+        if let Some(place) = self.shapes.get_mut(index) {
+            *place = Some(shape);
         }
     }
 
