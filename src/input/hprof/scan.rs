@@ -126,24 +126,40 @@ impl<'a> Scan<'a> {
     ) -> Result<()> {
         let mut next_progress = 0;
         loop {
-            while let Some((_, object)) = records.next_object() {
-                let row = watch.object(&object, self.ids);
-                self.see(&object);
-                each(self, &object, row);
-            }
-            let Some(record) = records.next() else { return Ok(()) };
+            let object = match records.next_object() {
+                Some((_, object)) => object,
+                None => match self.read_others(records, watch, progress, &mut next_progress)? {
+                    Some(object) => object,
+                    None => return Ok(()),
+                },
+            };
+            // In one place, so that the compiler puts everything together and the object stays in
+            // registers.
+            let row = watch.object(&object, self.ids);
+            self.see(&object);
+            each(self, &object, row);
+        }
+    }
+
+    /// Reads other records up to the next object. Returns `None` at the end.
+    #[inline(never)]
+    fn read_others(
+        &mut self,
+        records: &mut Records<'a>,
+        watch: &mut Watch,
+        progress: Progress<'_>,
+        next_progress: &mut u64,
+    ) -> Result<Option<Object<'a>>> {
+        loop {
+            let Some(record) = records.next() else { return Ok(None) };
             let (offset, record) = record?;
-            if offset >= next_progress {
+            if offset >= *next_progress {
                 // The other passes follow: the bar moves by thirds.
                 progress(offset / 3);
-                next_progress = offset.saturating_add(1 << 20);
+                *next_progress = offset.saturating_add(1 << 20);
             }
             match record {
-                Rec::Heap(HeapRec::Object(object)) => {
-                    let row = watch.object(&object, self.ids);
-                    self.see(&object);
-                    each(self, &object, row);
-                }
+                Rec::Heap(HeapRec::Object(object)) => return Ok(Some(object)),
                 Rec::Heap(HeapRec::Root(root)) => self.roots.push(root),
                 Rec::Heap(HeapRec::ClassDump(class)) => match self.classes.add(class, offset) {
                     true => {
