@@ -60,7 +60,7 @@ fn a_file_that_does_not_fit_ends_the_program_with_a_message() {
     assert_eq!(full.status.code(), Some(3));
     let message = String::from_utf8(full.stderr).unwrap();
     assert!(
-        message.starts_with("error: out of space: an allocation of 4194304 bytes"),
+        message.starts_with("error: out of space: an allocation of 2097152 bytes"),
         "{message}"
     );
     assert!(full.stdout.is_empty());
