@@ -171,6 +171,17 @@ impl<'s, 'a> Reader<'s, 'a> {
         (address != 0) & (address.wrapping_sub(self.low) < self.span)
     }
 
+    /// How far an address is from the first object; `None` if it is not in the heap.
+    #[inline]
+    pub(super) fn offset(&self, address: u64) -> Option<u64> {
+        self.is_in_heap(address).then(|| address.wrapping_sub(self.low))
+    }
+
+    /// Bytes from the first object to the end of the last.
+    pub(super) fn span(&self) -> u64 {
+        self.span
+    }
+
     /// The pointer that a field holds, which may be nil.
     #[inline]
     pub(super) fn pointer(

@@ -3,7 +3,8 @@
 use super::layout::Layout;
 use super::types::{Kind, TypeRef, Types};
 use crate::model::heap::ObjectId;
-use rayon::slice::ParallelSliceMut;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// A score for how well a type explains an object; larger is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +47,9 @@ impl Typed {
 }
 
 /// The types of all objects: 8 bytes for each, together, as they are read in random order.
+///
+/// Several threads may set types, each those of other objects than the rest: relaxed atomic stores
+/// are plain stores.
 #[derive(Default)]
 pub(super) struct Objects {
     list: Vec<Packed>,
@@ -57,11 +61,18 @@ pub(super) struct Objects {
 }
 
 /// A [`Typed`] in 8 bytes.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Packed {
     /// The type in the upper bits, then fit and level. 0 for objects without a type.
-    of: u32,
-    count: u32,
+    of: AtomicU32,
+    count: AtomicU32,
+}
+
+impl Packed {
+    fn store(&self, of: u32, count: u32) {
+        self.of.store(of, Relaxed);
+        self.count.store(count, Relaxed);
+    }
 }
 
 /// Bits below the type: two for the fit, which is never 0, and two for the level.
@@ -71,47 +82,64 @@ const MAX_TYPES: u32 = 1 << (u32::BITS - RANK);
 
 impl Objects {
     pub(super) fn new(count: usize) -> Self {
-        Self { list: vec![Packed::default(); count], ..Self::default() }
+        // All threads: most of the time goes into the kernel's handing out of memory.
+        let list = (0..count).into_par_iter().map(|_| Packed::default()).collect();
+        Self { list, ..Self::default() }
     }
 
     /// The type of an object, if it is known.
     #[inline]
     pub(super) fn get(&self, object: ObjectId) -> Option<Typed> {
-        let Packed { of, count } = *self.list.get(object.index())?;
+        let packed = self.list.get(object.index())?;
+        let (of, count) = (packed.of.load(Relaxed), packed.count.load(Relaxed));
         let fit = match of >> 2 & 3 {
             1 => Fit::Partial,
             2 => Fit::Array,
             3 => Fit::Exact,
             _ => return None,
         };
-        let level = [Level::Guess, Level::Static, Level::Dynamic, Level::Header]
-            .get((of & 3) as usize)
-            .copied()?;
+        let level = match of & 3 {
+            0 => Level::Guess,
+            1 => Level::Static,
+            2 => Level::Dynamic,
+            _ => Level::Header,
+        };
         Some(Typed { of: TypeRef(of >> RANK), count: count.into(), fit, level })
     }
 
     /// Returns the number of values in each object.
     pub(super) fn into_counts(self) -> Vec<u32> {
-        self.list.into_iter().map(|packed| packed.count).collect()
+        self.list.into_iter().map(|packed| packed.count.into_inner()).collect()
     }
 
     /// Takes back the type of an object.
-    pub(super) fn forget(&mut self, object: ObjectId) {
-        if let Some(place) = self.list.get_mut(object.index()) {
-            *place = Packed::default();
+    pub(super) fn forget(&self, object: ObjectId) {
+        if let Some(place) = self.list.get(object.index()) {
+            place.store(0, 0);
         }
     }
 
     /// Sets the type of an object.
     #[inline]
-    pub(super) fn set(&mut self, object: ObjectId, typed: Typed) {
-        if let Some(place) = self.list.get_mut(object.index()).filter(|_| typed.of.0 < MAX_TYPES) {
+    pub(super) fn set(&self, object: ObjectId, typed: Typed) {
+        if let Some(place) = self.list.get(object.index()).filter(|_| typed.of.0 < MAX_TYPES) {
             let rank = (typed.fit as u32).wrapping_add(1) << 2 | typed.level as u32;
-            *place = Packed {
-                of: typed.of.0 << RANK | rank,
-                count: u32::try_from(typed.count).unwrap_or(u32::MAX),
-            };
+            let count = u32::try_from(typed.count).unwrap_or(u32::MAX);
+            place.store(typed.of.0 << RANK | rank, count);
         }
+    }
+
+    /// Sets the type of an object, if it is better than the one before. Whether it is, and whether
+    /// the two contradict each other.
+    pub(super) fn improve(&self, object: ObjectId, typed: Typed, types: &Types) -> (bool, bool) {
+        let (better, conflict) = match self.get(object) {
+            Some(old) => compare(&typed, &old, types),
+            None => (true, false),
+        };
+        if better {
+            self.set(object, typed);
+        }
+        (better, conflict)
     }
 }
 

@@ -6,14 +6,14 @@
 //!
 //! * `evidence`, `frames`: what begins the list: records of the dump, globals, words that look like
 //!   interfaces; variables;
-//! * `blocks`: works on the list;
+//! * `rounds`, `chunk`: work on the list, one chunk of the heap after the other;
 //! * `judge`: what a value says of the object that it is placed on, and what it leads to;
 //! * `follow`: the same where types have to be made;
 //! * `extents`: how much of each array slices use;
 //! * `closures`, `library`: types that only functions or the library know;
 //! * `memory`: the memory that types are placed on.
 
-mod blocks;
+mod chunk;
 mod closures;
 mod evidence;
 mod extents;
@@ -22,6 +22,7 @@ mod frames;
 mod judge;
 mod library;
 mod memory;
+mod rounds;
 
 use super::super::place::Placed;
 use super::super::pointers::{HEADER, Reader};
@@ -29,7 +30,7 @@ use super::debug::Debug;
 use super::facts::Facts;
 use super::hidden::{self, Hidden};
 use super::layout::{Layout, Layouts};
-use super::objects::{self, Level, Objects, Typed};
+use super::objects::{Fit, Level, Objects, Typed};
 use super::program::Program;
 use super::types::{TypeRef, Types};
 use super::values::TypedValues;
@@ -38,6 +39,7 @@ use extents::Extents;
 pub(super) use extents::Lengths;
 use judge::Judge;
 pub(super) use memory::Ground;
+use memory::ObjectMemory;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -72,6 +74,17 @@ impl Item {
         Self { address, of, count: 1, level, form: Form::Value, length: 0 }
     }
 
+    /// Whether it says nothing new of an object, this far from its start, that has this type.
+    #[inline]
+    fn is_known(&self, inside: u64, old: Option<&Typed>) -> bool {
+        old.is_some_and(|old| {
+            (old.of, old.fit) == (self.of, Fit::Exact)
+                && old.level >= self.level
+                && old.count >= self.count
+                && inside <= HEADER
+        })
+    }
+
     /// Whether there is a value of a known type.
     fn is_value(&self) -> bool {
         self.address != 0 && self.count != 0 && self.of != Types::UNKNOWN
@@ -84,6 +97,14 @@ struct Values<'a> {
     of: TypeRef,
     count: u64,
     level: Level,
+}
+
+impl<'a> Values<'a> {
+    /// The values of an object.
+    fn of_object(memory: &ObjectMemory<'a>, typed: &Typed) -> Self {
+        let level = typed.level.min(Level::Static);
+        Self { bytes: memory.value(), of: typed.of, count: typed.count, level }
+    }
 }
 
 /// The spreading of types.
@@ -113,6 +134,8 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     /// Nodes of a `sync.Map` since 1.24: what they are if their first byte is set, and if it is
     /// not.
     nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
+    /// The bits of the types in the last two.
+    special: u64,
     /// Values without pointers, such as the bytes of strings.
     pub(super) string: TypeRef,
     tiny: TypeRef,
@@ -179,6 +202,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             closures: FxHashMap::default(),
             allocated_as: FxHashMap::default(),
             nodes: FxHashMap::default(),
+            special: 0,
             string,
             tiny,
             extents: Extents::new(placed.sizes.len()),
@@ -264,10 +288,13 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             hidden: &self.hidden,
             allocated_as: &self.allocated_as,
             nodes: &self.nodes,
+            special: self.special,
             closures: &self.closures,
             itabs: &self.itabs,
             slide: self.slide,
             string: self.string,
+            tiny: self.tiny,
+            is_bare: self.is_bare,
             large_repeat: self.large_repeat,
         }
     }
@@ -294,23 +321,16 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     /// Gives an object a type, if that is better than the one it has, and follows what it leads to.
     pub(super) fn assign(&mut self, object: ObjectId, typed: Typed) {
-        if self.improve(object, typed) {
-            let memory = self.ground.read(object);
-            let (bytes, level) = (memory.value(), typed.level.min(Level::Static));
-            self.visit(&Values { bytes, of: typed.of, count: typed.count, level });
+        let (better, conflict) = self.objects.improve(object, typed, &self.types);
+        self.objects.conflicts = self.objects.conflicts.saturating_add(conflict.into());
+        if better {
+            self.visit_object(object, &typed);
         }
     }
 
-    /// Gives an object a type, if that is better than the one it has. Whether it is.
-    fn improve(&mut self, object: ObjectId, typed: Typed) -> bool {
-        if let Some(old) = self.objects.get(object) {
-            let (better, conflict) = objects::compare(&typed, &old, &self.types);
-            self.objects.conflicts = self.objects.conflicts.saturating_add(conflict.into());
-            if !better {
-                return false;
-            }
-        }
-        self.objects.set(object, typed);
-        true
+    /// Follows everything that an object of this type leads to.
+    fn visit_object(&mut self, object: ObjectId, typed: &Typed) {
+        let memory = self.ground.read(object);
+        self.visit(&Values::of_object(&memory, typed));
     }
 }

@@ -1,6 +1,6 @@
 //! Checks a value against the memory that it is placed on, by the types known so far.
 //!
-//! Nothing is changed here, so that several threads judge many values at a time.
+//! Nothing is changed here, so that several threads judge values at a time.
 
 use super::super::hidden::Hidden;
 use super::super::layout::{Holds, Layouts, Slot as Part};
@@ -41,10 +41,6 @@ pub(super) enum Lead {
     Unprepared,
 }
 
-/// Parts of one value that are looked at before its object has the type. More could be looked at
-/// in vain, once for every reference to the object.
-const MAX_PARTS: usize = 32;
-
 /// All that judging reads.
 pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) ground: Ground<'p, 's, 'a>,
@@ -55,10 +51,15 @@ pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) hidden: &'j Hidden,
     pub(super) allocated_as: &'j FxHashMap<TypeRef, TypeRef>,
     pub(super) nodes: &'j FxHashMap<TypeRef, (TypeRef, TypeRef)>,
+    /// The bits of the types in the last two.
+    pub(super) special: u64,
     pub(super) closures: &'j FxHashMap<u64, TypeRef>,
     pub(super) itabs: &'j FxHashMap<u64, u64>,
     pub(super) slide: u64,
     pub(super) string: TypeRef,
+    pub(super) tiny: TypeRef,
+    /// Lengths of slices and values in shared blocks are not asked for.
+    pub(super) is_bare: bool,
     /// Pointers of a type go on to the end of objects above 32 KiB.
     pub(super) large_repeat: bool,
 }
@@ -76,18 +77,13 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             return if is_node { Verdict::Unprepared } else { Verdict::Outside };
         };
         let old = self.objects.get(object);
-        let is_known = |old: &Typed| {
-            (old.of, old.fit) == (item.of, Fit::Exact)
-                && old.level >= item.level
-                && old.count >= item.count
-                && inside <= HEADER
-        };
-        if old.as_ref().is_some_and(is_known) {
+        if item.is_known(inside, old.as_ref()) {
             return Verdict::Known;
         }
         let memory = self.ground.read(object);
         let size = memory.contents.len() as u64;
-        let of = match (item.form, self.nodes.get(&item.of)) {
+        let node = if self.is_special(item.of) { self.nodes.get(&item.of) } else { None };
+        let of = match (item.form, node) {
             (Form::Closure, _) => return self.closure(item, inside, &memory),
             (Form::Whole, _) if inside <= HEADER => return whole(item.of, item.level),
             (Form::Whole, _) => return Verdict::Known,
@@ -155,63 +151,77 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         }
     }
 
-    /// Adds what the values of an object lead to. Whether that was all; if not, nothing is added.
-    pub(super) fn visit_all(&self, object: ObjectId, typed: &Typed, found: &mut Vec<Item>) -> bool {
-        let (Some(layout), level) = (self.layouts.known(typed.of), typed.level.min(Level::Static))
-        else {
-            return false;
-        };
+    /// Adds what values lead to. Whether that was all; if not, nothing is added. `open` is room for
+    /// values inside of others.
+    pub(super) fn visit(
+        &self,
+        values: &Values<'a>,
+        open: &mut Vec<(u64, TypeRef, u64)>,
+        found: &mut Vec<Item>,
+    ) -> bool {
+        let before = found.len();
+        open.clear();
+        open.push((0, values.of, values.count));
+        while let Some((base, of, count)) = open.pop() {
+            if !self.visit_inside(values, (base, of, count), open, found) {
+                found.truncate(before);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Adds what some values inside of others lead to. Whether that was possible.
+    fn visit_inside(
+        &self,
+        values: &Values<'a>,
+        (base, of, count): (u64, TypeRef, u64),
+        open: &mut Vec<(u64, TypeRef, u64)>,
+        found: &mut Vec<Item>,
+    ) -> bool {
+        let Some(layout) = self.layouts.known(of) else { return false };
         if layout.size == 0 || layout.slots.is_empty() {
             return true;
         }
-        let parts = (layout.slots.len() as u64).saturating_mul(typed.count);
-        if parts > MAX_PARTS as u64 {
-            return false;
-        }
-        let memory = self.ground.read(object);
-        let values = Values { bytes: memory.value(), of: typed.of, count: typed.count, level };
-        let most = (values.bytes.len() as u64).checked_div(layout.size).unwrap_or(0);
-        let before = found.len();
-        for index in 0..typed.count.min(most) {
-            let start = layout.size.wrapping_mul(index);
+        let rest = (values.bytes.len() as u64).saturating_sub(base);
+        let most = rest.checked_div(layout.size).unwrap_or(0);
+        for index in 0..count.min(most) {
+            let start = base.wrapping_add(layout.size.wrapping_mul(index));
             for part in &layout.slots {
-                if !self.visit(&values, start.wrapping_add(part.offset), part, found) {
-                    found.truncate(before);
-                    return false;
+                let offset = start.wrapping_add(part.offset);
+                if let Holds::Array(element, length) = part.holds {
+                    open.push((offset, element, length));
+                    continue;
+                }
+                match self.lead(values, offset, part) {
+                    Lead::Nothing => {}
+                    Lead::Value(item) => found.push(item),
+                    // What is in the data word of an interface is a pointer, or a struct of one.
+                    Lead::Inline(of) => {
+                        open.push((offset.wrapping_add(self.ground.words().size), of, 1));
+                    }
+                    Lead::Unprepared => return false,
                 }
             }
         }
         true
     }
 
-    /// Adds what one slot leads to. Whether that was possible.
-    fn visit(&self, values: &Values<'a>, offset: u64, part: &Part, found: &mut Vec<Item>) -> bool {
-        if let Holds::Array(..) = part.holds {
-            return false;
+    /// How far a slice reaches in an array of its elements, and how many there are.
+    pub(super) fn end(&self, item: &Item, object: ObjectId, inside: u64) -> Option<(u64, u64)> {
+        if item.length == 0 || self.is_bare {
+            return None;
         }
-        match self.lead(values, offset, part) {
-            Lead::Nothing => true,
-            Lead::Value(item) => {
-                found.push(item);
-                true
-            }
-            // What is in the data word of an interface is a pointer, or a struct of just one.
-            Lead::Inline(of) => {
-                let data = offset.wrapping_add(self.ground.words().size);
-                let parts = self.layouts.known(of).map_or(&[][..], |layout| &*layout.slots);
-                match parts {
-                    [part] => match self.lead(values, data.wrapping_add(part.offset), part) {
-                        Lead::Value(item) => {
-                            found.push(item);
-                            true
-                        }
-                        lead => matches!(lead, Lead::Nothing),
-                    },
-                    _ => false,
-                }
-            }
-            Lead::Unprepared => false,
+        let typed = self.objects.get(object)?;
+        // A descriptor and DWARF may each have the type.
+        let name = |of| self.types.get(of).map(|of| &of.name);
+        if typed.of != item.of && name(typed.of) != name(item.of) {
+            return None;
         }
+        let size = self.types.get(typed.of).map_or(0, |of| of.size);
+        let first =
+            inside.saturating_sub(self.ground.header_of(object)).checked_div(size).unwrap_or(0);
+        Some((first.saturating_add(item.length.into()), typed.count))
     }
 
     /// Returns the target of one slot.
@@ -300,7 +310,10 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     }
 
     fn value(&self, address: u64, of: TypeRef, level: Level) -> Option<Lead> {
-        let of = self.allocated_as.get(&of).copied().unwrap_or(of);
+        let of = match self.is_special(of) {
+            true => self.allocated_as.get(&of).copied().unwrap_or(of),
+            false => of,
+        };
         self.item(Item::one(address, of, level))
     }
 
@@ -313,6 +326,11 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         let leads = || self.layouts.known(item.of).is_none_or(|layout| !layout.slots.is_empty());
         let is_of_use = item.is_value() && (self.ground.is_in_heap(item.address) || leads());
         is_of_use.then_some(Lead::Value(item))
+    }
+
+    /// Whether a type may be one of the few that are placed as others.
+    fn is_special(&self, of: TypeRef) -> bool {
+        self.special & bit(of) != 0
     }
 
     fn group(&self, map: TypeRef) -> Option<TypeRef> {
@@ -335,6 +353,11 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             }
         }
     }
+}
+
+/// One of 64 bits for a type. A few types have their bits to themselves, nearly.
+pub(super) fn bit(of: TypeRef) -> u64 {
+    1u64.wrapping_shl(of.0)
 }
 
 /// The verdict on an object of which the runtime says what it is.

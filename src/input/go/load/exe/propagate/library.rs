@@ -2,7 +2,7 @@
 
 use super::super::layout::{Holds, Layout, Slot as Part};
 use super::super::types::{Kind, TypeRef};
-use super::Propagation;
+use super::{Propagation, judge};
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Prepares what the library hides behind unsafe pointers.
@@ -34,6 +34,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 self.nodes.insert(node, (entry, indirect));
             }
         }
+        let special = self.nodes.keys().chain(self.allocated_as.keys());
+        self.special = special.fold(0, |bits, of| bits | judge::bit(*of));
         if let (Some(pool), Some(local)) = (self.named("sync.Pool"), self.named("sync.poolLocal"))
             && let Some(Kind::Struct { fields }) = self.types.get(pool).map(|of| of.kind.clone())
         {

@@ -3,7 +3,7 @@
 use super::super::hidden;
 use super::super::objects::{self, Objects};
 use super::super::types::TypeRef;
-use super::{HEADER, Propagation};
+use super::{HEADER, Item, Propagation};
 use crate::bytes::Cursor;
 use crate::input::go::fields::Fields;
 use crate::input::go::load::place::Placed;
@@ -109,36 +109,30 @@ impl<'a> Ground<'_, '_, 'a> {
         self.reader.is_in_heap(address)
     }
 
-    /// Finds the objects at many addresses, and reads what placing values on them begins with. The
-    /// processor waits for all of them at once, not for one after the other.
+    /// Finds the objects of many values, and reads what placing the values on them begins with. The
+    /// processor waits for all contents at once, not for one after the other.
     pub(super) fn find_all(
         &self,
-        addresses: impl Iterator<Item = u64> + Clone,
+        items: &[Item],
         objects: &Objects,
         places: &mut Vec<Option<(ObjectId, u64)>>,
     ) {
-        let in_heap = addresses.clone().filter(|address| self.reader.is_in_heap(*address));
-        self.reader.addresses.warm(in_heap);
         places.clear();
-        places.extend(addresses.map(|address| self.reader.object_at(address)));
-        let rows = || places.iter().flatten().map(|(object, _)| *object);
-        // Place and size of the contents are read for all before any of the contents is.
-        let extent = |object: ObjectId| {
-            let row = object.index();
-            (self.placed.positions.get(row), self.placed.sizes.get(row))
+        places.extend(items.iter().map(|item| self.reader.object_at(item.address)));
+        let byte = |at: u64| {
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            self.reader.bytes.get(at).copied().unwrap_or(0)
         };
-        let numbers = rows().map(|object| {
-            let (position, size) = extent(object);
-            position ^ size ^ objects.get(object).map_or(0, |typed| typed.count)
-        });
-        std::hint::black_box(numbers.fold(0, |all, number| all ^ number));
-        // The list of pointers is after the contents.
-        let byte = |at: u64| self.reader.bytes.get(usize::try_from(at).ok()?).copied();
-        let bytes = rows().map(|object| {
-            let (position, size) = extent(object);
-            byte(position).unwrap_or(0) ^ byte(position.saturating_add(size)).unwrap_or(0)
-        });
-        std::hint::black_box(bytes.fold(0, |all, byte| all ^ byte));
+        let read = |(item, place): (&Item, &Option<(ObjectId, u64)>)| match *place {
+            Some((object, inside)) if !item.is_known(inside, objects.get(object).as_ref()) => {
+                let row = object.index();
+                let (start, size) = (self.placed.positions.get(row), self.placed.sizes.get(row));
+                // The list of pointers is after the contents.
+                byte(start) ^ byte(start.saturating_add(size))
+            }
+            _ => 0,
+        };
+        std::hint::black_box(items.iter().zip(&*places).map(read).fold(0, |all, byte| all ^ byte));
     }
 
     /// Contents of an object and the encoded list of its pointers.

@@ -1,0 +1,131 @@
+//! Places the values that wait for a chunk of the heap.
+
+use super::super::objects::{Fit, Typed};
+use super::super::types::TypeRef;
+use super::judge::{Judge, Verdict};
+use super::rounds::Chunks;
+use super::{Item, Values};
+use crate::model::heap::ObjectId;
+
+/// Values that are looked up together.
+const BATCH: usize = 64;
+
+/// What is left for one thread, because it takes a type or a layout that has not been made yet.
+pub(super) enum Aside {
+    /// A value, and where it lies in which object.
+    Place(Item, Option<(ObjectId, u64)>),
+    /// An object, whose type is set, that leads to others.
+    Visit(ObjectId, Typed),
+}
+
+/// The work on a chunk, and its result.
+#[derive(Default)]
+pub(super) struct Done {
+    /// The values to place; empty in the end.
+    pub(super) list: Vec<Item>,
+    /// Values that lie elsewhere.
+    pub(super) found: Vec<Item>,
+    /// Values inside of objects that begin in the given chunk.
+    pub(super) moved: Vec<(usize, Item)>,
+    pub(super) aside: Vec<Aside>,
+    /// How far slices reach, and the number of values there.
+    pub(super) ends: Vec<(ObjectId, (u64, u64))>,
+    /// Values that share objects: which, where and of which type.
+    pub(super) tiny: Vec<(ObjectId, u64, TypeRef)>,
+    pub(super) conflicts: u64,
+    pub(super) rejected: u64,
+    /// Values that were placed.
+    pub(super) worked: usize,
+    room: Room,
+}
+
+/// Memory that is used again and again.
+#[derive(Default)]
+struct Room {
+    batch: Vec<Item>,
+    places: Vec<Option<(ObjectId, u64)>>,
+    listed: Vec<u64>,
+    open: Vec<(u64, TypeRef, u64)>,
+    leads: Vec<Item>,
+}
+
+impl Done {
+    /// Places the values of the list, and what they lead to in the same chunk.
+    pub(super) fn work(&mut self, judge: &Judge<'_, '_, '_, '_>, chunks: Chunks, chunk: usize) {
+        let mut list = std::mem::take(&mut self.list);
+        let mut room = std::mem::take(&mut self.room);
+        let Room { batch, places, .. } = &mut room;
+        let (mut batch, mut places) = (std::mem::take(batch), std::mem::take(places));
+        while !list.is_empty() {
+            batch.clear();
+            batch.extend(list.drain(list.len().saturating_sub(BATCH)..));
+            judge.ground.find_all(&batch, judge.objects, &mut places);
+            self.worked = self.worked.wrapping_add(batch.len());
+            for (item, place) in batch.iter().zip(&places) {
+                let Some((object, inside)) = *place else {
+                    self.aside.push(Aside::Place(*item, None));
+                    continue;
+                };
+                match chunks.of(judge.ground.reader, item.address.wrapping_sub(inside)) {
+                    Some(other) if other != chunk => self.moved.push((other, *item)),
+                    _ => self.place(judge, item, (object, inside), &mut room),
+                }
+                for item in room.leads.drain(..) {
+                    match chunks.of(judge.ground.reader, item.address) == Some(chunk) {
+                        true => list.push(item),
+                        false => self.found.push(item),
+                    }
+                }
+            }
+        }
+        self.room = Room { batch, places, ..room };
+        self.list = list;
+    }
+
+    /// Places a value on an object of the chunk.
+    fn place(
+        &mut self,
+        judge: &Judge<'_, '_, '_, '_>,
+        item: &Item,
+        (object, inside): (ObjectId, u64),
+        room: &mut Room,
+    ) {
+        match judge.judge(item, Some((object, inside)), &mut room.listed) {
+            Verdict::Known | Verdict::Outside => {}
+            Verdict::Rejected => self.rejected = self.rejected.saturating_add(1),
+            Verdict::Tiny => {
+                judge.share(item, object);
+                if !judge.is_bare {
+                    self.tiny.push((object, inside, item.of));
+                }
+            }
+            Verdict::Inside if judge.leads(item.of) == Some(false) => {}
+            Verdict::Inside | Verdict::Unprepared => {
+                return self.aside.push(Aside::Place(*item, Some((object, inside))));
+            }
+            Verdict::Fits(typed) => {
+                let (better, conflict) = judge.objects.improve(object, typed, judge.types);
+                self.conflicts = self.conflicts.saturating_add(conflict.into());
+                let memory = judge.ground.read(object);
+                let values = Values::of_object(&memory, &typed);
+                if better && !judge.visit(&values, &mut room.open, &mut room.leads) {
+                    self.aside.push(Aside::Visit(object, typed));
+                }
+            }
+        }
+        self.ends.extend(judge.end(item, object, inside).map(|end| (object, end)));
+    }
+}
+
+impl Judge<'_, '_, '_, '_> {
+    /// Types an object as one that small values share.
+    pub(super) fn share(&self, item: &Item, object: ObjectId) {
+        let typed = Typed { of: self.tiny, count: 1, fit: Fit::Exact, level: item.level };
+        self.objects.improve(object, typed, self.types);
+    }
+
+    /// Whether values of a type lead anywhere, if that is known.
+    fn leads(&self, of: TypeRef) -> Option<bool> {
+        Some(!self.layouts.known(of)?.slots.is_empty())
+    }
+}

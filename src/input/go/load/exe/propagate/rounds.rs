@@ -1,0 +1,230 @@
+//! Works on the list of values, one chunk of the heap after the other.
+//!
+//! Values lead anywhere in memory, and to place each where it lies would be to wait for memory most
+//! of the time. So each waits in the list of the chunk that it lies in. A chunk places all of its
+//! values at once, while its part of every column is in the processor's cache, and with them all
+//! that they lead to in the same chunk. The rest waits for other chunks.
+//!
+//! A chunk changes nothing but the types of its own objects, so that threads work on several chunks
+//! at a time. What takes a type or a layout that has not been made yet is put aside for one thread.
+//! The result depends on the order of the chunks, and not on the number of threads.
+
+use super::super::types::TypeRef;
+use super::chunk::{Aside, Done};
+use super::judge::Verdict;
+use super::{Form, Item, Propagation, Values};
+use crate::input::go::load::pointers::Reader;
+use crate::model::heap::ObjectId;
+use rayon::prelude::*;
+
+/// Chunks that are worked on between two of which one thread takes in what they found. The result
+/// depends on it, so it does not depend on the number of threads.
+const WAVE: usize = 64;
+/// Values that threads share. Fewer take less time than waking the threads does.
+const MANY: usize = 1 << 10;
+/// The binary logarithm of the bytes of a chunk, whose columns and contents then take about as much
+/// as a processor's second cache.
+const CHUNK_BITS: u32 = 18;
+/// Objects for each chunk, at least, of heaps that are spread thinly.
+const FEW_OBJECTS: u64 = 1 << 10;
+/// Chunks that any heap may have.
+const FEW_CHUNKS: u64 = 1 << 10;
+
+/// The chunks of a heap.
+#[derive(Clone, Copy)]
+pub(super) struct Chunks {
+    bits: u32,
+    count: usize,
+}
+
+impl Chunks {
+    fn new(reader: &Reader<'_, '_>, objects: usize) -> Self {
+        let most = (objects as u64 / FEW_OBJECTS).max(FEW_CHUNKS);
+        let mut bits = CHUNK_BITS;
+        while reader.span().wrapping_shr(bits) >= most {
+            bits = bits.wrapping_add(1);
+        }
+        let count = reader.span().wrapping_shr(bits).wrapping_add(1);
+        Self { bits, count: usize::try_from(count).unwrap_or(usize::MAX) }
+    }
+
+    /// The chunk of an address; `None` outside of the heap.
+    #[inline]
+    pub(super) fn of(self, reader: &Reader<'_, '_>, address: u64) -> Option<usize> {
+        let offset = reader.offset(address)?;
+        Some(offset.wrapping_shr(self.bits) as usize)
+    }
+}
+
+/// The values that wait for each chunk.
+struct Waiting {
+    chunks: Chunks,
+    lists: Vec<Vec<Item>>,
+    /// Chunks with values, each once.
+    busy: Vec<usize>,
+    /// Empty lists, whose memory is used again.
+    spare: Vec<Vec<Item>>,
+}
+
+impl Waiting {
+    fn new(chunks: Chunks) -> Self {
+        let lists = vec![Vec::new(); chunks.count];
+        Self { chunks, lists, busy: Vec::new(), spare: Vec::new() }
+    }
+
+    fn add(&mut self, chunk: usize, item: Item) {
+        if let Some(list) = self.lists.get_mut(chunk) {
+            if list.is_empty() {
+                self.busy.push(chunk);
+                *list = self.spare.pop().unwrap_or_default();
+            }
+            list.push(item);
+        }
+    }
+
+    /// The chunks that have values now, in their order.
+    fn round(&mut self) -> Vec<usize> {
+        let mut busy = std::mem::take(&mut self.busy);
+        busy.sort_unstable();
+        busy
+    }
+
+    fn take(&mut self, chunk: usize) -> Vec<Item> {
+        self.lists.get_mut(chunk).map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl<'a> Propagation<'_, '_, '_, 'a> {
+    /// Works until nothing is left on the list.
+    pub(in super::super) fn drain(&mut self) {
+        let chunks = Chunks::new(self.reader, self.object_count());
+        let mut waiting = Waiting::new(chunks);
+        let mut done: Vec<Done> = Vec::new();
+        done.resize_with(WAVE, Done::default);
+        let mut worked = 0;
+        self.send(&mut waiting);
+        loop {
+            let round = waiting.round();
+            if round.is_empty() {
+                break;
+            }
+            for wave in round.chunks(WAVE) {
+                let lists: Vec<Vec<Item>> = wave.iter().map(|chunk| waiting.take(*chunk)).collect();
+                let sum: usize = lists.iter().map(Vec::len).sum();
+                // A chain of values through one chunk begins with a single one.
+                let is_shared = wave.len() > 1 && sum.max(worked) >= MANY;
+                let judge = self.judge();
+                for (done, list) in done.iter_mut().zip(lists) {
+                    done.list = list;
+                }
+                let work = wave.iter().zip(&mut done);
+                let run = |(chunk, done): (&usize, &mut Done)| done.work(&judge, chunks, *chunk);
+                match is_shared {
+                    true => work.collect::<Vec<_>>().into_par_iter().for_each(run),
+                    false => work.for_each(run),
+                }
+                worked = 0;
+                for done in done.iter_mut().take(wave.len()) {
+                    worked = worked.wrapping_add(std::mem::take(&mut done.worked));
+                    self.take_in(done, &mut waiting);
+                }
+                self.send(&mut waiting);
+            }
+        }
+    }
+
+    /// Sends all values of the list to their chunks. Those outside of the heap are placed.
+    fn send(&mut self, waiting: &mut Waiting) {
+        while let Some(item) = self.queue.pop() {
+            self.send_one(item, waiting);
+        }
+    }
+
+    fn send_one(&mut self, item: Item, waiting: &mut Waiting) {
+        match waiting.chunks.of(self.reader, item.address) {
+            Some(chunk) => {
+                if self.layouts.known(item.of).is_none() {
+                    self.layout(item.of);
+                }
+                waiting.add(chunk, item);
+            }
+            None => self.place(&item, None),
+        }
+    }
+
+    /// Takes in what a chunk found.
+    fn take_in(&mut self, done: &mut Done, waiting: &mut Waiting) {
+        waiting.spare.push(std::mem::take(&mut done.list));
+        let objects = &mut self.objects;
+        objects.conflicts = objects.conflicts.saturating_add(std::mem::take(&mut done.conflicts));
+        objects.rejected = objects.rejected.saturating_add(std::mem::take(&mut done.rejected));
+        for (object, inside, of) in done.tiny.drain(..) {
+            self.objects.tiny.add(object, inside, of);
+        }
+        for (object, (end, count)) in done.ends.drain(..) {
+            self.extents.add(object, end, count);
+        }
+        for item in done.found.drain(..) {
+            self.send_one(item, waiting);
+        }
+        for (chunk, item) in done.moved.drain(..) {
+            waiting.add(chunk, item);
+        }
+        for aside in done.aside.drain(..) {
+            match aside {
+                Aside::Place(item, place) => self.place(&item, place),
+                Aside::Visit(object, typed) => self.visit_object(object, &typed),
+            }
+        }
+    }
+
+    /// Places a value, after all that it takes has been made.
+    fn place(&mut self, item: &Item, place: Option<(ObjectId, u64)>) {
+        if item.form == Form::Closure {
+            return self.function(item.address, item.level);
+        }
+        let of = match self.nodes.get(&item.of) {
+            Some((_, indirect)) if self.byte(item.address) == Some(0) => *indirect,
+            Some((entry, _)) => *entry,
+            None => item.of,
+        };
+        let item = Item { of, ..*item };
+        self.layout(of);
+        let mut listed = std::mem::take(&mut self.listed);
+        let verdict = self.judge().judge(&item, place, &mut listed);
+        self.listed = listed;
+        let Some((object, inside)) = place else { return self.place_outside(&item) };
+        match verdict {
+            Verdict::Known | Verdict::Outside | Verdict::Unprepared => {}
+            Verdict::Rejected => {
+                self.objects.rejected = self.objects.rejected.saturating_add(1);
+            }
+            Verdict::Tiny => {
+                let is_bare = self.is_bare;
+                self.judge().share(&item, object);
+                if !is_bare {
+                    self.objects.tiny.add(object, inside, item.of);
+                }
+            }
+            // What it leads to is good to know, though not what the object is.
+            Verdict::Inside => {
+                if self.leads(item.of) && self.seen.insert((item.address, item.of)) {
+                    let (contents, _) = self.memory(object);
+                    let start = usize::try_from(inside).unwrap_or(usize::MAX);
+                    let bytes = contents.get(start..).unwrap_or_default();
+                    let (of, count, level) = (item.of, item.count, item.level);
+                    self.visit(&Values { bytes, of, count, level });
+                }
+            }
+            Verdict::Fits(typed) => self.assign(object, typed),
+        }
+        if let Some((end, count)) = self.judge().end(&item, object, inside) {
+            self.extents.add(object, end, count);
+        }
+    }
+
+    /// Whether values of a type lead anywhere.
+    pub(super) fn leads(&mut self, of: TypeRef) -> bool {
+        !self.layout(of).slots.is_empty()
+    }
+}
