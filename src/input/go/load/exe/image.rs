@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use object::macho::MachHeader64;
 use object::read::macho::{Fixup, MachOFile};
 use object::{
-    Architecture, Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, RelocationFlags,
-    elf,
+    Architecture, Endianness, FileKind, Object, ObjectSection, ObjectSegment, ObjectSymbol,
+    RelocationFlags, elf,
 };
 use std::borrow::Cow;
 
@@ -49,10 +49,14 @@ impl<'a> Image<'a> {
     /// `Unsupported` if the file is not an executable of one of these kinds, `Corrupt` if its
     /// headers are damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let file = object::File::parse(bytes).map_err(|error| {
-            Error::executable("not an executable")
+        let file = object::File::parse(bytes).map_err(|error| match FileKind::parse(bytes) {
+            Ok(FileKind::Elf32 | FileKind::Elf64 | FileKind::MachO32 | FileKind::MachO64)
+            | Ok(FileKind::Pe32 | FileKind::Pe64) => {
+                corrupt(&error).hint("the file may be truncated")
+            }
+            _ => Error::executable("not an executable")
                 .expected("an ELF, Mach-O or PE file")
-                .found(format!("{error}"))
+                .hint("use the executable that wrote the dump"),
         })?;
         let mut segments = Vec::new();
         for segment in file.segments() {
