@@ -33,6 +33,12 @@ impl HeapOptions {
         };
         snapshot + &self.roots.words()
     }
+
+    /// As [`Self::words`], with the name of the executable instead of its path, for others to see.
+    pub(in crate::cli) fn public_words(&self) -> String {
+        let exe = self.roots.exe.as_deref().and_then(Path::file_name).map(PathBuf::from);
+        Self { roots: LoadArgs { exe, ..self.roots.clone() }, ..self.clone() }.words()
+    }
 }
 
 /// Options that select roots, object sizes and type names.

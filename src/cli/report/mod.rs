@@ -134,6 +134,7 @@ fn report(
         Report::new(kind, &name(input), input.format.title().to_owned(), unit.to_owned());
     report.live = args.live;
     report.old = old.map(name);
+    report.options = args.heap.public_words();
     if let Some(title) = &args.title {
         report.file.clone_from(title);
         report.old = None;
@@ -190,5 +191,10 @@ fn cut_note(tree: &str, shown: usize, all: usize) -> Option<String> {
 fn made_by(report: &Report, subject: Subject<'_>) -> String {
     let between = if subject.files > 2 { "… " } else { "" };
     let old = report.old.as_ref().map(|old| format!("{old} {between}")).unwrap_or_default();
-    format!("Made by dumptool {} report {old}{}", env!("CARGO_PKG_VERSION"), report.quoted)
+    format!(
+        "Made by dumptool {} report {old}{}{}",
+        env!("CARGO_PKG_VERSION"),
+        report.quoted,
+        report.options
+    )
 }

@@ -25,6 +25,8 @@ pub struct Report {
     pub old: Option<String>,
     /// The name of the file as a shell needs it.
     pub quoted: String,
+    /// Options that commands need to read the same heap, each after a space.
+    pub options: String,
     /// The format and its version.
     pub format: String,
     /// The unit of all sums in trees: `bytes`, `microseconds`, or another word.
@@ -229,7 +231,7 @@ const EXPLORE: &str = include_str!("explore.js");
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "JzreHq+9pHWmLHAcnmoVlRUizmk1a79Z5qci2WAZ3Z0=";
-const SCRIPT_HASH: &str = "64RN/BsNBA4Yvafb/UVQ/7EzhFv0Kd1npf2O1MChveU=";
+const SCRIPT_HASH: &str = "vr0SduAxQzC8nQ9Vk0iTboQffkXD95onSxKQrHKc6JE=";
 const EXPLORE_STYLE_HASH: &str = "hbBVIsAzRBewe91OMISRoN5sUTRY6Pj6gxBnAIRUVAI=";
 const EXPLORE_HASH: &str = "hjcrwIjHcKEOXnNvPYmPbeUL7dTjrlDz9CLbP7Adjws=";
 
@@ -243,6 +245,7 @@ impl Report {
             live: false,
             old: None,
             quoted: shell_word(file),
+            options: String::new(),
             format,
             unit,
             warnings: Vec::new(),

@@ -183,7 +183,7 @@
       detail.replaceChildren(first, second);
       const object = tree.object ? name(tree.object[at]) : "";
       if (object) {
-        const command = "dumptool path " + report.quoted + " " + object, copy = make("button", "", "Copy");
+        const command = "dumptool path " + report.quoted + " " + object + report.options, copy = make("button", "", "Copy");
         copy.onclick = () => navigator.clipboard && navigator.clipboard.writeText(command);
         if (report.live) detail.append(make("div", "", link("show", "object", object, "Open this object")));
         detail.append(make("div", "", make("code", "", command), " ", copy));
