@@ -130,7 +130,12 @@ static FOREIGN: &[Foreign] = &[
     dump("an OpenJ9 core or PHD dump", b"\0\x13portable heap dump", ""),
     dump("a perf recording", b"PERFILE2", ""),
     dump("a .NET trace", b"Nettrace", ""),
-    dump("a gcdump or other .NET FastSerialization file", b"!FastSerialization", ""),
+    // The magic is a string with its length before it.
+    dump(
+        "a .NET gcdump",
+        b"\x14\0\0\0!FastSerialization.1",
+        "PerfView and Visual Studio open it; `dotnet-gcdump report` lists its types",
+    ),
     dump("a memray recording", b"memray", ""),
     other("SQLite database", b"SQLite format 3\0", ""),
     other("Parquet file", b"PAR1", ""),
