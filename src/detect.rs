@@ -214,6 +214,7 @@ mod tests {
             (b"strings: [\"a\"]", "MoarVM"),
             (b"go1.9 heap dump\n", "unknown version"),
             (b"JAVA PROFILE 1.0.9\0", "hprof"),
+            (b"\x14\0\0\0!FastSerialization.1\x04", "gcdump"),
         ] {
             let error = detect(bytes).unwrap_err();
             assert!(error.message().contains(name), "{error} should name {name}");
