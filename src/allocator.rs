@@ -2,7 +2,7 @@
 //! memory or space runs out.
 #![allow(unsafe_code)]
 
-use crate::pages::{HugePages, is_mapped, rounded, unmap};
+use crate::pages::{HugePages, is_mapped, rounded};
 use crate::spill;
 use std::alloc::{GlobalAlloc, Layout};
 
@@ -54,14 +54,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // Files are not kept for others.
         // SAFETY: the caller's promise is passed on.
-        unsafe {
-            match spill::is_on() && is_mapped(layout) {
-                true => unmap(pointer, layout),
-                false => HugePages.dealloc(pointer, layout),
-            }
-        }
+        unsafe { HugePages.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -75,7 +69,7 @@ unsafe impl GlobalAlloc for Allocator {
             // caller's to free.
             unsafe {
                 new.copy_from_nonoverlapping(pointer, layout.size());
-                self.dealloc(pointer, layout);
+                HugePages.dealloc(pointer, layout);
             }
             return new;
         }

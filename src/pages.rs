@@ -6,8 +6,7 @@
 //! (`madvise`, transparent huge pages); elsewhere this is the system's allocator.
 //!
 //! Allocations of [`LARGE`] and more are mappings of their own, so growing one moves pages, not
-//! bytes. Up to [`MOST_KEPT`] bytes of freed mappings are kept for the next allocations, because the
-//! kernel clears each page that it hands out, which took a fifth of the time of `top`.
+//! bytes.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -41,7 +40,7 @@ pub(crate) fn rounded(size: usize) -> usize {
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match is_mapped(layout) {
-            true => mapping::new(layout.size(), false),
+            true => mapping::new(layout.size()),
             // SAFETY: the caller's promise is passed on.
             false => unsafe { System.alloc(layout) },
         }
@@ -49,7 +48,7 @@ unsafe impl GlobalAlloc for HugePages {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match is_mapped(layout) {
-            true => mapping::new(layout.size(), true),
+            true => mapping::new(layout.size()),
             // SAFETY: the caller's promise is passed on.
             false => unsafe { System.alloc_zeroed(layout) },
         }
@@ -88,79 +87,13 @@ unsafe impl GlobalAlloc for HugePages {
     }
 }
 
-/// Bytes of freed mappings that are kept at most.
-#[cfg(target_os = "linux")]
-const MOST_KEPT: usize = 128 << 20;
-
-/// Frees a mapping at once, even one that is no memory of its own.
-///
-/// # Safety
-/// The layout is that of an allocation which `is_mapped`, and which is not used any more.
-pub(crate) unsafe fn unmap(pointer: *mut u8, layout: Layout) {
-    // SAFETY: the caller's promise is passed on.
-    unsafe { mapping::unmap(pointer, layout.size()) };
-}
-
-#[cfg(target_os = "linux")]
-mod kept {
-    use super::MOST_KEPT;
-    use std::sync::{Mutex, MutexGuard, PoisonError};
-
-    /// A part of a freed mapping, of whole huge pages. Its contents are what they were.
-    #[derive(Clone, Copy)]
-    struct Piece {
-        start: *mut u8,
-        size: usize,
-    }
-
-    // SAFETY: nobody else has a pointer into memory that was freed.
-    unsafe impl Send for Piece {}
-
-    static PIECES: Mutex<[Piece; 16]> =
-        Mutex::new([Piece { start: std::ptr::null_mut(), size: 0 }; 16]);
-
-    fn pieces() -> MutexGuard<'static, [Piece; 16]> {
-        PIECES.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes this many bytes from the smallest piece that has them.
-    pub(super) fn take(size: usize) -> Option<*mut u8> {
-        let mut pieces = pieces();
-        let piece =
-            pieces.iter_mut().filter(|piece| piece.size >= size).min_by_key(|piece| piece.size)?;
-        let start = piece.start;
-        *piece = Piece { start: start.wrapping_add(size), size: piece.size - size };
-        Some(start)
-    }
-
-    /// Keeps a mapping. Returns `false` if there is no room for it.
-    pub(super) fn keep(start: *mut u8, size: usize) -> bool {
-        let mut pieces = pieces();
-        let kept: usize = pieces.iter().map(|piece| piece.size).sum();
-        match pieces.iter_mut().find(|piece| piece.size == 0) {
-            Some(piece) if kept.saturating_add(size) <= MOST_KEPT => {
-                *piece = Piece { start, size };
-                true
-            }
-            _ => false,
-        }
-    }
-}
-
 #[cfg(target_os = "linux")]
 mod mapping {
-    use super::{kept, rounded};
+    use super::rounded;
     use std::ptr::null_mut;
 
-    pub(super) fn new(size: usize, zeroed: bool) -> *mut u8 {
+    pub(super) fn new(size: usize) -> *mut u8 {
         let (size, protection) = (rounded(size), libc::PROT_READ | libc::PROT_WRITE);
-        if let Some(pointer) = kept::take(size) {
-            if zeroed {
-                // SAFETY: so many bytes of a mapping that was freed are this allocation's now.
-                unsafe { pointer.write_bytes(0, size) };
-            }
-            return pointer;
-        }
         // SAFETY: a new private mapping at an address of the kernel's choice touches no memory in
         // use.
         let pointer = unsafe {
@@ -172,15 +105,6 @@ mod mapping {
     /// # Safety
     /// `pointer` came from [`new`] or [`resize`] with this size, and is not used any more.
     pub(super) unsafe fn free(pointer: *mut u8, size: usize) {
-        if !kept::keep(pointer, rounded(size)) {
-            // SAFETY: the caller's promise is passed on.
-            unsafe { unmap(pointer, size) };
-        }
-    }
-
-    /// # Safety
-    /// As [`free`].
-    pub(super) unsafe fn unmap(pointer: *mut u8, size: usize) {
         // SAFETY: the whole mapping is the caller's. It can only fail for arguments that are not a
         // mapping.
         unsafe { libc::munmap(pointer.cast(), rounded(size)) };
@@ -208,11 +132,7 @@ mod mapping {
 
 #[cfg(not(target_os = "linux"))]
 mod mapping {
-    pub(super) fn new(_size: usize, _zeroed: bool) -> *mut u8 {
-        unreachable!("nothing is mapped here")
-    }
-
-    pub(super) unsafe fn unmap(_pointer: *mut u8, _size: usize) {
+    pub(super) fn new(_size: usize) -> *mut u8 {
         unreachable!("nothing is mapped here")
     }
 
