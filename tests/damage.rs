@@ -75,36 +75,12 @@ fn cut_and_flipped_small_dumps_give_errors_and_what_could_be_read() {
 #[test]
 fn what_fuzzing_found_stays_fixed() {
     let regressions = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/regressions");
+    let targets = fuzz::targets();
     for path in support::files(&regressions) {
-        let target = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
-        let bytes = std::fs::read(&path).unwrap();
-        let (verb, format) = match (target, target.split_once('_')) {
-            ("split", _) => {
-                fuzz::split(&bytes);
-                continue;
-            }
-            ("json", _) => {
-                fuzz::json(&bytes);
-                continue;
-            }
-            ("load_exe", _) => {
-                fuzz::executable(&bytes);
-                continue;
-            }
-            (_, parts) => parts.unwrap_or_else(|| panic!("no target {target}")),
-        };
-        let format = dumptool::input::FORMATS
-            .into_iter()
-            .find(|known| known.name() == format)
-            .expect("a target of a format");
-        match verb {
-            "read" => fuzz::read(format, &bytes),
-            "load" => fuzz::load(format, &bytes),
-            "convert" => fuzz::convert(format, &bytes),
-            "rows" => fuzz::rows(&bytes),
-            "profile" => fuzz::profile(format, &bytes),
-            _ => panic!("no target {target}"),
-        }
+        let name = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let target = targets.iter().find(|target| target.name == name);
+        let target = target.unwrap_or_else(|| panic!("no target {name}"));
+        target.test(&std::fs::read(&path).unwrap());
     }
 }
 

@@ -23,7 +23,8 @@ mod heap_outputs;
 mod profile;
 mod stacks;
 
-pub use executable::{executable, executables};
+use executable::executable;
+pub use executable::executables;
 
 use dumptool::error::Error;
 use dumptool::input::json::{Numbers, Scanner, Token};
@@ -34,6 +35,53 @@ use dumptool::output::records::RecordFormat;
 use dumptool::source::{Limits, Source};
 use std::io::{Cursor, Read, Write};
 use std::ops::ControlFlow;
+
+/// A fuzz target: a property of any bytes, and its name.
+pub struct Target {
+    /// `read_go`, `split` …; findings are in folders of this name.
+    pub name: String,
+    property: Property,
+}
+
+enum Property {
+    OfFormat(fn(Format, &[u8]), Format),
+    OfBytes(fn(&[u8])),
+}
+
+impl Target {
+    /// Returns, or panics if the bytes break the property.
+    pub fn test(&self, bytes: &[u8]) {
+        match self.property {
+            Property::OfFormat(property, format) => property(format, bytes),
+            Property::OfBytes(property) => property(bytes),
+        }
+    }
+}
+
+/// All fuzz targets: each property of each format that has it, and those without a format.
+pub fn targets() -> Vec<Target> {
+    let mut targets = Vec::new();
+    let mut add = |name: String, property| targets.push(Target { name, property });
+    for format in input::FORMATS {
+        let mut add = |verb, property| {
+            add(format!("{verb}_{}", format.name()), Property::OfFormat(property, format));
+        };
+        add("read", read);
+        if format.kind() == Kind::Heap {
+            add("load", load);
+            add("convert", convert);
+        }
+        // hprof files may be profiles as well.
+        if format.kind() == Kind::Profile || format == Format::Hprof {
+            add("profile", profile);
+        }
+    }
+    add("json".into(), Property::OfBytes(json));
+    add("load_exe".into(), Property::OfBytes(executable));
+    add("rows_mvmheap".into(), Property::OfBytes(rows));
+    add("split".into(), Property::OfBytes(split));
+    targets
+}
 
 /// `info`, `cat` and `check`: every error tells where it is, and all three agree on whether there
 /// is damage.
