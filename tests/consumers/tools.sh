@@ -13,6 +13,12 @@ fail() {
   failed=1
 }
 
+# The program, in target/debug, as the tests build it: where they ran before, nothing is compiled. `cargo build` gives it
+# dependencies with fewer features, and so compiles it again.
+build_dumptool() {
+  cargo test --locked --features full --quiet --no-run --test cli
+}
+
 # Packages of Debian, as FILE=PACKAGE or COMMAND=PACKAGE: what is there if the package is.
 install_debian() {
   local missing=() pair
@@ -22,8 +28,13 @@ install_debian() {
   if [ ${#missing[@]} -gt 0 ]; then
     local sudo=
     [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get update -q
-    $sudo apt-get install -qy --no-install-recommends "${missing[@]}"
+    # One at a time: these scripts may run side by side.
+    mkdir -p "$cache"
+    (
+      flock 9
+      $sudo apt-get update -q
+      $sudo apt-get install -qy --no-install-recommends "${missing[@]}"
+    ) 9> "$cache/apt.lock"
   fi
 }
 
