@@ -143,7 +143,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Query(args) => query::run(args, session),
         #[cfg(not(feature = "query"))]
         Command::Query(_) => Err(status::UsageError::new("this build does not include SQL")
-            .hint("build it with `cargo install --locked --features full --path .`")
+            .hint(status::FULL_BUILD)
             .into()),
         Command::Report(args) => report::run(args, session),
         Command::Serve(args) => serve::run(args, session),

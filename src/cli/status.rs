@@ -87,6 +87,10 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
+/// The hint for what only the feature `full` has.
+pub(super) const FULL_BUILD: &str =
+    "build it with `cargo install --locked --features full --path .`";
+
 /// Arguments that do not go together, or not with this input.
 #[derive(Debug)]
 pub(super) struct UsageError {

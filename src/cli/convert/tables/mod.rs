@@ -9,7 +9,7 @@ use crate::cli::destination::Destination;
 use crate::cli::open::Input;
 use crate::cli::print::CsvSafe;
 use crate::cli::size::{count, plural};
-use crate::cli::status::{Status, UsageError};
+use crate::cli::status::{FULL_BUILD, Status, UsageError};
 use crate::input::Kind;
 use crate::output::Syntax;
 use crate::output::tables::{self, Table, TableRows};
@@ -57,7 +57,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, input, session, .. } = *conversion;
     if target == Target::Parquet && !cfg!(feature = "parquet") {
         return Err(UsageError::new("this build of dumptool cannot write Parquet")
-            .hint("build it with `cargo install --locked --features full --path .`, or write CSV")
+            .hint(format!("{FULL_BUILD}, or write CSV"))
             .into());
     }
     let places = places::plan(conversion)?;
