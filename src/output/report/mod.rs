@@ -231,7 +231,7 @@ const EXPLORE: &str = include_str!("explore.js");
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "JzreHq+9pHWmLHAcnmoVlRUizmk1a79Z5qci2WAZ3Z0=";
-const SCRIPT_HASH: &str = "64RN/BsNBA4Yvafb/UVQ/7EzhFv0Kd1npf2O1MChveU=";
+const SCRIPT_HASH: &str = "vr0SduAxQzC8nQ9Vk0iTboQffkXD95onSxKQrHKc6JE=";
 const EXPLORE_STYLE_HASH: &str = "uaMWBjXxPykzIHS8qeZetH6ztgzP3dL+edH274jpGu8=";
 const EXPLORE_HASH: &str = "hjcrwIjHcKEOXnNvPYmPbeUL7dTjrlDz9CLbP7Adjws=";
 
