@@ -2,7 +2,9 @@
 
 use super::info::Damage;
 use crate::error::Error;
+use crate::model::heap::LoadWarning;
 use serde::Serialize;
+use std::fmt;
 
 /// The outcome of one rule.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -26,8 +28,8 @@ pub struct Finding {
 pub struct Findings {
     /// The findings, in the order in which the rules were checked.
     pub findings: Vec<Finding>,
-    /// Peculiarities of the runtime that a person has to know: sentences without a full stop.
-    pub warnings: Vec<String>,
+    /// Peculiarities of the file that are not errors.
+    pub warnings: Vec<CheckWarning>,
     /// The damage that stopped the reading; rules that need the rest of the file were not checked.
     pub damage: Option<Damage>,
     /// The beginning of all messages.
@@ -92,15 +94,43 @@ impl Findings {
         });
     }
 
-    /// Records an oddity that is not an error and its count, if the count is not 0.
-    pub fn tolerate(&mut self, count: u64, what: &str) {
-        self.warnings.extend((count > 0).then(|| format!("{what}: {count}")));
+    /// Records a peculiarity that is not an error, if its count is not 0.
+    pub(super) fn tolerate(&mut self, count: u64, warning: impl FnOnce(u64) -> CheckWarning) {
+        self.warnings.extend((count > 0).then(|| warning(count)));
     }
 
     /// Records the damage that stopped the reading. The first damage counts.
     pub fn set_damage(&mut self, error: Option<Error>) {
         let Some(error) = error else { return };
         self.damage.get_or_insert(Damage { error });
+    }
+}
+
+/// A peculiarity of a file that is not an error: its writer is known to do so. Displays as a text
+/// without a full stop, which is also its form in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckWarning {
+    /// A warning that loading the file gives too.
+    Load(LoadWarning),
+    /// Pointers to things that are not SVs of the dump (Perl).
+    DanglingPointers(u64),
+    /// Functions beyond the count in the header, allocated while the snapshot was written (V8).
+    LateFunctions(u64),
+}
+
+impl fmt::Display for CheckWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(warning) => f.write_str(&warning.text()),
+            Self::DanglingPointers(count) => {
+                write!(f, "pointers to things that are not SVs of the dump: {count}")
+            }
+            Self::LateFunctions(count) => write!(
+                f,
+                "functions in trace_function_infos beyond trace_function_count, allocated while the snapshot was written: {count}"
+            ),
+        }
     }
 }
 

@@ -25,7 +25,10 @@ pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
     let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
     let ok = findings.ok() && damage.is_none();
     let text = text(input, &findings, ok, session);
-    findings.warnings.iter().for_each(|warning| session.terminal.warn(&input.path, warning));
+    findings
+        .warnings
+        .iter()
+        .for_each(|warning| session.terminal.warn(&input.path, &warning.to_string()));
     let status = match status::report_if_damaged(session, input, damage) {
         Status::Done if !ok => Status::Broken,
         status => status,

@@ -12,7 +12,7 @@ use crate::cli::status::{OutputError, Status};
 use crate::cli::terminal::{escaped, show_path};
 use crate::error::Error;
 use crate::input::Format;
-use crate::input::check::Finding;
+use crate::input::check::{CheckWarning, Finding};
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub(super) struct Report {
     pub(super) ok: bool,
     pub(super) damage: Option<Damage>,
     /// Peculiarities of the runtime that a person has to know.
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<CheckWarning>,
     pub(super) outcomes: Vec<Outcome>,
     /// For people.
     pub(super) text: String,
@@ -126,7 +126,7 @@ impl Report {
                 "warnings",
                 self.warnings
                     .iter()
-                    .map(|warning| warning.as_str().into())
+                    .map(|warning| warning.to_string().into())
                     .collect::<Vec<Value<'_>>>(),
             )
     }

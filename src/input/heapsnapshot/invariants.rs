@@ -4,7 +4,7 @@ use super::document::Document;
 use super::meta::{EdgeType, MAX_FIELDS};
 use super::rows::Rows;
 use crate::error::Result;
-use crate::input::check::{Findings, faults};
+use crate::input::check::{CheckWarning, Findings, faults};
 use crate::input::json::Numbers;
 use crate::input::read::ReadOptions;
 
@@ -163,8 +163,7 @@ impl<'a> Checker<'_, 'a> {
             let functions =
                 Rows::of(Some(infos), meta.trace_function_info_fields.len().max(1)).count as u64;
             // A process that records itself goes on allocating functions while it writes.
-            let more = "functions in trace_function_infos beyond trace_function_count, allocated while the snapshot was written";
-            findings.tolerate(functions.saturating_sub(count), more);
+            findings.tolerate(functions.saturating_sub(count), CheckWarning::LateFunctions);
         }
     }
 }

@@ -25,11 +25,11 @@ use super::scan::Scan;
 use super::sizes::Rule;
 use super::symbols::{Frame, LoadClass};
 use crate::error::Result;
-use crate::input::check::{Findings, faults};
+use crate::input::check::{CheckWarning, Findings, faults};
 use crate::input::load::LayoutChoice;
 use crate::input::read::ReadOptions;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{RootKind, WarningKind};
+use crate::model::heap::{LoadWarning, RootKind, WarningKind};
 use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
@@ -54,15 +54,20 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         scan.sizes.pairs.is_some(),
     );
     if let Rule::HotSpot { .. } = scan.sizes.rule {
-        findings.tolerate(faults.dangling_elements.0, WarningKind::OmittedElements.text());
-        findings.tolerate(unlinked.0, WarningKind::OmittedClasses.text());
+        findings.tolerate(faults.dangling_elements.0, load(WarningKind::OmittedElements));
+        findings.tolerate(unlinked.0, load(WarningKind::OmittedClasses));
     }
     if scan.virtual_threads.lack_stacks(&scan.roots) {
-        findings.warnings.push(WarningKind::OmittedStacks.text().to_owned());
+        findings.tolerate(1, load(WarningKind::OmittedStacks));
     }
     findings.none("record.length", records.surplus(), "bytes of records after their fields");
     findings.set_damage(scan.damage);
     Ok(findings)
+}
+
+/// Returns the warning that loading the file gives, for a count.
+fn load(kind: WarningKind) -> impl FnOnce(u64) -> CheckWarning {
+    move |count| CheckWarning::Load(LoadWarning { kind, count })
 }
 
 /// The findings of the second pass, in report order.

@@ -3,7 +3,7 @@
 use super::graph::Graph;
 use super::load::for_each_link;
 use crate::error::Result;
-use crate::input::check::{Findings, faults};
+use crate::input::check::{CheckWarning, Findings, faults};
 use crate::input::read::ReadOptions;
 use crate::model::heap::ObjectId;
 use std::num::Saturating;
@@ -52,7 +52,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
     let damage = graph.damage.take();
     faults.report(&mut findings, damage.is_some());
-    findings.tolerate(dangling, "pointers to things that are no SVs of the dump");
+    findings.tolerate(dangling, CheckWarning::DanglingPointers);
     findings.set_damage(damage);
     Ok(findings)
 }
