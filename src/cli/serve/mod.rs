@@ -53,18 +53,13 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         token,
         connections: AtomicUsize::new(0),
     });
+    // Who opens the page clicks at once, and the first look at something takes longest.
+    for head in resident.prepare(HEADS) {
+        server.api.response("tree", &api::tree_on_page(&head));
+    }
     tell("", &format!("{}: {url} (press Ctrl-C to stop)", show_path(&args.file)));
     if !args.no_open {
         browser::open(&url);
-    }
-    if !is_alone() {
-        // The first click does not wait for more than is left of this.
-        let server = Arc::clone(&server);
-        drop(std::thread::Builder::new().spawn(move || {
-            for head in resident.prepare(HEADS) {
-                server.api.response("tree", &api::tree_on_page(&head));
-            }
-        }));
     }
     serve(&server, &listener);
     Ok(status)
