@@ -14,6 +14,7 @@ mod find;
 mod formats;
 mod growth;
 mod heap;
+mod help;
 mod info;
 mod interrupt;
 mod mcp;
@@ -41,7 +42,7 @@ mod waste;
 
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use session::Session;
 use status::{Status, UsageError};
 use std::io::{self, Write};
@@ -53,7 +54,9 @@ use std::process::ExitCode;
 /// `spill` makes the program's allocator put large allocations into files in a folder
 /// (`--spill`).
 pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed =
+        help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error).into(),
     };

@@ -22,17 +22,17 @@ use std::str::FromStr;
   dumptool convert profile.mojo out.austin.gz
   dumptool convert profile.mojo - --to austin | head
   dumptool convert profile.mojo out.speedscope.json    every sample; sums with --aggregate
-  dumptool convert profile.mojo out.pb.gz              go tool pprof -http=: out.pb.gz
+  dumptool convert profile.mojo out.pb.gz              for `go tool pprof`
   dumptool convert --metric cpu profile.mojo - --to folded | sort -t' ' -nk2
-  dumptool convert app.heapdump out.hprof              open it in VisualVM or Eclipse MAT
-  dumptool convert app.heapdump out.heapsnapshot       open it in Chrome's DevTools (Memory) or memlab
-  dumptool convert app.heapdump out.pb.gz              the dominator tree: flat is shallow, cum is retained
+  dumptool convert app.heapdump out.hprof              for VisualVM or Eclipse MAT
+  dumptool convert app.heapdump out.heapsnapshot       for Chrome DevTools (Memory) or memlab
+  dumptool convert app.heapdump out.pb.gz              flat is the shallow size, cum the retained
   dumptool convert app.heapdump out.csv --table types
-  dumptool convert app.hprof shared.hprof --redact      without the contents of memory
+  dumptool convert app.hprof shared.hprof --redact     without the contents of memory
   dumptool convert app.hprof objects.parquet           for DuckDB, Polars, pandas, Spark
   dumptool convert app.hprof tables/ --to parquet      every table
-  dumptool convert app.hprof lake/ --to parquet --table types,dump --partition service=shop,date=2026-11-21
-  dumptool convert new.mojo grown.svg --base old.mojo   a flame graph of what changed
+  dumptool convert app.hprof lake/ --to parquet --table types,dump --partition service=shop
+  dumptool convert new.mojo grown.svg --base old.mojo  a flame graph of what changed
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(in crate::cli) struct ConvertArgs {
     /// Dump or profile to convert; `-` is standard input

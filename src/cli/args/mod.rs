@@ -53,7 +53,7 @@ pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {
 /// Find out what holds your memory or takes your time: inspect, compare, check and convert heap
 /// dumps and profiles
 #[derive(Debug, Parser)]
-#[command(name = "dumptool", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true, args_override_self = true)]
+#[command(name = "dumptool", version, after_help = EXAMPLES, arg_required_else_help = true, args_override_self = true)]
 pub(in crate::cli) struct Cli {
     #[command(subcommand)]
     pub(in crate::cli) command: Command,
@@ -81,6 +81,7 @@ Examples:
 
 FILE is a path, or `-` for standard input. dumptool detects the format by content and decompresses
 gzip and zstd input.
+
 Exit status: 0 success, 1 a check failed, 2 usage error, 3 input error, 4 output error.";
 
 #[derive(Debug, Subcommand)]

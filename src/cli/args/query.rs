@@ -24,7 +24,8 @@ use std::path::PathBuf;
   dumptool query app.hprof \"select kind, count(*) from roots group by kind\"
   dumptool query app.hprof \"select id, path(id) from objects where type = 'main.Session' limit 5\"
   dumptool query old.hprof new.hprof \"select type, n.count - o.count as more
-    from old.types o join new.types n using (type, namespace, kind) order by more desc limit 10\"
+    from old.types o join new.types n using (type, namespace, kind)
+    order by more desc limit 10\"
   dumptool query --format csv app.hprof - < report.sql")]
 #[cfg_attr(not(feature = "query"), allow(dead_code, reason = "a build without SQL refuses them"))]
 pub(in crate::cli) struct QueryArgs {

@@ -24,8 +24,8 @@ use std::path::PathBuf;
                                                  packages, without the SDK
   dumptool top --type 'com.example.*' app.hprof  only these types
   dumptool top --by root app.mvmheap             what only one kind of root keeps alive
-  dumptool top --by loader app.hprof             class loaders, and classes that several loaders defined
-  dumptool top --by site app.heapdump            where live objects were allocated (Go, V8, Ruby, Java 8)
+  dumptool top --by loader app.hprof             loaders, and classes defined more than once
+  dumptool top --by site app.heapdump            where live objects were allocated
   dumptool top --by generation app.json          when live objects were allocated (Ruby)
   dumptool top --snapshot all app.mvmheap        growth of types over all snapshots
   dumptool top --quick huge.hprof                count and size, without retained sizes
@@ -37,6 +37,7 @@ use std::path::PathBuf;
 
 With --by root, each group shows the objects that only its roots can reach. The row `held by more than one root`
 shows the rest, so that the rows add up to the live heap.
+
 If a dump has no roots (some tools write none), dumptool cannot distinguish live objects from dead ones and counts all.")]
 pub(in crate::cli) struct TopArgs {
     /// Dump or profile to read; `-` is standard input

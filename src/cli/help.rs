@@ -1,0 +1,184 @@
+//! The examples and notes below `--help`, laid out for the width of the terminal.
+
+use super::args::Cli;
+use super::terminal;
+use clap::{Command, CommandFactory};
+use textwrap::core::display_width;
+
+/// Columns that the help takes at most.
+const WIDEST: u16 = 100;
+
+/// Columns of help that no terminal shows.
+const DEFAULT: u16 = 100;
+
+/// The indent of what belongs to the line above it.
+const UNDER: &str = "      ";
+
+/// Returns the grammar with its help laid out for the terminal, or for the variable COLUMNS where
+/// there is none.
+pub(super) fn command() -> Command {
+    let wanted = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let columns = terminal::columns().or_else(wanted).unwrap_or(DEFAULT).min(WIDEST);
+    lay_out(Cli::command().term_width(columns.into()), columns.into())
+}
+
+fn lay_out(command: Command, columns: usize) -> Command {
+    let below = command.get_after_help().map(|text| laid_out(&text.to_string(), columns));
+    let command = match below {
+        Some(below) => command.after_help(below),
+        None => command,
+    };
+    command.mut_subcommands(|subcommand| lay_out(subcommand, columns))
+}
+
+/// Returns the text below the options of a command: indented lines are examples, others notes, which
+/// clap fills.
+///
+/// The description of an example stands beside it (in the text, after two spaces or more), or below
+/// if one of the examples is too wide.
+fn laid_out(text: &str, columns: usize) -> String {
+    let has_room =
+        text.lines().filter(|line| is_example(line)).all(|line| display_width(line) <= columns);
+    let mut rows: Vec<String> = Vec::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.is_empty() {
+            rows.push(String::new());
+            continue;
+        }
+        if !is_example(line) {
+            let mut note = line.to_owned();
+            while let Some(more) = lines.next_if(|more| !more.is_empty() && !is_example(more)) {
+                note.push(' ');
+                note.push_str(more);
+            }
+            rows.push(note);
+            continue;
+        }
+        if has_room {
+            rows.push(line.to_owned());
+            continue;
+        }
+        let (example, description) = halves(line);
+        let mut description = description.to_owned();
+        while let Some(more) = lines.next_if(|more| is_description(more)) {
+            description.push(' ');
+            description.push_str(more.trim_start());
+        }
+        rows.push(continued(example, columns));
+        if !description.is_empty() {
+            rows.push(filled(description.trim_start(), columns));
+        }
+    }
+    rows.join("\n")
+}
+
+fn is_example(line: &str) -> bool {
+    line.starts_with("  ")
+}
+
+/// Whether a line holds nothing but the description of the example above it.
+fn is_description(line: &str) -> bool {
+    line.starts_with("            ")
+}
+
+/// An example and its description, which may be empty.
+fn halves(line: &str) -> (&str, &str) {
+    let indent = line.len() - line.trim_start().len();
+    match line[indent..].split_once("  ") {
+        Some((example, description)) => (&line[..indent + example.len()], description.trim_start()),
+        None => (line, ""),
+    }
+}
+
+fn filled(description: &str, columns: usize) -> String {
+    let options = textwrap::Options::new(columns).initial_indent(UNDER).subsequent_indent(UNDER);
+    textwrap::fill(description, options)
+}
+
+/// Breaks a command that is too wide before a word, with a backslash, so that it can be pasted into
+/// a shell: before an option or a `|` if there is one. Quoted words stay whole.
+fn continued(example: &str, columns: usize) -> String {
+    let mut out = String::with_capacity(example.len());
+    let mut rest = example.to_owned();
+    while display_width(&rest) > columns {
+        let indent = rest.len() - rest.trim_start().len();
+        let mut quote = None;
+        let (mut word, mut option) = (None, None);
+        for (at, c) in rest.char_indices().skip(indent) {
+            match (quote, c) {
+                (None, '\'' | '"') => quote = Some(c),
+                (Some(open), c) if open == c => quote = None,
+                (None, ' ') if display_width(&rest[..at]) + 2 <= columns => {
+                    word = Some(at);
+                    if rest[at + 1..].starts_with(['-', '|']) {
+                        option = word;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let Some(end) = option.or(word) else { break };
+        out.push_str(&rest[..end]);
+        out.push_str(" \\\n");
+        rest = format!("{UNDER}{}", &rest[end + 1..]);
+    }
+    out + &rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "Examples:
+  tool top app             what holds it
+  tool top --by app        a long description
+  tool top --focus 'a b' app
+                           callers and callees
+
+A note of two
+lines.";
+
+    #[test]
+    fn descriptions_stand_beside_examples_where_there_is_room() {
+        assert_eq!(laid_out(TEXT, 50), TEXT.replace("two\nlines", "two lines"));
+    }
+
+    #[test]
+    fn descriptions_stand_below_examples_where_one_is_too_wide() {
+        assert_eq!(
+            laid_out(TEXT, 40),
+            "Examples:
+  tool top app
+      what holds it
+  tool top --by app
+      a long description
+  tool top --focus 'a b' app
+      callers and callees
+
+A note of two lines."
+        );
+    }
+
+    #[test]
+    fn wide_commands_are_broken_between_words_outside_of_quotes() {
+        assert_eq!(
+            laid_out("  tool check a --max 'x y z.count=1' --max t=2\n", 37),
+            "  tool check a \\\n      --max 'x y z.count=1' --max t=2"
+        );
+        assert_eq!(continued("  tool 'a b c d e f g h'", 12), "  tool \\\n      'a b c d e f g h'");
+    }
+
+    #[test]
+    fn no_example_needs_more_than_the_widest_help() {
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
+            let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for line in text.lines().filter(|line| is_example(line)) {
+                let name = command.get_name();
+                assert!(display_width(line) <= usize::from(WIDEST), "{name}: {line}");
+            }
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
+}
