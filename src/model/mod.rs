@@ -27,6 +27,7 @@ pub mod label;
 pub mod names;
 pub mod profile;
 mod redact;
+mod references;
 #[doc(hidden)]
 pub mod root;
 #[doc(hidden)]
@@ -36,6 +37,7 @@ pub mod site;
 pub mod stacks;
 #[doc(hidden)]
 pub mod sum;
+mod types;
 #[doc(hidden)]
 pub mod values;
 mod warning;
@@ -43,15 +45,15 @@ mod warning;
 pub use addresses::Addresses;
 pub use builder::HeapBuilder;
 pub use fields::{FieldSink, Record};
-pub use heap::{
-    Ephemeron, Heap, Ids, MAX_OBJECTS, ObjectId, Reference, References, Type, TypeId, TypeKind,
-};
+pub use heap::{Heap, Ids, MAX_OBJECTS, ObjectId};
 pub use label::{Label, LabelKind};
 pub use names::{NameId, Names};
 pub use redact::Redaction;
+pub use references::{Ephemeron, Reference, References};
 pub use root::{Root, RootKind, StackFrame, Thread};
 pub use sample::{Sample, SampleFrame, SampleSink};
 pub use sum::Sum;
+pub use types::{Type, TypeId, TypeKind};
 pub use values::{
     Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, SourceLocation,
     Value,

@@ -1,0 +1,164 @@
+//! The references between objects, in compressed rows.
+
+use super::columns::Offsets;
+use super::heap::ObjectId;
+use super::label::Label;
+use std::ops::Range;
+
+/// The references of all objects, in compressed rows: those of object o are `first[o]..first[o +
+/// 1]`, in the order of the file.
+#[derive(Clone, Debug)]
+pub struct References {
+    /// One more than there are objects.
+    pub(crate) first: Offsets,
+    /// The object that the reference points to.
+    pub(crate) target: Vec<ObjectId>,
+    /// The name of the reference. Empty: no reference has a name.
+    pub(crate) label: Vec<Label>,
+    /// One bit for each reference that does not keep its target alive. Empty: there is none.
+    pub(crate) weak: Vec<u64>,
+}
+
+/// A reference, taken out of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The object that the reference points to.
+    pub target: ObjectId,
+    /// The label of the reference.
+    pub label: Label,
+    /// Whether the reference is weak: it does not keep its target alive.
+    pub weak: bool,
+}
+
+impl References {
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        self.target.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.target.is_empty()
+    }
+
+    /// The rows of an object's references.
+    #[inline]
+    pub fn range(&self, object: ObjectId) -> Range<usize> {
+        self.first.get(object.index()) as usize..self.first.get(object.index() + 1) as usize
+    }
+
+    /// Whether the reference in this row is weak.
+    #[inline]
+    pub fn is_weak(&self, row: usize) -> bool {
+        self.weak.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    /// Whether any reference in these rows is weak.
+    #[inline]
+    pub fn any_weak(&self, rows: Range<usize>) -> bool {
+        if self.weak.is_empty() || rows.is_empty() {
+            return false;
+        }
+        let (first, last) = (rows.start / 64, (rows.end - 1) / 64);
+        let words = self.weak.get(first..).unwrap_or_default().iter().take(last - first + 1);
+        // Bits of the first word before the first row do not count, nor do bits of the last word
+        // after the last row.
+        let before = |word: usize| if word == first { !(u64::MAX << (rows.start % 64)) } else { 0 };
+        let behind =
+            |word: usize| if word == last { !(u64::MAX >> (63 - (rows.end - 1) % 64)) } else { 0 };
+        (first..).zip(words).any(|(word, bits)| bits & !before(word) & !behind(word) != 0)
+    }
+
+    /// The targets of the references in these rows that keep them alive.
+    pub(crate) fn strong(&self, rows: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
+        let targets = self.target[rows.clone()].iter().zip(rows);
+        targets.filter(|(_, row)| !self.is_weak(*row)).map(|(target, _)| *target)
+    }
+
+    /// The number that fits without another allocation.
+    #[doc(hidden)]
+    pub fn capacity(&self) -> usize {
+        self.target.capacity()
+    }
+
+    /// The target of the reference in this row.
+    #[inline]
+    pub fn target(&self, row: usize) -> ObjectId {
+        self.target[row]
+    }
+
+    /// The label of the reference in this row.
+    #[inline]
+    pub fn label(&self, row: usize) -> Label {
+        self.label.get(row).copied().unwrap_or(Label::NONE)
+    }
+
+    /// The object that has the reference in this row.
+    pub fn owner(&self, row: usize) -> ObjectId {
+        // The last object whose references begin at or before the row: objects without references
+        // have the same beginning.
+        let (mut low, mut high) = (0, self.first.len().saturating_sub(1));
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.first.get(middle) <= row as u64 {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        ObjectId(low as u32)
+    }
+
+    /// The references of an object.
+    pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
+        self.at(self.range(object))
+    }
+
+    /// The references in these rows.
+    pub fn at(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
+        rows.map(|row| Reference {
+            target: self.target[row],
+            label: self.label(row),
+            weak: self.is_weak(row),
+        })
+    }
+}
+
+/// A pair of references of one object of which the second keeps its target alive if the target of
+/// the first is alive. Both are weak references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ephemeron {
+    /// The object that has the two references, such as a `_WeakProperty`.
+    pub holder: ObjectId,
+    /// The object that has to be alive.
+    pub key: ObjectId,
+    /// The object that the key keeps alive.
+    pub value: ObjectId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_weak_looks_at_the_bits_of_the_rows_only() {
+        for weak in [0, 1, 63, 64, 100, 127, 128, 191] {
+            let mut references = References {
+                first: Offsets::zeros(1, 0),
+                target: Vec::new(),
+                label: Vec::new(),
+                weak: vec![0; 3],
+            };
+            references.weak[weak / 64] |= 1 << (weak % 64);
+            for start in 0..200 {
+                for end in start..200 {
+                    let expected = (start..end).any(|row| references.is_weak(row));
+                    assert_eq!(
+                        references.any_weak(start..end),
+                        expected,
+                        "{weak} in {start}..{end}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Types of objects, and the objects that represent classes.
+
+use super::heap::ObjectId;
+use super::names::NameId;
+
+/// A type: its row in [`Heap::types`](super::Heap::types).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub u32);
+
+/// A type of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// The type's name, as users of the runtime know it, including the package:
+    /// `java.util.HashMap`.
+    pub name: NameId,
+    /// Its package or library: `java.util`, `dart:core`, `net/http`; empty if there is none.
+    pub namespace: NameId,
+    /// The kind of its objects.
+    pub kind: TypeKind,
+}
+
+/// The way in which the type of an object was found, where the file does not state it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum TypeSource {
+    /// Not found: the name consists of size and layout, or comes from the file.
+    #[default]
+    None,
+    /// Nothing leads to the object, but only this type fits.
+    Guess,
+    /// The type agrees with the beginning of the object.
+    Partial,
+    /// The object is an array of the type.
+    Array,
+    /// Size and pointers are those of the type.
+    Exact,
+}
+
+impl TypeSource {
+    /// The ways in which a type can be found, the least certain one first.
+    pub const NAMED: [Self; 4] = [Self::Guess, Self::Partial, Self::Array, Self::Exact];
+
+    /// The name in JSON; `None` if the type was not found.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Guess => Some("guess"),
+            Self::Partial => Some("partial"),
+            Self::Array => Some("array"),
+            Self::Exact => Some("exact"),
+        }
+    }
+}
+
+/// The kind of objects of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TypeKind {
+    /// Objects with fields.
+    Instance,
+    /// Objects with elements, and possibly fields before them.
+    Array,
+    /// Blocks of bytes without references.
+    Bytes,
+    /// Text.
+    Text,
+    /// A number, a boolean or a similar value.
+    Number,
+    /// A class or type as an object.
+    Class,
+    /// A call frame or a context of variables.
+    Frame,
+    /// A synthetic object that the runtime adds to the dump, such as Dart's `Root`.
+    Synthetic,
+    /// A row of the graph that represents roots and is not an object (MoarVM).
+    Root,
+}
+
+impl TypeKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Instance,
+        Self::Array,
+        Self::Bytes,
+        Self::Text,
+        Self::Number,
+        Self::Class,
+        Self::Frame,
+        Self::Synthetic,
+        Self::Root,
+    ];
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instance => "instance",
+            Self::Array => "array",
+            Self::Bytes => "bytes",
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Class => "class",
+            Self::Frame => "frame",
+            Self::Synthetic => "synthetic",
+            Self::Root => "root",
+        }
+    }
+
+    /// Returns `true` if the objects are synthetic: not objects of the program.
+    pub fn is_made_up(self) -> bool {
+        matches!(self, Self::Synthetic | Self::Root)
+    }
+}
+
+/// An object that represents a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassObject {
+    /// The object.
+    pub object: ObjectId,
+    /// The display name: `class java.util.HashMap`.
+    pub name: NameId,
+    /// The type of the instances of the class. `None` if the file does not state it.
+    pub instances: Option<TypeId>,
+}
