@@ -294,12 +294,8 @@ mod tests {
         builder.add_external(b, 4);
         let group = builder.names().intern("data");
         builder.add_root(Root {
-            object: a,
-            kind: RootKind::Global,
-            group,
             label: Label::offset(0x1c0),
-            frame: None,
-            thread: None,
+            ..Root::new(a, RootKind::Global, group)
         });
         let heap = builder.finish(Ids::Rows(1), None);
         assert_eq!(heap.check(), Ok(()));

@@ -99,6 +99,11 @@ pub struct Root {
 }
 
 impl Root {
+    /// A root without a label of its own that belongs to no thread.
+    pub fn new(object: ObjectId, kind: RootKind, group: NameId) -> Self {
+        Self { object, kind, group, label: Label::NONE, frame: None, thread: None }
+    }
+
     /// The display text: `data +0x1c0`, `Thread Roots: lang_hash`.
     pub fn text(&self, names: &Names) -> String {
         let (group, label) = (names.text(self.group), self.label.text(names));

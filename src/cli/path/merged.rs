@@ -203,7 +203,7 @@ fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
     let root = merged.root;
     let text_with = |label| {
         let (object, kind, group) = (merged.example, root.kind, root.group);
-        Root { object, kind, group, label, frame: None, thread: None }.text(&heap.names)
+        Root { label, ..Root::new(object, kind, group) }.text(&heap.names)
     };
     let text = match root.label {
         MergedLabel::One(label) => text_with(label),

@@ -78,14 +78,7 @@ pub(super) fn add(
         let label = Label::field(
             builder.names().intern(&class_name(scan.strings.text(class.name), scan.ours)),
         );
-        builder.add_root(Root {
-            object,
-            kind: RootKind::Class,
-            group,
-            label,
-            frame: None,
-            thread: None,
-        });
+        builder.add_root(Root { label, ..Root::new(object, RootKind::Class, group) });
     }
     if let Rule::HotSpot { .. } = scan.sizes.rule {
         builder.warn(WarningKind::OmittedClasses, undumped.0);

@@ -219,14 +219,7 @@ impl<'a> Loader<'a> {
                 match self.addresses.at(address) {
                     // An object may be there many times.
                     Some(object) if seen.insert((object, group)) => {
-                        self.builder.add_root(Root {
-                            object,
-                            kind,
-                            group,
-                            label: Label::NONE,
-                            frame: None,
-                            thread: None,
-                        });
+                        self.builder.add_root(Root::new(object, kind, group));
                     }
                     Some(_) => {}
                     None => dangling = dangling.saturating_add(1),
@@ -342,16 +335,7 @@ impl<'a> Loader<'a> {
             .enumerate()
             .filter(|(_, referred)| !**referred)
             .map(|(object, _)| ObjectId(object as u32));
-        heap.roots = tops
-            .map(|object| Root {
-                object,
-                kind: RootKind::Unowned,
-                group,
-                label: Label::NONE,
-                frame: None,
-                thread: None,
-            })
-            .collect();
+        heap.roots = tops.map(|object| Root::new(object, RootKind::Unowned, group)).collect();
         self.builder.warn(WarningKind::OmittedRoots, 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Roots: object 1, what it refers to, and what the isolates refer to.
 
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Label, LabelKind, ObjectId, Root, RootKind, Thread, ThreadKind};
+use crate::model::heap::{LabelKind, ObjectId, Root, RootKind, Thread, ThreadKind};
 use crate::model::names::Names;
 
 /// An object that represents an isolate.
@@ -17,14 +17,7 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &st
         return;
     }
     let group = builder.names().intern("Root");
-    builder.add_root(Root {
-        object: ObjectId(0),
-        kind: RootKind::Runtime,
-        group,
-        label: Label::NONE,
-        frame: None,
-        thread: None,
-    });
+    builder.add_root(Root::new(ObjectId(0), RootKind::Runtime, group));
     add_references(builder, ObjectId(0), "Root", None);
     for isolate in isolates {
         // The name is that of the isolate for which the snapshot was asked; which one of several
@@ -58,7 +51,7 @@ fn add_references(
     let roots = references.of(object).map(|reference| {
         let is_static = matches!(reference.label.kind(), LabelKind::Field(_));
         let kind = if is_static { RootKind::Static } else { RootKind::Runtime };
-        Root { object: reference.target, kind, group, label: reference.label, frame: None, thread }
+        Root { label: reference.label, thread, ..Root::new(reference.target, kind, group) }
     });
     heap.roots.extend(roots);
 }

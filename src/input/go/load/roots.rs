@@ -169,14 +169,7 @@ impl<'a> Collector<'_, '_, 'a> {
                 inside,
             );
             let label = Label::offset(pointer.offset);
-            self.found.roots.push(Root {
-                object,
-                kind: RootKind::Global,
-                group,
-                label,
-                frame: None,
-                thread: None,
-            });
+            self.found.roots.push(Root { label, ..Root::new(object, RootKind::Global, group) });
         }
     }
 
@@ -322,12 +315,8 @@ impl<'a> Collector<'_, '_, 'a> {
             return;
         }
         let root = |reference: heap::Reference| Root {
-            object: reference.target,
-            kind: RootKind::Finalizer,
-            group,
             label: reference.label,
-            frame: None,
-            thread: None,
+            ..Root::new(reference.target, RootKind::Finalizer, group)
         };
         self.found.roots.extend(self.references.of(object).map(root));
     }

@@ -27,14 +27,7 @@ pub(super) fn add(
             .is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Synthetic)
     };
     let group = builder.names().intern("(root)");
-    builder.add_root(Root {
-        object: ObjectId(0),
-        kind: RootKind::Runtime,
-        group,
-        label: Label::NONE,
-        frame: None,
-        thread: None,
-    });
+    builder.add_root(Root::new(ObjectId(0), RootKind::Runtime, group));
     // Synthetic nodes below node 0. They are few and come first in the file.
     let mut seen = Bits::none(graph.nodes.len());
     seen.set(0);
@@ -71,25 +64,14 @@ pub(super) fn add(
                 .copied()
                 .filter(|label| matches!(label.kind(), LabelKind::Index(_)) && !is_global);
             builder.add_root(Root {
-                object: target,
-                kind,
-                group,
                 label: label.unwrap_or(Label::NONE),
-                frame: None,
-                thread: None,
+                ..Root::new(target, kind, group)
             });
         }
     }
     let group = builder.names().intern("(only weakly held)");
     for &object in orphans {
-        builder.add_root(Root {
-            object,
-            kind: RootKind::Unowned,
-            group,
-            label: Label::NONE,
-            frame: None,
-            thread: None,
-        });
+        builder.add_root(Root::new(object, RootKind::Unowned, group));
     }
 }
 

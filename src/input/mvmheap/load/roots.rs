@@ -3,7 +3,7 @@
 use super::threads::Threads;
 use crate::input::mvmheap::tally::{PERMANENT_ROOTS, ROOT};
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Label, ObjectId, Root, RootKind};
+use crate::model::heap::{ObjectId, Root, RootKind};
 
 /// The parts of the root set from kind 5, named as MoarVM names them.
 pub(super) const PARTS: [(&str, RootKind); 7] = [
@@ -28,14 +28,7 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8], threads: &Threads
         |kind: u8| parts.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied();
     let mut roots = Vec::new();
     if let Some((group, kind)) = kinds.first().and_then(|&kind| part(kind)) {
-        roots.push(Root {
-            object: ObjectId(0),
-            kind,
-            group,
-            label: Label::NONE,
-            frame: None,
-            thread: None,
-        });
+        roots.push(Root::new(ObjectId(0), kind, group));
     }
     for (row, &row_kind) in (0..).zip(kinds) {
         let Some((group, kind)) = part(row_kind) else { continue };
