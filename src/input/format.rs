@@ -58,33 +58,37 @@ pub enum Kind {
 
 /// Everything the program knows about a format: what `formats` lists, how a file is detected, and
 /// the functions that read it.
-pub struct FormatSpec {
+pub(crate) struct FormatSpec {
     /// The format.
-    pub format: Format,
+    pub(super) format: Format,
     /// The name in JSON and on the command line.
-    pub name: &'static str,
+    pub(super) name: &'static str,
     /// The name for people.
-    pub title: &'static str,
+    pub(super) title: &'static str,
     /// The versions that are read, for people.
-    pub versions: &'static str,
+    pub(super) versions: &'static str,
     /// The extensions that such files usually have. They are never used to detect a format.
-    pub extensions: &'static [&'static str],
+    pub(super) extensions: &'static [&'static str],
     /// The bytes that such files begin with.
-    pub magics: &'static [&'static [u8]],
+    pub(super) magics: &'static [&'static [u8]],
     /// Whether bytes without a magic are of the format.
     pub(super) begins_otherwise: fn(&[u8]) -> bool,
     /// The names of the records, in groups.
     pub(super) record_names: &'static [&'static [&'static str]],
-    /// The kind of nearly all files of the format.
-    pub kind: Kind,
-    /// The kind of a file.
-    pub(super) kind_of: fn(&[u8]) -> Kind,
     pub(super) info: fn(&[u8], ReadOptions<'_>) -> Result<Info>,
     pub(super) check: fn(&[u8], ReadOptions<'_>) -> Result<Findings>,
-    /// None: no file of the format is a heap.
-    pub(super) heap: Option<HeapReader>,
-    /// None: no file of the format is a profile.
-    pub(super) profile: Option<ProfileReader>,
+    /// The readers of the format's model.
+    pub(super) readers: Readers,
+}
+
+/// The readers of a format's model.
+pub(super) enum Readers {
+    /// All files are heaps.
+    Heap(HeapReader),
+    /// All files are profiles.
+    Profile(ProfileReader),
+    /// Nearly all files are heaps; `kind` is that of one of them.
+    Both { heap: HeapReader, profile: ProfileReader, kind: fn(&[u8]) -> Kind },
 }
 
 /// The functions that read heaps.
@@ -115,6 +119,38 @@ type IdentityHashes = fn(&[u8]) -> Result<Option<Vec<u32>>>;
 type LoadInParts = fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>;
 
 impl FormatSpec {
+    /// The kind of nearly all files of the format.
+    pub(super) fn kind(&self) -> Kind {
+        match self.readers {
+            Readers::Heap(_) | Readers::Both { .. } => Kind::Heap,
+            Readers::Profile(_) => Kind::Profile,
+        }
+    }
+
+    /// The kind of a file.
+    pub(super) fn kind_of(&self, bytes: &[u8]) -> Kind {
+        match self.readers {
+            Readers::Both { kind, .. } => kind(bytes),
+            _ => self.kind(),
+        }
+    }
+
+    /// None: no file of the format is a heap.
+    pub(super) fn heap(&self) -> Option<&HeapReader> {
+        match &self.readers {
+            Readers::Heap(heap) | Readers::Both { heap, .. } => Some(heap),
+            Readers::Profile(_) => None,
+        }
+    }
+
+    /// None: no file of the format is a profile.
+    pub(super) fn profile(&self) -> Option<&ProfileReader> {
+        match &self.readers {
+            Readers::Profile(profile) | Readers::Both { profile, .. } => Some(profile),
+            Readers::Heap(_) => None,
+        }
+    }
+
     /// Returns the error for an input that does not begin with the magic of the format that
     /// `--from` names.
     pub(super) fn wrong_magic(&self) -> Error {

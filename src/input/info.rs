@@ -54,11 +54,11 @@ pub struct Info {
 
 impl Info {
     /// An empty, complete summary. An empty version is none.
-    pub fn new(spec: &FormatSpec, format_version: impl Into<String>) -> Self {
+    pub(crate) fn new(spec: &FormatSpec, format_version: impl Into<String>) -> Self {
         Self {
             format: spec.format,
             format_version: Some(format_version.into()).filter(|version| !version.is_empty()),
-            kind: spec.kind,
+            kind: spec.kind(),
             complete: true,
             damage: None,
             warnings: Vec::new(),

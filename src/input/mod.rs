@@ -59,7 +59,7 @@ pub mod speedscope;
 #[doc(hidden)]
 pub mod v8profile;
 
-pub use format::{Format, FormatSpec, Kind};
+pub use format::{Format, Kind};
 pub use info::{
     BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats,
     Goroutines, HeaderTotals, HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass,
@@ -71,7 +71,7 @@ pub use read::{Progress, ReadOptions, Visitor};
 use crate::error::{Error, Result};
 use crate::model::heap::{LoadWarning, WarningKind};
 use check::Findings;
-use format::{HeapReader, ProfileReader};
+use format::{FormatSpec, HeapReader, ProfileReader};
 use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
@@ -98,7 +98,7 @@ pub const FORMATS: [Format; 15] = [
 
 impl Format {
     /// The format's own description.
-    pub fn spec(self) -> &'static FormatSpec {
+    pub(crate) fn spec(self) -> &'static FormatSpec {
         match self {
             Self::Mvmheap => &mvmheap::SPEC,
             Self::Dart => &dart::SPEC,
@@ -150,13 +150,13 @@ impl Format {
 
     /// Whether profiles of the format have samples in the order of time, and not only sums.
     pub(crate) fn has_order(self) -> bool {
-        self.spec().profile.as_ref().is_some_and(|profile| profile.has_order)
+        self.spec().profile().is_some_and(|profile| profile.has_order)
     }
 
     /// Heap or profile: what nearly all files of the format are. [`kind()`] says what one of them
     /// is.
     pub fn kind(self) -> Kind {
-        self.spec().kind
+        self.spec().kind()
     }
 
     /// The number of objects and of references that a heap of this many bytes has at most.
@@ -165,7 +165,7 @@ impl Format {
         allow(dead_code, reason = "the command line estimates memory with it")
     )]
     pub(crate) fn most_objects_and_references(self, bytes: u64) -> (u64, u64) {
-        let (object, reference) = self.spec().heap.as_ref().map_or((1, 1), |heap| heap.least_bytes);
+        let (object, reference) = self.spec().heap().map_or((1, 1), |heap| heap.least_bytes);
         (bytes.checked_div(object).unwrap_or(bytes), bytes.checked_div(reference).unwrap_or(bytes))
     }
 
@@ -182,7 +182,7 @@ impl Format {
 
 /// The kind of a file. Only hprof has both.
 pub fn kind(format: Format, bytes: &[u8]) -> Kind {
-    (format.spec().kind_of)(bytes)
+    format.spec().kind_of(bytes)
 }
 
 /// Summarizes a dump in one pass with constant memory, without building its graph.
@@ -315,18 +315,18 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
 /// # Errors
 /// When the file cannot be read up to its hash codes.
 pub fn identity_hashes(format: Format, bytes: &[u8]) -> Result<Option<Vec<u32>>> {
-    match format.spec().heap.as_ref().and_then(|heap| heap.identity_hashes) {
+    match format.spec().heap().and_then(|heap| heap.identity_hashes) {
         Some(identity_hashes) => identity_hashes(bytes),
         None => Ok(None),
     }
 }
 
 fn heap(format: Format) -> Result<&'static HeapReader> {
-    format.spec().heap.as_ref().ok_or_else(|| Error::other_kind("a profile has no objects"))
+    format.spec().heap().ok_or_else(|| Error::other_kind("a profile has no objects"))
 }
 
 fn profile(format: Format) -> Result<&'static ProfileReader> {
-    format.spec().profile.as_ref().ok_or_else(|| Error::other_kind("a heap has no samples"))
+    format.spec().profile().ok_or_else(|| Error::other_kind("a heap has no samples"))
 }
 
 #[cfg(test)]

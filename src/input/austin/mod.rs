@@ -28,7 +28,7 @@ pub use load::load;
 pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
 pub use summary::info;
 
-use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -50,13 +50,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     ],
     begins_otherwise: begins_with_sample,
     record_names: &[RECORD_NAMES],
-    kind: Kind::Profile,
-    kind_of: |_| Kind::Profile,
     info,
     check,
-    heap: None,
-    profile: Some(ProfileReader { load, has_order: true, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: true, load_in_parts: None }),
 };
+
 /// The names of the lines.
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 

@@ -73,7 +73,7 @@ pub use summary::info;
 
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
+use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -85,17 +85,14 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[b"dartheap"],
     begins_otherwise: |_| false,
     record_names: &[&Rec::NAMES],
-    kind: Kind::Heap,
-    kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader {
+    readers: Readers::Heap(HeapReader {
         load,
         histogram,
         least_bytes: (4, 1),
         identity_hashes: Some(identity_hashes),
     }),
-    profile: None,
 };
 
 /// A `uleb`.

@@ -15,7 +15,7 @@ pub use lines::{FoldedLine, FoldedLines, for_each_record};
 pub use load::load;
 pub use summary::{check, info};
 
-use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -27,10 +27,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[],
     begins_otherwise: lines::looks_right,
     record_names: &[&["stack"]],
-    kind: Kind::Profile,
-    kind_of: |_| Kind::Profile,
     info,
     check,
-    heap: None,
-    profile: Some(ProfileReader { load, has_order: false, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: false, load_in_parts: None }),
 };

@@ -79,7 +79,7 @@ pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;
 
-use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
+use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -97,10 +97,12 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     ],
     begins_otherwise: |_| false,
     record_names: &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]],
-    kind: Kind::Heap,
-    kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
-    profile: None,
+    readers: Readers::Heap(HeapReader {
+        load,
+        histogram,
+        least_bytes: (4, 1),
+        identity_hashes: None,
+    }),
 };

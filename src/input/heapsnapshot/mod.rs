@@ -49,7 +49,7 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
+use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -61,12 +61,14 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[b"{\"snapshot\":{\"meta\":{\"node_fields\":"],
     begins_otherwise,
     record_names: &[Rec::NAMES],
-    kind: Kind::Heap,
-    kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, least_bytes: (10, 6), identity_hashes: None }),
-    profile: None,
+    readers: Readers::Heap(HeapReader {
+        load,
+        histogram,
+        least_bytes: (10, 6),
+        identity_hashes: None,
+    }),
 };
 
 /// Whether the first 4 KiB are those of a snapshot that a tool has re-written: with white space, or

@@ -110,7 +110,7 @@ pub(super) fn origin(bytes: &[u8]) -> Provenance {
     Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
 }
 
-use crate::input::format::{Format, FormatSpec, HeapReader, Kind, ProfileReader};
+use crate::input::format::{Format, FormatSpec, HeapReader, ProfileReader, Readers};
 use crate::input::origin::Provenance;
 
 /// The format's names, its detection and its readers.
@@ -123,13 +123,15 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"],
     begins_otherwise: |_| false,
     record_names: &[records::Body::NAMES, HEAP_RECORD_NAMES],
-    kind: Kind::Heap,
-    kind_of: kind,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
-    profile: Some(ProfileReader { load: load_profile, has_order: false, load_in_parts: None }),
+    readers: Readers::Both {
+        heap: HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None },
+        profile: ProfileReader { load: load_profile, has_order: false, load_in_parts: None },
+        kind,
+    },
 };
+
 const HEAP_RECORD_NAMES: &[&str] = &[
     "root_unknown",
     "root_jni_global",

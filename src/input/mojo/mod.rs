@@ -48,7 +48,7 @@ pub use load::{load, load_in_parts};
 pub use records::{Records, for_each_record};
 pub use summary::info;
 
-use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -60,13 +60,15 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[b"MOJ"],
     begins_otherwise: |_| false,
     record_names: &[records::Event::NAMES],
-    kind: Kind::Profile,
-    kind_of: |_| Kind::Profile,
     info,
     check,
-    heap: None,
-    profile: Some(ProfileReader { load, has_order: true, load_in_parts: Some(load_in_parts) }),
+    readers: Readers::Profile(ProfileReader {
+        load,
+        has_order: true,
+        load_in_parts: Some(load_in_parts),
+    }),
 };
+
 /// The newest version that is known.
 const NEWEST: u64 = 4;
 

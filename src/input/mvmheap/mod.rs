@@ -97,7 +97,7 @@ pub use sections::Section;
 pub use summary::info;
 
 use crate::error::{Error, Result};
-use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
+use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -109,13 +109,16 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[b"MoarHeapDumpv002", b"MoarHeapDumpv003"],
     begins_otherwise: |_| false,
     record_names: &[RECORD_NAMES],
-    kind: Kind::Heap,
-    kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
-    profile: None,
+    readers: Readers::Heap(HeapReader {
+        load,
+        histogram,
+        least_bytes: (4, 1),
+        identity_hashes: None,
+    }),
 };
+
 /// The names of blocks, then those of sections that version 2 has. `unknown` represents blocks of
 /// any other name.
 pub const RECORD_NAMES: &[&str] = &[

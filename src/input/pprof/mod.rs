@@ -34,7 +34,7 @@ pub use load::{load, load_in_parts};
 pub use records::{PprofRecord, Records, for_each_record};
 pub use summary::info;
 
-use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -46,12 +46,13 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[],
     begins_otherwise,
     record_names: &[records::RECORD_NAMES],
-    kind: Kind::Profile,
-    kind_of: |_| Kind::Profile,
     info,
     check,
-    heap: None,
-    profile: Some(ProfileReader { load, has_order: false, load_in_parts: Some(load_in_parts) }),
+    readers: Readers::Profile(ProfileReader {
+        load,
+        has_order: false,
+        load_in_parts: Some(load_in_parts),
+    }),
 };
 
 /// Whether the first fields are those of a profile. As there is no magic, they must make sense.

@@ -39,7 +39,7 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
+use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -51,10 +51,12 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[b"{\"type\":\"ROOT\"", b"{\"address\":\"0x"],
     begins_otherwise: |_| false,
     record_names: &[Rec::NAMES],
-    kind: Kind::Heap,
-    kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, least_bytes: (30, 5), identity_hashes: None }),
-    profile: None,
+    readers: Readers::Heap(HeapReader {
+        load,
+        histogram,
+        least_bytes: (30, 5),
+        identity_hashes: None,
+    }),
 };

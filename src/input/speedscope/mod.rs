@@ -23,7 +23,7 @@ pub use document::for_each_record;
 pub use load::load;
 pub use summary::{check, info};
 
-use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -35,10 +35,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     magics: &[],
     begins_otherwise: document::looks_right,
     record_names: &[document::RECORD_NAMES],
-    kind: Kind::Profile,
-    kind_of: |_| Kind::Profile,
     info,
     check,
-    heap: None,
-    profile: Some(ProfileReader { load, has_order: true, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: true, load_in_parts: None }),
 };

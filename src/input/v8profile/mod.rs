@@ -22,7 +22,7 @@ pub use document::for_each_record;
 pub use load::load;
 pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
 
-use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
 
 /// The names, the detection and the readers of CPU profiles.
 pub(super) static CPU: FormatSpec = FormatSpec {
@@ -34,12 +34,9 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     magics: &[],
     begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Cpuprofile),
     record_names: &[document::RECORD_NAMES],
-    kind: Kind::Profile,
-    kind_of: |_| Kind::Profile,
     info: info_cpu,
     check: check_cpu,
-    heap: None,
-    profile: Some(ProfileReader { load, has_order: true, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: true, load_in_parts: None }),
 };
 
 /// The names, the detection and the readers of sampling heap profiles.
@@ -52,10 +49,7 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     magics: &[],
     begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Heapprofile),
     record_names: &[document::RECORD_NAMES],
-    kind: Kind::Profile,
-    kind_of: |_| Kind::Profile,
     info: info_heap,
     check: check_heap,
-    heap: None,
-    profile: Some(ProfileReader { load, has_order: false, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: false, load_in_parts: None }),
 };
