@@ -1,7 +1,6 @@
 //! `dump`: one row about the file itself.
 
-use super::relation::{At, Cell, Column, Relation};
-use super::tables::columns;
+use super::relation::{At, Cell, Relation};
 use crate::cli::dump_row;
 use crate::cli::open::Input;
 use crate::cli::resident::HeldHeap;
@@ -13,14 +12,12 @@ pub(super) struct Dump {
     damage: Option<String>,
     /// None for profiles.
     held: Option<Arc<HeldHeap>>,
-    columns: Vec<Column>,
     row: OnceLock<DumpRow>,
 }
 
 impl Dump {
     pub(super) fn of(input: &Input, damage: Option<String>, held: Option<Arc<HeldHeap>>) -> Self {
-        let columns = columns(Table::Dump);
-        Self { input: input.clone(), damage, held, columns, row: OnceLock::new() }
+        Self { input: input.clone(), damage, held, row: OnceLock::new() }
     }
 
     fn row(&self) -> &DumpRow {
@@ -34,20 +31,13 @@ impl Dump {
 }
 
 impl Relation for Dump {
-    fn name(&self) -> &'static str {
-        Table::Dump.name()
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         1
     }
 
     fn cell<'c>(&'c self, _: At<'_>, column: usize, _: &'c mut String) -> Cell<'c> {
-        let value = self.columns.get(column).and_then(|column| self.row().value(&column.name));
+        let column = Table::Dump.columns().get(column);
+        let value = column.and_then(|column| self.row().value(&column.name));
         match value {
             None => Cell::Null,
             Some(DumpValue::Integer(number)) => number.into(),

@@ -8,20 +8,23 @@ mod roots;
 mod threads;
 mod types;
 
-use super::relation::Relation;
+use super::relation::SqlTable;
 use crate::cli::resident::HeldHeap;
+use crate::output::tables::Table;
 use order::TypeOrder;
 use std::sync::Arc;
 
 /// The tables of a heap, in the order in which they are listed.
-pub(super) fn relations(held: &Arc<HeldHeap>) -> Vec<Box<dyn Relation>> {
+pub(super) fn tables(held: &Arc<HeldHeap>) -> Vec<SqlTable> {
     let order = Arc::new(TypeOrder::of(&held.get().heap));
+    // SQL has a keyword `references`.
+    let refs = SqlTable { name: "refs", ..SqlTable::of(Table::References, refs::Refs::of(held)) };
     vec![
-        Box::new(objects::Objects::of(held, &order)),
-        Box::new(refs::Refs::of(held)),
-        Box::new(types::Types::of(held, &order)),
-        Box::new(roots::Roots::of(held)),
-        Box::new(threads::HeapThreads::of(held)),
-        Box::new(frames::HeapFrames::of(held)),
+        SqlTable::of(Table::Objects, objects::Objects::of(held, &order)),
+        refs,
+        SqlTable::of(Table::Types, types::Types::of(held, &order)),
+        SqlTable::of(Table::Roots, roots::Roots::of(held)),
+        SqlTable::own("threads", &threads::COLUMNS, threads::HeapThreads::of(held)),
+        SqlTable::own("frames", &frames::COLUMNS, frames::HeapFrames::of(held)),
     ]
 }

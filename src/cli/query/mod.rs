@@ -26,8 +26,10 @@ use super::session::Session;
 use super::size::plural;
 use super::status::{Status, UsageError};
 use crate::input::Kind;
+use crate::output::tables::Table;
 use connection::FileTables;
 use dump::Dump;
+use relation::SqlTable;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,10 +70,10 @@ pub(super) fn run(args: &QueryArgs, session: &Session) -> anyhow::Result<Status>
 
 /// Prints how many rows of each table were looked at: few, if an index was of use.
 fn tell_visited(files: &[FileTables], session: &Session) {
-    for table in files.iter().flat_map(|file| &file.tables) {
-        let visited = table.visited();
+    for shared in files.iter().flat_map(|file| &file.tables) {
+        let visited = shared.visited();
         if visited > 0 {
-            let name = table.relation.name();
+            let name = shared.table.name;
             let visited = plural(visited, "row", "rows");
             session.terminal.tell("", &format!("{name}: looked at {visited}"));
         }
@@ -140,18 +142,18 @@ impl<'i> File<'i> {
     }
 
     fn tables(&self) -> FileTables {
-        let (input, mut relations, damaged, heap) = match self {
+        let (input, mut tables, damaged, heap) = match self {
             Self::Heap { input, held } => {
                 let damaged = damage(input, held.get());
-                (*input, heap::relations(held), damaged, Some(Arc::clone(held)))
+                (*input, heap::tables(held), damaged, Some(Arc::clone(held)))
             }
             Self::Profile(loaded) => {
-                (loaded.input, profile::relations(&loaded.profile), loaded.damage(), None)
+                (loaded.input, profile::tables(&loaded.profile), loaded.damage(), None)
             }
         };
         let damaged = damaged.map(ToString::to_string);
-        relations.push(Box::new(Dump::of(input, damaged, heap.clone())));
-        FileTables { tables: relations.into_iter().map(Shared::new).collect(), heap }
+        tables.push(SqlTable::of(Table::Dump, Dump::of(input, damaged, heap.clone())));
+        FileTables { tables: tables.into_iter().map(Shared::new).collect(), heap }
     }
 
     /// About the bytes that the loaded file takes.

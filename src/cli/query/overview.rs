@@ -2,7 +2,7 @@
 
 use super::connection::{FileTables, NEW, OLD};
 use super::examples::{Example, OF_HEAPS, OF_PROFILES, OF_TWO_HEAPS, OF_TWO_PROFILES};
-use super::relation::{Column, Relation};
+use super::relation::{Column, SqlTable};
 use crate::cli::print::{Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
@@ -25,7 +25,7 @@ pub(super) fn print_overview(
     let examples = examples(files);
     let rows: Vec<Row<'_>> = entries
         .iter()
-        .flat_map(|entry| entry.of.columns().iter().map(|of| Row { table: &entry.name, of }))
+        .flat_map(|entry| entry.of.columns.iter().map(|of| Row { table: &entry.name, of }))
         .collect();
     let document = || {
         let file = paths.last().copied().unwrap_or(Path::new(""));
@@ -47,7 +47,7 @@ pub(super) fn print_overview(
 /// A table with its name in SQL.
 struct Entry<'t> {
     name: String,
-    of: &'t dyn Relation,
+    of: &'t SqlTable,
 }
 
 struct Row<'e> {
@@ -59,10 +59,10 @@ fn entries<'t>(
     file: &'t FileTables,
     schema: Option<&'static str>,
 ) -> impl Iterator<Item = Entry<'t>> {
-    file.tables.iter().map(move |table| {
-        let name = table.relation.name();
-        let name = schema.map_or(name.to_owned(), |schema| format!("{schema}.{name}"));
-        Entry { name, of: &*table.relation }
+    file.tables.iter().map(move |shared| {
+        let of = &shared.table;
+        let name = schema.map_or(of.name.to_owned(), |schema| format!("{schema}.{}", of.name));
+        Entry { name, of }
     })
 }
 
@@ -74,8 +74,8 @@ impl Entry<'_> {
         };
         Value::from([
             ("name", self.name.as_str().into()),
-            ("rows", self.of.len().into()),
-            ("columns", self.of.columns().iter().map(column).collect::<Vec<_>>().into()),
+            ("rows", self.of.rows.len().into()),
+            ("columns", self.of.columns.iter().map(column).collect::<Vec<_>>().into()),
         ])
     }
 }
@@ -103,15 +103,15 @@ fn text(
 ) -> String {
     let mut text = String::new();
     for Entry { name, of } in entries {
-        let names: Vec<&str> = of.columns().iter().map(|column| column.name.as_ref()).collect();
-        let rows = plural(of.len(), "row", "rows");
+        let names: Vec<&str> = of.columns.iter().map(|column| column.name.as_ref()).collect();
+        let rows = plural(of.rows.len(), "row", "rows");
         text.push_str(&format!("{}: {rows}\n", session.terminal.bold(name)));
         text.push_str(&format!("  {}\n", names.join(", ")));
     }
     if paths.len() == 2 {
         text.push_str("A name without old. or new. refers to the newer file.\n");
     }
-    if entries.iter().any(|entry| entry.of.name() == "objects") {
+    if entries.iter().any(|entry| entry.of.name == "objects") {
         let functions = session.terminal.bold("functions");
         text.push_str(&format!("{functions}\n  path(id), value(id), field(id, name)\n"));
     }

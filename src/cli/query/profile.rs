@@ -5,16 +5,17 @@ mod functions;
 mod samples;
 mod stacks;
 
-use super::relation::Relation;
+use super::relation::SqlTable;
 use crate::model::profile::Profile;
+use crate::output::tables::Table;
 use std::sync::Arc;
 
 /// The tables of a profile, in the order in which they are listed.
-pub(super) fn relations(profile: &Arc<Profile>) -> Vec<Box<dyn Relation>> {
+pub(super) fn tables(profile: &Arc<Profile>) -> Vec<SqlTable> {
     vec![
-        Box::new(samples::SampleRows::of(profile)),
-        Box::new(stacks::Stacks::of(profile)),
-        Box::new(frames::Frames::of(profile)),
-        Box::new(functions::Functions::of(profile)),
+        samples::table(profile),
+        SqlTable::of(Table::Stacks, stacks::Stacks::of(profile)),
+        SqlTable::of(Table::Frames, frames::Frames::of(profile)),
+        SqlTable::of(Table::Functions, functions::Functions::of(profile)),
     ]
 }

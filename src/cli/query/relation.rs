@@ -5,15 +5,16 @@ use std::cell::Cell as Hint;
 use std::ops::Range;
 use std::vec;
 
-/// A table over a loaded file. Nothing of it is copied: a cell is computed when a query asks for
-/// it, and so is an analysis that the cell needs.
+/// A table as SQL has it.
+pub(super) struct SqlTable {
+    pub(super) name: &'static str,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Box<dyn Relation>,
+}
+
+/// The rows of a table over a loaded file. Nothing of the file is copied: a cell is computed when a
+/// query asks for it, and so is an analysis that the cell needs.
 pub(super) trait Relation: Send + Sync {
-    /// The name in SQL.
-    fn name(&self) -> &'static str;
-
-    /// The columns.
-    fn columns(&self) -> &[Column];
-
     /// The number of rows.
     fn len(&self) -> u64;
 
@@ -26,9 +27,14 @@ pub(super) trait Relation: Send + Sync {
     }
 
     /// The rows in which a column of [`Relation::lookups`] has a value. May contain others, which
-    /// SQLite leaves out.
-    fn find(&self, _column: usize, _key: Key<'_>) -> Rows {
-        Rows::Range(0..self.len())
+    /// SQLite leaves out. Unless a table has other lookups, it is the row with a number.
+    fn find(&self, _column: usize, key: Key<'_>) -> Rows {
+        self.row(key)
+    }
+
+    /// The row with a number, if there is one.
+    fn row(&self, key: Key<'_>) -> Rows {
+        Rows::one(key.number().filter(|row| u64::from(*row) < self.len()))
     }
 
     /// All rows in this order; `None` if that takes sorting.

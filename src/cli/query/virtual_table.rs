@@ -5,7 +5,7 @@
 //! unsafe.
 #![allow(unsafe_code)]
 
-use super::relation::{At, Cell, Column, Key, Kind, Order, Relation, Rows};
+use super::relation::{At, Cell, Column, Key, Kind, Lookup, Order, Rows, SqlTable};
 use rusqlite::ffi::{sqlite3_vtab, sqlite3_vtab_cursor};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::vtab::{
@@ -24,14 +24,14 @@ pub(super) type Tables = Vec<Arc<Shared>>;
 
 /// A table with what its cursors share.
 pub(super) struct Shared {
-    pub(super) relation: Box<dyn Relation>,
+    pub(super) table: SqlTable,
     plans: Mutex<Vec<Arc<Plan>>>,
     visited: AtomicU64,
 }
 
 impl Shared {
-    pub(super) fn new(relation: Box<dyn Relation>) -> Arc<Self> {
-        Arc::new(Self { relation, plans: Mutex::default(), visited: AtomicU64::new(0) })
+    pub(super) fn new(table: SqlTable) -> Arc<Self> {
+        Arc::new(Self { table, plans: Mutex::default(), visited: AtomicU64::new(0) })
     }
 
     /// The number of rows that queries have looked at.
@@ -59,7 +59,7 @@ pub(super) fn create(connection: &Connection, schemas: Vec<(&'static str, Tables
     const MODULE: &Module<'static, Table> = &Module::read_only_module();
     let names: Vec<(&str, &str)> = schemas
         .iter()
-        .flat_map(|(schema, tables)| tables.iter().map(|table| (*schema, table.relation.name())))
+        .flat_map(|(schema, tables)| tables.iter().map(|shared| (*schema, shared.table.name)))
         .collect();
     connection.create_module(c"dumptool", MODULE, Some(schemas))?;
     names.iter().try_for_each(|(schema, table)| {
@@ -102,17 +102,17 @@ unsafe impl VTab<'_> for Table {
             .flatten()
             .filter(|(name, _)| name.as_bytes() == schema)
             .flat_map(|(_, tables)| tables)
-            .find(|shared| shared.relation.name().as_bytes() == table)
+            .find(|shared| shared.table.name.as_bytes() == table)
             .ok_or_else(|| Error::ModuleError("no such table".to_owned()))?;
-        let declaration = declaration(shared.relation.columns());
+        let declaration = declaration(&shared.table.columns);
         let table = Self { base: sqlite3_vtab::default(), shared: Arc::clone(shared) };
         Ok((Cow::Owned(CString::new(declaration)?), table))
     }
 
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
-        let relation = &self.shared.relation;
+        let relation = &self.shared.table.rows;
         let rows = relation.len();
-        let mut best: Option<(usize, super::relation::Lookup)> = None;
+        let mut best: Option<(usize, Lookup)> = None;
         let lookups = relation.lookups();
         for (number, constraint) in info.constraints().enumerate() {
             let is_equal = constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ;
@@ -128,7 +128,7 @@ unsafe impl VTab<'_> for Table {
                 && best.as_ref().is_none_or(|(_, best)| found.rows < best.rows)
             {
                 let (column, rows) = (found.column, found.rows);
-                best = Some((number, super::relation::Lookup { column, rows }));
+                best = Some((number, Lookup { column, rows }));
             }
         }
         let mut plan = Plan { used: info.col_used(), ..Plan::default() };
@@ -193,10 +193,11 @@ unsafe impl VTabCursor for Cursor {
         let plan =
             usize::try_from(plan).ok().and_then(|plan| self.shared.plans().get(plan).cloned());
         let plan = plan.unwrap_or_default();
-        let relation = &self.shared.relation;
+        let relation = &self.shared.table.rows;
         relation.prepare(plan.used);
         self.rows = match (plan.lookup, args.iter().next()) {
-            (Some(column), Some(value)) => match key(relation.columns()[column].kind, value) {
+            (Some(column), Some(value)) => match key(self.shared.table.columns[column].kind, value)
+            {
                 Sought::Key(key) => relation.find(column, key),
                 Sought::Nothing => Rows::none(),
                 Sought::Unknown => Rows::Range(0..relation.len()),
@@ -224,7 +225,7 @@ unsafe impl VTabCursor for Cursor {
         text.clear();
         let at = At { row, hint: &self.hint };
         context.set_result(ToSqlOutput::Borrowed(
-            match self.shared.relation.cell(at, column, &mut text) {
+            match self.shared.table.rows.cell(at, column, &mut text) {
                 Cell::Null => ValueRef::Null,
                 Cell::Integer(number) => ValueRef::Integer(number),
                 Cell::Text(text) => ValueRef::Text(text.as_bytes()),

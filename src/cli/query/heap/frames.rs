@@ -1,19 +1,17 @@
 //! `frames` of a heap: the call frames of its threads.
 
-use crate::cli::query::relation::{At, Cell, Column, Key, Kind, Lookup, Relation, Rows};
-use crate::cli::query::tables::own;
+use crate::cli::query::relation::{At, Cell, Key, Kind, Lookup, Relation, Rows};
 use crate::cli::resident::HeldHeap;
 use std::sync::Arc;
 
 pub(super) struct HeapFrames {
     held: Arc<HeldHeap>,
-    columns: Vec<Column>,
     /// Thread and depth, by frame.
     owner: Vec<Option<(u32, u32)>>,
 }
 
 /// `thread` is a row of `threads`, `depth` 0 the innermost frame.
-const COLUMNS: [(&str, Kind); 6] = [
+pub(super) const COLUMNS: [(&str, Kind); 6] = [
     ("frame", Kind::Integer),
     ("thread", Kind::Integer),
     ("depth", Kind::Integer),
@@ -32,19 +30,11 @@ impl HeapFrames {
                 *frame = Some((thread, depth));
             }
         }
-        Self { held: Arc::clone(held), columns: own(&COLUMNS), owner }
+        Self { held: Arc::clone(held), owner }
     }
 }
 
 impl Relation for HeapFrames {
-    fn name(&self) -> &'static str {
-        "frames"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.owner.len() as u64
     }
@@ -78,7 +68,7 @@ impl Relation for HeapFrames {
         let heap = &self.held.get().heap;
         let Some(number) = key.number() else { return Rows::none() };
         if column == 0 {
-            return Rows::one(Some(number).filter(|row| u64::from(*row) < self.len()));
+            return self.row(key);
         }
         let frames = heap.threads.get(number as usize).map(|thread| &thread.frames);
         frames.map_or_else(Rows::none, |frames| Rows::Range(frames.start.into()..frames.end.into()))

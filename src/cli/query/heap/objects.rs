@@ -5,15 +5,13 @@ use crate::analysis::by_type::ObjectsByType;
 use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::paths::distances::RootDistances;
-use crate::cli::query::relation::{At, Cell, Column, Key, Lookup, Order, Relation, Rows};
-use crate::cli::query::tables::columns;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
 use crate::cli::resident::HeldHeap;
 use crate::model::heap::{Ids, ObjectId, TypeId};
-use crate::output::tables::Table;
 use std::sync::{Arc, OnceLock};
 use std::vec;
 
-/// The columns, by number: those of [`Table::Objects`].
+/// The columns, by number: those of `Table::Objects`.
 mod column {
     pub(super) const OBJECT: usize = 0;
     pub(super) const ID: usize = 1;
@@ -26,12 +24,12 @@ mod column {
     pub(super) const DOMINATOR: usize = 8;
     pub(super) const REACHABLE: usize = 9;
     pub(super) const DISTANCE: usize = 10;
+    pub(super) const TYPE_SOURCE: usize = 11;
 }
 
 pub(super) struct Objects {
     held: Arc<HeldHeap>,
     order: Arc<TypeOrder>,
-    columns: Vec<Column>,
     /// For queries that ask what is reachable and nothing else of the dominator tree.
     live: OnceLock<ObjectSet>,
     /// Rows by the number that the file gives objects, where those are in random order.
@@ -44,7 +42,6 @@ impl Objects {
         Self {
             held: Arc::clone(held),
             order: Arc::clone(order),
-            columns: columns(Table::Objects),
             live: OnceLock::new(),
             by_number: OnceLock::new(),
             distances: OnceLock::new(),
@@ -83,14 +80,6 @@ impl Objects {
 }
 
 impl Relation for Objects {
-    fn name(&self) -> &'static str {
-        "objects"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.held.get().heap.len() as u64
     }
@@ -105,9 +94,9 @@ impl Relation for Objects {
                 heap.append_id(object, text);
                 Cell::Text(text)
             }
-            column::TYPE | column::NAMESPACE | column::KIND => {
-                property(column).map(|property| property.text(heap, heap.type_of(object))).into()
-            }
+            column::TYPE | column::NAMESPACE | column::KIND => Property::of(column, column::TYPE)
+                .map(|property| property.text(heap, heap.type_of(object)))
+                .into(),
             column::SHALLOW => heap.shallow.get(object.index()).into(),
             column::EXTERNAL => heap.external_bytes(object).into(),
             column::RETAINED => loaded.tree().retained(object).into(),
@@ -118,6 +107,7 @@ impl Relation for Objects {
                 .get_or_init(|| RootDistances::of(heap, loaded.graph()))
                 .of_object(object)
                 .into(),
+            column::TYPE_SOURCE => heap.type_source(heap.type_id(object)).name().into(),
             _ => Cell::Null,
         }
     }
@@ -134,9 +124,7 @@ impl Relation for Objects {
 
     fn find(&self, column: usize, key: Key<'_>) -> Rows {
         match (column, key) {
-            (column::OBJECT, key) => {
-                Rows::one(key.number().filter(|row| u64::from(*row) < self.len()))
-            }
+            (column::OBJECT, key) => self.row(key),
             (column::ID, Key::Text(id)) => Rows::one(self.object(id)),
             (column::TYPE, Key::Text(name)) => {
                 self.members(self.order.named(&self.held.get().heap, name).to_vec())
@@ -147,11 +135,11 @@ impl Relation for Objects {
 
     fn has_order(&self, by: &[Order]) -> bool {
         matches!(by, [] | [Order { column: column::OBJECT, is_descending: false }])
-            || properties(by, property).is_some()
+            || properties(by, column::TYPE).is_some()
     }
 
     fn ordered(&self, by: &[Order]) -> Option<Rows> {
-        match properties(by, property) {
+        match properties(by, column::TYPE) {
             Some(by) if !by.is_empty() => {
                 Some(self.members(self.order.sorted(&self.held.get().heap, &by)))
             }
@@ -164,15 +152,6 @@ impl Relation for Objects {
         if columns & (1 << column::RETAINED | 1 << column::DOMINATOR) != 0 {
             self.held.get().tree();
         }
-    }
-}
-
-fn property(column: usize) -> Option<Property> {
-    match column {
-        column::TYPE => Some(Property::Name),
-        column::NAMESPACE => Some(Property::Namespace),
-        column::KIND => Some(Property::Kind),
-        _ => None,
     }
 }
 

@@ -17,6 +17,12 @@ pub(super) enum Property {
 }
 
 impl Property {
+    /// The property in a column of a table whose column `name` is that of the name: namespace and
+    /// kind follow it.
+    pub(super) fn of(column: usize, name: usize) -> Option<Self> {
+        [Self::Name, Self::Namespace, Self::Kind].get(column.checked_sub(name)?).copied()
+    }
+
     /// The text in the tables.
     #[inline]
     pub(super) fn text<'h>(self, heap: &'h Heap<'_>, of: &Type) -> &'h str {
@@ -61,10 +67,8 @@ fn name<'h>(heap: &'h Heap<'_>, of: TypeId) -> &'h str {
     heap.names.text(heap.types[of.0 as usize].name)
 }
 
-/// The properties of an order by columns; `None` if another column is among them.
-pub(super) fn properties(
-    by: &[Order],
-    property: impl Fn(usize) -> Option<Property>,
-) -> Option<Vec<(Property, bool)>> {
-    by.iter().map(|by| Some((property(by.column)?, by.is_descending))).collect()
+/// The properties of an order by columns, as for [`Property::of`]; `None` if another column is among
+/// them.
+pub(super) fn properties(by: &[Order], name: usize) -> Option<Vec<(Property, bool)>> {
+    by.iter().map(|by| Some((Property::of(by.column, name)?, by.is_descending))).collect()
 }

@@ -1,13 +1,11 @@
-//! `refs`: one row for each reference, sorted by `src`. SQL has a keyword `references`.
+//! `refs`: one row for each reference, sorted by `src`.
 
-use crate::cli::query::relation::{At, Cell, Column, Key, Lookup, Order, Relation, Rows};
-use crate::cli::query::tables::columns;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
 use crate::cli::resident::HeldHeap;
 use crate::model::heap::{ObjectId, References};
-use crate::output::tables::Table;
 use std::sync::Arc;
 
-/// The columns, by number: those of [`Table::References`].
+/// The columns, by number: those of `Table::References`.
 mod column {
     pub(super) const SRC: usize = 0;
     pub(super) const DST: usize = 1;
@@ -17,12 +15,11 @@ mod column {
 
 pub(super) struct Refs {
     held: Arc<HeldHeap>,
-    columns: Vec<Column>,
 }
 
 impl Refs {
     pub(super) fn of(held: &Arc<HeldHeap>) -> Self {
-        Self { held: Arc::clone(held), columns: columns(Table::References) }
+        Self { held: Arc::clone(held) }
     }
 
     fn references(&self) -> &References {
@@ -31,14 +28,6 @@ impl Refs {
 }
 
 impl Relation for Refs {
-    fn name(&self) -> &'static str {
-        "refs"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.references().len() as u64
     }

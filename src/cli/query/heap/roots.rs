@@ -1,12 +1,10 @@
 //! `roots`: one row for each root.
 
-use crate::cli::query::relation::{At, Cell, Column, Key, Lookup, Relation, Rows};
-use crate::cli::query::tables::columns;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Relation, Rows};
 use crate::cli::resident::HeldHeap;
-use crate::output::tables::Table;
 use std::sync::{Arc, OnceLock};
 
-/// The columns, by number: those of [`Table::Roots`].
+/// The columns, by number: those of `Table::Roots`.
 mod column {
     pub(super) const OBJECT: usize = 0;
     pub(super) const ID: usize = 1;
@@ -17,26 +15,17 @@ mod column {
 
 pub(super) struct Roots {
     held: Arc<HeldHeap>,
-    columns: Vec<Column>,
     /// Rows, sorted by object.
     by_object: OnceLock<Vec<u32>>,
 }
 
 impl Roots {
     pub(super) fn of(held: &Arc<HeldHeap>) -> Self {
-        Self { held: Arc::clone(held), columns: columns(Table::Roots), by_object: OnceLock::new() }
+        Self { held: Arc::clone(held), by_object: OnceLock::new() }
     }
 }
 
 impl Relation for Roots {
-    fn name(&self) -> &'static str {
-        "roots"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.held.get().heap.roots.len() as u64
     }

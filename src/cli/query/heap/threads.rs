@@ -1,22 +1,20 @@
 //! `threads`: one row for each thread, goroutine or isolate.
 
 use crate::analysis::threads::Threads;
-use crate::cli::query::relation::{At, Cell, Column, Key, Kind, Lookup, Relation, Rows};
-use crate::cli::query::tables::own;
+use crate::cli::query::relation::{At, Cell, Kind, Lookup, Relation};
 use crate::cli::resident::HeldHeap;
 use crate::model::heap::ThreadKind;
 use std::sync::{Arc, OnceLock};
 
 pub(super) struct HeapThreads {
     held: Arc<HeldHeap>,
-    columns: Vec<Column>,
     analysed: OnceLock<Threads>,
 }
 
 /// `number` is the one by which the runtime knows the thread; `object` and `id` are the object that
 /// represents it. `retained_bytes` is what no other thread and no other root keeps alive, as in
 /// `threads`.
-const COLUMNS: [(&str, Kind); 9] = [
+pub(super) const COLUMNS: [(&str, Kind); 9] = [
     ("thread", Kind::Integer),
     ("kind", Kind::Text),
     ("number", Kind::Integer),
@@ -30,19 +28,11 @@ const COLUMNS: [(&str, Kind); 9] = [
 
 impl HeapThreads {
     pub(super) fn of(held: &Arc<HeldHeap>) -> Self {
-        Self { held: Arc::clone(held), columns: own(&COLUMNS), analysed: OnceLock::new() }
+        Self { held: Arc::clone(held), analysed: OnceLock::new() }
     }
 }
 
 impl Relation for HeapThreads {
-    fn name(&self) -> &'static str {
-        "threads"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.held.get().heap.threads.len() as u64
     }
@@ -77,9 +67,5 @@ impl Relation for HeapThreads {
 
     fn lookups(&self) -> Vec<Lookup> {
         vec![Lookup { column: 0, rows: 1 }]
-    }
-
-    fn find(&self, _: usize, key: Key<'_>) -> Rows {
-        Rows::one(key.number().filter(|row| u64::from(*row) < self.len()))
     }
 }

@@ -2,15 +2,13 @@
 
 use super::order::{Property, TypeOrder, properties};
 use crate::analysis::histogram::retained_by_type;
-use crate::cli::query::relation::{At, Cell, Column, Key, Lookup, Order, Relation, Rows};
-use crate::cli::query::tables::columns;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
 use crate::cli::resident::HeldHeap;
 use crate::model::heap::ObjectId;
 use crate::model::sum::Sum;
-use crate::output::tables::Table;
 use std::sync::{Arc, OnceLock};
 
-/// The columns, by number: those of [`Table::Types`].
+/// The columns, by number: those of `Table::Types`.
 mod column {
     pub(super) const NUMBER: usize = 0;
     pub(super) const TYPE: usize = 1;
@@ -28,7 +26,6 @@ mod column {
 pub(super) struct Types {
     held: Arc<HeldHeap>,
     order: Arc<TypeOrder>,
-    columns: Vec<Column>,
     all: OnceLock<Vec<Sum>>,
     live: OnceLock<Vec<Sum>>,
     retained: OnceLock<Vec<u64>>,
@@ -39,7 +36,6 @@ impl Types {
         Self {
             held: Arc::clone(held),
             order: Arc::clone(order),
-            columns: columns(Table::Types),
             all: OnceLock::new(),
             live: OnceLock::new(),
             retained: OnceLock::new(),
@@ -82,14 +78,6 @@ impl Types {
 }
 
 impl Relation for Types {
-    fn name(&self) -> &'static str {
-        "types"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.held.get().heap.types.len() as u64
     }
@@ -100,7 +88,7 @@ impl Relation for Types {
         match column {
             column::NUMBER => at.row.into(),
             column::TYPE | column::NAMESPACE | column::KIND => {
-                property(column).map(|property| property.text(heap, of)).into()
+                Property::of(column, column::TYPE).map(|property| property.text(heap, of)).into()
             }
             column::COUNT => self.all(row).count.into(),
             column::SHALLOW => self.all(row).shallow_bytes.into(),
@@ -123,28 +111,19 @@ impl Relation for Types {
                 let found = self.order.named(&self.held.get().heap, name).iter();
                 Rows::List(found.map(|of| u64::from(of.0)).collect::<Vec<_>>().into_iter())
             }
-            _ => Rows::one(key.number().filter(|row| u64::from(*row) < self.len())),
+            _ => self.row(key),
         }
     }
 
     fn has_order(&self, by: &[Order]) -> bool {
-        properties(by, property).is_some()
+        properties(by, column::TYPE).is_some()
     }
 
     fn ordered(&self, by: &[Order]) -> Option<Rows> {
         if by.is_empty() {
             return Some(Rows::Range(0..self.len()));
         }
-        let types = self.order.sorted(&self.held.get().heap, &properties(by, property)?);
+        let types = self.order.sorted(&self.held.get().heap, &properties(by, column::TYPE)?);
         Some(Rows::List(types.iter().map(|of| u64::from(of.0)).collect::<Vec<_>>().into_iter()))
-    }
-}
-
-fn property(column: usize) -> Option<Property> {
-    match column {
-        column::TYPE => Some(Property::Name),
-        column::NAMESPACE => Some(Property::Namespace),
-        column::KIND => Some(Property::Kind),
-        _ => None,
     }
 }

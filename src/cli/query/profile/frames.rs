@@ -1,12 +1,10 @@
 //! `frames` of a profile: one row for each position in the program.
 
-use crate::cli::query::relation::{At, Cell, Column, Key, Lookup, Relation, Rows};
-use crate::cli::query::tables::columns;
+use crate::cli::query::relation::{At, Cell, Lookup, Relation};
 use crate::model::profile::{FrameId, Profile};
-use crate::output::tables::Table;
 use std::sync::Arc;
 
-/// The columns, by number: those of [`Table::Frames`].
+/// The columns, by number: those of `Table::Frames`.
 mod column {
     pub(super) const FRAME: usize = 0;
     pub(super) const FUNCTION: usize = 1;
@@ -16,24 +14,15 @@ mod column {
 
 pub(super) struct Frames {
     profile: Arc<Profile>,
-    columns: Vec<Column>,
 }
 
 impl Frames {
     pub(super) fn of(profile: &Arc<Profile>) -> Self {
-        Self { profile: Arc::clone(profile), columns: columns(Table::Frames) }
+        Self { profile: Arc::clone(profile) }
     }
 }
 
 impl Relation for Frames {
-    fn name(&self) -> &'static str {
-        "frames"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.profile.frames.len() as u64
     }
@@ -51,9 +40,5 @@ impl Relation for Frames {
 
     fn lookups(&self) -> Vec<Lookup> {
         vec![Lookup { column: column::FRAME, rows: 1 }]
-    }
-
-    fn find(&self, _: usize, key: Key<'_>) -> Rows {
-        Rows::one(key.number().filter(|row| u64::from(*row) < self.len()))
     }
 }

@@ -1,14 +1,12 @@
 //! `functions`: one row for each function and metric, as `top` shows them.
 
 use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, top};
-use crate::cli::query::relation::{At, Cell, Column, Relation};
-use crate::cli::query::tables::columns;
+use crate::cli::query::relation::{At, Cell, Relation};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::Selection;
-use crate::output::tables::Table;
 use std::sync::{Arc, OnceLock};
 
-/// The columns, by number: those of [`Table::Functions`].
+/// The columns, by number: those of `Table::Functions`.
 mod column {
     pub(super) const FUNCTION: usize = 0;
     pub(super) const FILE: usize = 1;
@@ -21,7 +19,6 @@ mod column {
 
 pub(super) struct Functions {
     profile: Arc<Profile>,
-    columns: Vec<Column>,
     tops: OnceLock<Tops>,
 }
 
@@ -33,11 +30,7 @@ struct Tops {
 
 impl Functions {
     pub(super) fn of(profile: &Arc<Profile>) -> Self {
-        Self {
-            profile: Arc::clone(profile),
-            columns: columns(Table::Functions),
-            tops: OnceLock::new(),
-        }
+        Self { profile: Arc::clone(profile), tops: OnceLock::new() }
     }
 
     fn tops(&self) -> &Tops {
@@ -56,14 +49,6 @@ impl Functions {
 }
 
 impl Relation for Functions {
-    fn name(&self) -> &'static str {
-        "functions"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         let tops = self.tops();
         (tops.rows.len() * tops.orders.len()) as u64

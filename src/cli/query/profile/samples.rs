@@ -1,16 +1,15 @@
 //! `samples`: one row for each sample, or for each sum of a thread and a stack if the file has only
 //! sums.
 
-use crate::cli::query::relation::{At, Cell, Column, Relation};
-use crate::cli::query::tables::{column, columns};
+use crate::cli::query::relation::{At, Cell, Relation, SqlTable};
+use crate::cli::query::tables::column;
 use crate::model::profile::{Metric, Profile, ProfileSample, StackId, ThreadId, Values};
-use crate::output::tables::{Absent, Table, sample_metrics};
+use crate::output::tables::{Absent, Table, TableColumn, sample_metrics};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-pub(super) struct SampleRows {
+struct SampleRows {
     profile: Arc<Profile>,
-    columns: Vec<Column>,
     /// The contents of each column.
     contents: Vec<Content>,
     /// Microseconds from the beginning of a thread to each sample.
@@ -33,16 +32,20 @@ enum Content {
     Zero,
 }
 
-impl SampleRows {
-    pub(super) fn of(profile: &Arc<Profile>) -> Self {
-        let (metrics, own) = sample_metrics(profile);
-        let all = [Table::Samples.columns(), &own].concat();
-        let contents =
-            all.iter().map(|of| content(&of.name, of.absent == Absent::Null, &metrics)).collect();
-        let columns = columns(Table::Samples).into_iter().chain(own.iter().map(column)).collect();
-        Self { profile: Arc::clone(profile), columns, contents, starts: OnceLock::new() }
-    }
+/// The table of samples, with the columns of the profile's own metrics.
+pub(super) fn table(profile: &Arc<Profile>) -> SqlTable {
+    let (metrics, own) = sample_metrics(profile);
+    let all = [Table::Samples.columns(), &own].concat();
+    let content = |of: &TableColumn| content(&of.name, of.absent == Absent::Null, &metrics);
+    let rows = SampleRows {
+        profile: Arc::clone(profile),
+        contents: all.iter().map(content).collect(),
+        starts: OnceLock::new(),
+    };
+    SqlTable { columns: all.iter().map(column).collect(), ..SqlTable::of(Table::Samples, rows) }
+}
 
+impl SampleRows {
     /// Thread, stack and values of a row, and the sample if it is one.
     fn row(&self, row: usize) -> (ThreadId, StackId, Values, Option<ProfileSample>) {
         match &self.profile.samples {
@@ -92,14 +95,6 @@ fn content(name: &str, may_be_null: bool, metrics: &[(Cow<'static, str>, Metric)
 }
 
 impl Relation for SampleRows {
-    fn name(&self) -> &'static str {
-        "samples"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         let samples = self.profile.samples.as_ref();
         samples.map_or(self.profile.aggregate.len(), |samples| samples.len()) as u64

@@ -1,12 +1,10 @@
 //! `stacks`: one row for each stack but the empty one. A stack is that of its caller and a frame.
 
-use crate::cli::query::relation::{At, Cell, Column, Key, Lookup, Relation, Rows};
-use crate::cli::query::tables::columns;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Relation, Rows};
 use crate::model::profile::{Profile, StackId};
-use crate::output::tables::Table;
 use std::sync::{Arc, OnceLock};
 
-/// The columns, by number: those of [`Table::Stacks`].
+/// The columns, by number: those of `Table::Stacks`.
 mod column {
     pub(super) const STACK: usize = 0;
     pub(super) const PARENT: usize = 1;
@@ -16,29 +14,16 @@ mod column {
 
 pub(super) struct Stacks {
     profile: Arc<Profile>,
-    columns: Vec<Column>,
     depths: OnceLock<Vec<u32>>,
 }
 
 impl Stacks {
     pub(super) fn of(profile: &Arc<Profile>) -> Self {
-        Self {
-            profile: Arc::clone(profile),
-            columns: columns(Table::Stacks),
-            depths: OnceLock::new(),
-        }
+        Self { profile: Arc::clone(profile), depths: OnceLock::new() }
     }
 }
 
 impl Relation for Stacks {
-    fn name(&self) -> &'static str {
-        "stacks"
-    }
-
-    fn columns(&self) -> &[Column] {
-        &self.columns
-    }
-
     fn len(&self) -> u64 {
         self.profile.stacks.len() as u64 - 1
     }
