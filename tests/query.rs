@@ -100,9 +100,10 @@ fn profiles() -> Vec<PathBuf> {
 }
 
 /// Compares a table with its CSV. SQL has 1 and 0 for true and false.
-fn is_as_written(file: &str, table: &str, written: &[Vec<String>]) {
-    let queried = format!("select * from {table}");
-    let queried = csv(&["query", "--lenient", "-q", "--format", "csv", file, &queried]);
+fn is_as_written(file: &str, options: &[&str], table: &str, written: &[Vec<String>]) {
+    let select = format!("select * from {table}");
+    let query = ["query", "--lenient", "-q", "--format", "csv", file, &select];
+    let queried = csv(&[&query, options].concat());
     assert_eq!(queried[0], written[0], "{file}: columns of {table}");
     let in_sql = |cell: &String| match cell.as_str() {
         "true" => "1".to_owned(),
@@ -130,9 +131,20 @@ fn tables_of_heaps_are_those_of_convert() {
         ] {
             let written =
                 csv(&["convert", "--lenient", "-q", file, "-", "--to", "csv", "--table", table]);
-            is_as_written(file, in_sql, &written);
+            is_as_written(file, &[], in_sql, &written);
         }
     }
+}
+
+#[test]
+fn types_named_by_an_executable_have_their_source_in_sql() {
+    let files = ["heapdump", "exe"].map(|of| fixture(&format!("go-types/shop_go125_w.{of}.zst")));
+    let [dump, exe] = files.each_ref().map(|file| file.to_str().unwrap());
+    let options = ["--exe", exe];
+    let convert = ["convert", "-q", dump, "-", "--to", "csv", "--table", "objects"];
+    let written = csv(&[&convert, &options[..]].concat());
+    assert!(written.iter().any(|row| row.last().unwrap() == "exact"));
+    is_as_written(dump, &options, "objects", &written);
 }
 
 #[test]
@@ -147,12 +159,12 @@ fn tables_of_profiles_are_those_of_convert() {
             let mut written = Vec::new();
             let mut rows = of_profile(&profile, &all, table).unwrap();
             tables::write(&mut *rows, Syntax::Csv, &mut written).unwrap();
-            is_as_written(file.to_str().unwrap(), table.name(), &cells(&text(&written)));
+            is_as_written(file.to_str().unwrap(), &[], table.name(), &cells(&text(&written)));
         }
         let file = file.to_str().unwrap();
         let dump =
             csv(&["convert", "--lenient", "-q", file, "-", "--to", "csv", "--table", "dump"]);
-        is_as_written(file, "dump", &dump);
+        is_as_written(file, &[], "dump", &dump);
     }
 }
 
