@@ -7,7 +7,7 @@ use super::print::{Align, Columns, Document, Shown, Value, print, spark};
 use super::profile::{Amount, load_profile_in_parts, unit_name};
 use super::session::Session;
 use super::size::{count, plural, signed_size, size};
-use super::status::{self, Status, UsageError};
+use super::status::{Status, UsageError};
 use super::terminal::show_path;
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};
@@ -139,7 +139,7 @@ fn add_heap(
     input.refuse(Kind::Profile, &args.profile.given())?;
     let counted = count_types(session, input, None, &args.heap)?;
     add_types(growth, &counted, filter);
-    Ok((Unit::Bytes, status::report_if_damaged(session, input, counted.damage.as_ref())))
+    Ok((Unit::Bytes, input.report_if_damaged(counted.damage.as_ref(), &session.terminal)))
 }
 
 fn add_profile(

@@ -4,12 +4,14 @@
 //! Results go to standard output; progress, warnings and errors go to standard error.
 
 mod args;
+mod ask;
 mod cat;
 mod check;
 mod convert;
 mod destination;
 mod diff;
 mod dump_row;
+mod dumps;
 mod find;
 mod formats;
 mod growth;
@@ -28,7 +30,6 @@ mod progress;
 #[cfg(feature = "query")]
 mod query;
 mod report;
-mod resident;
 mod serve;
 mod session;
 mod show;

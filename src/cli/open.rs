@@ -2,8 +2,8 @@
 
 use super::args::Common;
 use super::progress::Progress;
-use super::status::{InputError, UsageError};
-use super::terminal::show_path;
+use super::status::{self, InputError, Status, UsageError};
+use super::terminal::{Terminal, show_path};
 use crate::detect;
 use crate::error::Error;
 use crate::input::{self, Format, Kind};
@@ -80,6 +80,18 @@ impl Input {
                 show_path(&self.path)
             ))),
             false => Ok(()),
+        }
+    }
+
+    /// Prints where reading ended early, if it did, in the source or in the format. Returns the
+    /// status for it.
+    pub(super) fn report_if_damaged(&self, damage: Option<&Error>, terminal: &Terminal) -> Status {
+        match self.source.damage().or(damage) {
+            Some(damage) => {
+                status::report_damage(&self.path, damage, terminal);
+                Status::Damaged
+            }
+            None => Status::Done,
         }
     }
 

@@ -1,9 +1,9 @@
 //! The session of a command: the common options and the terminal.
 
 use super::args::{Common, OutputFormat};
+use super::dumps::Dumps;
 use super::open::Input;
 use super::progress::{self, Progress};
-use super::resident::Resident;
 use super::size::size;
 use super::status::UsageError;
 use super::terminal::Terminal;
@@ -17,7 +17,7 @@ pub(crate) struct Session {
     /// Where the result goes.
     pub(crate) output: Output,
     /// The dumps that stay open between commands, if they do.
-    pub(crate) resident: Option<Arc<Resident>>,
+    pub(crate) resident: Option<Arc<Dumps>>,
 }
 
 /// Where the result of a command goes.
@@ -36,7 +36,7 @@ impl Session {
     }
 
     /// A session whose result and messages are kept, and that may ask resident dumps.
-    pub(crate) fn kept(common: Common, resident: Option<Arc<Resident>>) -> Self {
+    pub(crate) fn kept(common: Common, resident: Option<Arc<Dumps>>) -> Self {
         progress::allow(false);
         Self {
             terminal: Terminal::kept(&common),

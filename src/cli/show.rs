@@ -7,12 +7,12 @@ use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, root_json, root_text};
 use super::heap::{Analysed, open_heap, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
-use super::resident::Analyses;
 use super::session::Session;
 use super::size::{count, plural};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
+use crate::cli::heap::Analyses;
 use crate::model::heap::{ObjectId, Reference, Value};
 use contents::Contents;
 

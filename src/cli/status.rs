@@ -1,7 +1,5 @@
 //! Exit statuses, and errors as a person sees them.
 
-use super::open::Input;
-use super::session::Session;
 use super::terminal::{Terminal, show_path};
 use crate::error::{Error, ErrorKind};
 use std::fmt;
@@ -151,22 +149,6 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
         false => {
             tell_input(terminal, &terminal.red("error:"), path, error, is_damage.then_some(LENIENT))
         }
-    }
-}
-
-/// Prints where reading an input ended early, if it did, in the source or in the format. Returns
-/// the status for it.
-pub(super) fn report_if_damaged(
-    session: &Session,
-    input: &Input,
-    damage: Option<&Error>,
-) -> Status {
-    match input.source.damage().or(damage) {
-        Some(damage) => {
-            report_damage(&input.path, damage, &session.terminal);
-            Status::Damaged
-        }
-        None => Status::Done,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::cli::print::{Align, Table};
 use crate::cli::profile::refused;
 use crate::cli::session::Session;
 use crate::cli::size::plural;
-use crate::cli::status::{self, Status};
+use crate::cli::status::Status;
 use crate::cli::terminal::{escaped, show_path};
 use crate::input::check::Findings;
 use crate::input::{self, ReadOptions};
@@ -29,7 +29,7 @@ pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
         .warnings
         .iter()
         .for_each(|warning| session.terminal.warn(&input.path, &warning.to_string()));
-    let status = match status::report_if_damaged(session, input, damage) {
+    let status = match input.report_if_damaged(damage, &session.terminal) {
         Status::Done if !ok => Status::Broken,
         status => status,
     };

@@ -2,7 +2,7 @@
 
 use super::{Conversion, Converted, Report};
 use crate::cli::args::DialectArg;
-use crate::cli::status::{self, Status};
+use crate::cli::status::Status;
 use crate::input::ReadOptions;
 use crate::input::mojo::samples::{Stop, Streamed, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
@@ -50,7 +50,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
             &format!("{} undefined keys are shown as <unresolved>", streamed.unresolved),
         );
     }
-    Ok(status::report_if_damaged(session, input, damage.as_ref()))
+    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal))
 }
 
 fn lost(counts: &AustinCounts, streamed: &Streamed) -> Vec<Loss> {

@@ -7,7 +7,7 @@ use crate::cli::memory::profile_limit;
 use crate::cli::print::CsvSafe;
 use crate::cli::profile::{self, named, refused, require_thread};
 use crate::cli::size::{count, plural};
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::Error;
 use crate::input;
@@ -59,7 +59,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
             .terminal
             .warn(&args.input, &format!("{unresolved} undefined keys are shown as <unresolved>"));
     }
-    Ok(status::report_if_damaged(session, input, damage.as_ref()))
+    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal))
 }
 
 /// A profile that was converted.
@@ -123,7 +123,7 @@ fn whole(
         input::load_profile(input.format, input.bytes(), options)
             .map_err(|error| refused(error, input, &conversion.session.common))?;
     if matches!(conversion.target, Target::Mojo | Target::Austin) && profile.samples.is_none() {
-        status::report_if_damaged(conversion.session, input, damage.as_ref());
+        input.report_if_damaged(damage.as_ref(), &conversion.session.terminal);
         return Err(without_samples(conversion).into());
     }
     let selection = selection(conversion, metrics(conversion, &profile)?, options.keep_samples);

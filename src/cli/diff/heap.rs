@@ -11,13 +11,13 @@ use crate::cli::heap::histogram::{
     count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick,
     root_group_text,
 };
+use crate::cli::heap::{Analyses, HeldHeap};
 use crate::cli::heap::{load, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
-use crate::cli::resident::{Analyses, HeldHeap};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{Status, UsageError};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -307,7 +307,7 @@ fn counted(
             );
         }
         let counted = count_types(session, input, snapshot, roots)?;
-        let status = status::report_if_damaged(session, input, counted.damage.as_ref());
+        let status = input.report_if_damaged(counted.damage.as_ref(), &session.terminal);
         let histogram = quick(&counted, by, &args.filter.filter());
         return Ok(Counted {
             histogram,

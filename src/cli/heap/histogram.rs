@@ -1,5 +1,6 @@
 //! Groups of objects: how they are counted, sorted and called.
 
+use super::held::Analyses;
 use super::load::{load_options, refused};
 use crate::analysis::core_tree::CoreTree;
 use crate::analysis::glob::TypeFilter;
@@ -9,7 +10,6 @@ use crate::cli::args::{ByArg, LoadArgs, ObjectsArg, Snapshot, SortArg};
 use crate::cli::open::Input;
 use crate::cli::print::Value;
 use crate::cli::progress::Progress;
-use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};

@@ -1,9 +1,9 @@
 //! Loads the heap of an input for a command.
 
+use super::held::HeldHeap;
 use crate::cli::args::{HeapOptions, LoadArgs, RootsArg, Snapshot};
 use crate::cli::memory::{Work, refuse_too_large};
 use crate::cli::open::Input;
-use crate::cli::resident::HeldHeap;
 use crate::cli::session::Session;
 use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;

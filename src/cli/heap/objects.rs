@@ -1,13 +1,13 @@
 //! Single objects: the analyzed heap, objects in JSON, and messages about objects that do not
 //! exist.
 
+use super::held::Analyses;
 use super::load::damage;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::glob::Glob;
 use crate::analysis::graph::Graph;
 use crate::cli::open::Input;
 use crate::cli::print::Value as Json;
-use crate::cli::resident::Analyses;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
 use crate::input::load::Loaded;
@@ -20,6 +20,19 @@ pub(crate) struct Analysed<'h, 'a> {
     analyses: &'h Analyses<'a>,
     /// Whether the file is damaged before the end of its roots and references.
     incomplete: bool,
+}
+
+impl<'a> Analyses<'a> {
+    /// The heap with its dominator tree.
+    pub(crate) fn analysed(&self) -> Analysed<'_, 'a> {
+        self.tree();
+        self.reached()
+    }
+
+    /// The heap, with a dominator tree only once a retained size is requested.
+    pub(crate) fn reached(&self) -> Analysed<'_, 'a> {
+        Analysed::of(self)
+    }
 }
 
 impl<'h, 'a> Analysed<'h, 'a> {

@@ -1,5 +1,6 @@
 //! Suspects in words: likely leaks and waste, each with the path that keeps it alive.
 
+use super::held::Analyses;
 use super::{Analysed, path, type_name, value};
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::suspects::Suspect;
@@ -7,7 +8,6 @@ use crate::analysis::suspects::holders::Holder;
 use crate::analysis::suspects::siblings::Siblings;
 use crate::analysis::suspects::wasted::{Duplicates, Sparse};
 use crate::cli::print::Columns;
-use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};

@@ -9,8 +9,8 @@ mod cut;
 mod tools;
 
 use super::args::{McpArgs, OutputFormat};
+use super::dumps::{Dumps, Given};
 use super::memory;
-use super::resident::{Given, Resident};
 use super::session::Session;
 use super::status::{OutputError, Status};
 use access::Access;
@@ -46,7 +46,7 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
     let server = Server {
         tools: Tools::of_command_line(only_file),
         instructions: access.to_string(),
-        resident: Resident::new(given, move |path| access.allows(path), budget),
+        resident: Dumps::new(given, move |path| access.allows(path), budget),
     };
     server.serve(&mut io::stdin().lock(), &mut io::stdout().lock()).map_err(OutputError::stdout)?;
     Ok(Status::Done)
@@ -56,7 +56,7 @@ struct Server {
     tools: Tools,
     /// The instructions that the assistant gets at the start.
     instructions: String,
-    resident: Arc<Resident>,
+    resident: Arc<Dumps>,
 }
 
 /// The code and the message of a protocol error.

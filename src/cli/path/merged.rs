@@ -5,12 +5,12 @@ use crate::analysis::paths::merged::{
     Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged, without_indices,
 };
 use crate::cli::args::PathArgs;
+use crate::cli::heap::Analyses;
 use crate::cli::heap::path::root_json;
 use crate::cli::heap::{known_types, type_name};
 use crate::cli::memory;
 use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Shown, Value, print};
-use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::status::UsageError;

@@ -7,7 +7,7 @@ use crate::cli::memory::{profile_limit, profile_too_large, reading_limit};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
 use crate::cli::size::plural;
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown};
 use crate::error::{Error, ErrorKind};
 use crate::input;
@@ -296,7 +296,7 @@ impl ProfileInput<'_> {
                 session.terminal.warn(&self.input.path, &plural(count, one, many));
             }
         }
-        status::report_if_damaged(session, self.input, self.damage.as_ref())
+        self.input.report_if_damaged(self.damage.as_ref(), &session.terminal)
     }
 }
 

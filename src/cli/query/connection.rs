@@ -2,7 +2,7 @@
 
 use super::functions;
 use super::virtual_table::{self, Shared, Tables};
-use crate::cli::resident::HeldHeap;
+use crate::cli::heap::HeldHeap;
 use crate::cli::status::UsageError;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};

@@ -2,8 +2,8 @@
 
 use super::relation::{At, Cell, Relation};
 use crate::cli::dump_row;
+use crate::cli::heap::HeldHeap;
 use crate::cli::open::Input;
-use crate::cli::resident::HeldHeap;
 use crate::output::tables::{DumpRow, DumpValue, Table};
 use std::sync::{Arc, OnceLock};
 

@@ -1,9 +1,9 @@
 //! The functions of SQL that ask about an object: `path`, `value` and `field`.
 
 use super::connection::{FileTables, NEW, OLD};
+use crate::cli::heap::HeldHeap;
 use crate::cli::heap::path::with_ids;
 use crate::cli::heap::value::whole_text;
-use crate::cli::resident::HeldHeap;
 use crate::model::heap::{FieldValue, Heap, ObjectId, Value};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::Value as Sql;

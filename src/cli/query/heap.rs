@@ -9,7 +9,7 @@ mod threads;
 mod types;
 
 use super::relation::SqlTable;
-use crate::cli::resident::HeldHeap;
+use crate::cli::heap::HeldHeap;
 use crate::output::tables::Table;
 use order::TypeOrder;
 use std::sync::Arc;

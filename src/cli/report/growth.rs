@@ -9,7 +9,7 @@ use crate::cli::open::Input;
 use crate::cli::profile::{load_profile_in_parts, unit_name};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::input::{Format, Kind};
 use crate::model::profile::Metric;
@@ -86,7 +86,7 @@ pub(super) fn over_files(
             add_types(&mut growth, &counted, &TypeFilter::default());
             if !is_end {
                 let damage = counted.damage.as_ref();
-                status = status.max(status::report_if_damaged(session, input, damage));
+                status = status.max(input.report_if_damaged(damage, &session.terminal));
             }
             continue;
         }

@@ -1,7 +1,7 @@
 //! `/TOKEN/api/COMMAND?OPTION=VALUE`: the documents of the command line.
 
 use super::http::Response;
-use crate::cli::resident::Resident;
+use crate::cli::dumps::Dumps;
 use crate::cli::status::Status;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ const FIXED: [&str; 13] = [
 
 /// Answers requests for documents.
 pub(super) struct Api {
-    resident: Arc<Resident>,
+    resident: Arc<Dumps>,
     /// The dump; of two the newer one.
     file: PathBuf,
     /// The older and the newer one, if there are two.
@@ -44,7 +44,7 @@ pub(super) fn tree_on_page(object: &str) -> String {
 }
 
 impl Api {
-    pub(super) fn new(resident: Arc<Resident>, files: &[PathBuf]) -> Self {
+    pub(super) fn new(resident: Arc<Dumps>, files: &[PathBuf]) -> Self {
         let both = match files {
             [old, new] => Some([old.clone(), new.clone()]),
             _ => None,

@@ -5,7 +5,7 @@ mod browser;
 mod http;
 
 use super::args::{OutputFormat, ServeArgs};
-use super::resident::{Given, Resident};
+use super::dumps::{Dumps, Given};
 use super::session::Session;
 use super::status::{OutputError, Status, UsageError};
 use super::terminal::{show_path, tell};
@@ -31,7 +31,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         max_memory: session.common.max_memory,
     };
     let read: Vec<PathBuf> = files.iter().chain(&args.heap.roots.exe).cloned().collect();
-    let resident = Resident::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
+    let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
     let session =
         &Session { resident: Some(Arc::clone(&resident)), ..Session::new(session.common.clone()) };
     let (page, status) = match super::report::page(&args.report(), session)? {

@@ -8,7 +8,7 @@ use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print, spark};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural, signed_size, size};
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{Status, UsageError};
 use crate::input::histogram::TypeCounts;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
@@ -105,7 +105,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         let footer = || footer(session, &series, shown.len(), &numbers);
         print(session, document, &rows, &columns(session, &numbers), &Shown::Table(&footer))?;
     }
-    Ok(status::report_if_damaged(session, input, damage.as_ref()))
+    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal))
 }
 
 fn columns<'a>(session: &'a Session, numbers: &[u64]) -> Columns<'a, Row<'a>> {

@@ -13,7 +13,7 @@ use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown as shown_text;
 use crate::input::Format;
 use crate::model::heap::{Heap, LoadWarning};
@@ -132,7 +132,7 @@ fn run_quick(
         session,
     }
     .print(args, input)?;
-    Ok(status::report_if_damaged(session, input, counted.damage.as_ref()))
+    Ok(input.report_if_damaged(counted.damage.as_ref(), &session.terminal))
 }
 
 /// Classes that several loaders defined that people see.

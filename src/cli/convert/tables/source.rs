@@ -8,7 +8,7 @@ use crate::cli::memory::profile_limit;
 use crate::cli::open::Input;
 use crate::cli::profile::{self, named, refused, require_thread};
 use crate::cli::session::Session;
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{Status, UsageError};
 use crate::error::Error;
 use crate::input::load::{Loaded, LoadedProfile, ProfileOptions};
 use crate::input::{self, Kind};
@@ -79,7 +79,7 @@ impl<'a> TableSource<'a> {
     pub(super) fn report(&self, session: &Session, input: &Input) -> Status {
         match &self.model {
             Model::Heap(loaded, _) => report_loaded(session, input, loaded),
-            Model::Profile(..) => status::report_if_damaged(session, input, self.damage()),
+            Model::Profile(..) => input.report_if_damaged(self.damage(), &session.terminal),
         }
     }
 

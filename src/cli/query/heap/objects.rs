@@ -6,7 +6,7 @@ use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::paths::distances::RootDistances;
 use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
-use crate::cli::resident::HeldHeap;
+use crate::cli::heap::HeldHeap;
 use crate::model::heap::{Ids, ObjectId, TypeId};
 use std::sync::{Arc, OnceLock};
 use std::vec;

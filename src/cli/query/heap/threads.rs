@@ -2,7 +2,7 @@
 
 use crate::analysis::threads::Threads;
 use crate::cli::query::relation::{At, Cell, Kind, Lookup, Relation};
-use crate::cli::resident::HeldHeap;
+use crate::cli::heap::HeldHeap;
 use crate::model::heap::ThreadKind;
 use std::sync::{Arc, OnceLock};
 

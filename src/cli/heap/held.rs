@@ -18,7 +18,6 @@ use crate::analysis::root_groups::RootGroups;
 use crate::analysis::text_signatures::TextSignatures;
 use crate::analysis::tree::{self, TreeLine, TreeOptions};
 use crate::cli::args::{ByArg, ObjectsArg};
-use crate::cli::heap::Analysed;
 use crate::cli::memory::{Work, needs};
 use crate::cli::open::Input;
 use crate::cli::progress::Progress;
@@ -325,17 +324,6 @@ impl<'h> Analyses<'h> {
             open.extend(children.map(|child| (objects(child), Reverse(child))));
         }
         heads
-    }
-
-    /// The heap with its dominator tree.
-    pub(crate) fn analysed(&self) -> Analysed<'_, 'h> {
-        self.tree();
-        self.reached()
-    }
-
-    /// The heap, with a dominator tree only once a retained size is requested.
-    pub(crate) fn reached(&self) -> Analysed<'_, 'h> {
-        Analysed::of(self)
     }
 }
 

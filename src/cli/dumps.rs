@@ -1,39 +1,27 @@
-//! Dumps that stay open between commands: a loaded dump answers the command lines of the program.
-//!
-//! [`Resident::answer`] takes the words of a command line, runs the same code as the process would,
-//! and returns what it would print. Only the loading differs: a dump is read once and its analyses
-//! are kept.
+//! Dumps that stay open between commands: each is read once, and its analyses are kept.
 
-mod held;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use held::{Analyses, HeldHeap};
-
-use super::args::{Cli, Command, LoadArgs, ObjectsArg, OutputFormat, Snapshot};
-use super::heap::histogram::histogram;
+use super::args::{LoadArgs, Snapshot};
+use super::heap::HeldHeap;
 use super::open::Input;
-use super::session::{Output, Session};
-use super::status::{self, Status, UsageError};
+use super::status::{InputError, UsageError};
 use super::terminal::show_path;
-use crate::analysis::glob::TypeFilter;
 use crate::error::Error;
 use crate::input::Format;
 use crate::model::profile::Profile;
-use clap::Parser;
-use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// Open dumps, the most recently used last.
-pub(crate) struct Resident {
+pub(crate) struct Dumps {
     /// Returns whether commands may read a file.
     allowed: Box<dyn Fn(&Path) -> bool + Send + Sync>,
     /// Bytes that all dumps together may take. The one that is in use may take more.
     budget: u64,
-    given: Given,
+    pub(super) given: Given,
     dumps: Mutex<Vec<Arc<Dump>>>,
 }
 
@@ -44,16 +32,6 @@ pub(crate) struct Given {
     pub(crate) roots: LoadArgs,
     pub(crate) from: Option<Format>,
     pub(crate) max_memory: Option<u64>,
-}
-
-/// The output of a command.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: Status,
-    /// The result, which the process would write to standard output.
-    pub(crate) result: Vec<u8>,
-    /// Warnings and errors, which it would write to standard error.
-    pub(crate) messages: String,
 }
 
 /// An open file.
@@ -72,7 +50,7 @@ type Version = Option<(u64, Option<SystemTime>)>;
 
 type HeapKey = (Option<Snapshot>, LoadArgs);
 
-impl Resident {
+impl Dumps {
     /// Opens nothing yet. `allowed` tells which files commands may read.
     pub(crate) fn new(
         given: Given,
@@ -82,32 +60,11 @@ impl Resident {
         Arc::new(Self { allowed: Box::new(allowed), budget, given, dumps: Mutex::default() })
     }
 
-    /// Runs a command: `["top", "app.hprof", "--format", "json"]`. Several threads may ask at once.
-    ///
-    /// Only commands that show something can be asked; the others, and wrong arguments, are answered
-    /// with [`Status::Usage`]. The answer is the same whoever asked before.
-    pub(crate) fn answer<W: Into<OsString>>(
-        self: &Arc<Self>,
-        words: impl IntoIterator<Item = W>,
-    ) -> Answer {
-        let words = ["dumptool".into()].into_iter().chain(words.into_iter().map(Into::into));
-        let Cli { command, mut common } = match Cli::try_parse_from(words) {
-            Ok(cli) => cli,
-            Err(error) => return Answer::usage(error.to_string()),
-        };
-        if !command.only_shows() || common.format == OutputFormat::Github {
-            return Answer::usage("error: this command writes files and cannot be asked\n".into());
-        }
-        common.from = common.from.or(self.given.from);
-        common.max_memory = common.max_memory.or(self.given.max_memory);
-        run(&command, Session::kept(common, Some(Arc::clone(self))))
-    }
-
     /// The file at a path, which is opened the first time.
     pub(super) fn input(
         &self,
         path: &Path,
-        open: impl FnOnce() -> Result<Input, status::InputError>,
+        open: impl FnOnce() -> Result<Input, InputError>,
     ) -> anyhow::Result<Input> {
         self.allow(path)?;
         let dump = self.dump(path);
@@ -160,22 +117,13 @@ impl Resident {
         Ok(heap)
     }
 
-    /// Computes for the loaded heaps what first looks at them need. Returns the ids of the objects
-    /// above most others in the heap that was used last, at most so many.
-    pub(super) fn prepare(&self, heads: usize) -> Vec<String> {
-        let mut ids = Vec::new();
+    /// The heaps that are loaded.
+    pub(super) fn heaps(&self) -> Vec<Arc<HeldHeap>> {
         let dumps = lock(&self.dumps).clone();
-        let heaps = dumps.iter().flat_map(|dump| lock(&dump.heaps).clone());
-        for (_, heap) in heaps {
-            heap.get().prepare(|loaded, by| {
-                // What cannot be grouped in this way is refused when it is asked for.
-                let all = TypeFilter::default();
-                drop(histogram(loaded, by, ObjectsArg::Live, &all, heap.input()));
-            });
-            let loaded = heap.get();
-            ids = loaded.heads(heads).into_iter().map(|head| loaded.heap.id(head)).collect();
-        }
-        ids
+        let of = |dump: &Arc<Dump>| {
+            lock(&dump.heaps).iter().map(|(_, heap)| Arc::clone(heap)).collect::<Vec<_>>()
+        };
+        dumps.iter().flat_map(of).collect()
     }
 
     /// The profile of a file, and the damage that ended its reading.
@@ -242,29 +190,6 @@ impl Resident {
     }
 }
 
-/// Runs a command whose result and messages are kept.
-fn run(command: &Command, session: Session) -> Answer {
-    // A panic is a defect of one command. It must not end the program that answers others.
-    let run = || super::run(command, &session);
-    let status = match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(done) => done.unwrap_or_else(|error| status::report(&error, &session.terminal)),
-        Err(_) => {
-            session.terminal.tell("error:", "the command failed because of a defect");
-            Status::Unwritable
-        }
-    };
-    let status = match status {
-        Status::Damaged if session.common.lenient => Status::Done,
-        status => status,
-    };
-    let messages = session.terminal.told();
-    let result = match session.output {
-        Output::Kept(kept) => kept.into_inner().unwrap_or_else(PoisonError::into_inner),
-        Output::Stdout => Vec::new(),
-    };
-    Answer { status, result, messages }
-}
-
 impl Dump {
     /// About the bytes of memory that it takes: its heaps with their analyses, and the file if it
     /// had to be decompressed. A loaded profile takes about as much as its file. What is being
@@ -289,40 +214,6 @@ impl Dump {
 fn version(path: &Path) -> Version {
     let file = std::fs::metadata(path).ok()?;
     Some((file.len(), file.modified().ok()))
-}
-
-impl Answer {
-    fn usage(messages: String) -> Self {
-        Self { status: Status::Usage, result: Vec::new(), messages }
-    }
-}
-
-impl Command {
-    /// Whether the command only shows something about dumps.
-    fn only_shows(&self) -> bool {
-        match self {
-            Self::Info(_)
-            | Self::Top(_)
-            | Self::Tree(_)
-            | Self::Path(_)
-            | Self::Show(_)
-            | Self::Find(_)
-            | Self::Diff(_)
-            | Self::Growth(_)
-            | Self::Check(_)
-            | Self::Threads(_)
-            | Self::Waste(_)
-            | Self::Formats => true,
-            Self::Cat(_)
-            | Self::Query(_)
-            | Self::Report(_)
-            | Self::Serve(_)
-            | Self::Mcp(_)
-            | Self::Convert(_)
-            | Self::Completions(_)
-            | Self::Man => false,
-        }
-    }
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,6 +1,8 @@
 //! A resident dump answers as the process does.
 
 use super::*;
+use crate::cli::dumps::Given;
+use std::path::Path;
 
 /// Returns the answer of a process: the same command with nothing resident.
 fn process(words: &[&str]) -> Answer {
@@ -13,13 +15,13 @@ fn fixture(name: &str) -> String {
     format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-fn all() -> Arc<Resident> {
-    Resident::new(Given::default(), |_| true, u64::MAX)
+fn all() -> Arc<Dumps> {
+    Dumps::new(Given::default(), |_| true, u64::MAX)
 }
 
 /// Asks for everything twice, so that the second answer comes from what was kept.
 #[track_caller]
-fn assert_same(resident: &Arc<Resident>, words: &[&str]) -> String {
+fn assert_same(resident: &Arc<Dumps>, words: &[&str]) -> String {
     let expected = process(words);
     for _ in 0..2 {
         let answer = resident.answer(words);
@@ -156,7 +158,7 @@ fn only_files_that_are_allowed_are_read() {
     let file = fixture("go-types/shop_go125_w.heapdump.zst");
     let exe = fixture("go-types/shop_go125_w.exe.zst");
     let only = file.clone();
-    let resident = Resident::new(Given::default(), move |path| path == Path::new(&only), u64::MAX);
+    let resident = Dumps::new(Given::default(), move |path| path == Path::new(&only), u64::MAX);
     assert_eq!(resident.answer(["top", &file]).status, Status::Done);
     for words in [
         vec!["top", &exe],
@@ -189,50 +191,6 @@ fn commands_that_write_cannot_be_asked() {
         let answer = all().answer(&words);
         assert_eq!((answer.status, answer.result.len()), (Status::Usage, 0), "{words:?}");
         assert!(!answer.messages.is_empty(), "{words:?}");
-    }
-}
-
-#[test]
-fn dumps_that_were_not_used_for_longest_are_forgotten() {
-    let files = ["go/tiny_go127.heapdump.zst", "mvmheap/tiny-nqp.mvmheap"].map(fixture);
-    let kept = |resident: &Resident| -> Vec<PathBuf> {
-        lock(&resident.dumps).iter().map(|dump| dump.path.clone()).collect()
-    };
-    let resident = Resident::new(Given::default(), |_| true, 1);
-    for file in [&files[0], &files[1], &files[0]] {
-        assert_eq!(resident.answer(["top", file]).status, Status::Done);
-        assert_eq!(kept(&resident), [Path::new(file)]);
-    }
-    let resident = all();
-    files.iter().for_each(|file| drop(resident.answer(["top", file])));
-    assert_eq!(kept(&resident).len(), 2);
-}
-
-#[test]
-fn snapshots_that_were_not_used_for_longest_are_forgotten() {
-    let file = fixture("mvmheap/tiny-nqp.mvmheap");
-    let kept = |budget| {
-        let resident = Resident::new(Given::default(), |_| true, budget);
-        for snapshot in ["0", "1", "0"] {
-            let answer = resident.answer(["top", &file, "--snapshot", snapshot]);
-            assert_eq!(answer.status, Status::Done);
-        }
-        let dump = resident.dump(Path::new(&file));
-        lock(&dump.heaps).iter().map(|(key, _)| key.0).collect::<Vec<_>>()
-    };
-    assert_eq!(kept(1), [Some(Snapshot::Number(0))]);
-    assert_eq!(kept(u64::MAX), [1, 0].map(|number| Some(Snapshot::Number(number))));
-}
-
-#[test]
-fn dumps_that_were_only_decompressed_count() {
-    let files = ["go/tiny_go127.heapdump.zst", "pprof/go127-cpu.pb.gz"].map(fixture);
-    let resident = Resident::new(Given::default(), |_| true, 1);
-    for file in &files {
-        assert_eq!(resident.answer(["info", file]).status, Status::Done);
-        let dumps = lock(&resident.dumps);
-        assert_eq!(dumps.iter().map(|dump| &dump.path).collect::<Vec<_>>(), [Path::new(file)]);
-        assert!(dumps[0].bytes() > 0);
     }
 }
 

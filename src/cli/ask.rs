@@ -1,0 +1,124 @@
+//! Answers command lines from [`Dumps`] that stay open.
+//!
+//! [`Dumps::answer`] takes the words of a command line, runs the same code as the process would, and
+//! returns what it would print. Only the loading differs.
+
+#[cfg(test)]
+mod tests;
+
+use super::args::{Cli, Command, ObjectsArg, OutputFormat};
+use super::dumps::Dumps;
+use super::heap::histogram::histogram;
+use super::session::{Output, Session};
+use super::status::{self, Status};
+use crate::analysis::glob::TypeFilter;
+use clap::Parser;
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+
+/// The output of a command.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: Status,
+    /// The result, which the process would write to standard output.
+    pub(crate) result: Vec<u8>,
+    /// Warnings and errors, which it would write to standard error.
+    pub(crate) messages: String,
+}
+
+impl Dumps {
+    /// Runs a command: `["top", "app.hprof", "--format", "json"]`. Several threads may ask at once.
+    ///
+    /// Only commands that show something can be asked; the others, and wrong arguments, are answered
+    /// with [`Status::Usage`]. The answer is the same whoever asked before.
+    pub(crate) fn answer<W: Into<OsString>>(
+        self: &Arc<Self>,
+        words: impl IntoIterator<Item = W>,
+    ) -> Answer {
+        let words = ["dumptool".into()].into_iter().chain(words.into_iter().map(Into::into));
+        let Cli { command, mut common } = match Cli::try_parse_from(words) {
+            Ok(cli) => cli,
+            Err(error) => return Answer::usage(error.to_string()),
+        };
+        if !command.only_shows() || common.format == OutputFormat::Github {
+            return Answer::usage("error: this command writes files and cannot be asked\n".into());
+        }
+        common.from = common.from.or(self.given.from);
+        common.max_memory = common.max_memory.or(self.given.max_memory);
+        run(&command, Session::kept(common, Some(Arc::clone(self))))
+    }
+
+    /// Computes for the loaded heaps what first looks at them need. Returns the ids of the objects
+    /// above most others in the heap that was used last, at most so many.
+    pub(super) fn prepare(&self, heads: usize) -> Vec<String> {
+        let mut ids = Vec::new();
+        for heap in self.heaps() {
+            heap.get().prepare(|loaded, by| {
+                // What cannot be grouped in this way is refused when it is asked for.
+                let all = TypeFilter::default();
+                drop(histogram(loaded, by, ObjectsArg::Live, &all, heap.input()));
+            });
+            let loaded = heap.get();
+            ids = loaded.heads(heads).into_iter().map(|head| loaded.heap.id(head)).collect();
+        }
+        ids
+    }
+}
+
+/// Runs a command whose result and messages are kept.
+fn run(command: &Command, session: Session) -> Answer {
+    // A panic is a defect of one command. It must not end the program that answers others.
+    let run = || super::run(command, &session);
+    let status = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(done) => done.unwrap_or_else(|error| status::report(&error, &session.terminal)),
+        Err(_) => {
+            session.terminal.tell("error:", "the command failed because of a defect");
+            Status::Unwritable
+        }
+    };
+    let status = match status {
+        Status::Damaged if session.common.lenient => Status::Done,
+        status => status,
+    };
+    let messages = session.terminal.told();
+    let result = match session.output {
+        Output::Kept(kept) => kept.into_inner().unwrap_or_else(PoisonError::into_inner),
+        Output::Stdout => Vec::new(),
+    };
+    Answer { status, result, messages }
+}
+
+impl Answer {
+    fn usage(messages: String) -> Self {
+        Self { status: Status::Usage, result: Vec::new(), messages }
+    }
+}
+
+impl Command {
+    /// Whether the command only shows something about dumps.
+    fn only_shows(&self) -> bool {
+        match self {
+            Self::Info(_)
+            | Self::Top(_)
+            | Self::Tree(_)
+            | Self::Path(_)
+            | Self::Show(_)
+            | Self::Find(_)
+            | Self::Diff(_)
+            | Self::Growth(_)
+            | Self::Check(_)
+            | Self::Threads(_)
+            | Self::Waste(_)
+            | Self::Formats => true,
+            Self::Cat(_)
+            | Self::Query(_)
+            | Self::Report(_)
+            | Self::Serve(_)
+            | Self::Mcp(_)
+            | Self::Convert(_)
+            | Self::Completions(_)
+            | Self::Man => false,
+        }
+    }
+}
