@@ -1,7 +1,7 @@
 //! `frames` of a heap: the call frames of its threads.
 
-use crate::cli::query::relation::{At, Cell, Key, Kind, Lookup, Relation, Rows};
 use crate::cli::heap::HeldHeap;
+use crate::cli::query::relation::{At, Cell, Key, Kind, Lookup, Relation, Rows};
 use std::sync::Arc;
 
 pub(super) struct HeapFrames {

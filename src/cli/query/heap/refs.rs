@@ -1,7 +1,7 @@
 //! `refs`: one row for each reference, sorted by `src`.
 
-use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
 use crate::cli::heap::HeldHeap;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
 use crate::model::heap::{ObjectId, References};
 use std::sync::Arc;
 

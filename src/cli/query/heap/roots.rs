@@ -1,7 +1,7 @@
 //! `roots`: one row for each root.
 
-use crate::cli::query::relation::{At, Cell, Key, Lookup, Relation, Rows};
 use crate::cli::heap::HeldHeap;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Relation, Rows};
 use std::sync::{Arc, OnceLock};
 
 /// The columns, by number: those of `Table::Roots`.

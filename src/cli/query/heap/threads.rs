@@ -1,8 +1,8 @@
 //! `threads`: one row for each thread, goroutine or isolate.
 
 use crate::analysis::threads::Threads;
-use crate::cli::query::relation::{At, Cell, Kind, Lookup, Relation};
 use crate::cli::heap::HeldHeap;
+use crate::cli::query::relation::{At, Cell, Kind, Lookup, Relation};
 use crate::model::heap::ThreadKind;
 use std::sync::{Arc, OnceLock};
 

@@ -2,8 +2,8 @@
 
 use super::order::{Property, TypeOrder, properties};
 use crate::analysis::histogram::retained_by_type;
-use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
 use crate::cli::heap::HeldHeap;
+use crate::cli::query::relation::{At, Cell, Key, Lookup, Order, Relation, Rows};
 use crate::model::heap::ObjectId;
 use crate::model::sum::Sum;
 use std::sync::{Arc, OnceLock};
