@@ -1,7 +1,6 @@
 //! Values that are alive because their keys are.
 
 use super::frontier::Frontier;
-use super::graph::Graph;
 use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
 use std::ops::Range;
@@ -16,12 +15,12 @@ pub(super) struct Dependent {
 }
 
 impl Dependent {
-    /// Finds them. `graph` has none yet.
-    pub(super) fn of(graph: &Graph<'_>, heap: &Heap<'_>) -> Self {
+    /// Finds them from the objects that the roots hold.
+    pub(super) fn of(heap: &Heap<'_>, starts: &[ObjectId]) -> Self {
         if heap.ephemerons.is_empty() {
             return Self::default();
         }
-        let pairs = Search::of(graph, heap).run();
+        let pairs = Search::of(heap).run(starts);
         let mut holders = ObjectSet::none(heap.len());
         pairs.iter().for_each(|(holder, _)| _ = holders.insert(*holder));
         Self { pairs, holders: Some(holders) }
@@ -56,9 +55,8 @@ impl Dependent {
 
 /// A search from the roots that visits an ephemeron when its holder becomes live and when its key
 /// does. It visits each ephemeron at most twice, whatever the order.
-struct Search<'g, 'h, 'a> {
-    graph: &'g Graph<'h>,
-    heap: &'g Heap<'a>,
+struct Search<'h, 'a> {
+    heap: &'h Heap<'a>,
     /// Rows of the heap's ephemerons, sorted by key. The heap has them sorted by holder.
     by_key: Vec<u32>,
     holders_and_keys: ObjectSet,
@@ -66,8 +64,8 @@ struct Search<'g, 'h, 'a> {
     pending: Frontier,
 }
 
-impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
-    fn of(graph: &'g Graph<'h>, heap: &'g Heap<'a>) -> Self {
+impl<'h, 'a> Search<'h, 'a> {
+    fn of(heap: &'h Heap<'a>) -> Self {
         let mut by_key: Vec<u32> = (0..heap.ephemerons.len() as u32).collect();
         by_key.sort_unstable_by_key(|row| heap.ephemerons[*row as usize].key);
         let mut holders_and_keys = ObjectSet::none(heap.len());
@@ -76,7 +74,6 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
             holders_and_keys.insert(pair.key);
         }
         Self {
-            graph,
             heap,
             by_key,
             holders_and_keys,
@@ -85,13 +82,14 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
         }
     }
 
-    fn run(mut self) -> Vec<(ObjectId, ObjectId)> {
+    fn run(mut self, starts: &[ObjectId]) -> Vec<(ObjectId, ObjectId)> {
         let mut found = Vec::new();
-        self.graph.starts().iter().for_each(|start| self.enter(*start));
+        starts.iter().for_each(|start| self.enter(*start));
         while !self.pending.is_empty() {
             let level = std::mem::replace(&mut self.pending, Frontier::new(self.heap.len()));
             level.for_each(|object| {
-                self.graph.targets(object).for_each(|target| self.enter(target));
+                let heap = self.heap;
+                heap.references.strong_targets(object).for_each(|target| self.enter(target));
                 if self.holders_and_keys.contains(object) {
                     self.look_at(object, &mut found);
                 }

@@ -21,13 +21,9 @@ pub struct Graph<'h> {
 impl<'h> Graph<'h> {
     /// The graph of a heap.
     pub fn of(heap: &'h Heap<'_>) -> Self {
-        let mut graph = Self {
-            references: &heap.references,
-            starts: starts(heap),
-            dependent: Dependent::default(),
-        };
-        graph.dependent = Dependent::of(&graph, heap);
-        graph
+        let starts = starts(heap);
+        let dependent = Dependent::of(heap, &starts);
+        Self { references: &heap.references, starts, dependent }
     }
 
     /// Number of objects.
@@ -54,10 +50,8 @@ impl<'h> Graph<'h> {
     /// times.
     #[inline]
     pub fn targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        let strong = self.references.range(object).filter(|row| !self.references.is_weak(*row));
-        strong
-            .map(|row| self.references.target[row])
-            .chain(self.dependent.on(object).iter().map(|(_, value)| *value))
+        let values = self.dependent.on(object).iter().map(|(_, value)| *value);
+        self.references.strong_targets(object).chain(values)
     }
 
     /// Prefetches the position of an object's references.

@@ -53,6 +53,13 @@ impl References {
         self.weak.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
 
+    /// The targets of an object's references that keep them alive, in their order; one may come
+    /// several times.
+    #[inline]
+    pub fn strong_targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.range(object).filter(|row| !self.is_weak(*row)).map(|row| self.target[row])
+    }
+
     /// Whether any reference in these rows is weak.
     #[inline]
     pub fn any_weak(&self, rows: Range<usize>) -> bool {

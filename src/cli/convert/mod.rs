@@ -1,6 +1,7 @@
 //! `convert`: one format in, another one out.
 
 mod austin;
+mod converted;
 mod difference;
 mod dominators;
 mod heap;

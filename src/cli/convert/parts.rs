@@ -2,7 +2,7 @@
 //! so that stacks need not be kept to the end.
 
 use super::Conversion;
-use super::profile::{ConvertedProfile, Freed, metrics, selection};
+use super::converted::{ConvertedProfile, Freed, metrics, selection};
 use super::stacks;
 use crate::cli::args::Target;
 use crate::cli::destination::Destination;

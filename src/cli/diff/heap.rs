@@ -1,6 +1,6 @@
 //! `diff` of heaps, by type or another group.
 
-use super::{document, identity, with_rows};
+use super::{document, identity, side_json, with_rows};
 use crate::analysis::diff::{Delta, HistogramChange, Side, changes, rise};
 use crate::analysis::histogram::Histogram;
 use crate::analysis::root_groups::HeldBy;
@@ -11,8 +11,7 @@ use crate::cli::heap::histogram::{
     count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick,
     root_group_text,
 };
-use crate::cli::heap::{Analyses, HeldHeap};
-use crate::cli::heap::{load, report_loaded};
+use crate::cli::heap::{Analyses, HeldHeap, load, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::session::Session;
@@ -263,16 +262,6 @@ fn now(side: &Side, column: SortArg) -> u64 {
         SortArg::Size => side.sum.bytes(),
         SortArg::Shallow | SortArg::Count => side.sum.shallow_bytes,
     }
-}
-
-/// Totals in JSON.
-pub(super) fn side_json(side: &Side) -> Value<'static> {
-    Value::from([
-        ("count", side.sum.count.into()),
-        ("shallow_bytes", side.sum.shallow_bytes.into()),
-        ("external_bytes", side.sum.external_bytes.into()),
-        ("retained_bytes", side.retained_bytes.into()),
-    ])
 }
 
 /// Whether a row is in one of the heaps only.

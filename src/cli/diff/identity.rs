@@ -1,7 +1,6 @@
 //! `diff --objects`: which objects are new and which are gone, by class and identity hash (Dart).
 
-use super::heap::side_json;
-use super::{document, with_rows};
+use super::{document, side_json, with_rows};
 use crate::analysis::diff::Side;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::identity::{Fate, Hashed, fates};

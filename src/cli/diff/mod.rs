@@ -10,6 +10,7 @@ use super::print::{Document, Value};
 use super::session::Session;
 use super::status::{Status, UsageError};
 use super::terminal::show_path;
+use crate::analysis::diff::Side;
 use crate::input::origin::Difference;
 use crate::input::{self, Format, Kind};
 use crate::output::syntax::shell_word;
@@ -117,4 +118,14 @@ fn with_rows(document: Document<'_>, omitted: usize, unchanged: u64) -> Document
         .rows("rows")
         .with("omitted", Value::from([("rows", omitted.into())]))
         .with("unchanged", unchanged)
+}
+
+/// Totals in JSON.
+fn side_json(side: &Side) -> Value<'static> {
+    Value::from([
+        ("count", side.sum.count.into()),
+        ("shallow_bytes", side.sum.shallow_bytes.into()),
+        ("external_bytes", side.sum.external_bytes.into()),
+        ("retained_bytes", side.retained_bytes.into()),
+    ])
 }

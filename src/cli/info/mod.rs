@@ -10,7 +10,7 @@ use super::memory::reading_limit;
 use super::print::{self, Columns, Shown, print, print_json, print_text, to_output};
 use super::profile::refused;
 use super::session::Session;
-use super::size::{duration, signed_size};
+use super::size::{count, duration, plural, signed_size};
 use super::status::{self, Status, UsageError};
 use crate::input::info::{Info, ProfileInfo, SnapshotInfo};
 use crate::input::load::snapshots;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
                 print_text(
                     session,
                     &(separator.to_owned()
-                        + &View::of(&document, session).render(args.records, session)),
+                        + &view(&document, session).render(args.records, session)),
                 )?;
             }
             OutputFormat::Jsonl => to_output(session, &mut |out| {
@@ -75,6 +75,58 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
         (_, documents) => print_rows(documents, session)?,
     }
     Ok(status)
+}
+
+/// What a person sees of a document.
+fn view(document: &Document, session: &Session) -> View {
+    let info = &document.info;
+    let mut view = View {
+        file: document.file.clone(),
+        warnings: info.warnings.iter().map(ToString::to_string).collect(),
+        ..View::default()
+    };
+    let version = info.format_version.iter().map(String::as_str);
+    view.headline
+        .push([info.format.title()].into_iter().chain(version).collect::<Vec<_>>().join(" "));
+    if let Some(profile) = &info.profile {
+        profile::show(info, profile, &mut view, session);
+    }
+    if let Some(heap) = &info.heap {
+        heap::show(info, heap, &mut view, session);
+    }
+    if document.vm_service_frames > 0 {
+        view.headline.push(format!(
+            "joined from {}",
+            plural(document.vm_service_frames, "VM-service frame", "VM-service frames")
+        ));
+    }
+    let stored = match document.compression {
+        Some(name) => format!(" ({} as {name})", session.size(document.stored_bytes)),
+        None => String::new(),
+    };
+    view.headline.push(session.size(document.bytes) + &stored);
+    view.records = info.records.iter().collect();
+    view.damage = info.damage.as_ref().map(|damage| {
+        let kind = match damage.error.kind() {
+            crate::error::ErrorKind::Truncated => "cut short",
+            crate::error::ErrorKind::Unsupported => "not fully understood",
+            _ => "damaged",
+        };
+        let whole = info.heap.as_ref().map(|heap| {
+            (heap.snapshots.iter().filter(|s| s.complete).count(), heap.snapshots.len())
+        });
+        let rest = match whole {
+            Some((complete, all)) if all > 1 => {
+                format!(": {complete} of {all} snapshots are complete")
+            }
+            _ => String::new(),
+        };
+        match damage.error.offset() {
+            Some(offset) => format!("{kind} at {offset:#x} ({}){rest}", count(offset)),
+            None => format!("{kind}{rest}"),
+        }
+    });
+    view
 }
 
 fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Document> {

@@ -1,9 +1,8 @@
 //! The summary of a dump as a person sees it: one screen, the answer first, warnings last.
 
-use super::{Document, heap, profile};
 use crate::cli::print::{Align, Table};
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::count;
 use crate::cli::terminal::{Terminal, shown};
 
 /// The text that `info` shows for one file.
@@ -17,65 +16,13 @@ pub(super) struct View {
     pub(super) table: Option<Table>,
     /// Lines below the table.
     pub(super) notes: Vec<String>,
-    warnings: Vec<String>,
-    records: Vec<(&'static str, u64)>,
-    file: String,
-    damage: Option<String>,
+    pub(super) warnings: Vec<String>,
+    pub(super) records: Vec<(&'static str, u64)>,
+    pub(super) file: String,
+    pub(super) damage: Option<String>,
 }
 
 impl View {
-    /// The view of a document.
-    pub(super) fn of(document: &Document, session: &Session) -> Self {
-        let info = &document.info;
-        let mut view = Self {
-            file: document.file.clone(),
-            warnings: info.warnings.iter().map(ToString::to_string).collect(),
-            ..Self::default()
-        };
-        let version = info.format_version.iter().map(String::as_str);
-        view.headline
-            .push([info.format.title()].into_iter().chain(version).collect::<Vec<_>>().join(" "));
-        if let Some(profile) = &info.profile {
-            profile::show(info, profile, &mut view, session);
-        }
-        if let Some(heap) = &info.heap {
-            heap::show(info, heap, &mut view, session);
-        }
-        if document.vm_service_frames > 0 {
-            view.headline.push(format!(
-                "joined from {}",
-                plural(document.vm_service_frames, "VM-service frame", "VM-service frames")
-            ));
-        }
-        let stored = match document.compression {
-            Some(name) => format!(" ({} as {name})", session.size(document.stored_bytes)),
-            None => String::new(),
-        };
-        view.headline.push(session.size(document.bytes) + &stored);
-        view.records = info.records.iter().collect();
-        view.damage = info.damage.as_ref().map(|damage| {
-            let kind = match damage.error.kind() {
-                crate::error::ErrorKind::Truncated => "cut short",
-                crate::error::ErrorKind::Unsupported => "not fully understood",
-                _ => "damaged",
-            };
-            let whole = info.heap.as_ref().map(|heap| {
-                (heap.snapshots.iter().filter(|s| s.complete).count(), heap.snapshots.len())
-            });
-            let rest = match whole {
-                Some((complete, all)) if all > 1 => {
-                    format!(": {complete} of {all} snapshots are complete")
-                }
-                _ => String::new(),
-            };
-            match damage.error.offset() {
-                Some(offset) => format!("{kind} at {offset:#x} ({}){rest}", count(offset)),
-                None => format!("{kind}{rest}"),
-            }
-        });
-        view
-    }
-
     /// Adds a fact: a label, a number and a remark.
     pub(super) fn fact(
         &mut self,

@@ -1,25 +1,14 @@
 //! The connection to SQLite: in memory, with the tables of the files, and nothing that writes.
 
+use super::files::{FileTables, MAIN, NEW, OLD};
 use super::functions;
-use super::virtual_table::{self, Shared, Tables};
-use crate::cli::heap::HeldHeap;
+use super::virtual_table::{self, Shared};
 use crate::cli::status::UsageError;
 use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use std::sync::Arc;
-
-/// SQLite's name of the schema of tables without one, and the schemas of two files.
-pub(super) const MAIN: &str = "main";
-pub(super) const OLD: &str = "old";
-pub(super) const NEW: &str = "new";
-
-/// The tables of a file, and its heap if it has one, for functions.
-pub(super) struct FileTables {
-    pub(super) tables: Tables,
-    pub(super) heap: Option<Arc<HeldHeap>>,
-}
 
 /// Opens a connection to the tables of a file, or of an older and a newer one. SQLite may take
 /// `memory` bytes.
