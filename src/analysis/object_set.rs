@@ -24,6 +24,12 @@ impl ObjectSet {
         new
     }
 
+    /// Removes an object.
+    #[inline]
+    pub(super) fn remove(&mut self, object: ObjectId) {
+        self.bits[object.index() / 64] &= !(1 << (object.index() % 64));
+    }
+
     /// Returns `true` if the set contains the object.
     #[inline]
     pub fn contains(&self, object: ObjectId) -> bool {

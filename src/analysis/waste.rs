@@ -15,7 +15,7 @@ pub mod rooms;
 use super::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use contents::Contents;
-use owners::{Owner, Owners};
+use owners::{Item, Owner, Owners};
 use rooms::{Measured, Rooms};
 use std::cmp::Reverse;
 
@@ -184,9 +184,16 @@ impl Measurements {
 impl Waste {
     /// Finds the waste of a heap.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
-        let measured = Measurements::of(heap, tree);
-        let mut waste = Self::without_owners(heap, tree, &measured);
-        let mut found = owners(heap, tree, &measured).find(tree);
+        Self::of_read(heap, tree, contents::Read::of(heap))
+    }
+
+    /// The same with contents that have been read.
+    pub fn of_read(heap: &Heap<'_>, tree: &DominatorTree, read: contents::Read) -> Self {
+        let measured = Measurements::of_read(heap, tree, read);
+        let (mut waste, mut found) = rayon::join(
+            || Self::without_owners(heap, tree, &measured),
+            || owners(heap, tree, &measured).find(heap, tree),
+        );
         for part in &mut waste.parts {
             part.owners = found.remove(&part.kind).unwrap_or_default();
         }
@@ -237,27 +244,28 @@ impl WastePart {
 }
 
 /// The objects of all kinds, whose holders are to be found.
-fn owners<'h, 'a>(
-    heap: &'h Heap<'a>,
+fn owners(
+    heap: &Heap<'_>,
     tree: &DominatorTree,
     Measurements { rooms, contents }: &Measurements,
-) -> Owners<'h, 'a> {
-    let mut owners = Owners::new(heap);
+) -> Owners {
+    let mut items = Vec::new();
     for kind in WasteKind::ALL {
+        let item = |(object, bytes)| Item { object, kind, bytes };
         match kind {
             WasteKind::DuplicateText | WasteKind::DuplicateArray => {
                 let texts = kind == WasteKind::DuplicateText;
                 let copies =
                     contents.copies.iter().filter(|copy| copy.is_text == texts && !copy.is_zero);
-                owners.add(kind, copies.map(|copy| (copy.object, copy.bytes)));
+                items.extend(copies.map(|copy| item((copy.object, copy.bytes))));
             }
-            WasteKind::EmptyCollection => owners.add(kind, rooms.empty(tree)),
-            WasteKind::SpareCapacity => owners.add(kind, spare(rooms, contents)),
-            WasteKind::Zeros => owners.add(kind, zeros(heap, contents)),
-            WasteKind::Boxed => owners.add(kind, boxed(heap, tree)),
+            WasteKind::EmptyCollection => items.extend(rooms.empty(tree).map(item)),
+            WasteKind::SpareCapacity => items.extend(spare(rooms, contents).map(item)),
+            WasteKind::Zeros => items.extend(zeros(heap, contents).map(item)),
+            WasteKind::Boxed => items.extend(boxed(heap, tree).map(item)),
         }
     }
-    owners
+    Owners::of(heap, items)
 }
 
 fn values(copies: &[contents::Copies]) -> Vec<WasteRow> {

@@ -8,6 +8,7 @@ use super::session::Session;
 use super::size::{count, percent, plural};
 use super::status::Status;
 use super::terminal::shown;
+use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Fill, Waste, WasteKind, WastePart, WasteRow};
 use crate::model::heap::{Heap, TypeId};
 
@@ -20,9 +21,11 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
     if loaded.heap.roots.is_empty() {
         return without_roots(session, &input, loaded, "waste cannot be found", None);
     }
-    let analysed = loaded.analysed();
+    let analysed = loaded.reached();
+    // The search for dominators keeps one thread busy.
+    let (read, tree) = rayon::join(|| Read::of(analysed.heap), || analysed.tree());
     let phase = Progress::new("comparing contents", None);
-    let waste = Waste::of(analysed.heap, analysed.tree());
+    let waste = Waste::of_read(analysed.heap, tree, read);
     drop(phase);
     let report = Report {
         analysed: &analysed,

@@ -63,8 +63,8 @@ pub struct Copy {
 #[derive(Default)]
 pub struct Read {
     found: Scan,
-    /// The objects to which texts refer. Nearly all are the memory of one text, which is counted as
-    /// that, so they are left for when it is known.
+    /// The objects to which texts refer. One that a text holds alone is the memory of the text and
+    /// counted as that.
     of_texts: Option<ObjectSet>,
 }
 
@@ -84,48 +84,82 @@ impl Read {
         if heap.values.is_none() {
             return Self::default();
         }
-        let mut of_texts = ObjectSet::none(heap.len());
-        for text in heap.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Text) {
-            let memory = &heap.references.target[heap.references.range(text)];
-            memory.iter().for_each(|object| _ = of_texts.insert(*object));
-        }
-        let is_text = |object: ObjectId| heap.type_of(object).kind == TypeKind::Text;
-        let found = Scan::of(heap, |object| !of_texts.contains(object) || is_text(object));
+        let (of_texts, shared) = memory_of_texts(heap);
+        let counts =
+            |object| !of_texts.contains(object) || shared.contains(object) || is_text(heap, object);
+        let mut found = Scan::of(heap, counts);
+        rayon::join(|| keep_repeated(&mut found.texts), || keep_repeated(&mut found.blocks));
+        found.zeros.par_sort_unstable();
         Self { found, of_texts: Some(of_texts) }
+    }
+}
+
+/// The objects to which texts refer, and those of them that a text does not hold alone: others or
+/// roots refer to them as well.
+fn memory_of_texts(heap: &Heap<'_>) -> (ObjectSet, ObjectSet) {
+    let is_text: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Text).collect();
+    let (mut of_texts, mut shared) = (ObjectSet::none(heap.len()), ObjectSet::none(heap.len()));
+    for object in heap.objects() {
+        let targets = &heap.references.target[heap.references.range(object)];
+        match is_text[heap.type_id(object).0 as usize] {
+            true => targets.iter().filter(|target| !of_texts.insert(**target)).for_each(|target| {
+                shared.insert(*target);
+            }),
+            false => targets.iter().for_each(|target| _ = shared.insert(*target)),
+        }
+    }
+    heap.roots.iter().for_each(|root| _ = shared.insert(root.object));
+    (of_texts, shared)
+}
+
+fn is_text(heap: &Heap<'_>, object: ObjectId) -> bool {
+    heap.type_of(object).kind == TypeKind::Text
+}
+
+/// Sorts objects by their hash, and drops those whose hash no other has.
+fn keep_repeated(hashes: &mut Vec<(u64, ObjectId)>) {
+    hashes.par_sort_unstable();
+    let mut last = None;
+    let mut rest = std::mem::take(hashes).into_iter().peekable();
+    while let Some((hash, object)) = rest.next() {
+        if last == Some(hash) || rest.peek().is_some_and(|(next, _)| *next == hash) {
+            hashes.push((hash, object));
+        }
+        last = Some(hash);
     }
 }
 
 impl Contents {
     /// Selects what was read of live texts and blocks but those of `claimed`, and finds the copies.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree, claimed: &ObjectSet, read: Read) -> Self {
-        let Read { mut found, of_texts: Some(of_texts) } = read else { return Self::default() };
-        let counts = |object: ObjectId| tree.is_live(object) && !claimed.contains(object);
-        let is_text = |object: ObjectId| heap.type_of(object).kind == TypeKind::Text;
-        found.retain(counts);
-        found = found.and(Scan::of(heap, |object| {
+        let Read { found, of_texts: Some(of_texts) } = read else { return Self::default() };
+        let is_memory = |object: ObjectId| {
             of_texts.contains(object)
-                && counts(object)
-                && !is_text(object)
-                && !tree.dominator(object).is_some_and(is_text)
-        }));
+                && !is_text(heap, object)
+                && tree.dominator(object).is_some_and(|holder| is_text(heap, holder))
+        };
+        let counts = |object: ObjectId| {
+            tree.is_live(object) && !claimed.contains(object) && !is_memory(object)
+        };
         let Scan { mut texts, mut blocks, mut zeros, mut tails } = found;
-        let mut objects: Vec<ObjectId> = zeros.iter().map(|(_, object)| *object).collect();
-        objects.sort_unstable();
-        tails.sort_unstable_by_key(|(object, _)| *object);
         let group = |hashes: &mut Vec<(u64, ObjectId)>, is_text, is_zero| {
-            hashes.par_sort_unstable();
+            hashes.retain(|(_, object)| counts(*object));
             Grouped::of(heap, tree, hashes, is_text, is_zero)
         };
-        let (texts, (mut blocks, mut zeros)) = rayon::join(
+        let (texts, (mut blocks, mut all_zero)) = rayon::join(
             || group(&mut texts, true, false),
             || (group(&mut blocks, false, false), group(&mut zeros, false, true)),
         );
-        blocks.groups.append(&mut zeros.groups);
+        let mut zeros: Vec<ObjectId> = zeros.into_iter().map(|(_, object)| object).collect();
+        zeros.par_sort_unstable();
+        tails.retain(|(object, _)| counts(*object));
+        tails.sort_unstable_by_key(|(object, _)| *object);
+        blocks.groups.append(&mut all_zero.groups);
         blocks.groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
         let mut copies = texts.copies;
         copies.append(&mut blocks.copies);
-        copies.append(&mut zeros.copies);
-        Self { texts: texts.groups, blocks: blocks.groups, copies, zeros: objects, tails }
+        copies.append(&mut all_zero.copies);
+        Self { texts: texts.groups, blocks: blocks.groups, copies, zeros, tails }
     }
 }
 
@@ -199,14 +233,6 @@ impl Scan {
             .into_par_iter()
             .fold(Self::default, |found, batch| scan(found, batch * BATCH))
             .reduce(Self::default, Self::and)
-    }
-
-    /// Keeps the objects that `counts` accepts.
-    fn retain(&mut self, counts: impl Fn(ObjectId) -> bool) {
-        for hashes in [&mut self.texts, &mut self.blocks, &mut self.zeros] {
-            hashes.retain(|(_, object)| counts(*object));
-        }
-        self.tails.retain(|(object, _)| counts(*object));
     }
 
     #[inline]

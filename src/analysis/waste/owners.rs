@@ -2,7 +2,9 @@
 
 use super::{WasteKind, WasteOwner};
 use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, TypeId, TypeKind, Value};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -33,61 +35,86 @@ impl Owner {
     }
 }
 
-/// Objects whose holders are to be found.
-pub(super) struct Owners<'h, 'a> {
-    heap: &'h Heap<'a>,
-    /// The row of each object in `items`, and [`NONE`].
-    row: Vec<u32>,
-    items: Vec<(WasteKind, u64)>,
+/// Wasted objects whose holders are to be found.
+pub(super) struct Owners {
+    /// In the order of objects, each once.
+    items: Vec<Item>,
+    /// The objects of the items, and the number of items before each word of the set.
+    set: ObjectSet,
+    before: Vec<u32>,
 }
 
-const NONE: u32 = u32::MAX;
+/// A wasted object.
+#[derive(Clone, Copy)]
+pub(super) struct Item {
+    pub object: ObjectId,
+    pub kind: WasteKind,
+    /// Bytes that could be saved.
+    pub bytes: u64,
+}
 
-impl<'h, 'a> Owners<'h, 'a> {
-    pub(super) fn new(heap: &'h Heap<'a>) -> Self {
-        Self { heap, row: Vec::new(), items: Vec::new() }
-    }
+/// Parts of the heap that threads look through.
+const PARTS: u32 = 4;
 
-    /// Adds objects with the bytes that each wastes. The first kind of an object counts.
-    pub(super) fn add(&mut self, kind: WasteKind, objects: impl Iterator<Item = (ObjectId, u64)>) {
-        for (object, bytes) in objects {
-            if self.row.is_empty() {
-                self.row = vec![NONE; self.heap.len()];
-            }
-            let row = &mut self.row[object.index()];
-            if *row == NONE {
-                *row = self.items.len() as u32;
-                self.items.push((kind, bytes));
-            }
-        }
+/// The first references to items in a part of the heap.
+#[derive(Default)]
+struct Found {
+    owners: Vec<(WasteKind, Owner)>,
+    /// Items, and which of the owners refers to each.
+    items: Vec<(u32, u32)>,
+}
+
+impl Owners {
+    /// Of several items with one object, the first counts.
+    pub(super) fn of(heap: &Heap<'_>, mut items: Vec<Item>) -> Self {
+        items.par_sort_by_key(|item| item.object);
+        items.dedup_by_key(|item| item.object);
+        let mut set = ObjectSet::none(heap.len());
+        items.iter().for_each(|item| _ = set.insert(item.object));
+        let mut all = 0;
+        let before = set.bits.iter().map(|word| {
+            let before = all;
+            all += word.count_ones();
+            before
+        });
+        let before = before.collect();
+        Self { items, set, before }
     }
 
     /// Finds the first reference to each object among those of live objects.
-    pub(super) fn find(mut self, tree: &DominatorTree) -> FxHashMap<WasteKind, Vec<WasteOwner>> {
+    pub(super) fn find(
+        &self,
+        heap: &Heap<'_>,
+        tree: &DominatorTree,
+    ) -> FxHashMap<WasteKind, Vec<WasteOwner>> {
+        let mut found: FxHashMap<WasteKind, Vec<WasteOwner>> = FxHashMap::default();
+        if self.items.is_empty() {
+            return found;
+        }
+        let size = (heap.len() as u32).div_ceil(PARTS).max(1);
+        let in_part = |part: u32| self.find_in(heap, tree, part * size, size);
+        let parts: Vec<Found> = (0..PARTS).into_par_iter().map(in_part).collect();
         let mut sums: FxHashMap<(WasteKind, Owner), WasteOwner> = FxHashMap::default();
-        let heap = self.heap;
-        let mut left = self.items.len();
-        for from in heap.objects() {
-            if left == 0 {
-                break;
-            }
-            for row in heap.fields_of(from) {
-                let target = heap.references.target(row);
-                let item = self.row[target.index()];
-                if item == NONE || !tree.is_live(from) || heap.references.is_weak(row) {
-                    continue;
+        let mut is_found = vec![false; self.items.len()];
+        for part in parts {
+            let mut of_part = vec![(0, 0, None); part.owners.len()];
+            for (at, owner) in part.items {
+                if !std::mem::replace(&mut is_found[at as usize], true) {
+                    let Item { object, bytes, .. } = self.items[at as usize];
+                    let (count, sum, example) = &mut of_part[owner as usize];
+                    *count += 1;
+                    *sum = bytes.saturating_add(*sum);
+                    example.get_or_insert(object);
                 }
-                self.row[target.index()] = NONE;
-                left -= 1;
-                let (kind, bytes) = self.items[item as usize];
-                let owner = owner(heap, from, heap.references.label(row));
-                let empty = WasteOwner { owner, count: 0, bytes: 0, example: target };
+            }
+            for ((kind, owner), (count, bytes, example)) in part.owners.into_iter().zip(of_part) {
+                let Some(example) = example else { continue };
+                let empty = WasteOwner { owner, count: 0, bytes: 0, example };
                 let sum = sums.entry((kind, owner)).or_insert(empty);
-                sum.count += 1;
+                sum.count += count;
                 sum.bytes = sum.bytes.saturating_add(bytes);
             }
         }
-        let mut found: FxHashMap<WasteKind, Vec<WasteOwner>> = FxHashMap::default();
         for ((kind, _), owner) in sums {
             found.entry(kind).or_default().push(owner);
         }
@@ -95,6 +122,39 @@ impl<'h, 'a> Owners<'h, 'a> {
             owners.sort_unstable_by_key(|sum| (Reverse(sum.bytes), sum.owner));
         }
         found
+    }
+
+    /// The first references from objects of a part.
+    fn find_in(&self, heap: &Heap<'_>, tree: &DominatorTree, first: u32, size: u32) -> Found {
+        let mut found = Found::default();
+        let mut numbers: FxHashMap<(WasteKind, Owner), u32> = FxHashMap::default();
+        let mut left = self.set.clone();
+        let end = first.saturating_add(size).min(heap.len() as u32);
+        for from in (first..end).map(ObjectId) {
+            for row in heap.fields_of(from) {
+                let target = heap.references.target(row);
+                if !left.contains(target) || !tree.is_live(from) || heap.references.is_weak(row) {
+                    continue;
+                }
+                left.remove(target);
+                let item = self.number(target);
+                let key = (self.items[item].kind, owner(heap, from, heap.references.label(row)));
+                let number = *numbers.entry(key).or_insert_with(|| {
+                    found.owners.push(key);
+                    found.owners.len() as u32 - 1
+                });
+                found.items.push((item as u32, number));
+            }
+        }
+        found
+    }
+
+    /// The number of the item of an object that has one.
+    #[inline]
+    fn number(&self, object: ObjectId) -> usize {
+        let (word, bit) = (object.index() / 64, object.index() % 64);
+        let lower = self.set.bits[word] & ((1 << bit) - 1);
+        (self.before[word] + lower.count_ones()) as usize
     }
 }
 

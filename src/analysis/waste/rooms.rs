@@ -9,6 +9,9 @@ use rayon::prelude::*;
 /// An array of objects whose second half is null counts from this many nulls on.
 const LEAST_NULLS: u64 = 8;
 
+/// Objects that one task looks at.
+const BATCH: u32 = 4096;
+
 /// All collections, and arrays of references that end in nulls.
 pub struct Rooms {
     /// The collections and arrays, in the order of objects.
@@ -47,35 +50,43 @@ impl Rooms {
         }
         let collections = Collections::of(heap);
         let reader = heap.known().rooms;
-        let of_live = |object: &ObjectId| tree.is_live(*object);
-        let objects = || (0..heap.len() as u32).into_par_iter().map(ObjectId);
-        let measured = objects()
-            .filter(|object| reader || collections.kind(*object).is_some())
-            .filter(of_live);
-        let mut all: Vec<Measured> = measured
-            .filter_map(|object| match heap.room(object).filter(|_| reader) {
-                Some(room) => Some(Measured {
-                    is_empty: room.used == 0 && room.is_collection,
-                    is_collection: room.is_collection,
-                    capacity: room.capacity,
-                    used: room.used,
-                    free_bytes: room.spare_bytes,
-                    spare_bytes: room.spare_bytes,
-                    ..Measured::array(object, 0, 0, 0)
-                }),
-                None => measure(heap, tree, &collections, object),
-            })
-            .collect();
-        all.iter()
-            .filter_map(|measured| measured.array)
-            .for_each(|array| _ = claimed.insert(array));
         let is_array: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Array).collect();
-        let arrays = objects().filter(|object| {
-            is_array[heap.type_id(*object).0 as usize] && !claimed.contains(*object)
-        });
-        let arrays: Vec<Measured> =
-            arrays.filter(of_live).filter_map(|array| nulls(heap, array)).collect();
-        all.extend(arrays);
+        let measured = |object: ObjectId| match heap.room(object).filter(|_| reader) {
+            Some(room) => Some(Measured {
+                is_empty: room.used == 0 && room.is_collection,
+                is_collection: room.is_collection,
+                capacity: room.capacity,
+                used: room.used,
+                free_bytes: room.spare_bytes,
+                spare_bytes: room.spare_bytes,
+                ..Measured::array(object, 0, 0, 0)
+            }),
+            None => measure(heap, tree, &collections, object),
+        };
+        // The collections of a batch, and its arrays, which may be those of collections.
+        let batch = |first: u32| {
+            let end = first.saturating_add(BATCH).min(heap.len() as u32);
+            let (mut found, mut arrays) = (Vec::new(), Vec::new());
+            for object in (first..end).map(ObjectId) {
+                let of_type = is_array[heap.type_id(object).0 as usize];
+                let is_collection = reader || collections.kind(object).is_some();
+                if (of_type || is_collection) && tree.is_live(object) {
+                    found.extend(is_collection.then(|| measured(object)).flatten());
+                    arrays.extend(of_type.then(|| nulls(heap, object)).flatten());
+                }
+            }
+            (found, arrays)
+        };
+        let batches = (0..heap.len() as u32).into_par_iter().step_by(BATCH as usize);
+        let found: Vec<(Vec<Measured>, Vec<Measured>)> = batches.map(batch).collect();
+        for array in found.iter().flat_map(|(found, _)| found).filter_map(|found| found.array) {
+            claimed.insert(array);
+        }
+        let mut all = Vec::new();
+        for (found, arrays) in found {
+            all.extend(found);
+            all.extend(arrays.into_iter().filter(|array| !claimed.contains(array.object)));
+        }
         all.sort_unstable_by_key(|measured| measured.object);
         Self { all, claimed }
     }
