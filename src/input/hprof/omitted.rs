@@ -4,8 +4,10 @@ use super::objects::Object;
 use super::primitives::IdSize;
 use crate::model::addresses::AddressesBuilder;
 
-/// The maximum memory for ids and arrays. Larger heaps are not counted: `info` has to stay within
-/// tens of MiB at any size.
+/// Larger files are not counted: on a file of 400 MB, the table of ids takes an eighth of the time of
+/// `info`. `check` counts in files of any size, because it needs the table anyway.
+const LARGEST_FILE: usize = 64 << 20;
+/// The maximum memory for ids and arrays, which is reached if ids are far from each other.
 const MEMORY: usize = 40 << 20;
 /// The number of objects between two looks at the memory.
 const INTERVAL: u64 = 1 << 12;
@@ -20,6 +22,11 @@ pub(super) struct OmittedElements<'a> {
 }
 
 impl<'a> OmittedElements<'a> {
+    /// Collects nothing yet of a file of this many bytes.
+    pub(super) fn of_file(bytes: usize) -> Self {
+        Self { given_up: bytes > LARGEST_FILE, ..Self::default() }
+    }
+
     /// Takes the next object.
     #[inline]
     pub(super) fn object(&mut self, object: &Object<'a>) {

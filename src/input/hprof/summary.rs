@@ -40,7 +40,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     if super::kind(bytes) == Kind::Profile {
         return info_of_profile(&mut records, bytes, options);
     }
-    let mut totals = Totals::default();
+    let mut totals = Totals { omitted: OmittedElements::of_file(bytes.len()), ..Totals::default() };
     let damage = totals.read(&mut records, options).err();
     Ok(totals.into_info(&records, damage))
 }
