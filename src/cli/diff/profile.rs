@@ -215,8 +215,8 @@ fn columns<'c>(
     let what = move |row: &Row| {
         let what = &row.change.label.name;
         let mark = match (&row.change.old, &row.change.new) {
-            (None, _) => session.terminal.caution(" new"),
-            (_, None) => session.terminal.dim(" gone"),
+            (None, _) => session.terminal.caution(" (new)"),
+            (_, None) => session.terminal.dim(" (gone)"),
             _ => String::new(),
         };
         let what = if by == TopBy::Frames(FrameBy::File) { files.show(what) } else { name(what) };

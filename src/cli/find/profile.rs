@@ -7,8 +7,8 @@ use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ShortFiles, cost_columns, load_profile, nouns, refuse_tag, stack_text,
-    total_json, unit_name, whole,
+    Amount, Pattern, ShortFiles, cost_columns, load_profile, no_function, nouns, refuse_tag,
+    stack_text, total_json, unit_name, whole,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -32,6 +32,12 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     found.sort(metric, true);
     let (rows, rest) = found.rows.split_at(session.rows(args.limit, 20).min(found.rows.len()));
     let groups = Groups::of(profile, by);
+    if let (true, Some(glob), Some(function)) =
+        (found.rows.is_empty(), &args.type_glob, &wanted.function)
+        && !groups.labels().iter().any(|label| function.matches(label))
+    {
+        return Err(no_function(glob, groups.labels()).into());
+    }
     let places = places(&selected, &groups, metric);
     let of_label: HashMap<&GroupLabel, &Option<Place>> =
         groups.labels().iter().zip(&places).collect();

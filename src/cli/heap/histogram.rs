@@ -231,7 +231,7 @@ pub(crate) fn group_text(by: ByArg, name: &str, namespace: &str) -> String {
 /// The name of a group of roots: `global data +0x1c0`, `goroutine 17 [chan receive]`.
 pub(crate) fn root_group_text(kind: &str, name: &str) -> String {
     match kind {
-        "global" | "static" => format!("{kind} {}", shown(name)),
+        "global" | "static" if !name.starts_with("several ") => format!("{kind} {}", shown(name)),
         _ => shown(name),
     }
 }

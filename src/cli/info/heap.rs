@@ -247,7 +247,7 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
         .map(|class| (class.count, class.name.as_str()))
         .collect();
     if !most.is_empty() {
-        view.fact("most", "", list(&most));
+        view.fact("frequent", "", list(&most));
     }
 }
 
@@ -298,7 +298,7 @@ fn show_heapsnapshot(
         view.fact(
             "detached",
             count(details.detached),
-            "DOM nodes outside of their document (top --detached)",
+            "marked as detached, like DOM nodes outside of their document (top --detached)",
         );
     }
 }
