@@ -125,9 +125,11 @@ fn columns<'a>(
     }
     let columns = Columns::new(session)
         .text("id", "OBJECT", |object: &ObjectId| heap.id(*object))
+        .whole()
         .text("type", "TYPE", |object| analysed.type_name(*object))
         .shown_as(|object| analysed.describe(*object))
         .value("namespace", |object| Json::non_empty(analysed.namespace(*object)))
+        .json("name", |object| analysed.own_name(*object))
         .bytes("shallow_bytes", "SHALLOW", |object| analysed.shallow(*object))
         .bytes("retained_bytes", "RETAINED", move |object| {
             is_known.then(|| analysed.retained(*object))

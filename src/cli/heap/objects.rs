@@ -64,6 +64,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
             ("id", self.heap.id(object).into()),
             ("type", self.type_name(object).into()),
             ("namespace", Json::non_empty(self.namespace(object))),
+            ("name", self.own_name(object).into()),
             ("shallow_bytes", self.shallow(object).into()),
             ("retained_bytes", self.retained(object).into()),
         ])
@@ -71,6 +72,17 @@ impl<'h, 'a> Analysed<'h, 'a> {
 
     pub(crate) fn namespace(&self, object: ObjectId) -> &'h str {
         self.heap.names.text(self.heap.type_of(object).namespace)
+    }
+
+    /// The name of an object that has one: that of a class, for instance.
+    pub(crate) fn own_name(&self, object: ObjectId) -> Option<String> {
+        if self.heap.class_object(object).is_some() {
+            return Some(self.heap.shown_name(object).to_owned());
+        }
+        match self.heap.value(object) {
+            Value::Name(name) if !name.is_empty() => Some(name.into_owned()),
+            _ => None,
+        }
     }
 
     pub(crate) fn shallow(&self, object: ObjectId) -> u64 {
