@@ -13,6 +13,7 @@ mod diff;
 mod dump_row;
 mod dumps;
 mod find;
+mod fit;
 mod formats;
 mod growth;
 mod heap;

@@ -1,11 +1,11 @@
 //! The terminal: whether there is one, its width, and colours on standard output and error.
 
 use super::args::{Color, Common, OutputFormat};
+use super::fit::fill;
 use crate::output::syntax::is_disruptive;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use textwrap::{WordSeparator, WordSplitter};
 
 /// Decided once, at the start.
 #[derive(Clone, Debug)]
@@ -218,16 +218,6 @@ pub(super) fn hanging(before: &str, text: &str, columns: Option<u16>) -> String 
     let Some(columns) = columns else { return format!("{before}{text}") };
     let under = " ".repeat(textwrap::core::display_width(before) + 2);
     fill(text, columns.into(), before, &under)
-}
-
-fn fill(text: &str, columns: usize, first: &str, under: &str) -> String {
-    let options = textwrap::Options::new(columns)
-        .initial_indent(first)
-        .subsequent_indent(under)
-        .break_words(false)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation);
-    textwrap::fill(text, options)
 }
 
 /// Wraps lines that are longer than the terminal is wide, at words. The rest of a line continues

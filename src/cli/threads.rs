@@ -128,6 +128,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
                 self.functions(group).collect::<Vec<_>>().join(";")
             })
             .shown_as(move |group| shown(&self.stack(group)))
+            .below()
             .flat("ids", "", move |group| {
                 self.members(group)
                     .map(|thread| thread.id.to_string())
@@ -135,7 +136,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
                     .join(" ")
             })
             .table(&keys)
-            .minor(&["wait_us", "name"])
+            .minor(&["wait_us"])
     }
 
     fn has_frames(self, rows: &[ThreadGroup]) -> bool {

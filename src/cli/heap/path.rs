@@ -2,7 +2,7 @@
 
 use super::objects::{Analysed, describe};
 use crate::analysis::paths::{Origin, Path};
-use crate::cli::print::{Columns, Value};
+use crate::cli::print::{Align, Columns, Table, Value};
 use crate::cli::session::Session;
 use crate::cli::size::count;
 use crate::cli::terminal::shown;
@@ -12,6 +12,8 @@ use crate::model::heap::{Heap, ObjectId, RootKind};
 const MOST_LINES: usize = 30;
 /// Steps further in stay below each other.
 const MOST_INDENT: usize = 12;
+/// The width that names of types keep while sizes can be missed.
+const WHOLE_NAME: usize = 60;
 
 /// The kind of a root, and its name.
 pub(crate) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
@@ -107,26 +109,34 @@ fn runs(heap: &Heap<'_>, path: &Path) -> Vec<Run> {
 pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path) -> String {
     let heap = analysed.heap;
     let (kind, root) = root_text(heap, path.origin);
-    let mut text = format!("  {}  {}\n", session.terminal.bold(kind.name()), shown(&root));
+    let text = format!("  {}  {}\n", session.terminal.bold(kind.name()), shown(&root));
     let runs = runs(heap, path);
     let cut = match runs.len() > MOST_LINES {
         true => MOST_LINES / 2..runs.len() - MOST_LINES / 2,
         false => 0..0,
     };
-    let mut rows: Vec<[String; 6]> = Vec::new();
+    let mut table = Table::new(&[
+        Align::Left,
+        Align::Left,
+        Align::Left,
+        Align::Right,
+        Align::Left,
+        Align::Left,
+    ])
+    .whole(&[0, 2, 4, 5])
+    .names(WHOLE_NAME)
+    .minor(&[3]);
     for (depth, run) in runs.iter().enumerate() {
         if cut.contains(&depth) {
             if depth == cut.start {
                 let left: u64 = runs[cut.clone()].iter().map(|run| run.steps).sum();
-                let mut row: [String; 6] = Default::default();
-                row[0] = format!("{}… {} steps omitted", indent(depth), count(left));
-                rows.push(row);
+                table.span([format!(" {}… {} steps omitted", indent(depth), count(left))]);
             }
             continue;
         }
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
-        rows.push([
-            format!("{}└ {}{times}", indent(depth), shown(&run.label)).trim_end().to_owned(),
+        table.row([
+            format!(" {}└ {}{times}", indent(depth), shown(&run.label)).trim_end().to_owned(),
             analysed.describe(run.object),
             heap.id(run.object),
             session.size(analysed.shallow(run.object)),
@@ -134,38 +144,11 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
             if depth + 1 == runs.len() { "◀".to_owned() } else { String::new() },
         ]);
     }
-    text.push_str(&aligned(&rows));
-    text
+    text + &table.render()
 }
 
 fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(MOST_INDENT))
-}
-
-/// Columns without a header: sizes to the right, the rest to the left.
-fn aligned(rows: &[[String; 6]]) -> String {
-    let width = |column: usize| {
-        // The line about omitted steps has no other columns, so it may extend beyond the first.
-        let cells =
-            rows.iter().filter(|row| column > 0 || !row[1].is_empty() || !row[2].is_empty());
-        cells.map(|row| row[column].chars().count()).max().unwrap_or(0)
-    };
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::from("   ");
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let padding = " ".repeat(width.saturating_sub(cell.chars().count()));
-            match column {
-                3 => line.extend([padding.as_str(), cell]),
-                _ => line.extend([cell.as_str(), &padding]),
-            }
-            line.push_str("  ");
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// The root and the steps of a path, each as a text; at most 30.

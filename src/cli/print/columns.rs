@@ -1,6 +1,6 @@
 //! The columns of a result, described once for every output format.
 
-use super::rows::{Cells, Column, Kind, Layout};
+use super::rows::{Cells, Column, Kind, Layout, Room};
 use super::table::Align;
 use super::value::Value;
 use crate::cli::session::Session;
@@ -136,6 +136,16 @@ impl<'a, T> Columns<'a, T> {
     /// Shows the last column in bold.
     pub(crate) fn bold(self) -> Self {
         self.last(|column| column.is_bold = true)
+    }
+
+    /// Never cuts the text of the last column.
+    pub(crate) fn whole(self) -> Self {
+        self.last(|column| column.room = Room::Whole)
+    }
+
+    /// Shows the last column of the table below a row that has no room for it.
+    pub(crate) fn below(self) -> Self {
+        self.last(|column| column.room = Room::Below)
     }
 
     /// Draws the last column like a bar, which is dropped first if there is no room.

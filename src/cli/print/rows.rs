@@ -45,8 +45,20 @@ pub(super) struct Column {
     align: Align,
     pub(super) kind: Kind,
     pub(super) is_bold: bool,
+    pub(super) room: Room,
     pub(super) in_json: bool,
     pub(super) in_csv: bool,
+}
+
+/// The treatment of text of a column on a narrow terminal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// It is cut.
+    Cut,
+    /// It is never cut.
+    Whole,
+    /// It goes on lines of its own.
+    Below,
 }
 
 /// The text for a value.
@@ -65,7 +77,8 @@ impl Column {
         kind: Kind,
     ) -> Self {
         let heading = heading.map(str::to_owned);
-        Self { key, heading, align, kind, is_bold: false, in_json: true, in_csv: true }
+        let room = Room::Cut;
+        Self { key, heading, align, kind, is_bold: false, room, in_json: true, in_csv: true }
     }
 
     /// The group and the key in it: `old` and `count` of `old.count`.
@@ -128,7 +141,10 @@ impl<'r, 'a> Rows<'r, 'a> {
         let minor: Vec<usize> = self.layout.minor.iter().filter_map(at).collect();
         let bar = shown.iter().position(|(_, column)| column.kind == Kind::Bar);
         let aligns: Vec<Align> = shown.iter().map(|(_, column)| column.align).collect();
-        let mut table = Table::new(&aligns).minor(&minor).bar(bar);
+        let below = shown.iter().position(|(_, column)| column.room == Room::Below);
+        let is_whole = |at: &usize| shown[*at].1.room == Room::Whole;
+        let whole: Vec<usize> = (0..shown.len()).filter(is_whole).collect();
+        let mut table = Table::new(&aligns).minor(&minor).bar(bar).below(below).whole(&whole);
         let terminal = &self.layout.session.terminal;
         let headings = || shown.iter().filter_map(|(_, column)| column.heading.as_deref());
         table.row(headings().map(|heading| terminal.dim(heading)));

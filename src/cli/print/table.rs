@@ -1,5 +1,6 @@
 //! Aligned columns without borders.
 
+use crate::cli::fit::{cut, wrap};
 use crate::cli::terminal::{self, Keep, printable};
 use textwrap::core::display_width;
 
@@ -13,6 +14,12 @@ pub(crate) struct Table {
     minor: Vec<usize>,
     /// The column of bars.
     bar: Option<usize>,
+    /// Columns that are never cut, as numbers are not.
+    whole: Vec<usize>,
+    /// The last column, if its cells may go on lines of their own.
+    below: Option<usize>,
+    /// The width down to which names are cut before columns go that can be missed.
+    names: usize,
 }
 
 /// The cells of a row.
@@ -20,6 +27,8 @@ struct Row {
     cells: Vec<String>,
     /// The last cell has the room of all columns from its own on.
     spans: bool,
+    /// Text after the last cell, or on lines of its own.
+    note: String,
 }
 
 impl Row {
@@ -52,6 +61,10 @@ const GAP: usize = 2;
 const NAME: usize = 20;
 /// The width that text beside names needs.
 const BESIDE: usize = 12;
+/// The indentation of lines below a row.
+const INDENT: usize = 6;
+/// Lines that a cell takes below its row.
+const LINES: usize = 3;
 
 impl Table {
     /// Creates a table of names with the alignment of each column: long names are truncated.
@@ -62,12 +75,33 @@ impl Table {
             excess: Excess::Cut,
             minor: Vec::new(),
             bar: None,
+            whole: Vec::new(),
+            below: None,
+            names: NAME,
         }
     }
 
     /// Creates a table of sentences: long sentences are wrapped.
     pub(crate) fn of_sentences(columns: &[Align]) -> Self {
         Self { excess: Excess::Wrap, ..Self::new(columns) }
+    }
+
+    /// Names columns that are never cut.
+    pub(crate) fn whole(mut self, columns: &[usize]) -> Self {
+        self.whole = columns.to_vec();
+        self
+    }
+
+    /// Sets the width that names keep as long as a column can be missed.
+    pub(crate) fn names(mut self, width: usize) -> Self {
+        self.names = width;
+        self
+    }
+
+    /// Puts cells of the last column for which there is no room below their rows.
+    pub(super) fn below(mut self, column: Option<usize>) -> Self {
+        self.below = column;
+        self
     }
 
     /// Names the columns that go, in this order, before names are cut to less than 20 characters.
@@ -84,19 +118,33 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.push(cells, false);
+        self.push(cells, false, "");
+    }
+
+    /// Adds a row with a text after it, which goes on lines of its own if there is no room.
+    pub(crate) fn noted<S: Into<String>>(
+        &mut self,
+        cells: impl IntoIterator<Item = S>,
+        note: &str,
+    ) {
+        self.push(cells, false, note);
     }
 
     /// Adds a row whose last cell, aligned to the left, has the room of the remaining columns.
     pub(crate) fn span<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.push(cells, true);
+        self.push(cells, true, "");
     }
 
-    fn push<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>, spans: bool) {
-        let keep = Keep { colors: true, lines: false };
-        let cells =
-            cells.into_iter().map(|cell| printable(&cell.into(), keep).into_owned()).collect();
-        self.rows.push(Row { cells, spans });
+    fn push<S: Into<String>>(
+        &mut self,
+        cells: impl IntoIterator<Item = S>,
+        spans: bool,
+        note: &str,
+    ) {
+        let printable =
+            |text: &str| printable(text, Keep { colors: true, lines: false }).into_owned();
+        let cells = cells.into_iter().map(|cell| printable(&cell.into())).collect();
+        self.rows.push(Row { cells, spans, note: printable(note) });
     }
 
     /// The rows, each ended by a line feed, indented by two spaces, without spaces at their ends,
@@ -111,7 +159,9 @@ impl Table {
         let columns = terminal::columns();
         let widths = self.widths(columns);
         let hidden = (0..widths.len())
-            .filter(|column| widths[*column].is_none() && self.bar != Some(*column))
+            .filter(|column| {
+                widths[*column].is_none() && ![self.bar, self.below].contains(&Some(*column))
+            })
             .collect();
         (self.rows_in(&widths, columns), hidden)
     }
@@ -134,7 +184,30 @@ impl Table {
     }
 
     fn rows_in(&self, widths: &[Option<usize>], columns: Option<u16>) -> String {
-        self.rows.iter().map(|row| self.lines(row, widths, columns)).collect()
+        let row = |row: &Row| {
+            let (mut text, mut note) = (self.lines(row, widths, columns), row.note.as_str());
+            let moved = self.below.filter(|at| !self.is_beside(row, *at, widths));
+            if let Some(cell) = moved.and_then(|at| row.cells.get(at)) {
+                note = cell;
+            }
+            let room = columns.map_or(usize::MAX, |columns| {
+                usize::from(columns).saturating_sub(display_width(text.trim_end()) + GAP)
+            });
+            if moved.is_none() && !note.is_empty() && display_width(note) <= room {
+                text.truncate(text.trim_end().len());
+                text.extend(["  ", note, "\n"]);
+            } else if !note.is_empty() {
+                text.push_str(&below(note, usize::from(columns.unwrap_or(u16::MAX))));
+            }
+            text
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    /// Whether there is room for a cell beside the others.
+    fn is_beside(&self, row: &Row, column: usize, widths: &[Option<usize>]) -> bool {
+        let cell = row.cells.get(column).map_or(0, |cell| display_width(cell));
+        widths[column].is_some_and(|width| cell <= width)
     }
 
     /// A row in columns of these widths; columns without one are hidden.
@@ -142,7 +215,10 @@ impl Table {
         let before =
             |column: usize| GAP + widths[..column].iter().flatten().map(|w| w + GAP).sum::<usize>();
         let cell = |(column, width): (usize, &Option<usize>)| {
-            let cell = row.cells.get(column).map_or("", String::as_str);
+            let mut cell = row.cells.get(column).map_or("", String::as_str);
+            if self.below == Some(column) && !self.is_beside(row, column, widths) {
+                cell = "";
+            }
             let width = match row.spans && column + 1 == row.cells.len() {
                 true => columns
                     .map_or(usize::MAX, |all| usize::from(all).saturating_sub(before(column))),
@@ -177,8 +253,23 @@ impl Table {
 
     /// Widths of the columns in less room than they would take.
     fn fitted(&self, natural: &[usize], room: usize) -> Vec<Option<usize>> {
+        let Some(last) = self.below else { return self.fitted_but(None, natural, room) };
+        let mut widths = self.fitted_but(Some(last), natural, room);
+        let taken: usize = widths[..last].iter().flatten().map(|width| width + GAP).sum();
+        widths[last] = room.checked_sub(taken).filter(|left| *left >= NAME);
+        widths
+    }
+
+    /// The same for all columns but one.
+    fn fitted_but(
+        &self,
+        other: Option<usize>,
+        natural: &[usize],
+        room: usize,
+    ) -> Vec<Option<usize>> {
         let mut shown = natural.to_vec();
-        let mut hidden = Vec::new();
+        let mut hidden: Vec<usize> = other.into_iter().collect();
+        hidden.iter().for_each(|column| shown[*column] = 0);
         for column in self.bar.iter().chain(&self.minor).filter(|column| **column < natural.len()) {
             if self.bar != Some(*column) && total(&self.least(&shown)) <= room {
                 break;
@@ -201,6 +292,7 @@ impl Table {
         // Numbers are never truncated, nor are cells that fit anyway.
         for column in columns().filter(|column| shown[*column] > 0) {
             if self.aligns[column] == Align::Right
+                || self.whole.contains(&column)
                 || keeps_least && natural[column] <= least[column]
             {
                 widths[column] = Some(natural[column]);
@@ -257,14 +349,27 @@ impl Table {
 
     /// The least width of each column, of the width that it would take.
     fn least(&self, widths: &[usize]) -> Vec<usize> {
-        let names = self.aligns.iter().position(|align| *align == Align::Left);
+        let is_cut = |i: &usize| self.aligns[*i] == Align::Left && !self.whole.contains(i);
+        let names = (0..self.aligns.len()).find(is_cut);
         let least = |(i, width): (usize, &usize)| match self.aligns.get(i) {
-            Some(Align::Left) if Some(i) == names => (*width).min(NAME),
+            _ if self.whole.contains(&i) => *width,
+            Some(Align::Left) if Some(i) == names => (*width).min(self.names),
             Some(Align::Left) => (*width).min(BESIDE),
             _ => *width,
         };
         widths.iter().enumerate().map(least).collect()
     }
+}
+
+/// The lines of a text below its row.
+fn below(text: &str, columns: usize) -> String {
+    let indent = " ".repeat(INDENT);
+    let mut lines = wrap(text, columns.saturating_sub(INDENT).max(NAME));
+    if lines.len() > LINES {
+        lines.truncate(LINES);
+        lines.last_mut().into_iter().for_each(|line| line.push_str(" …"));
+    }
+    lines.into_iter().flat_map(|line| [indent.as_str().into(), line, "\n".into()]).collect()
 }
 
 /// The width of all columns together. Empty ones take nothing.
@@ -275,28 +380,6 @@ fn total(columns: &[usize]) -> usize {
         .map(|width| width + GAP)
         .sum::<usize>()
         .saturating_sub(GAP)
-}
-
-/// The beginning of a text that fits beside `…`, without colours.
-fn cut(text: &str, width: usize) -> String {
-    let text = anstream::adapter::strip_str(text).to_string();
-    let mut room = width.saturating_sub(1);
-    let fits = |c: &char| {
-        let taken = display_width(c.encode_utf8(&mut [0; 4]));
-        let fits = taken <= room;
-        room = room.saturating_sub(taken);
-        fits
-    };
-    text.chars().take_while(fits).chain(['…']).collect()
-}
-
-/// A sentence in lines, broken at words.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(1);
-    let options =
-        textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let options = options.word_separator(textwrap::WordSeparator::AsciiSpace);
-    textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
 }
 
 #[cfg(test)]
@@ -331,7 +414,7 @@ mod tests {
     #[test]
     fn names_are_cut_and_numbers_are_not() {
         let text = names().render_in(Some(24));
-        assert_eq!(text, "      SIZE  TYPE\n  20.7 MiB  a very long…\n       1 B  short\n");
+        assert_eq!(text, "      SIZE  TYPE\n  20.7 MiB  a v…f a type\n       1 B  short\n");
         assert_eq!(widest(&text), 24);
     }
 
@@ -356,13 +439,13 @@ mod tests {
             Some("       SELF       NOW  FUNCTION                 FILE"),
             "{text}"
         );
-        assert!(text.contains("  Thread._wait_for_tst"), "{text}");
+        assert!(text.contains("  Thread.…for_tstate_lock"), "{text}");
         let hidden =
             |columns| table.widths(Some(columns)).iter().filter(|width| width.is_none()).count();
         assert_eq!([100, 70, 50].map(hidden), [0, 1, 2]);
         let text = table.render_in(Some(50));
         assert_eq!(text.lines().next(), Some("       SELF  FUNCTION              FILE"), "{text}");
-        assert!(text.contains("Thread._wait_for_ts…") && widest(&text) <= 50, "{text}");
+        assert!(text.contains("Thread…r_tstate_lock") && widest(&text) <= 50, "{text}");
         // Nothing goes that there is room for.
         assert!(table.render_in(Some(100)).contains(function));
         assert!(table.render_in(Some(100)).contains("SHARE"));
@@ -375,7 +458,26 @@ mod tests {
         table.span(["2 B", "a name of 24 characters."]);
         let text = "  1 B  short  beside\n  2 B  a name of 24 characters.\n";
         assert_eq!((table.render_in(None), table.render_in(Some(31))), (text.into(), text.into()));
-        assert!(table.render_in(Some(24)).ends_with("  2 B  a name of 24 cha…\n"));
+        assert!(table.render_in(Some(24)).ends_with("  2 B  a nam…characters.\n"));
+    }
+
+    #[test]
+    fn stacks_and_commands_go_below_their_rows() {
+        let mut table = Table::new(&[Align::Right, Align::Left, Align::Left]).below(Some(2));
+        table.row(["SIZE", "NAME", "STACK"]);
+        table.row(["1 B", "main", "main.main"]);
+        table.row(["2 B", "worker", "main.receive ← main.worker ← main.main"]);
+        assert!(table.render_in(Some(60)).contains("worker  main.receive ←"));
+        assert_eq!(
+            table.render_in(Some(36)),
+            "  SIZE  NAME    STACK\n   1 B  main    main.main\n   2 B  worker\n      \
+             main.receive ← main.worker ←\n      main.main\n"
+        );
+        assert!(table.render_in(Some(30)).starts_with("  SIZE  NAME\n      STACK\n   1 B  main\n"));
+        let mut table = Table::new(&[Align::Right, Align::Left]);
+        table.noted(["1 B", "… 1 more"], "open it");
+        assert_eq!(table.render_in(None), "  1 B  … 1 more  open it\n");
+        assert_eq!(table.render_in(Some(20)), "  1 B  … 1 more\n      open it\n");
     }
 
     #[test]

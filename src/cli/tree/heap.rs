@@ -181,13 +181,14 @@ fn text(
     let (heap, terminal) = (&loaded.heap, &session.terminal);
     let whole = lines.first().map_or(0, |line| line.total_bytes);
     // What is left out below a line is a line of its own, after all that is below it.
-    let mut rows: Vec<(u32, [String; 3])> = Vec::new();
+    let mut rows: Vec<(u32, [String; 4])> = Vec::new();
     let mut left_out: Vec<(u32, Omitted, String)> = Vec::new();
-    let rest = |rows: &mut Vec<(u32, [String; 3])>,
+    let rest = |rows: &mut Vec<(u32, [String; 4])>,
                 (depth, omitted, open): (u32, Omitted, String)| {
-        let what = format!("… {}{open}", plural(omitted.count, "more object", "more objects"));
+        let what = format!("… {}", plural(omitted.count, "more object", "more objects"));
         let share = percent(omitted.bytes as f64 / whole.max(1) as f64);
-        rows.push((depth, [session.size(omitted.bytes), share, terminal.dim(&what)]));
+        let (what, open) = (terminal.dim(&what), terminal.dim(&open));
+        rows.push((depth, [session.size(omitted.bytes), share, what, open]));
     };
     for line in lines {
         while let Some(closed) = left_out.pop_if(|(depth, ..)| *depth > line.depth) {
@@ -196,10 +197,10 @@ fn text(
         let share = percent(line.total_bytes as f64 / whole.max(1) as f64);
         rows.push((
             line.depth,
-            [session.size(line.total_bytes), share, title(heap, line, terminal)],
+            [session.size(line.total_bytes), share, title(heap, line, terminal), String::new()],
         ));
         if line.omitted.count > 0 && line.omitted.bytes > 0 {
-            let open = open.map_or_else(String::new, |open| format!("  {}", shown(&open(line))));
+            let open = open.map_or_else(String::new, |open| shown(&open(line)));
             left_out.push((line.depth + 1, line.omitted, open));
         }
     }
@@ -208,8 +209,8 @@ fn text(
     }
     let depths: Vec<u32> = rows.iter().map(|(depth, _)| *depth).collect();
     let mut table = Table::new(&[Align::Right, Align::Right, Align::Left]);
-    for ((_, [bytes, share, title]), branch) in rows.into_iter().zip(branches(&depths)) {
-        table.row([bytes, share, terminal.dim(&branch) + &title]);
+    for ((_, [bytes, share, title, open]), branch) in rows.into_iter().zip(branches(&depths)) {
+        table.noted([bytes, share, terminal.dim(&branch) + &title], &open);
     }
     let objects = lines.first().map_or(0, |line| line.count);
     let is_more = lines.iter().any(|line| line.omitted.count > 0 && line.omitted.bytes > 0);
