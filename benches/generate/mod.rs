@@ -3,15 +3,21 @@
 //!
 //! Every generator is deterministic, so that figures of two days are about the same bytes.
 
+pub(crate) mod austin;
 pub(crate) mod dart;
 pub(crate) mod folded;
 pub(crate) mod generation;
 pub(crate) mod go;
+pub(crate) mod heapsnapshot;
 pub(crate) mod hprof;
 pub(crate) mod mojo;
 pub(crate) mod mvmheap;
+pub(crate) mod perf_script;
+pub(crate) mod pmat;
 pub(crate) mod pprof;
 pub(crate) mod ruby;
+pub(crate) mod speedscope;
+pub(crate) mod v8profile;
 
 use std::io::{self, Write};
 

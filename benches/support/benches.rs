@@ -2,11 +2,11 @@
 
 use super::floors::{
     decompress_columns_with_types, decompress_last_snapshot, decompress_needed_columns,
-    load_and_write, load_on_one_thread, read_in_blocks, walk_dart, walk_go,
+    load_and_write, load_on_one_thread, read_in_blocks, scan_numbers, walk_dart, walk_go,
 };
 use super::inputs::{
-    DART, FOLDED, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, PPROF, RUBY,
-    create_converted,
+    AUSTIN, CPUPROFILE, DART, FOLDED, GO, HEAPPROFILE, HEAPSNAPSHOT, HPROF, Input, MOJO,
+    MOJO_LARGE, MOJO_RANDOM, MVMHEAP, PERF_SCRIPT, PMAT, PPROF, RUBY, SPEEDSCOPE, create_converted,
 };
 use dumptool::analysis::profile::{FrameBy, Selected, TopBy, TopSums};
 use dumptool::input::load::{LoadOptions, Parts, ProfileOptions};
@@ -68,6 +68,7 @@ impl Floor {
     const ZSTD: Self = Self::new("zstd", decompress_needed_columns);
     const ZSTD_TYPES: Self = Self::new("zstd+types", decompress_columns_with_types);
     const ZSTD_SNAPSHOT: Self = Self::new("zstd", decompress_last_snapshot);
+    const NUMBERS: Self = Self::new("numbers", scan_numbers);
     const WALK_GO: Self = Self::new("walk", walk_go);
     const WALK_DART: Self = Self::new("walk", walk_dart);
     const LOAD_WRITE_GO: Self = Self::new("load+write", |path| load_and_write(Format::Go, path));
@@ -81,6 +82,8 @@ impl Floor {
     const INFO_HPROF: Self = Self::new("info", |path| info_of(Format::Hprof, path));
     const ONE_THREAD_GO: Self =
         Self::wall("wall of 1", |path| load_on_one_thread(Format::Go, path));
+    const ONE_THREAD_HEAPSNAPSHOT: Self =
+        Self::wall("wall of 1", |path| load_on_one_thread(Format::Heapsnapshot, path));
     const ONE_THREAD_MVMHEAP: Self =
         Self::wall("wall of 1", |path| load_on_one_thread(Format::Mvmheap, path));
 
@@ -163,6 +166,23 @@ pub(crate) const BENCHES: &[Bench] = &[
         .bars(&[Bar::Rate(55.0), Bar::Memory(110.0)]),
     Bench::new("pprof-info", PPROF, |bytes| info(Format::Pprof, bytes)),
     Bench::new("folded-top", FOLDED, |bytes| top_in_parts(Format::Folded, bytes)),
+    Bench::new("austin-top", AUSTIN, |bytes| top_in_parts(Format::Austin, bytes)),
+    Bench::new("perf-script-top", PERF_SCRIPT, |bytes| top_in_parts(Format::PerfScript, bytes)),
+    Bench::new("speedscope-top", SPEEDSCOPE, |bytes| top_in_parts(Format::Speedscope, bytes)),
+    Bench::new("cpuprofile-top", CPUPROFILE, |bytes| top_in_parts(Format::Cpuprofile, bytes)),
+    Bench::new("heapprofile-top", HEAPPROFILE, |bytes| top_in_parts(Format::Heapprofile, bytes)),
+    Bench::new("heapsnapshot-info", HEAPSNAPSHOT, |bytes| info(Format::Heapsnapshot, bytes))
+        .floors(&[Floor::NUMBERS, Floor::READ])
+        .bars(&[Bar::Ratio(1.5)]),
+    Bench::new("heapsnapshot-load", HEAPSNAPSHOT, |bytes| load(Format::Heapsnapshot, bytes))
+        .floors(&[Floor::NUMBERS]),
+    Bench::new("heapsnapshot-load-2-threads", HEAPSNAPSHOT, |bytes| {
+        load(Format::Heapsnapshot, bytes)
+    })
+    .floors(&[Floor::ONE_THREAD_HEAPSNAPSHOT])
+    .threads(2),
+    Bench::new("pmat-info", PMAT, |bytes| info(Format::Pmat, bytes)),
+    Bench::new("pmat-load", PMAT, |bytes| load(Format::Pmat, bytes)),
     Bench::new("ruby-info", RUBY, |bytes| info(Format::Ruby, bytes)),
     Bench::new("ruby-load", RUBY, |bytes| load(Format::Ruby, bytes)),
     Bench::new("mvmheap-info", MVMHEAP, |bytes| info(Format::Mvmheap, bytes))

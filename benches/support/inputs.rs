@@ -1,7 +1,10 @@
 //! The files that are read: written once, and kept in `target/bench-data`.
 
 use crate::generate::generation::GENERATION;
-use crate::generate::{dart, folded, go, hprof, mojo, mvmheap, pprof, ruby};
+use crate::generate::{
+    austin, dart, folded, go, heapsnapshot, hprof, mojo, mvmheap, perf_script, pmat, pprof, ruby,
+    speedscope, v8profile,
+};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -41,6 +44,25 @@ pub(crate) const PPROF: Input = Input { name: "pprof", count: 300_000, write: pp
 pub(crate) const RUBY: Input = Input { name: "ruby", count: 3_200_000, write: ruby::write };
 /// About 150 MB.
 pub(crate) const FOLDED: Input = Input { name: "folded", count: 250_000, write: folded::write };
+/// 3 M nodes, about 240 MB.
+pub(crate) const HEAPSNAPSHOT: Input =
+    Input { name: "heapsnapshot", count: 3_000_000, write: heapsnapshot::write };
+/// About 200 MB.
+pub(crate) const PMAT: Input = Input { name: "pmat", count: 2_500_000, write: pmat::write };
+/// About 150 MB.
+pub(crate) const AUSTIN: Input = Input { name: "austin", count: 250_000, write: austin::write };
+/// About 20 MB.
+pub(crate) const SPEEDSCOPE: Input =
+    Input { name: "speedscope", count: 250_000, write: speedscope::write };
+/// About 150 MB.
+pub(crate) const PERF_SCRIPT: Input =
+    Input { name: "perf-script", count: 100_000, write: perf_script::write };
+/// About 50 MB.
+pub(crate) const CPUPROFILE: Input =
+    Input { name: "cpuprofile", count: 5_000_000, write: v8profile::write_cpu };
+/// About 70 MB.
+pub(crate) const HEAPPROFILE: Input =
+    Input { name: "heapprofile", count: 300_000, write: v8profile::write_heap };
 
 impl Input {
     /// The file and how many items it has: `scale` times the usual number. The file is written if
