@@ -73,7 +73,7 @@ pub struct LoadOptions<'a> {
     /// dumps of several builds have names in common.
     pub by_layout: bool,
     /// Omit everything that counting does not need and that takes memory or time: labels of
-    /// references, and contents of objects (hprof, Go with an executable).
+    /// references, and contents of objects (hprof, V8, Go with an executable).
     pub bare: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,

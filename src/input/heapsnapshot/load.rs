@@ -43,10 +43,10 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
     let (nodes, bad_node) = Nodes::read(&document, options.progress)?;
-    let (edges, bad_edge) = Edges::read(&document, options.progress);
+    let (edges, bad_edge) = Edges::read(&document, options.bare, options.progress);
     let incomplete = document.is_incomplete() || bad_node.is_some() || bad_edge.is_some();
     let damage = bad_node.or(bad_edge).or(document.damage.take());
-    let heap = build(bytes, document, nodes, edges, options.sizes);
+    let heap = build(bytes, document, nodes, edges, options);
     Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new(), executable: None })
 }
 
@@ -55,7 +55,7 @@ fn build<'a>(
     document: Document<'a>,
     mut nodes: Nodes,
     mut edges: Edges,
-    sizes: NodeSizes,
+    options: LoadOptions<'_>,
 ) -> Heap<'a> {
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let sites = sites::read(bytes, &document, std::mem::take(&mut nodes.traces), builder.names());
@@ -80,7 +80,7 @@ fn build<'a>(
     builder.heap().type_of =
         Types::new(&meta, &strings).of_all(&nodes, &detached, &mut builder).into();
     roots::add(&mut builder, &graph, &weak, &meta, &strings, &orphans);
-    let shallow = match sizes {
+    let shallow = match options.sizes {
         NodeSizes::File => std::mem::take(&mut nodes.size),
         NodeSizes::Devtools => owners::moved_sizes(&graph, &meta, &strings),
     };
@@ -99,6 +99,9 @@ fn build<'a>(
     );
     let repeated = nodes.repeated_ids();
     builder.warn(WarningKind::RepeatedIds, repeated);
+    if options.bare {
+        return builder.finish(Ids::Rows(0), None);
+    }
     let ids =
         if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
     builder.finish(ids, Some(Box::new(NodeNames { strings, name: nodes.name, locations })))

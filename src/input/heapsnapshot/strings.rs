@@ -39,6 +39,29 @@ impl<'a> Strings<'a> {
         Some(self.positions.get(row))
     }
 
+    /// The numbers of the strings that contain a text as it is in the file, in order.
+    pub(super) fn containing(&self, text: &[u8]) -> Vec<u64> {
+        let mut found = Vec::new();
+        let (Some(start), Some(last)) = (self.offset(0), (self.len() as u64).checked_sub(1)) else {
+            return found;
+        };
+        let end = self.offset(last).unwrap_or(start).saturating_add(1);
+        let end = end.saturating_add(self.raw(last).map_or(0, |text| text.raw().len() as u64));
+        let all = start as usize..end as usize;
+        let all = self.bytes.get(all).unwrap_or_default();
+        let mut number = 0_u64;
+        for at in memchr::memmem::find_iter(all, text) {
+            let at = start.saturating_add(at as u64);
+            while self.offset(number.saturating_add(1)).is_some_and(|next| next <= at) {
+                number = number.saturating_add(1);
+            }
+            if found.last() != Some(&number) {
+                found.push(number);
+            }
+        }
+        found
+    }
+
     /// The string of a number. `None` if there is no such string.
     pub fn raw(&self, number: u64) -> Option<Text<'a>> {
         let at = usize::try_from(self.offset(number)?).ok()?;

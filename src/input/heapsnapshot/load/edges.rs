@@ -32,12 +32,20 @@ pub(super) struct Edges {
     /// Names that are data: properties that are not identifiers, and the entries of WeakMaps, which
     /// quote texts.
     pub(super) keys: Vec<NameId>,
-    /// The tables of WeakMaps, by the label of their entries.
-    pub(super) weak_map_tables: FxHashMap<Label, u64>,
+    /// Internal edges that are named as entries of WeakMaps, and the id of the table in their name,
+    /// in order.
+    pub(super) weak_map_entries: Vec<(usize, u64)>,
 }
 
 /// Type, target and label of the edges of a part.
-type Columns<'c> = (&'c mut [u8], &'c mut [ObjectId], &'c mut [Label]);
+type Columns<'c> = (&'c mut [u8], &'c mut [u32], &'c mut [Label]);
+
+/// What is found in a part besides its columns.
+#[derive(Default)]
+struct Rest {
+    beyond: Vec<u32>,
+    weak_map_entries: Vec<(usize, u64)>,
+}
 
 /// Edge types in a column of bytes.
 pub(super) const WEAK: u8 = 1;
@@ -48,8 +56,12 @@ pub(super) const HIDDEN: u8 = 5;
 const OTHER: u8 = 0;
 
 impl Edges {
-    /// Reads all edges, up to the first error.
-    pub(super) fn read(document: &Document<'_>, progress: Progress<'_>) -> (Self, Option<Error>) {
+    /// Reads all edges, up to the first error, without labels if they are to be `bare`.
+    pub(super) fn read(
+        document: &Document<'_>,
+        bare: bool,
+        progress: Progress<'_>,
+    ) -> (Self, Option<Error>) {
         let (meta, fields) = (&document.meta, document.meta.edge);
         let kinds: Vec<u8> = meta.edge_types.iter().map(|(known, _)| code(*known)).collect();
         let node_fields = narrow(meta.node.count as u64).max(1);
@@ -60,8 +72,9 @@ impl Edges {
         let (used, properties) = (bits(), bits());
         let strings = document.strings.len() as u64;
         let mut kind = vec![OTHER; rows.count];
-        let mut target = vec![ObjectId(0); rows.count];
-        let mut label = vec![Label::NONE; rows.count];
+        let mut target = vec![0; rows.count];
+        let mut label = vec![Label::NONE; if bare { 0 } else { rows.count }];
+        let tables = weak_map_tables(&document.strings);
         let columns = (
             split(&mut kind, &rows.parts),
             split(&mut target, &rows.parts),
@@ -69,10 +82,11 @@ impl Edges {
         );
         let read = |(part, (kind, target, label)): (&Part<'_>, Columns<'_>)| {
             progress(part.offset());
-            let mut beyond = Vec::new();
+            let mut rest = Rest::default();
             let mut done = part.first;
             let outcome = part.read(fields.count, |index, row| {
                 let field = |at: usize| row.get(at).copied().unwrap_or(0);
+                let number = part.first.wrapping_add(index);
                 let of = usize::try_from(field(fields.kind))
                     .ok()
                     .and_then(|number| kinds.get(number))
@@ -82,8 +96,18 @@ impl Edges {
                 let position = narrow(field(fields.to_node));
                 let node = position.checked_div(node_fields).unwrap_or(0);
                 let exact = node.wrapping_mul(node_fields) == position;
-                put(target, index, ObjectId(if exact { node } else { u32::MAX }));
+                put(target, index, if exact { node } else { u32::MAX });
                 let name = field(fields.name_or_index);
+                if of == INTERNAL
+                    && !tables.is_empty()
+                    && let Some(&table) = tables.get(&name)
+                {
+                    rest.weak_map_entries.push((number, table));
+                }
+                done = number.wrapping_add(1);
+                if bare {
+                    return;
+                }
                 if matches!(of, ELEMENT | HIDDEN) {
                     put(label, index, Label::index(name));
                 } else {
@@ -94,19 +118,19 @@ impl Edges {
                             mark(&properties, name);
                         }
                     } else if name <= Label::MAX {
-                        beyond.push(name as u32);
+                        rest.beyond.push(name as u32);
                     }
                 }
-                done = part.first.wrapping_add(index).wrapping_add(1);
             });
-            (done, outcome.err().map(|error| error.context("in edges")), beyond)
+            (done, outcome.err().map(|error| error.context("in edges")), rest)
         };
         let outcomes: Vec<_> =
             rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
-        let mut beyond = Vec::new();
+        let Rest { mut beyond, mut weak_map_entries } = Rest::default();
         let mut ends = Vec::with_capacity(outcomes.len());
-        for (done, error, more) in outcomes {
-            beyond.extend(more);
+        for (done, error, rest) in outcomes {
+            beyond.extend(rest.beyond);
+            weak_map_entries.extend(rest.weak_map_entries);
             ends.push((done, error));
         }
         beyond.sort_unstable();
@@ -118,14 +142,14 @@ impl Edges {
         (
             Self {
                 kind,
-                target,
+                target: target.into_iter().map(ObjectId).collect(),
                 label,
                 used,
                 properties,
                 beyond,
                 left_over: rows.left_over,
                 keys: Vec::new(),
-                weak_map_tables: FxHashMap::default(),
+                weak_map_entries,
             },
             error,
         )
@@ -139,6 +163,9 @@ impl Edges {
     /// Replaces the numbers of strings in labels by names. Names are numbered in the order of the
     /// strings.
     pub(super) fn name(&mut self, strings: &Strings<'_>, names: &mut Names) {
+        if self.label.is_empty() {
+            return;
+        }
         let mut of_string = vec![Label::NONE; strings.len()];
         for ((word, bits), properties) in (0u64..).zip(&self.used).zip(&self.properties) {
             let mut bits = bits.load(Ordering::Relaxed);
@@ -152,9 +179,6 @@ impl Edges {
                 let label = Label::field(name);
                 if is_property && !is_code(&text) || text.contains(" / part of key (") {
                     self.keys.push(name);
-                }
-                if let Some(table) = weak_map_table(&text) {
-                    self.weak_map_tables.insert(label, table);
                 }
                 put(&mut of_string, number as usize, label);
             }
@@ -198,6 +222,15 @@ fn mark(bits: &[AtomicU64], number: u64) {
     if word.load(Ordering::Relaxed) & bit == 0 {
         word.fetch_or(bit, Ordering::Relaxed);
     }
+}
+
+/// The tables of WeakMaps, by the strings that name their entries.
+fn weak_map_tables(strings: &Strings<'_>) -> FxHashMap<u64, u64> {
+    let entries = strings.containing(b"part of key (");
+    entries
+        .into_iter()
+        .filter_map(|number| Some((number, weak_map_table(&strings.text(number))?)))
+        .collect()
 }
 
 /// The id in the name of an edge of a WeakMap's entry: `3 / part of key (Object @17) -> value

@@ -11,7 +11,7 @@
 //! Such edges are weak references of the heap. Nodes to which no other edge leads, although
 //! something weak may, are roots of their own.
 
-use super::edges::{ELEMENT, Edges, INTERNAL, SHORTCUT, WEAK};
+use super::edges::{ELEMENT, Edges, SHORTCUT, WEAK};
 use super::nodes::Nodes;
 use crate::model::heap::{ObjectId, Offsets};
 use rayon::prelude::*;
@@ -91,19 +91,13 @@ impl Graph<'_> {
 
     /// Rule 4.
     fn weaken_weak_maps(&self, weak: &mut Bits) {
-        let tables = &self.edges.weak_map_tables;
-        if tables.is_empty() {
-            return;
-        }
-        for node in 0..self.nodes.len() {
-            for row in self.edges_of(node) {
-                if self.edges.kind.get(row) == Some(&INTERNAL)
-                    && let Some(&table) =
-                        self.edges.label.get(row).and_then(|label| tables.get(label))
-                    && table == self.nodes.id.get(node)
-                {
-                    weak.set(row);
-                }
+        let mut node = 0;
+        for &(row, table) in &self.edges.weak_map_entries {
+            while node < self.nodes.len() && self.edges_of(node).end <= row {
+                node = node.wrapping_add(1);
+            }
+            if node < self.nodes.len() && table == self.nodes.id.get(node) {
+                weak.set(row);
             }
         }
     }

@@ -130,7 +130,8 @@ impl Nodes {
     /// Returns the number of nodes with the id of another node. Nearly all ids are small, so one
     /// bit per id is enough.
     pub(super) fn repeated_ids(&self) -> u64 {
-        let limit = (self.len() as u64).saturating_mul(64);
+        let largest = self.id.iter().max().unwrap_or(0);
+        let limit = (self.len() as u64).saturating_mul(64).min(largest.saturating_add(1));
         let mut seen = Bits::none(usize::try_from(limit).unwrap_or(0));
         let mut large: Vec<u64> = Vec::new();
         let mut repeated = 0u64;
