@@ -303,7 +303,7 @@ impl<'a> Scanner<'a> {
         }
         let start = self.at.wrapping_add(1);
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let end = memchr::memchr(b']', rest);
+        let end = numbers::closing_bracket(rest);
         let numbers = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
         let offset = self.base.saturating_add(start as u64);
         self.at = start.wrapping_add(numbers.len()).wrapping_add(end.is_some().into());

@@ -1,6 +1,7 @@
 //! Numbers, one by one and in arrays.
 
 use crate::error::{Error, Result};
+use rayon::prelude::*;
 
 /// A number of a document, as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,14 +129,14 @@ impl<'a> Numbers<'a> {
         let digits = word ^ ZEROS;
         let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
         let width = others.trailing_zeros() & !7;
-        if width.wrapping_sub(8) >= 56 {
+        if width == 0 {
             return self.slow();
         }
         let next = self.at.wrapping_add((width >> 3) as usize);
-        match word.wrapping_shr(width) as u8 {
-            b',' => self.at = next.wrapping_add(1),
+        match self.bytes.get(next) {
+            Some(b',') => self.at = next.wrapping_add(1),
             // V8 12 and earlier end each node and edge with a line feed.
-            b'\n' if self.bytes.get(next.wrapping_add(1)) == Some(&b',') => {
+            Some(b'\n') if self.bytes.get(next.wrapping_add(1)) == Some(&b',') => {
                 self.at = next.wrapping_add(2)
             }
             _ => return self.slow(),
@@ -172,7 +173,7 @@ impl<'a> Numbers<'a> {
         Some(u64::from_le_bytes(*word))
     }
 
-    /// A number of eight digits and more, near the end, or with something other than a comma after
+    /// A number of nine digits and more, near the end, or with something other than a comma after
     /// it.
     #[inline(never)]
     fn slow(&mut self) -> Result<Option<u64>> {
@@ -180,21 +181,7 @@ impl<'a> Numbers<'a> {
         if self.at == self.bytes.len() {
             return Ok(None);
         }
-        let number = match self.word().map(|word| word ^ ZEROS) {
-            // Eight digits, and no more.
-            Some(digits)
-                if digits.wrapping_add(0x7676_7676_7676_7676) & 0x8080_8080_8080_8080 == 0
-                    && (digits & HIGH) == 0 =>
-            {
-                let next = self.at.wrapping_add(8);
-                if self.bytes.get(next) == Some(&b',') {
-                    self.at = next.wrapping_add(1);
-                    return Ok(Some(eight_digits(digits)));
-                }
-                self.number().unsigned()?
-            }
-            _ => self.number().unsigned()?,
-        };
+        let number = self.number().unsigned()?;
         self.separator()?;
         Ok(Some(number))
     }
@@ -230,8 +217,28 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// Where the array of numbers ends that begins here. An array can be most of a file, so that
+/// threads look for its end side by side.
+pub(super) fn closing_bracket(bytes: &[u8]) -> Option<usize> {
+    const PART: usize = 1 << 20;
+    const WINDOW: usize = 8 * PART;
+    let find = |bytes: &[u8]| memchr::memchr(b']', bytes);
+    let (first, rest) = bytes.split_at_checked(PART).unwrap_or((bytes, &[]));
+    find(first).or_else(|| {
+        let mut before = first.len();
+        for window in rest.chunks(WINDOW) {
+            let parts = window.par_chunks(PART).enumerate();
+            let end = parts.find_map_first(|(part, bytes)| Some((part, find(bytes)?)));
+            if let Some((part, at)) = end {
+                return Some(part.wrapping_mul(PART).wrapping_add(before).wrapping_add(at));
+            }
+            before = before.wrapping_add(window.len());
+        }
+        None
+    })
+}
+
 const ZEROS: u64 = 0x3030_3030_3030_3030;
-const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// The value of eight digits of 0 to 9, of which the first is in the lowest byte.
 #[inline(always)]

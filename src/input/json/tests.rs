@@ -207,3 +207,13 @@ fn deep_nesting_takes_a_bit_a_level_and_has_a_limit() {
     let error = Scanner::new(&deeper, 0).skip().unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Limit, Some(MAX_DEPTH as u64)));
 }
+
+#[test]
+fn the_end_of_a_long_array_is_found_in_any_part() {
+    for digits in [0, 1 << 20, (9 << 20) - 1, 9 << 20, (17 << 20) + 5] {
+        let mut text = vec![b'1'; digits];
+        assert_eq!(numbers::closing_bracket(&text), None);
+        text.extend(b"]2]");
+        assert_eq!(numbers::closing_bracket(&text), Some(digits));
+    }
+}
