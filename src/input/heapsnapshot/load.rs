@@ -74,11 +74,17 @@ fn build<'a>(
     };
     let dom_trees = graph.of(0).map(|(_, target)| target).find(is_dom_trees);
     let graph = Graph { dom_trees, ..graph };
-    let weak = graph.weak();
-    let orphans = graph.orphans(&weak);
-    let detached = detached::detached(&graph, &meta);
-    builder.heap().type_of =
-        Types::new(&meta, &strings).of_all(&nodes, &detached, &mut builder).into();
+    let held = || {
+        let weak = graph.weak();
+        let orphans = graph.orphans(&weak);
+        (weak, orphans)
+    };
+    let types = || {
+        let detached = detached::detached(&graph, &meta);
+        Types::new(&meta, &strings).of_all(&nodes, &detached, &mut builder)
+    };
+    let ((weak, orphans), types) = rayon::join(held, types);
+    builder.heap().type_of = types;
     roots::add(&mut builder, &graph, &weak, &meta, &strings, &orphans);
     let shallow = match options.sizes {
         NodeSizes::File => std::mem::take(&mut nodes.size),

@@ -26,6 +26,9 @@ pub(super) struct Graph<'g> {
     pub(super) dom_trees: Option<ObjectId>,
 }
 
+/// Parts of the nodes that are looked at side by side. Each takes a bit for each node.
+const PARTS: usize = 4;
+
 /// A bit for each row.
 #[derive(Clone)]
 pub(super) struct Bits(pub(super) Vec<u64>);
@@ -33,6 +36,12 @@ pub(super) struct Bits(pub(super) Vec<u64>);
 impl Bits {
     pub(super) fn none(count: usize) -> Self {
         Self(vec![0; count.div_ceil(64)])
+    }
+
+    /// Combines the bits of two parts.
+    fn or(mut self, other: Self) -> Self {
+        self.0.iter_mut().zip(other.0).for_each(|(bits, other)| *bits |= other);
+        self
     }
 
     #[inline(always)]
@@ -160,18 +169,23 @@ impl Graph<'_> {
 
     /// Nodes to which no edge leads that would keep them alive.
     pub(super) fn orphans(&self, weak: &Bits) -> Vec<ObjectId> {
-        let mut held = Bits::none(self.nodes.len());
-        held.set(0);
-        for node in 0..self.nodes.len() {
-            for (row, (_, target)) in self.edges_of(node).zip(self.of(node)) {
-                if !weak.has(row) && target.index() != node {
-                    held.set(target.index());
+        let count = self.nodes.len();
+        let length = count.div_ceil(rayon::current_num_threads().clamp(1, PARTS)).max(1);
+        let of_part = |start: usize| {
+            let mut held = Bits::none(count);
+            held.set(0);
+            for node in start..start.saturating_add(length).min(count) {
+                for (row, (_, target)) in self.edges_of(node).zip(self.of(node)) {
+                    if !weak.has(row) && target.index() != node {
+                        held.set(target.index());
+                    }
                 }
             }
-        }
-        (0..self.nodes.len())
-            .filter(|node| !held.has(*node))
-            .map(|node| ObjectId(node as u32))
-            .collect()
+            held
+        };
+        let starts: Vec<usize> = (0..count).step_by(length).collect();
+        let held = starts.into_par_iter().map(of_part).reduce_with(Bits::or);
+        let held = held.unwrap_or_else(|| Bits::none(count));
+        (0..count).filter(|node| !held.has(*node)).map(|node| ObjectId(node as u32)).collect()
     }
 }

@@ -4,7 +4,7 @@ use super::nodes::{Nodes, put};
 use crate::input::heapsnapshot::meta::{Meta, NodeType};
 use crate::input::heapsnapshot::strings::Strings;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{TypeId, TypeKind};
+use crate::model::heap::{TypeId, TypeIds, TypeKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -43,14 +43,14 @@ impl<'t, 'a> Types<'t, 'a> {
         nodes: &Nodes,
         detached: &[u32],
         builder: &mut HeapBuilder<'_>,
-    ) -> Vec<TypeId> {
+    ) -> TypeIds {
         let mut detached = detached.iter().copied().peekable();
-        let rows = (0u32..).zip(nodes.kind.iter().zip(&nodes.name));
-        rows.map(|(row, (&kind, &name))| {
+        let mut types = TypeIds::with_capacity(nodes.len());
+        for (row, (&kind, &name)) in (0u32..).zip(nodes.kind.iter().zip(&nodes.name)) {
             let is_detached = detached.next_if_eq(&row).is_some();
-            self.of(kind, name, is_detached, builder)
-        })
-        .collect()
+            types.push(self.of(kind, name, is_detached, builder));
+        }
+        types
     }
 
     /// The type of a node.
