@@ -47,22 +47,9 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
             external
         });
         let owning = Owning { heap, graph, owned, external };
-        let (bytes, live) = owning.weigh_all(&numbers);
-        let none = Node { retained: 0, object: ObjectId(0), type_id: TypeId(0) };
-        let mut nodes = vec![none; dominator.len()];
-        let objects = owning.owned.others(0..heap.len());
-        for ((object, number), retained) in objects.zip(numbers).zip(bytes) {
-            if number != 0 {
-                let type_id = heap.type_id(object);
-                nodes[number as usize] = Node { retained, object, type_id };
-            }
-        }
-        for number in (1..nodes.len()).rev() {
-            let held = nodes[number].retained;
-            let above = &mut nodes[dominator[number] as usize].retained;
-            *above = above.saturating_add(held);
-        }
-        Self { owning, live, nodes, preorder: Preorder::of(&dominator) }
+        let (preorder, (nodes, live)) =
+            rayon::join(|| Preorder::of(&dominator), || owning.nodes(numbers, &dominator));
+        Self { owning, live, nodes, preorder }
     }
 
     #[inline]
@@ -215,6 +202,26 @@ impl Owning<'_, '_, '_> {
         let parts = rayon::current_num_threads().clamp(1, PARTS);
         let length = objects.div_ceil(parts).next_multiple_of(64).max(64);
         (0..objects).step_by(length).map(|start| start..(start + length).min(objects)).collect()
+    }
+
+    /// Returns the objects that have a number, by number, and the live objects.
+    fn nodes(&self, numbers: Vec<u32>, dominator: &[u32]) -> (Vec<Node>, ObjectSet) {
+        let (bytes, live) = self.weigh_all(&numbers);
+        let none = Node { retained: 0, object: ObjectId(0), type_id: TypeId(0) };
+        let mut nodes = vec![none; dominator.len()];
+        let objects = self.owned.others(0..self.heap.len());
+        for ((object, number), retained) in objects.zip(numbers).zip(bytes) {
+            if number != 0 {
+                let type_id = self.heap.type_id(object);
+                nodes[number as usize] = Node { retained, object, type_id };
+            }
+        }
+        for number in (1..nodes.len()).rev() {
+            let held = nodes[number].retained;
+            let above = &mut nodes[dominator[number] as usize].retained;
+            *above = above.saturating_add(held);
+        }
+        (nodes, live)
     }
 
     /// Returns the bytes of each object that is not owned, with all objects that it owns, in the

@@ -41,6 +41,58 @@ impl GroupBy {
     }
 }
 
+/// Objects and bytes without what they retain.
+struct Counted {
+    /// By group.
+    sums: Vec<Sum>,
+    /// Objects of types that a filter leaves out.
+    whole: Sum,
+    unreachable: Sum,
+}
+
+impl Counted {
+    /// Counts the objects of a heap, those in `sums` and `whole` if `counts` says so.
+    fn of(
+        heap: &Heap<'_>,
+        groups: &Groups,
+        is_live: impl Fn(ObjectId) -> bool,
+        counts: impl Fn(bool) -> bool,
+    ) -> Self {
+        let mut whole = Sum::default();
+        let mut sums = vec![Sum::default(); groups.names.len()];
+        let mut unreachable = Sum::default();
+        for object in heap.objects() {
+            let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
+            let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
+                if counts(live) && groups.is_left_out(heap, object) {
+                    whole.add(bytes, 0);
+                }
+                continue;
+            };
+            if counts(live) {
+                sums[group].add(bytes, 0);
+            }
+            if !live {
+                unreachable.add(bytes, 0);
+            }
+        }
+        for &(object, bytes) in &heap.external {
+            let live = is_live(object);
+            let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
+                if counts(live) && groups.is_left_out(heap, object) {
+                    whole.external_bytes = whole.external_bytes.saturating_add(bytes);
+                }
+                continue;
+            };
+            let of = if counts(live) { Some(&mut sums[group]) } else { None };
+            for sum in of.into_iter().chain((!live).then_some(&mut unreachable)) {
+                sum.external_bytes = sum.external_bytes.saturating_add(bytes);
+            }
+        }
+        Self { sums, whole, unreachable }
+    }
+}
+
 /// The objects to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -109,44 +161,17 @@ impl Histogram {
     ) -> Self {
         let tree = tree.filter(|_| !heap.roots.is_empty());
         let groups = Groups::of(heap, by, filter);
-        let mut whole = Sum::default();
-        let mut sums = vec![Sum::default(); groups.names.len()];
-        let mut unreachable = Sum::default();
         let is_live = |object: ObjectId| tree.is_none_or(|tree| tree.is_live(object));
         let counts =
             |live: bool| tree.is_none() || scope == Scope::All || live == (scope == Scope::Live);
-        for object in heap.objects() {
-            let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
-            let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
-                if counts(live) && groups.is_left_out(heap, object) {
-                    whole.add(bytes, 0);
-                }
-                continue;
-            };
-            if counts(live) {
-                sums[group].add(bytes, 0);
-            }
-            if !live {
-                unreachable.add(bytes, 0);
-            }
-        }
-        for &(object, bytes) in &heap.external {
-            let live = is_live(object);
-            let Some(group) = groups.group(heap, object, heap.type_id(object)) else {
-                if counts(live) && groups.is_left_out(heap, object) {
-                    whole.external_bytes = whole.external_bytes.saturating_add(bytes);
-                }
-                continue;
-            };
-            let of = if counts(live) { Some(&mut sums[group]) } else { None };
-            for sum in of.into_iter().chain((!live).then_some(&mut unreachable)) {
-                sum.external_bytes = sum.external_bytes.saturating_add(bytes);
-            }
-        }
-        let retained = tree.map(|tree| match scope {
-            Scope::Live | Scope::All => retained(heap, tree, &groups),
-            Scope::Unreachable => vec![0; sums.len()],
-        });
+        let count = || Counted::of(heap, &groups, is_live, counts);
+        let retained = || {
+            tree.map(|tree| match scope {
+                Scope::Live | Scope::All => retained(heap, tree, &groups),
+                Scope::Unreachable => vec![0; groups.names.len()],
+            })
+        };
+        let (Counted { sums, whole, unreachable }, retained) = rayon::join(count, retained);
         let sources = groups.sources(heap);
         let rows = groups.names.into_iter().zip(sums).enumerate().map(
             |(group, ((name, namespace), sum))| HistogramRow {
