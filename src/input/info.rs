@@ -22,7 +22,7 @@ pub use pmat::PmatDetails;
 pub use ruby::RubyDetails;
 pub use warning::InfoWarning;
 
-use super::format::{Format, FormatSpec, Kind};
+use super::format::{Format, Kind};
 use crate::error::Error;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
@@ -54,11 +54,11 @@ pub struct Info {
 
 impl Info {
     /// An empty, complete summary. An empty version is none.
-    pub(crate) fn new(spec: &FormatSpec, format_version: impl Into<String>) -> Self {
+    pub(super) fn new(format: Format, kind: Kind, format_version: impl Into<String>) -> Self {
         Self {
-            format: spec.format,
+            format,
             format_version: Some(format_version.into()).filter(|version| !version.is_empty()),
-            kind: spec.kind(),
+            kind,
             complete: true,
             damage: None,
             warnings: Vec::new(),

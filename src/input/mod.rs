@@ -39,6 +39,7 @@ pub mod info;
 pub mod json;
 pub mod load;
 #[doc(hidden)]
+mod memory_limit;
 pub mod mojo;
 #[doc(hidden)]
 pub mod mvmheap;
@@ -55,6 +56,7 @@ mod record;
 #[doc(hidden)]
 pub mod ruby;
 #[doc(hidden)]
+mod spec;
 pub mod speedscope;
 #[doc(hidden)]
 pub mod v8profile;
@@ -71,11 +73,11 @@ pub use read::{Progress, ReadOptions, Visitor};
 use crate::error::{Error, Result};
 use crate::model::heap::{LoadWarning, WarningKind};
 use check::Findings;
-use format::{FormatSpec, HeapReader, ProfileReader};
 use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 use origin::Provenance;
+use spec::{FormatSpec, HeapReader, ProfileReader};
 
 /// All formats that are read, in the order in which they are listed.
 pub const FORMATS: [Format; 15] = [

@@ -1,6 +1,6 @@
 //! Reading of records, and the trait for those who take them.
 
-use super::load::MemoryLimit;
+use super::memory_limit::MemoryLimit;
 use crate::error::Result;
 use crate::model::fields::Record;
 use std::ops::ControlFlow;

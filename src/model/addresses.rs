@@ -9,7 +9,7 @@
 //! Addresses that are not multiples of 8, or spread so thinly that the table would outgrow them,
 //! are kept as a sorted list instead.
 
-use super::heap::ObjectId;
+use super::object::ObjectId;
 
 /// Bytes covered by one record.
 const GRANULE: u64 = 512;

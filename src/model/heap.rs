@@ -26,6 +26,7 @@ use std::ops::Range;
 
 pub use super::columns::{Offsets, Sizes, TypeIds};
 pub use super::label::{Label, LabelKind};
+pub use super::object::{MAX_OBJECTS, ObjectId};
 pub use super::references::{Ephemeron, Reference, References};
 pub use super::root::{Root, RootKind, StackFrame, Thread, ThreadKind};
 pub use super::types::{ClassObject, Type, TypeId, TypeKind, TypeSource};
@@ -34,22 +35,6 @@ pub use super::values::{
     Value,
 };
 pub use super::warning::{LoadWarning, WarningKind};
-
-/// An object of a [`Heap`]: its row number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ObjectId(pub u32);
-
-impl ObjectId {
-    /// The row as an index.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// The largest number of objects: ids are 32 bits wide, and the last two values are kept for "none"
-/// and a super root.
-pub const MAX_OBJECTS: u64 = u32::MAX as u64 - 1;
 
 /// The way in which the file identifies objects.
 #[derive(Clone, Debug)]

@@ -25,6 +25,7 @@ mod index;
 pub mod label;
 #[doc(hidden)]
 pub mod names;
+mod object;
 pub mod profile;
 mod redact;
 mod references;

@@ -1,8 +1,8 @@
 //! The references between objects, in compressed rows.
 
 use super::columns::Offsets;
-use super::heap::ObjectId;
 use super::label::Label;
+use super::object::ObjectId;
 use std::ops::Range;
 
 /// The references of all objects, in compressed rows: those of object o are `first[o]..first[o +

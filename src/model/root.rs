@@ -1,8 +1,8 @@
 //! Roots, threads and their call frames: they keep objects alive from outside the heap.
 
-use super::heap::ObjectId;
 use super::label::{Label, LabelKind};
 use super::names::{NameId, Names};
+use super::object::ObjectId;
 use std::ops::Range;
 
 /// The kind of a root.

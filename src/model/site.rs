@@ -1,6 +1,6 @@
 //! Where objects were allocated, in formats that record it.
 
-use super::heap::ObjectId;
+use super::object::ObjectId;
 use super::root::StackFrame;
 use super::sum::Sum;
 use std::ops::Range;

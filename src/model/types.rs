@@ -1,7 +1,7 @@
 //! Types of objects, and the objects that represent classes.
 
-use super::heap::ObjectId;
 use super::names::NameId;
+use super::object::ObjectId;
 
 /// A type: its row in [`Heap::types`](super::Heap::types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -28,7 +28,8 @@ pub use load::load;
 pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
 pub use summary::info;
 
-use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

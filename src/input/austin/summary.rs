@@ -15,7 +15,7 @@ use crate::model::profile::Profile;
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = read(bytes, options)?;
     let version = profile.metadatum("austin").unwrap_or("").to_owned();
-    let mut info = Info::new(&super::SPEC, version);
+    let mut info = super::SPEC.summary(version);
     info.set_damage(damage);
     for datum in &profile.metadata {
         info.add_metadata(&datum.key, &datum.value);

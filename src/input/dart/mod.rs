@@ -73,7 +73,8 @@ pub use summary::info;
 
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

@@ -110,7 +110,7 @@ impl Totals {
     }
 
     fn into_info(self, records: &Records<'_>, length: usize, damage: Option<Error>) -> Info {
-        let mut info = Info::new(&super::SPEC, "1");
+        let mut info = super::SPEC.summary("1");
         add_metadata(&mut info, records);
         info.warnings = self.warnings(records, length);
         for (name, count) in [

@@ -15,7 +15,8 @@ pub use lines::{FoldedLine, FoldedLines, for_each_record};
 pub use load::load;
 pub use summary::{check, info};
 
-use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

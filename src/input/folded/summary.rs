@@ -15,7 +15,7 @@ use crate::model::profile::Profile;
 /// When there is no line of the format at all.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = read(bytes, options)?;
-    let mut info = Info::new(&super::SPEC, "");
+    let mut info = super::SPEC.summary("");
     info.set_damage(damage);
     info.records.add("stack", profile.total.samples());
     info.profile = Some(profile_info(&profile, Some(profile.mode)));

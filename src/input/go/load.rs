@@ -30,6 +30,7 @@ mod stacks;
 mod survey;
 mod typing;
 mod values;
+mod words;
 
 use crate::error::Result;
 use crate::input::load::{ExecutableReport, LoadOptions, Loaded, only_snapshot};

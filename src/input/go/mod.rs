@@ -79,7 +79,8 @@ pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;
 
-use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

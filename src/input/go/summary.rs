@@ -39,7 +39,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::new(records.version());
     let damage = totals.add_all(&mut records, options).err();
-    let mut info = Info::new(&super::SPEC, records.version().name());
+    let mut info = super::SPEC.summary(records.version().name());
     totals.warn_of_the_end(&records, &mut info);
     totals.fill(&mut info, damage.is_none());
     info.set_damage(damage);

@@ -49,7 +49,8 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

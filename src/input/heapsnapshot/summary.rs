@@ -20,7 +20,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let meta = &document.meta;
     let nodes = NodeSums::read(&document, options);
     let edges = EdgeSums::read(&document, options);
-    let mut info = Info::new(&super::SPEC, "");
+    let mut info = super::SPEC.summary("");
     for (key, count) in [
         ("node_count", meta.node_count),
         ("edge_count", meta.edge_count),

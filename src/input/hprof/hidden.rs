@@ -1,7 +1,6 @@
 //! Classes of the JVM that have more in memory than a dump lists.
 
 use super::fields::Widths;
-use super::layout::is;
 
 /// A change that the JVM makes to a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,4 +91,10 @@ pub(super) fn hidden(name: &[u8]) -> Hidden {
         chunk: is(name, CHUNK),
         fixed: FIXED.iter().any(|class| is(name, class)),
     }
+}
+
+/// Whether the name of a class, with dots or slashes, is this one.
+pub(super) fn is(name: &[u8], dotted: &str) -> bool {
+    name.len() == dotted.len()
+        && name.iter().zip(dotted.bytes()).all(|(&a, b)| a == b || (a == b'/' && b == b'.'))
 }

@@ -1,9 +1,9 @@
 //! Objects by class, without their references.
 
-use super::load::Types;
 use super::objects::Object;
 use super::scan::Scan;
 use super::sizes::words;
+use super::types::Types;
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, only_snapshot};

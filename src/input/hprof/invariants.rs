@@ -15,7 +15,8 @@
 //! contents.
 
 use super::classes::ClassDump;
-use super::layout::{ClassTable, is};
+use super::hidden::is;
+use super::layout::ClassTable;
 use super::naming::Strings;
 use super::objects::{Instance, Object};
 use super::primitives::{IdSize, Value};
@@ -313,7 +314,7 @@ impl<'s, 'a> Checker<'s, 'a> {
             return;
         };
         let (broken, data, size) =
-            (class.broken, class.data, self.scan.sizes.rule.instance(class, instance.values));
+            (class.broken, class.data, class.instance_size(&self.scan.sizes.rule, instance.values));
         self.last = Some((instance.class, index));
         if broken {
             return;

@@ -3,10 +3,10 @@
 
 use super::classes::ClassDump;
 use super::fields::Widths;
-use super::hidden::{Hidden, hidden};
+use super::hidden::{Hidden, hidden, is};
 use super::naming::Strings;
 use super::primitives::IdSize;
-use super::sizes::Layout;
+use super::sizes::{Layout, Rule, words};
 use crate::java::FieldType;
 use crate::model::heap::Label;
 use crate::model::names::Names;
@@ -330,6 +330,15 @@ impl<'a> ClassTable<'a> {
 }
 
 impl Class<'_> {
+    /// Bytes of an instance with these values.
+    #[inline]
+    pub(super) fn instance_size(&self, rule: &Rule, values: &[u8]) -> u64 {
+        match self.words {
+            None => self.size,
+            Some(offset) => self.size.saturating_add(rule.stack(words(values, offset))),
+        }
+    }
+
     /// Sums up the chain, now that what is inherited is known: data, depth, and whether the
     /// superclass is broken.
     fn settle(&mut self, inherited: Option<(u64, u32, bool)>, ids: IdSize) {
@@ -372,10 +381,4 @@ impl Class<'_> {
         }
         None
     }
-}
-
-/// Whether the name of a class, with dots or slashes, is this one.
-pub(super) fn is(name: &[u8], dotted: &str) -> bool {
-    name.len() == dotted.len()
-        && name.iter().zip(dotted.bytes()).all(|(&a, b)| a == b || (a == b'/' && b == b'.'))
 }

@@ -19,17 +19,17 @@
 
 use super::class_cache::ClassCache;
 use super::members::Members;
-use super::naming::class_name;
 use super::rows::{Faults, Rows};
 use super::scan::Scan;
-use super::values::{Contents, kind};
+use super::types::Types;
+use super::values::Contents;
 use super::{sites, threads};
 use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
-use crate::java::{CLASS, FieldType, PRIMITIVES, package_of};
+use crate::java::CLASS;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
-use crate::model::heap::{Ids, Label, MAX_OBJECTS, TypeId, TypeKind};
+use crate::model::heap::{Ids, Label, MAX_OBJECTS};
 use std::num::Saturating;
 
 /// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
@@ -96,69 +96,4 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         executable: None,
         damage: scan.damage,
     })
-}
-
-/// The types of the heap.
-pub(super) struct Types {
-    /// The types of classes, in the order of their table.
-    pub(super) of_class: Vec<TypeId>,
-    /// The types of primitive arrays, in the order of [`PRIMITIVES`].
-    of_array: Vec<TypeId>,
-    pub(super) class: TypeId,
-    /// Of objects whose class is not in the file.
-    pub(super) unknown: TypeId,
-    pub(super) unknown_array: TypeId,
-}
-
-impl Types {
-    pub(super) fn new(scan: &Scan<'_>, builder: &mut HeapBuilder<'_>) -> Self {
-        let mut of_class = Vec::with_capacity(scan.classes.len());
-        let mut of_array = [None; PRIMITIVES.len()];
-        let mut class_type = None;
-        for class in scan.classes.iter() {
-            let text = scan.strings.text(class.name);
-            let name = if text.is_empty() {
-                format!("class {:#x}", class.dump.id).into()
-            } else {
-                class_name(text, scan.ours)
-            };
-            let element = PRIMITIVES
-                .iter()
-                .position(|element| name.strip_suffix("[]") == Some(element.name()));
-            let kind = match kind(text) {
-                TypeKind::Instance if element.is_some() => TypeKind::Bytes,
-                TypeKind::Instance if text.starts_with(b"[") || text.ends_with(b"[]") => {
-                    TypeKind::Array
-                }
-                kind => kind,
-            };
-            let type_id = builder.add_type(&name, package_of(&name), kind);
-            if let Some(place) = element.and_then(|element| of_array.get_mut(element)) {
-                place.get_or_insert(type_id);
-            }
-            if kind == TypeKind::Class {
-                class_type.get_or_insert(type_id);
-            }
-            of_class.push(type_id);
-        }
-        let mut array = |(element, known): (FieldType, Option<TypeId>)| {
-            known.unwrap_or_else(|| {
-                builder.add_type(&format!("{}[]", element.name()), "", TypeKind::Bytes)
-            })
-        };
-        let of_array = PRIMITIVES.into_iter().zip(of_array).map(&mut array).collect();
-        Self {
-            of_class,
-            of_array,
-            class: class_type.unwrap_or_else(|| {
-                builder.add_type("java.lang.Class", "java.lang", TypeKind::Class)
-            }),
-            unknown: builder.add_type("(unknown class)", "", TypeKind::Instance),
-            unknown_array: builder.add_type("(unknown class)[]", "", TypeKind::Array),
-        }
-    }
-
-    pub(super) fn primitive_array(&self, element: FieldType) -> TypeId {
-        self.of_array.get(element.index()).copied().unwrap_or(self.unknown)
-    }
 }

@@ -94,6 +94,7 @@ pub mod summary;
 pub mod symbols;
 mod thread_states;
 pub mod threads;
+mod types;
 pub mod values;
 mod virtual_threads;
 
@@ -110,8 +111,9 @@ pub(super) fn origin(bytes: &[u8]) -> Provenance {
     Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
 }
 
-use crate::input::format::{Format, FormatSpec, HeapReader, ProfileReader, Readers};
+use crate::input::format::Format;
 use crate::input::origin::Provenance;
+use crate::input::spec::{FormatSpec, HeapReader, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

@@ -1,12 +1,12 @@
 //! The objects of a file as rows, in the order of their ids.
 
 use super::class_cache::ClassCache;
-use super::load::Types;
 use super::objects::Object;
 use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::Scan;
 use super::sizes::{Rule, words};
+use super::types::Types;
 use crate::bytes::Cursor;
 use crate::input::read::Progress;
 use crate::model::addresses::Addresses;

@@ -1,8 +1,8 @@
 //! The first pass of loading: everything but the contents of objects.
 
-use super::hidden::hidden;
+use super::hidden::{hidden, is};
 use super::inference::{self, Found};
-use super::layout::{Class, ClassTable, is};
+use super::layout::{Class, ClassTable};
 use super::naming::{Strings, class_name};
 use super::neighbours::{Neighbours, Watch};
 use super::objects::Object;

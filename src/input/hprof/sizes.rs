@@ -18,7 +18,6 @@
 
 use super::classes::Statics;
 use super::fields::{Gaps, Widths};
-use super::layout::Class;
 use super::naming::Strings;
 use super::objects::PrimitiveArray;
 use super::primitives::IdSize;
@@ -116,15 +115,6 @@ impl Rule {
         match self {
             Self::Stated { object, .. } => *object,
             Self::HotSpot(layout) => layout.header,
-        }
-    }
-
-    /// Bytes of an instance of a class, with these values.
-    #[inline]
-    pub(super) fn instance(&self, class: &Class<'_>, values: &[u8]) -> u64 {
-        match class.words {
-            None => class.size,
-            Some(offset) => class.size.saturating_add(self.stack(words(values, offset))),
         }
     }
 

@@ -52,7 +52,7 @@ fn info_of_profile(
 ) -> Result<Info> {
     let header = *records.header();
     let loaded = super::load_profile(bytes, options.into())?;
-    let mut info = Info::new(&super::SPEC, header.version);
+    let mut info = super::SPEC.summary(header.version);
     info.kind = Kind::Profile;
     info.add_metadata("id_size", header.id_size.bytes());
     info.add_metadata("timestamp_ms", header.timestamp);
@@ -226,7 +226,7 @@ impl<'a> Totals<'a> {
 
     fn into_info(mut self, records: &Records<'_>, damage: Option<Error>) -> Info {
         let header = records.header();
-        let mut info = Info::new(&super::SPEC, header.version);
+        let mut info = super::SPEC.summary(header.version);
         info.add_metadata("id_size", header.id_size.bytes());
         info.add_metadata("timestamp_ms", header.timestamp);
         info.records = self.record_counts();

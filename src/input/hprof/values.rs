@@ -1,7 +1,7 @@
 //! The values of whole objects: texts, numbers, bytes. Decoded from the file on demand. Fields are
 //! in `members`.
 
-use super::layout::is;
+use super::hidden::is;
 use super::objects::{Instance, Object};
 use super::primitives::{IdSize, Value as FieldValue};
 use super::records::{HeapRec, read_heap_record};

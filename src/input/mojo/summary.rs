@@ -20,7 +20,7 @@ use std::num::Saturating;
 /// When the header cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tally, damage) = Tally::of(bytes, options)?;
-    let mut info = Info::new(&super::SPEC, tally.version.to_string());
+    let mut info = super::SPEC.summary(tally.version.to_string());
     info.set_damage(damage);
     for (key, value) in &tally.metadata {
         info.add_metadata(String::from_utf8_lossy(key), String::from_utf8_lossy(value));

@@ -97,7 +97,8 @@ pub use sections::Section;
 pub use summary::info;
 
 use crate::error::{Error, Result};
-use crate::input::format::{Format, FormatSpec, HeapReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, HeapReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

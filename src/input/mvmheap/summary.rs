@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// When the magic is none of this format.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut dump = Dump::read(bytes)?;
-    let mut info = Info::new(&super::SPEC, dump.format_version());
+    let mut info = super::SPEC.summary(dump.format_version());
     let done = AtomicU64::new(16);
     let summaries: Vec<_> = dump
         .snapshots

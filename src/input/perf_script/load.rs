@@ -3,7 +3,8 @@
 //! The numbers of a sample are 1 and its period, which belongs to its event: one value type for all
 //! samples, and one for each event that has periods.
 
-use super::lines::{PerfFrame, PerfLine, PerfLines, PerfSample};
+use super::lines::{PerfLine, PerfLines};
+use super::parse::{PerfFrame, PerfSample};
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};

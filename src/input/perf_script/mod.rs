@@ -19,11 +19,13 @@ mod load;
 mod parse;
 mod summary;
 
-pub use lines::{PerfFrame, PerfLine, PerfLines, PerfSample, for_each_record};
+pub use lines::{PerfLine, PerfLines, for_each_record};
 pub use load::load;
+pub use parse::{PerfFrame, PerfSample};
 pub use summary::{check, info};
 
-use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

@@ -1,7 +1,57 @@
 //! The parts of a line.
 
-use super::lines::{PerfFrame, PerfSample};
+use crate::model::fields::FieldSink;
 use memchr::memmem::rfind;
+
+/// The first line of a sample. What the line does not have is `None` or empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerfSample<'a> {
+    /// The name of the thread, which is the program's unless the program has changed it.
+    pub comm: &'a [u8],
+    /// Process id.
+    pub pid: Option<i64>,
+    /// Thread id.
+    pub tid: i64,
+    /// The processor.
+    pub cpu: Option<u64>,
+    /// The text of the time in seconds.
+    pub time: Option<&'a [u8]>,
+    /// The period: nanoseconds for clocks, otherwise events.
+    pub period: Option<u64>,
+    /// The event, such as `cycles:u`.
+    pub event: &'a [u8],
+}
+
+/// A frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerfFrame<'a> {
+    /// The address of the instruction, or its offset in the file that it was loaded from.
+    pub address: u64,
+    /// The function without the offset in it; `[unknown]` or empty if there is no symbol.
+    pub symbol: &'a [u8],
+    /// The file of the program or library, such as `[kernel.kallsyms]`; may be empty.
+    pub dso: &'a [u8],
+}
+
+impl PerfSample<'_> {
+    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+        sink.text("comm", self.comm);
+        if let Some(pid) = self.pid {
+            sink.signed("pid", pid.into());
+        }
+        sink.signed("tid", self.tid.into());
+        if let Some(cpu) = self.cpu {
+            sink.unsigned("cpu", cpu);
+        }
+        if let Some(time) = self.time {
+            sink.text("time", time);
+        }
+        if let Some(period) = self.period {
+            sink.unsigned("period", period);
+        }
+        sink.text("event", self.event);
+    }
+}
 
 /// The first line of a sample, and what follows the event. None if it has neither a time nor an
 /// event.

@@ -16,7 +16,7 @@ use crate::model::profile::Profile;
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = read(bytes, options)?;
     let lines = Lines::count(bytes);
-    let mut info = Info::new(&super::SPEC, "");
+    let mut info = super::SPEC.summary("");
     info.set_damage(damage);
     for (key, value) in header(bytes) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

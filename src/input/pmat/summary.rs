@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let layout = records.layout.clone();
-    let mut info = Info::new(&super::SPEC, format!("0.{}", layout.minor));
+    let mut info = super::SPEC.summary(format!("0.{}", layout.minor));
     let mut by_type: FxHashMap<&str, u64> = FxHashMap::default();
     let (mut roots, mut objects, mut bytes_of_objects) = (0u64, 0u64, 0u64);
     let (mut packages, mut blessed) = (0u64, 0u64);

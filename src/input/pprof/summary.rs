@@ -25,7 +25,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let loaded =
         load_in_parts(bytes, options.into(), Parts { size: Parts::SIZE, take: &mut take })?;
     own.add(&loaded.profile);
-    let mut info = Info::new(&super::SPEC, "");
+    let mut info = super::SPEC.summary("");
     info.set_damage(loaded.damage);
     for (key, value) in tables.metadata() {
         info.add_metadata(key, value);

@@ -81,7 +81,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         root_lines = root_lines.saturating_add(part.roots.len() as u64);
         totals.add_totals(part);
     }
-    let mut info = Info::new(&super::SPEC, "");
+    let mut info = super::SPEC.summary("");
     for (name, count) in
         [("root", root_lines), ("shape", totals.shapes), ("object", totals.objects)]
     {

@@ -15,7 +15,7 @@ use crate::model::profile::Profile;
 /// When there is neither a list of frames nor a profile.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, profile, damage) = read(bytes, options)?;
-    let mut info = Info::new(&super::SPEC, "");
+    let mut info = super::SPEC.summary("");
     info.set_damage(damage);
     info.records.add("frame", document.frame_count);
     info.records.add("profile", document.profiles.len() as u64);

@@ -22,7 +22,8 @@ pub use document::for_each_record;
 pub use load::load;
 pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
 
-use crate::input::format::{Format, FormatSpec, ProfileReader, Readers};
+use crate::input::format::Format;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The names, the detection and the readers of CPU profiles.
 pub(super) static CPU: FormatSpec = FormatSpec {

@@ -4,10 +4,10 @@ use super::document::Document;
 use super::load::profile;
 use crate::error::{Error, Result};
 use crate::input::check::Findings;
-use crate::input::format::FormatSpec;
 use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
+use crate::input::spec::FormatSpec;
 use crate::model::profile::Mode;
 
 /// Summarizes a CPU profile.
@@ -29,7 +29,7 @@ pub fn info_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, damage) = read(bytes, options)?;
     let profile = profile(&document, options.into())?.finish();
-    let mut info = Info::new(spec, "");
+    let mut info = spec.summary("");
     info.set_damage(damage);
     for (key, value) in [("startTime", document.start), ("endTime", document.end)] {
         info.metadata.extend(value.map(|value| crate::input::info::Metadatum {

@@ -1,8 +1,7 @@
 //! The numbers of contents: equal ones share a number.
 
 use super::shape::Shape;
-use super::values::is_block;
-use crate::model::heap::{Heap, Value};
+use crate::model::heap::{Heap, ObjectId, Value};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
@@ -59,6 +58,11 @@ impl ContentNumbers {
         let count = self.counts.get(&shape).copied().unwrap_or_default();
         (number.into(), count.into())
     }
+}
+
+/// Whether the memory of an object is plain contents without references.
+pub(super) fn is_block(heap: &Heap<'_>, object: ObjectId) -> bool {
+    heap.references.range(object).is_empty()
 }
 
 pub(super) fn hash(contents: &[u8]) -> u64 {

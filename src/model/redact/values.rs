@@ -1,6 +1,6 @@
 //! Redacted contents of objects.
 
-use super::numbers::{ContentNumbers, hash};
+use super::numbers::{ContentNumbers, hash, is_block};
 use super::shape::Shape;
 use crate::model::heap::{
     Array, EachElement, EachField, Field, FieldValue, Heap, Known, ObjectId, ObjectValues, Room,
@@ -95,11 +95,6 @@ impl ObjectValues for RedactedValues<'_> {
     fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
         self.inner.elements(heap, object, start, &mut |index, value| each(index, redacted(value)));
     }
-}
-
-/// Whether the memory of an object is plain contents without references.
-pub(super) fn is_block(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.references.range(object).is_empty()
 }
 
 /// Only references stay.

@@ -1,9 +1,10 @@
 //! Objects with fields: where in an instance everything stands, found once for each plan.
 
 use super::classes::Classes;
+use super::ephemerons::is_weak;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
+use super::plan::{Field, Form, Key, Plan, Plans, ValueKind};
 use super::records::{put_id, width};
 use super::report::{HprofReport, LossKind, Losses};
 use super::spill::External;

@@ -33,6 +33,7 @@
 //! everything else that hprof cannot say is counted in the [`HprofReport`].
 
 mod classes;
+mod ephemerons;
 mod fields;
 mod filling;
 mod ids;

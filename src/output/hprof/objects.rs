@@ -1,8 +1,9 @@
 //! The second pass: every object, in the order of the heap.
 
 use super::Writer;
+use super::ephemerons::is_weak;
 use super::instances::{Instance, Instances, Surroundings};
-use super::plan::{Form, ValueKind, is_weak};
+use super::plan::{Form, ValueKind};
 use super::records::{TRACE, put_id, sub, width};
 use super::report::LossKind;
 use super::spill::{External, INSIDE};

@@ -8,14 +8,13 @@
 mod fields;
 mod group;
 
+use super::ephemerons::is_weak;
 use super::filling::{Filling, NULLS};
 use super::layout::Layout;
 use super::share::Share;
 use super::spill::External;
 use crate::java::{FieldType, PRIMITIVES};
-use crate::model::heap::{
-    Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value,
-};
+use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Type, TypeId, TypeKind, Value};
 pub(super) use fields::Field;
 use fields::fields;
 use group::{Group, group};
@@ -400,23 +399,4 @@ fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) -> bool 
 fn collect_kept(heap: &Heap<'_>, object: ObjectId, external: External, keys: &mut Vec<Key>) {
     collect_keys(heap, object, keys);
     keys.retain(|&(label, _)| external.keeps(label));
-}
-
-/// Whether a reference is to be written as weak. The value of an ephemeron is not: nothing else
-/// would keep it alive.
-#[inline]
-pub(super) fn is_weak(heap: &Heap<'_>, holder: ObjectId, reference: &Reference) -> bool {
-    reference.weak && !ephemerons(heap, holder).any(|value| value == reference.target)
-}
-
-/// The values of an object's ephemerons.
-pub(super) fn ephemerons<'h>(
-    heap: &'h Heap<'_>,
-    holder: ObjectId,
-) -> impl Iterator<Item = ObjectId> + 'h {
-    let first = heap.ephemerons.partition_point(|pair| pair.holder < holder);
-    heap.ephemerons[first..]
-        .iter()
-        .take_while(move |pair| pair.holder == holder)
-        .map(|pair| pair.value)
 }

@@ -5,7 +5,7 @@
 //! for the external bytes holds them, one step further away.
 
 use super::Writer;
-use super::plan::is_weak;
+use super::ephemerons::is_weak;
 use super::report::LossKind;
 use crate::model::heap::{Label, LabelKind, ObjectId};
 use std::io::{self, Write};

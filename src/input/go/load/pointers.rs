@@ -3,6 +3,7 @@
 use super::interfaces::{Hint, Hints, Interfaces};
 use super::place::Placed;
 use super::survey::Survey;
+use super::words::Words;
 use crate::input::go::fields::{Field, FieldKind};
 use crate::input::go::phantoms::{Rule, largest};
 use crate::model::addresses::Addresses;
@@ -15,28 +16,6 @@ use std::num::Saturating;
 pub(super) const HEADER: u64 = 8;
 /// Largest slot of an object that may have a malloc header.
 pub(super) const LARGEST_WITH_HEADER: u64 = 32768;
-
-/// Words of the process that was dumped.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    /// 4 or 8 bytes.
-    pub(super) size: u64,
-    pub(super) big_endian: bool,
-}
-
-impl Words {
-    /// The word at an offset; None if it is not all there.
-    #[inline]
-    pub(super) fn at(self, contents: &[u8], offset: u64) -> Option<u64> {
-        let rest = contents.get(usize::try_from(offset).ok()?..)?;
-        Some(match (self.size, self.big_endian) {
-            (4, false) => u32::from_le_bytes(*rest.first_chunk()?).into(),
-            (4, true) => u32::from_be_bytes(*rest.first_chunk()?).into(),
-            (_, false) => u64::from_le_bytes(*rest.first_chunk()?),
-            (_, true) => u64::from_be_bytes(*rest.first_chunk()?),
-        })
-    }
-}
 
 /// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
 fn smallest_with_header(survey: &Survey<'_>) -> u64 {

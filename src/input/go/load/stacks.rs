@@ -5,7 +5,8 @@
 //! frame. So does this: a frame into which a live word points is scanned as a whole, and its words
 //! are live too.
 
-use super::pointers::{Faults, Reader, Words};
+use super::pointers::{Faults, Reader};
+use super::words::Words;
 use crate::input::go::goroutine::StackFrame;
 use crate::input::load::RootScan;
 

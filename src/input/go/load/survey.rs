@@ -3,7 +3,7 @@
 
 use super::CHUNK;
 use super::old::OldTypes;
-use super::pointers::Words;
+use super::words::Words;
 use crate::error::{Error, Result};
 use crate::input::go::draft::Draft;
 use crate::input::go::object::Object;

@@ -14,7 +14,7 @@ mod maps;
 mod text;
 mod view;
 
-use super::super::pointers::Words;
+use super::super::words::Words;
 use super::propagate::Lengths;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::version::Version;

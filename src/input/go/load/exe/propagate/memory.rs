@@ -7,7 +7,8 @@ use super::{HEADER, Item, Propagation};
 use crate::bytes::Cursor;
 use crate::input::go::fields::Fields;
 use crate::input::go::load::place::Placed;
-use crate::input::go::load::pointers::{Reader, Words};
+use crate::input::go::load::pointers::Reader;
+use crate::input::go::load::words::Words;
 use crate::model::heap::ObjectId;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {

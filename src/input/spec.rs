@@ -1,0 +1,117 @@
+//! The descriptions of the input formats.
+
+use super::check::Findings;
+use super::format::{Format, Kind};
+use super::histogram::TypeCounts;
+use super::info::Info;
+use super::load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
+use super::read::ReadOptions;
+use crate::error::{Error, Result};
+
+/// Everything the program knows about a format: what `formats` lists, how a file is detected, and
+/// the functions that read it.
+pub(crate) struct FormatSpec {
+    /// The format.
+    pub(super) format: Format,
+    /// The name in JSON and on the command line.
+    pub(super) name: &'static str,
+    /// The name for people.
+    pub(super) title: &'static str,
+    /// The versions that are read, for people.
+    pub(super) versions: &'static str,
+    /// The extensions that such files usually have. They are never used to detect a format.
+    pub(super) extensions: &'static [&'static str],
+    /// The bytes that such files begin with.
+    pub(super) magics: &'static [&'static [u8]],
+    /// Whether bytes without a magic are of the format.
+    pub(super) begins_otherwise: fn(&[u8]) -> bool,
+    /// The names of the records, in groups.
+    pub(super) record_names: &'static [&'static [&'static str]],
+    pub(super) info: fn(&[u8], ReadOptions<'_>) -> Result<Info>,
+    pub(super) check: fn(&[u8], ReadOptions<'_>) -> Result<Findings>,
+    /// The readers of the format's model.
+    pub(super) readers: Readers,
+}
+
+/// The readers of a format's model.
+pub(super) enum Readers {
+    /// All files are heaps.
+    Heap(HeapReader),
+    /// All files are profiles.
+    Profile(ProfileReader),
+    /// Nearly all files are heaps; `kind` is that of one of them.
+    Both { heap: HeapReader, profile: ProfileReader, kind: fn(&[u8]) -> Kind },
+}
+
+/// The functions that read heaps.
+pub(super) struct HeapReader {
+    pub(super) load: for<'a> fn(&'a [u8], LoadOptions<'_>) -> Result<Loaded<'a>>,
+    pub(super) histogram: fn(&[u8], LoadOptions<'_>) -> Result<TypeCounts>,
+    /// Bytes that an object and a reference take in a file at least. Compressed columns may take
+    /// less.
+    #[cfg_attr(
+        not(feature = "cli"),
+        allow(dead_code, reason = "the command line estimates memory with it")
+    )]
+    pub(super) least_bytes: (u64, u64),
+    /// For formats that write identity hash codes.
+    pub(super) identity_hashes: Option<IdentityHashes>,
+}
+
+/// The functions that read profiles.
+pub(super) struct ProfileReader {
+    pub(super) load: fn(&[u8], ProfileOptions<'_>) -> Result<LoadedProfile>,
+    /// Whether the files have samples in the order of time, and not only sums.
+    pub(super) has_order: bool,
+    /// For formats whose files may be larger than memory.
+    pub(super) load_in_parts: Option<LoadInParts>,
+}
+
+type IdentityHashes = fn(&[u8]) -> Result<Option<Vec<u32>>>;
+type LoadInParts = fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>;
+
+impl FormatSpec {
+    /// The summary of a file of the format before anything was read. An empty version is none.
+    pub(super) fn summary(&self, format_version: impl Into<String>) -> Info {
+        Info::new(self.format, self.kind(), format_version)
+    }
+
+    /// The kind of nearly all files of the format.
+    pub(super) fn kind(&self) -> Kind {
+        match self.readers {
+            Readers::Heap(_) | Readers::Both { .. } => Kind::Heap,
+            Readers::Profile(_) => Kind::Profile,
+        }
+    }
+
+    /// The kind of a file.
+    pub(super) fn kind_of(&self, bytes: &[u8]) -> Kind {
+        match self.readers {
+            Readers::Both { kind, .. } => kind(bytes),
+            _ => self.kind(),
+        }
+    }
+
+    /// None: no file of the format is a heap.
+    pub(super) fn heap(&self) -> Option<&HeapReader> {
+        match &self.readers {
+            Readers::Heap(heap) | Readers::Both { heap, .. } => Some(heap),
+            Readers::Profile(_) => None,
+        }
+    }
+
+    /// None: no file of the format is a profile.
+    pub(super) fn profile(&self) -> Option<&ProfileReader> {
+        match &self.readers {
+            Readers::Profile(profile) | Readers::Both { profile, .. } => Some(profile),
+            Readers::Heap(_) => None,
+        }
+    }
+
+    /// Returns the error for an input that does not begin with the magic of the format that
+    /// `--from` names.
+    pub(super) fn wrong_magic(&self) -> Error {
+        Error::corrupt(0, format!("not a file in the format {} ({})", self.name, self.title))
+            .hint("without --from, dumptool detects the format")
+    }
+}
