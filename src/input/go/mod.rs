@@ -53,6 +53,7 @@
 //! * [`summary`] and [`invariants`]: what `info` and `check` say;
 //! * [`load`](mod@load): the graph of objects.
 
+mod detect;
 pub mod draft;
 pub mod fields;
 pub mod goroutine;

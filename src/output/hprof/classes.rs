@@ -1,63 +1,19 @@
 //! Classes and names: what is known of both before the first object is written.
 
 use super::Writer;
+use super::class_table::{Class, Classes, OBJECT, Required, Static, serial};
 use super::fields::FieldNames;
 use super::labels::{array_class_name, class_name};
 use super::layout::Layout;
 use super::plan::{Form, Plans};
 use super::records::{TRACE, sub, tag};
-use super::required::{self, OBJECT, Required};
+use super::required;
 use super::roots::Roots;
 use crate::java::{CLASS, FieldType};
-use crate::model::heap::{Heap, Ids, ObjectId, TypeId};
+use crate::model::heap::{Heap, Ids, TypeId};
 use crate::model::names::{NameId, Names};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
-
-/// All classes, and all names that the file needs.
-pub(super) struct Classes {
-    pub(super) names: Names,
-    pub(super) required: Required,
-    /// Classes whose static fields are roots.
-    pub(super) holders: Vec<u32>,
-    list: Vec<Class>,
-    /// For each plan: the class of its objects.
-    of_plan: Vec<u32>,
-    /// For each call frame: its function and file.
-    pub(super) of_frames: Vec<(NameId, NameId)>,
-    /// For each thread: its name.
-    pub(super) of_threads: Vec<NameId>,
-}
-
-/// A class.
-pub(super) struct Class {
-    pub(super) name: NameId,
-    /// Row of the superclass.
-    pub(super) parent: u32,
-    /// Bytes of an instance; nothing for arrays.
-    pub(super) size: u32,
-    /// Its own fields, in the order of an instance's bytes.
-    pub(super) fields: Vec<(NameId, FieldType)>,
-    /// Static fields.
-    pub(super) statics: Vec<(NameId, Static)>,
-}
-
-impl Class {
-    /// A class without fields, below `java.lang.Object`.
-    pub(super) fn named(name: NameId) -> Self {
-        Self { name, parent: OBJECT, size: 0, fields: Vec::new(), statics: Vec::new() }
-    }
-}
-
-/// The value of a static field.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Static {
-    Object(ObjectId),
-    Long(u64),
-    /// [`IdSpace::first_helper`](super::ids::IdSpace::first_helper), which is known once all
-    /// classes are.
-    FirstHelper,
-}
 
 impl Classes {
     pub(super) fn of(heap: &Heap<'_>, layout: &Layout, plans: &Plans, roots: &Roots) -> Self {
@@ -81,20 +37,6 @@ impl Classes {
             heap.frames.iter().map(|frame| (name(frame.function), name(frame.file))).collect();
         classes.of_threads = heap.threads.iter().map(|thread| name(thread.name)).collect();
         classes
-    }
-
-    pub(super) fn add(&mut self, class: Class) -> u32 {
-        self.list.push(class);
-        self.list.len() as u32 - 1
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// The class of the objects of a plan.
-    pub(super) fn of_plan(&self, plan: u32) -> u32 {
-        self.of_plan[plan as usize]
     }
 
     /// The numbers that lead a reader from ids to objects of the heap: object k is `idBase + (k <<
@@ -240,9 +182,4 @@ impl<W: Write> Writer<'_, '_, W> {
         }
         Ok(())
     }
-}
-
-/// The serial number of a class, which must not be 0.
-pub(super) fn serial(class: u32) -> u32 {
-    class + 1
 }

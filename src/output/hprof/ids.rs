@@ -1,6 +1,6 @@
 //! Ids: objects first, then classes, names, and what the heap has no object for.
 
-use super::classes::Classes;
+use super::class_table::Classes;
 use super::layout::Layout;
 use crate::model::heap::{Heap, Ids, ObjectId};
 use crate::model::names::NameId;

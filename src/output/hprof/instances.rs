@@ -1,6 +1,6 @@
 //! Objects with fields: where in an instance everything stands, found once for each plan.
 
-use super::classes::Classes;
+use super::class_table::Classes;
 use super::ephemerons::is_weak;
 use super::ids::IdSpace;
 use super::layout::Layout;

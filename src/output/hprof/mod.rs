@@ -32,6 +32,7 @@
 //! Where the references alone are larger, MAT and hprof-slurp show more than VisualVM; that and
 //! everything else that hprof cannot say is counted in the [`HprofReport`].
 
+mod class_table;
 mod classes;
 mod ephemerons;
 mod fields;
@@ -56,7 +57,7 @@ pub use profile::write_profile;
 pub use report::{HprofReport, Loss};
 
 use crate::model::heap::Heap;
-use classes::Classes;
+use class_table::Classes;
 use filling::Filling;
 use ids::IdSpace;
 use instances::Scratch;

@@ -4,22 +4,9 @@
 //! and its subclasses (on retained sizes), and without a size of `java.lang.Object`, the only class
 //! that may have no superclass.
 
-use super::classes::{Class, Classes};
+use super::class_table::{Class, Classes, OBJECT, Required};
 use super::layout::Layout;
 use crate::java::FieldType;
-
-/// Rows of the classes that are used.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Required {
-    pub(super) string: u32,
-    pub(super) weak_reference: u32,
-    pub(super) object_array: u32,
-    pub(super) thread: u32,
-    pub(super) info: u32,
-}
-
-/// The row of `java.lang.Object`, from which all classes inherit.
-pub(super) const OBJECT: u32 = 0;
 
 /// Adds the required classes, `java.lang.Object` first.
 pub(super) fn add(classes: &mut Classes, layout: &Layout) -> Required {

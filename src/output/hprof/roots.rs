@@ -2,7 +2,7 @@
 //! call frames.
 
 use super::Writer;
-use super::classes::{Class, Classes, Static, serial};
+use super::class_table::{Class, Classes, Static, serial};
 use super::fields::Unique;
 use super::labels::field_name;
 use super::records::{TRACE, put_id, sub, tag};

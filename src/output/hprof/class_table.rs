@@ -1,0 +1,84 @@
+//! The classes of a file, as they are collected.
+
+use crate::java::FieldType;
+use crate::model::heap::ObjectId;
+use crate::model::names::{NameId, Names};
+
+/// All classes, and all names that the file needs.
+pub(super) struct Classes {
+    pub(super) names: Names,
+    pub(super) required: Required,
+    /// Classes whose static fields are roots.
+    pub(super) holders: Vec<u32>,
+    pub(super) list: Vec<Class>,
+    /// For each plan: the class of its objects.
+    pub(super) of_plan: Vec<u32>,
+    /// For each call frame: its function and file.
+    pub(super) of_frames: Vec<(NameId, NameId)>,
+    /// For each thread: its name.
+    pub(super) of_threads: Vec<NameId>,
+}
+
+/// A class.
+pub(super) struct Class {
+    pub(super) name: NameId,
+    /// Row of the superclass.
+    pub(super) parent: u32,
+    /// Bytes of an instance; nothing for arrays.
+    pub(super) size: u32,
+    /// Its own fields, in the order of an instance's bytes.
+    pub(super) fields: Vec<(NameId, FieldType)>,
+    /// Static fields.
+    pub(super) statics: Vec<(NameId, Static)>,
+}
+
+impl Class {
+    /// A class without fields, below `java.lang.Object`.
+    pub(super) fn named(name: NameId) -> Self {
+        Self { name, parent: OBJECT, size: 0, fields: Vec::new(), statics: Vec::new() }
+    }
+}
+
+/// The value of a static field.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Static {
+    Object(ObjectId),
+    Long(u64),
+    /// [`IdSpace::first_helper`](super::ids::IdSpace::first_helper), which is known once all
+    /// classes are.
+    FirstHelper,
+}
+
+impl Classes {
+    pub(super) fn add(&mut self, class: Class) -> u32 {
+        self.list.push(class);
+        self.list.len() as u32 - 1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The class of the objects of a plan.
+    pub(super) fn of_plan(&self, plan: u32) -> u32 {
+        self.of_plan[plan as usize]
+    }
+}
+
+/// Rows of the classes that are used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Required {
+    pub(super) string: u32,
+    pub(super) weak_reference: u32,
+    pub(super) object_array: u32,
+    pub(super) thread: u32,
+    pub(super) info: u32,
+}
+
+/// The row of `java.lang.Object`, from which all classes inherit.
+pub(super) const OBJECT: u32 = 0;
+
+/// The serial number of a class, which must not be 0.
+pub(super) fn serial(class: u32) -> u32 {
+    class + 1
+}
