@@ -177,7 +177,6 @@ impl<'a> Cursor<'a> {
     }
 
     fn uleb128_long(&mut self, what: &'static str) -> Result<u64> {
-        let start = self.offset();
         let mut value = 0u64;
         for (i, &byte) in self.rest.iter().take(10).enumerate() {
             if i == 9 && byte > 1 {
@@ -189,11 +188,7 @@ impl<'a> Cursor<'a> {
                 return Ok(value);
             }
         }
-        if self.rest.len() < 10 {
-            return Err(self.truncated(what));
-        }
-        Err(Error::corrupt(start, format!("{what} is a number of more than 64 bits"))
-            .expected("at most 10 bytes of LEB128"))
+        Err(self.not_leb128(what))
     }
 
     /// Skips `count` unsigned LEB128 numbers of at most 64 bits and returns how many of them are 0.
@@ -257,9 +252,18 @@ impl<'a> Cursor<'a> {
         Ok(zeros)
     }
 
+    /// The error for bytes of which no LEB128 number of 64 bits can be read: too few or too many.
+    #[cold]
+    fn not_leb128(&self, what: &'static str) -> Error {
+        if self.rest.len() < 10 {
+            return self.truncated(what);
+        }
+        Error::corrupt(self.offset(), format!("{what} is a number of more than 64 bits"))
+            .expected("at most 10 bytes of LEB128")
+    }
+
     /// A signed LEB128 number of at most 64 bits (the sign is bit 6 of the last byte).
     pub fn sleb128(&mut self, what: &'static str) -> Result<i64> {
-        let start = self.offset();
         let mut value = 0i64;
         for (i, &byte) in self.rest.iter().take(10).enumerate() {
             if i == 9 && byte != 0 && byte != 0x7f {
@@ -275,11 +279,7 @@ impl<'a> Cursor<'a> {
                 return Ok(value);
             }
         }
-        if self.rest.len() < 10 {
-            return Err(self.truncated(what));
-        }
-        Err(Error::corrupt(start, format!("{what} is a number of more than 64 bits"))
-            .expected("at most 10 bytes of LEB128"))
+        Err(self.not_leb128(what))
     }
 
     /// The bytes up to the next NUL, which is consumed and not returned.

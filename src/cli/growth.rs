@@ -53,7 +53,7 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
         }
         GrowthSort::Peak => series.sort_by_key(|series| std::cmp::Reverse(series.peak())),
     }
-    let shown = &series[..series.len().min(session.rows(args.limit, ROWS))];
+    let shown = session.shown(&series, args.limit, ROWS).0;
     let document = || {
         let files: Vec<Value> =
             args.files.iter().map(|path| path.display().to_string().into()).collect();

@@ -83,6 +83,16 @@ impl Session {
         }
     }
 
+    /// Splits rows into those to show, as [`Session::rows`] counts them, and those to omit.
+    pub(crate) fn shown<'r, T>(
+        &self,
+        rows: &'r [T],
+        limit: Option<u64>,
+        usual: usize,
+    ) -> (&'r [T], &'r [T]) {
+        rows.split_at(self.rows(limit, usual).min(rows.len()))
+    }
+
     /// Refuses output formats that a command does not have.
     pub(crate) fn only(&self, formats: &[OutputFormat], message: &str) -> Result<(), UsageError> {
         match formats.contains(&self.common.format) {

@@ -23,8 +23,7 @@ pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Statu
     let threads = Threads::of_dominators(&loaded.heap, loaded.graph(), dominators, args.each);
     let analysed = loaded.analysed();
     let list = List { analysed: &analysed, threads: &threads, session };
-    let (rows, omitted) =
-        threads.groups.split_at(session.rows(args.limit, ROWS).min(threads.groups.len()));
+    let (rows, omitted) = session.shown(&threads.groups, args.limit, ROWS);
     let count_of =
         |groups: &[ThreadGroup]| groups.iter().map(|group| group.threads.len()).sum::<usize>();
     let document = || {

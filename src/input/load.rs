@@ -267,6 +267,17 @@ pub struct LoadedProfile {
     pub damage: Option<Error>,
 }
 
+impl LoadedProfile {
+    /// The profile and the damage, for formats whose first line is a sample: damage before any
+    /// sample is an error.
+    pub(super) fn with_samples(self) -> Result<(Profile, Option<Error>)> {
+        match self.damage {
+            Some(error) if self.profile.total.samples() == 0 => Err(error),
+            damage => Ok((self.profile, damage)),
+        }
+    }
+}
+
 /// Takes a profile in parts, so that it needs no memory for stacks that do not come again.
 ///
 /// A part is a profile of which stacks and [`Profile::aggregate`] are those of the samples since

@@ -72,7 +72,7 @@ pub(super) fn run(
             changes.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()))
         }
     }
-    let shown = &changes[..changes.len().min(session.rows(args.limit, super::ROWS))];
+    let shown = session.shown(&changes, args.limit, super::ROWS).0;
     let unchanged = unchanged(before, &changes);
     let objects = match (args.heap.objects, has_retained) {
         (_, false) | (Some(DiffObjectsArg::All), _) => ObjectsArg::All,

@@ -57,7 +57,7 @@ pub(super) fn run(
             row.fate.new.len() as u64 + row.fate.gone.len() as u64,
         ))
     });
-    let shown = &rows[..rows.len().min(session.rows(args.limit, super::ROWS))];
+    let shown = session.shown(&rows, args.limit, super::ROWS).0;
     let document = || {
         let document = document(old, new)
             .with("old_snapshot", loaded_old.snapshot)

@@ -7,7 +7,9 @@ use crate::analysis::profile::{
 use crate::cli::args::{DiffArgs, DiffSort};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
-use crate::cli::profile::{Amount, ShortFiles, by_of, load_profile, nouns, total_json, unit_name};
+use crate::cli::profile::{
+    Amount, ShortFiles, by_of, headings, load_profile, nouns, total_json, unit_name,
+};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
@@ -90,7 +92,7 @@ pub(super) fn run(
             change(b).total_cmp(&change(a))
         });
     }
-    let (shown, rest) = all.split_at(session.rows(args.limit, super::ROWS).min(all.len()));
+    let (shown, rest) = session.shown(&all, args.limit, super::ROWS);
     let rows: Vec<Row> =
         shown.iter().map(|change| Row::of(change, metrics, (&amounts.0, &amounts.1))).collect();
     let document = || {
@@ -205,13 +207,7 @@ fn columns<'c>(
     files: &'c ShortFiles<'_>,
     session: &'c Session,
 ) -> Columns<'c, Row<'c>> {
-    let (heading, second) = match by {
-        TopBy::Frames(FrameBy::File) => ("FILE", ""),
-        TopBy::Frames(_) => ("FUNCTION", "FILE"),
-        TopBy::Thread => ("THREAD", ""),
-        TopBy::Process => ("PROCESS", ""),
-        TopBy::Tag => ("VALUE", ""),
-    };
+    let (heading, second) = headings(by);
     let what = move |row: &Row| {
         let what = &row.change.label.name;
         let mark = match (&row.change.old, &row.change.new) {

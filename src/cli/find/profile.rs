@@ -30,7 +30,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let wanted = Wanted::of(args);
     found.rows.retain(|row| wanted.has(&row.label));
     found.sort(metric, true);
-    let (rows, rest) = found.rows.split_at(session.rows(args.limit, 20).min(found.rows.len()));
+    let (rows, rest) = session.shown(&found.rows, args.limit, 20);
     let groups = Groups::of(profile, by);
     if let (true, Some(glob), Some(function)) =
         (found.rows.is_empty(), &args.type_glob, &wanted.function)

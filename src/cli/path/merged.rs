@@ -80,7 +80,7 @@ pub(super) fn print_merged(
         unreachable: total(heap, objects().filter(|object| shortest.by(*object).is_none())),
         incomplete: loaded.incomplete,
     };
-    let (shown, left) = merged.rows.split_at(session.rows(args.limit, 10).min(merged.rows.len()));
+    let (shown, left) = session.shown(&merged.rows, args.limit, 10);
     let rows: Vec<Row> = shown.iter().map(|row| self::row(heap, row, merged.steps(row))).collect();
     let document = || {
         let Total { count, bytes } = sum(left);

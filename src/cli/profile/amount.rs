@@ -56,6 +56,17 @@ pub(crate) fn nouns(by: TopBy) -> (&'static str, &'static str) {
     }
 }
 
+/// The headings of the columns that name rows: name and file.
+pub(crate) fn headings(by: TopBy) -> (&'static str, &'static str) {
+    match by {
+        TopBy::Frames(FrameBy::File) => ("FILE", ""),
+        TopBy::Frames(_) => ("FUNCTION", "FILE"),
+        TopBy::Thread => ("THREAD", ""),
+        TopBy::Process => ("PROCESS", ""),
+        TopBy::Tag => ("VALUE", ""),
+    }
+}
+
 /// The display of a metric's numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Amount {

@@ -7,7 +7,7 @@ mod load;
 mod pattern;
 mod rows;
 
-pub(super) use amount::{Amount, by_of, nouns, unit_name, whole};
+pub(super) use amount::{Amount, by_of, headings, nouns, unit_name, whole};
 pub(super) use files::ShortFiles;
 #[cfg(feature = "query")]
 pub(super) use load::load_samples;

@@ -74,7 +74,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         damage = damage.or(counted.damage);
     }
     let series = growth.finish();
-    let (shown, omitted) = series.split_at(session.rows(args.limit, super::ROWS).min(series.len()));
+    let (shown, omitted) = session.shown(&series, args.limit, super::ROWS);
     if session.common.format == OutputFormat::Csv {
         print_points(session, shown, &numbers)?;
     } else {

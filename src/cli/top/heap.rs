@@ -193,8 +193,7 @@ struct Top<'a> {
 impl<'a> Top<'a> {
     fn print(&self, args: &TopArgs, input: &Input) -> anyhow::Result<()> {
         let rows = &self.histogram.rows;
-        let (shown, omitted) =
-            rows.split_at(self.session.rows(args.limit, super::ROWS).min(rows.len()));
+        let (shown, omitted) = self.session.shown(rows, args.limit, super::ROWS);
         let document = || {
             let sum = sum(omitted);
             let omitted = Value::from([

@@ -5,8 +5,8 @@ use crate::cli::args::TopArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, ShortFiles, by_of, cost_columns, load_profile_in_parts, nouns, total_json, unit_name,
-    whole,
+    Amount, ShortFiles, by_of, cost_columns, headings, load_profile_in_parts, nouns, total_json,
+    unit_name, whole,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -24,8 +24,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     (selected.total, selected.without_frames) = (sums.total.clone(), sums.without_frames.clone());
     let mut all = sums.finish();
     all.sort(metric, args.cum);
-    let (shown, rest) =
-        all.rows.split_at(session.rows(args.limit, super::ROWS).min(all.rows.len()));
+    let (shown, rest) = session.shown(&all.rows, args.limit, super::ROWS);
     let document = || {
         let own = rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum));
         let samples: u64 = rest.iter().map(|row| row.sums.own.samples()).sum();
@@ -72,13 +71,7 @@ impl View<'_> {
         let &Self { by, metric, ref amount, ref files, .. } = self;
         let own = move |row: &TopRow| row.sums.own.get(metric);
         let total = move |row: &TopRow| row.sums.total.get(metric);
-        let (name, file) = match by {
-            TopBy::Frames(FrameBy::File) => ("FILE", ""),
-            TopBy::Frames(_) => ("FUNCTION", "FILE"),
-            TopBy::Thread => ("THREAD", ""),
-            TopBy::Process => ("PROCESS", ""),
-            TopBy::Tag => ("VALUE", ""),
-        };
+        let (name, file) = headings(by);
         let keys: &[_] = match by {
             TopBy::Frames(_) => &["own", "own_share", "sum", "sum_share", "what", "file", "bar"],
             // A thread has one number only.

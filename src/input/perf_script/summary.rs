@@ -2,19 +2,18 @@
 
 use super::lines::{PerfLine, PerfLines};
 use super::load::{header, load};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::check::Findings;
 use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
-use crate::model::profile::Profile;
 
 /// Summarizes a profile.
 ///
 /// # Errors
 /// When the first line with text is not a sample.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    let (profile, damage) = read(bytes, options)?;
+    let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let lines = Lines::count(bytes);
     let mut info = super::SPEC.summary("");
     info.set_damage(damage);
@@ -36,7 +35,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 /// # Errors
 /// As [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    let (profile, damage) = read(bytes, options)?;
+    let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut findings = Findings::default();
     let skipped = Lines::count(bytes).skipped;
     findings.none("lines.frames", skipped, "indented lines that are not frames");
@@ -44,15 +43,6 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     findings.none("numbers.clamped", profile.notes.clamped, "numbers that do not fit into 64 bits");
     findings.set_damage(damage);
     Ok(findings)
-}
-
-/// A profile. A file whose first line is damaged is an error.
-fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
-    let loaded = load(bytes, options.into())?;
-    match loaded.damage {
-        Some(error) if loaded.profile.total.samples() == 0 => Err(error),
-        damage => Ok((loaded.profile, damage)),
-    }
 }
 
 struct Lines {
