@@ -1,4 +1,4 @@
-//! Classes and names: what is known of both before the first object is written.
+//! The classes and names of the file, complete before the first object is written.
 
 use super::Writer;
 use super::class_table::{Class, Classes, OBJECT, Required, Static, serial};
@@ -40,7 +40,7 @@ impl Classes {
     }
 
     /// The numbers that lead a reader from ids to objects of the heap: object k is `idBase + (k <<
-    /// idShift)` unless ids are addresses, and everything from `firstHelper` on was made up.
+    /// idShift)` unless ids are addresses, and ids from `firstHelper` on belong to helper objects.
     fn add_info(&mut self, heap: &Heap<'_>, layout: &Layout) {
         let first_row = match &heap.ids {
             Ids::Rows(first) => *first,
@@ -61,8 +61,8 @@ impl Classes {
     }
 
     fn add_plans(&mut self, heap: &Heap<'_>, layout: &Layout, plans: &Plans) {
-        // How many classes with fields each type gets, its name, the class above them, and the
-        // array class.
+        // For each type: the number of its classes with fields, its name, the class above them, and
+        // the array class.
         let mut shapes = vec![0u32; heap.types.len()];
         for plan in plans.plans.iter().filter(|plan| plan.form == Form::Fields) {
             shapes[plan.type_id.0 as usize] += 1;
@@ -74,7 +74,8 @@ impl Classes {
         let mut field_names = FieldNames::default();
         for plan in &plans.plans {
             let row = plan.type_id.0 as usize;
-            // An instance keeps its class alive, and that the class object of the heap.
+            // An instance keeps its class alive, and the class keeps the class object of the heap
+            // alive.
             let held = || {
                 plan.class
                     .map(|class| (held_name, Static::Object(class)))

@@ -1,28 +1,29 @@
 //! The budget of zeros that represent sizes.
 //!
-//! The size of an object is a number in a dump, and readers of hprof see only what is really there:
-//! fields, elements. What a dump has no contents of is filled up with zeros, which have a budget
-//! for the whole file. All objects share it, see [`Share`](super::share::Share).
+//! A dump states the size of an object as a number, but readers of hprof compute it from fields and
+//! elements. Bytes whose contents the dump lacks are written as zeros, within a budget for the
+//! whole file that all objects share: see [`Share`](super::share::Share).
 
 use super::share::Share;
 use crate::model::heap::{Heap, ObjectId, Value};
 use rustc_hash::FxHashSet;
 
-/// Bytes of zeros for all objects: so many, and so many for each object. The losses quote them.
+/// The budget of zeros in bytes: a fixed part, and a part for each object. The losses quote both.
 pub(super) const BUDGET: (u64, u64) = (32 << 20, 256);
 
-/// Bytes of null references in objects of wide classes: so many, and so many for each of those
-/// objects. A class is wide if its references alone take more than the second of the two.
+/// The budget of null references in objects of wide classes in bytes: a fixed part, and a part for
+/// each of those objects. A class is wide if its references alone take more than the second of the
+/// two.
 pub(super) const NULLS: (u64, u64) = BUDGET;
 
-/// Bytes that the records of classes may take for fields that fill up: so many, and so many for
+/// The budget of padding fields in the records of classes in bytes: a fixed part, and a part for
 /// each object.
 const CLASS_FIELDS: (u64, u64) = (8 << 20, 64);
 
-/// Bytes of texts that were there before: so many, and so many for each object.
+/// The budget of repeated texts in bytes: a fixed part, and a part for each object.
 const REPEATED_TEXTS: (u64, u64) = (16 << 20, 64);
-/// Texts up to this length in bytes may be there any number of times, and all others are cut to it
-/// once the budget is spent.
+/// Texts up to this length in bytes may repeat without limit. Longer ones are cut to it once the
+/// budget is spent.
 const SHORT_TEXT: usize = 256;
 
 /// The rest of the budgets.
@@ -31,7 +32,7 @@ pub(super) struct Filling {
     pub(super) limit: u64,
     class_fields: u64,
     repeated_texts: u64,
-    /// Identities of the texts that are there and not short.
+    /// Identities of the long texts that have been written.
     texts: FxHashSet<u64>,
 }
 
@@ -46,7 +47,7 @@ impl Filling {
         }
     }
 
-    /// As much of an object's size as may be written.
+    /// Returns how much of an object's size may be written.
     #[inline]
     pub(super) fn size(&self, heap: &Heap<'_>, object: ObjectId) -> u64 {
         let size = heap.shallow.get(object.index());
@@ -57,16 +58,16 @@ impl Filling {
         }
     }
 
-    /// Takes from the budget of classes. False: there is not so much left.
+    /// Takes bytes from the budget of classes. Returns `false` if fewer are left.
     pub(super) fn take_class_fields(&mut self, bytes: u64) -> bool {
         let rest = self.class_fields.checked_sub(bytes);
         self.class_fields = rest.unwrap_or(self.class_fields);
         rest.is_some()
     }
 
-    /// As much of a text as may be written. Texts of a dump may share their contents: a long one
-    /// that many objects have must not be there for each of them.
-    /// `identity` is the same for equal texts.
+    /// Returns how much of a text may be written. Texts of a dump may share their contents: a long
+    /// one that many objects share must not be written for each of them. `identity` is the same for
+    /// equal texts.
     pub(super) fn text<'t>(&mut self, text: &'t str, identity: impl FnOnce() -> u64) -> &'t str {
         if text.len() <= SHORT_TEXT || self.texts.insert(identity()) {
             return text;
@@ -95,7 +96,7 @@ fn limit(heap: &Heap<'_>, budget: u64) -> u64 {
     share.limit(budget)
 }
 
-/// Bytes of an object of which the dump has more than a number: references, or contents.
+/// The bytes of an object that the dump has as references or contents, not only as a size.
 fn earned(heap: &Heap<'_>, object: ObjectId) -> u64 {
     let contents = match &heap.values {
         None => 0,

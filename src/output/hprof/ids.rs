@@ -1,16 +1,16 @@
-//! Ids: objects first, then classes, names, and what the heap has no object for.
+//! Ids: those of objects first, then those of classes, names and helper objects.
 
 use super::class_table::Classes;
 use super::layout::Layout;
 use crate::model::heap::{Heap, Ids, ObjectId};
 use crate::model::names::NameId;
 
-/// Gives everything its id. None is 0, none is given twice, and not all are multiples of 16: MAT
-/// takes the largest power of two that divides all distances for the alignment of objects and
-/// rounds sizes up to it.
+/// Assigns ids. No id is 0, no id is assigned twice, and not all are multiples of 16: MAT takes the
+/// largest power of two that divides all distances as the alignment of objects and rounds sizes up
+/// to it.
 pub(super) struct IdSpace {
     shift: u32,
-    /// Of objects, if they are their ids.
+    /// The addresses of objects, if these are the ids.
     addresses: Option<Vec<u64>>,
     classes: u64,
     names: u64,
@@ -46,7 +46,7 @@ impl IdSpace {
         ids
     }
 
-    /// Of an object of the heap.
+    /// The id of an object of the heap.
     #[inline]
     pub(super) fn object(&self, object: ObjectId) -> u64 {
         match &self.addresses {
@@ -55,23 +55,23 @@ impl IdSpace {
         }
     }
 
-    /// Of a class, by its row.
+    /// The id of a class, by its row.
     #[inline]
     pub(super) fn class(&self, class: u32) -> u64 {
         self.classes + (u64::from(class) << self.shift)
     }
 
-    /// Of a name of [`Classes::names`].
+    /// The id of a name of [`Classes::names`].
     pub(super) fn name(&self, name: NameId) -> u64 {
         self.names + (u64::from(name.0) << self.shift)
     }
 
-    /// Of a call frame, by its row.
+    /// The id of a call frame, by its row.
     pub(super) fn frame(&self, frame: u32) -> u64 {
         self.frames + (u64::from(frame) << self.shift)
     }
 
-    /// Of the instance that represents a thread, by its row.
+    /// The id of the instance that represents a thread, by its row.
     pub(super) fn thread(&self, thread: u32) -> u64 {
         self.threads + (u64::from(thread) << self.shift)
     }
@@ -83,13 +83,13 @@ impl IdSpace {
         first
     }
 
-    /// A new id, for something that the heap has no object for.
+    /// A new id, for a helper object.
     #[inline]
     pub(super) fn fresh(&mut self) -> u64 {
         self.reserve(1)
     }
 
-    /// The first id that is none of an object of the heap.
+    /// The first id after those of the objects of the heap.
     pub(super) fn first_helper(&self) -> u64 {
         self.classes
     }

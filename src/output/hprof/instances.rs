@@ -1,4 +1,5 @@
-//! Objects with fields: where in an instance everything stands, found once for each plan.
+//! Objects with fields: the places of references and values in an instance, found once for each
+//! plan.
 
 use super::class_table::Classes;
 use super::ephemerons::is_weak;
@@ -45,7 +46,7 @@ pub(super) struct Instance {
     /// Where the slots are.
     first: usize,
     keys: u32,
-    /// Slots that say something, which are the first of them.
+    /// The number of slots in use, which come first.
     known: u32,
     /// Rows of `values`.
     values: Range<u32>,
@@ -161,8 +162,8 @@ impl Instances {
         }
     }
 
-    /// Puts the ids of an object's references where its plan, that in this row, has them. Returns
-    /// how many references there are.
+    /// Writes the ids of an object's references to the places that the plan in this row gives them.
+    /// Returns the number of references.
     #[inline]
     pub(super) fn fill_references(
         &mut self,
@@ -252,8 +253,8 @@ impl Instances {
         }
     }
 
-    /// Puts the number or the memory of an object of the plan in this row into its fields, and the
-    /// array of its external bytes.
+    /// Writes the number or the memory of an object into its fields, and the reference to the array
+    /// of its external bytes. `row` is that of its plan.
     #[inline]
     pub(super) fn fill_values(
         &self,
@@ -312,9 +313,8 @@ impl Instances {
     }
 }
 
-/// References that come in the order of the slots, of which some are null. There is nothing to
-/// branch on but the number of slots: which ones are null is in no order that the processor could
-/// foresee.
+/// References that come in the order of the slots, of which some are null. The loop branches on the
+/// number of slots only: the processor could not predict which slots are null.
 #[inline]
 fn fill_in_order(
     labels: &[Label],
@@ -350,8 +350,7 @@ fn starts_with(slots: &[Slot], labels: &[Label]) -> bool {
     !labels.is_empty() && labels.len() <= slots.len() && same()
 }
 
-/// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts
-/// as 0.
+/// Writes numbers from the memory of an object in hprof's byte order. Missing memory counts as 0.
 fn put_contents(
     place: &mut [u8],
     value: &Value<'_>,
@@ -384,7 +383,7 @@ fn put_swapped<const N: usize>(place: &mut [u8], bytes: &[u8]) {
     }
 }
 
-/// Puts a value that is a number. False: it is none.
+/// Writes a value that is a number. Returns `false` for other values.
 fn put_number(place: &mut [u8], value: &Value<'_>, basic: FieldType) -> bool {
     match (value, basic) {
         (Value::Integer(value), FieldType::Long) => {

@@ -1,14 +1,14 @@
-//! Names as readers need them: of classes, and of fields.
+//! Names of classes and fields, as readers accept them.
 
 use crate::model::heap::{Label, LabelKind, Type};
 use crate::model::names::Names;
 use std::borrow::Cow;
 
 /// The name of a type's class: `dart:core._List`, or the type's name alone if it contains its
-/// namespace. Readers take names apart, so that some are changed:
+/// namespace. Readers parse names, so some are changed:
 /// * nothing may begin with `[` but arrays, so that Go's `[]byte` becomes `type []byte`;
 /// * nothing may end with `[]` but arrays, so that `T[]` becomes `T[ ]`;
-/// * MAT has its own idea of what `<method>` and the like mean;
+/// * MAT gives `<method>` and the like a meaning of its own;
 /// * VisualVM finds `java.lang.Object` by its name and takes the size of a header from it, so that
 ///   the type of a Java heap's own plain objects becomes `type java.lang.Object`.
 pub(super) fn class_name(names: &Names, of: &Type) -> String {
@@ -34,8 +34,7 @@ pub(super) fn class_name(names: &Names, of: &Type) -> String {
     text
 }
 
-/// A text as a part of names that are put together. One text may be part of many names, so that it
-/// must not be long.
+/// A text as a part of composed names. One text may be part of many names, so it is cut.
 pub(super) fn part(text: &str) -> &str {
     const LONGEST: usize = 1024;
     &text[..text.floor_char_boundary(LONGEST)]

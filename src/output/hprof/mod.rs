@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Two passes over the heap: `plan` finds how each object is written, then everything is written in
-//! order, without seeking. What becomes of an object:
+//! order, without seeking. The forms of objects:
 //!
 //! | object | written as |
 //! |---|---|
@@ -27,10 +27,10 @@
 //! | root | a static field, named by its label, of a class `GC roots: <group>`; in a call frame: a local variable of a thread |
 //! | thread | an instance of `dumptool.Thread`, a subclass of `java.lang.Thread` |
 //!
-//! Readers compute sizes by themselves: MAT and hprof-slurp from the fields, VisualVM takes the
-//! class's word for instances. So the class says the true size, and fields are padded up to it.
-//! Where the references alone are larger, MAT and hprof-slurp show more than VisualVM; that and
-//! everything else that hprof cannot say is counted in the [`HprofReport`].
+//! Readers compute sizes: MAT and hprof-slurp from the fields, VisualVM from the size stored in the
+//! class record. So the class states the true size, and fields are padded up to it. If the
+//! references alone are larger, MAT and hprof-slurp show more than VisualVM. The [`HprofReport`]
+//! counts these objects and everything else that hprof cannot express.
 
 mod class_table;
 mod classes;
@@ -79,7 +79,7 @@ pub struct HprofOptions {
 }
 
 impl HprofOptions {
-    /// Sets what objects are called.
+    /// Sets the ids of objects.
     #[must_use]
     pub fn ids(self, ids: IdKind) -> Self {
         Self { ids, ..self }
@@ -100,13 +100,13 @@ pub enum IdKind {
     /// 1)`.
     #[default]
     Compact,
-    /// Their addresses, in 8 bytes if they need them, where the heap has addresses; otherwise as
-    /// `Compact`. References take 8 bytes then, so that more objects appear larger than they are.
+    /// The addresses of objects, if the heap has addresses; otherwise as `Compact`. If addresses
+    /// need 8 bytes, so do references, and more objects appear larger than they are.
     Address,
 }
 
-/// Writes a heap, in one go and without seeking. Memory: 4 bytes an object, 12 with addresses as
-/// ids.
+/// Writes a heap, in one pass over the output. Takes 4 bytes of memory per object, 12 with
+/// addresses as ids.
 ///
 /// # Errors
 /// When the output cannot be written.
@@ -144,8 +144,8 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::R
     Ok(writer.report)
 }
 
-/// The state of a heap that is being written. Each part of the file has its methods beside what it
-/// consists of.
+/// The state of a heap that is being written. The methods that write a part of the file stand
+/// beside the data of that part.
 struct Writer<'w, 'a, W> {
     heap: &'w Heap<'a>,
     layout: Layout,

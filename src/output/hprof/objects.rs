@@ -209,8 +209,8 @@ impl<W: Write> Writer<'_, '_, W> {
         self.out.zeros((length - written) * self.layout.reference())
     }
 
-    /// Where the elements of an array end if they can stand at their indexes, with everything else
-    /// behind them.
+    /// The end of the elements of an array, if they can stand at their indexes with everything else
+    /// after them.
     fn elements(&self, object: ObjectId, count: u64, length: u64) -> Option<u64> {
         let mut next = 0;
         let mut elements = 0;
@@ -237,9 +237,9 @@ impl<W: Write> Writer<'_, '_, W> {
         id
     }
 
-    /// MAT takes references for 4 bytes wide once an array of references begins where the one
-    /// before would still go on if they were 8 bytes wide. An empty array elsewhere keeps two such
-    /// arrays from following each other.
+    /// MAT concludes that references are 4 bytes wide if an array of references begins before the
+    /// end that the previous one would have with references of 8 bytes. An empty array elsewhere
+    /// keeps two such arrays from following each other.
     pub(super) fn keep_apart(&mut self, id: u64, length: u64) -> io::Result<()> {
         if !self.layout.wide {
             return Ok(());
@@ -284,8 +284,8 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// An array of Java's, with the elements that it has. Where headers are smaller here than in
-    /// the JVM it came from, some more make its size right.
+    /// Writes a Java array with its elements. Where headers are smaller here than in the JVM that
+    /// wrote the dump, additional elements make up for the size.
     fn numbers(&mut self, object: ObjectId, basic: FieldType) -> io::Result<()> {
         let width = u64::from(width(basic));
         let size = self.heap.shallow.get(object.index());
@@ -378,7 +378,7 @@ fn fill_elements(
     let labels = references.label.get(rows.clone()).unwrap_or_default();
     let any_weak = references.any_weak(rows.clone());
     let width = if around.wide { 8 } else { 4 };
-    // What is no element follows them, or everything stands in its order.
+    // Other references follow the elements; without elements, all stand in their order.
     let mut next = elements.unwrap_or(0);
     let mut labelled = 0;
     for (row, &target) in rows.clone().zip(&references.target[rows.clone()]) {

@@ -1,9 +1,9 @@
 //! The first pass: how each object is written.
 //!
 //! Objects of one type and size share a class whose fields are all labels that occur among them, so
-//! that a field that is null in some objects does not make a class of its own. Where that would
-//! take more room than the objects have, each sequence of labels gets a class; and where those, or
-//! the sizes, are too many, the type is written as arrays.
+//! that a field that is null in some objects does not make a class of its own. If that takes more
+//! room than the objects have, each sequence of labels gets a class. If there are too many
+//! sequences or sizes, the type is written as arrays.
 
 mod fields;
 mod group;
@@ -46,7 +46,7 @@ pub(super) struct Plan {
     pub(super) class: Option<ObjectId>,
     /// Bytes of each object; nothing for arrays and texts, whose sizes differ.
     pub(super) size: u64,
-    /// The same as the class says it, which is less where there was not enough to fill up with.
+    /// The size that the class states, which is less if the budget of zeros did not suffice.
     pub(super) shown: u64,
     /// The contents of the objects besides references.
     pub(super) value: ValueKind,
@@ -126,7 +126,7 @@ impl Plans {
         plans
     }
 
-    /// Tells plans whose labels together take more room than the objects have.
+    /// Finds plans whose labels together take more room than the objects have.
     fn judge(&mut self, layout: &Layout) {
         let size_of =
             |references: usize| layout.instance_size(references as u64 * layout.reference());
@@ -266,7 +266,7 @@ impl Plan {
         }
     }
 
-    /// A plan for fields, which are to be found yet.
+    /// A plan whose fields are not known yet.
     fn with(
         type_id: TypeId,
         size: u64,
@@ -293,7 +293,7 @@ impl Plan {
         }
     }
 
-    /// Whether a field takes something from the value.
+    /// Whether a field holds a part of the value.
     pub(super) fn reads_value(&self) -> bool {
         self.reads_value
     }
@@ -368,7 +368,7 @@ fn is_array(
     if references.label.is_empty() || range.is_empty() {
         return false;
     }
-    // One look tells nearly always: elements come last.
+    // The last reference nearly always decides: elements come last.
     if !matches!(references.label[range.end - 1].kind(), LabelKind::Index(_)) {
         return false;
     }

@@ -9,7 +9,7 @@
 //! ALLOC_SITES     memory that came into use, and how much of it is still in use
 //! ```
 //!
-//! Numbers have 32 bits: what is larger is there in several parts, which readers add up. Parts of
+//! Numbers have 32 bits: larger ones are written in several parts, which readers add up. Parts of
 //! sums and frames of traces have a budget: a few bytes of a recording can claim a sum of 2⁶², and
 //! a tree of stacks is much smaller than its stacks one by one.
 
@@ -80,7 +80,7 @@ const MOST: usize = 1 << 24;
 /// Entries that all sums together may take beyond one for each.
 const MORE_PARTS: u64 = 1 << 16;
 
-/// Frames that all traces together may have: so many, and so many for each trace. Deeper ones lose
+/// The budget of frames of all traces: a fixed part, and a part for each trace. Deeper traces lose
 /// their outermost frames.
 const FRAMES: (u64, u64) = (4 << 20, 256);
 
@@ -258,7 +258,7 @@ impl<'a, W: Write> Writer<'a, W> {
             let (bytes, live, samples) =
                 (total(|site| site.1), total(|site| site.2), total(|site| site.3));
             sum = sum.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
-            // Sorted by nothing, and no site was left out.
+            // Not sorted, and no site was left out.
             self.out.u2(0);
             self.out.u4(0f32.to_bits());
             self.out.u4(u32::try_from(live).unwrap_or(u32::MAX));

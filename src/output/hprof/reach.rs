@@ -1,4 +1,4 @@
-//! Makes roots of what no root reaches.
+//! Makes roots of unreachable objects.
 
 use super::Writer;
 use crate::analysis::object_set::ObjectSet;

@@ -33,20 +33,19 @@ pub(super) fn width(kind: FieldType) -> u32 {
     kind.width().map_or(0, |width| width as u32)
 }
 
-/// The trace that everything has which has none of its own.
+/// The trace of all objects without a trace of their own.
 pub(super) const TRACE: u32 = 1;
 
 /// Bytes of sub-records in a segment, unless one of them is larger by itself.
 const SEGMENT: usize = 1 << 20;
 
-/// A part of what sizes are filled up with.
+/// A block of the zeros that pad objects to their sizes.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Bytes of a record before its body: tag, time, length.
 const ENVELOPE: usize = 9;
 
-/// Writes records and collects sub-records into segments, in one buffer that is used again and
-/// again.
+/// Writes records and collects sub-records into segments, in one buffer that is reused.
 ///
 /// The buffer begins with room for the envelope, so that a segment goes out in one piece of about 1
 /// MiB, which buffers below hand on without copying it.
@@ -95,7 +94,7 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Writes the header of an instance, and gives its fields, which are so many zeros, to fill in.
+    /// Writes the header of an instance and returns its fields, all zeros, to fill in.
     #[inline]
     pub(super) fn instance(&mut self, id: u64, class: u64, length: usize) -> io::Result<&mut [u8]> {
         let header = if self.wide { 24 } else { 16 };
@@ -132,7 +131,7 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// So many zeros to fill in, if no large sub-record is under way.
+    /// Appends zeros and returns them to fill in, unless a large sub-record is under way.
     #[inline]
     pub(super) fn area(&mut self, length: u64) -> Option<&mut [u8]> {
         if self.streaming {
@@ -143,7 +142,8 @@ impl<W: Write> Out<W> {
         self.buffer.get_mut(start..)
     }
 
-    /// Lets a large sub-record flow. To be called now and then while one is written.
+    /// Writes out what has been collected of a large sub-record. Called now and then while one is
+    /// written.
     pub(super) fn relieve(&mut self) -> io::Result<()> {
         if self.streaming && self.buffer.len() >= SEGMENT {
             self.out.write_all(&self.buffer)?;

@@ -1,4 +1,4 @@
-//! The report: data that was written, and data that could not be.
+//! The report: the data that was written, and the data that was lost.
 
 pub use crate::output::loss::Loss;
 pub(super) use crate::output::loss::LossKind;
@@ -75,7 +75,7 @@ impl Losses {
         self.counts[kind as usize].0 += count;
     }
 
-    /// Counts one loss of that many bytes, if it is any.
+    /// Counts one loss of that many bytes, unless it is 0 bytes.
     #[inline]
     pub(super) fn add_bytes(&mut self, kind: LossKind, bytes: u64) {
         if bytes > 0 {
@@ -85,7 +85,7 @@ impl Losses {
         }
     }
 
-    /// Counts so many losses of that many bytes each, if it is any.
+    /// Counts a number of losses of that many bytes each, unless it is 0 bytes.
     pub(super) fn add_many(&mut self, kind: LossKind, count: u64, bytes: u64) {
         if bytes > 0 {
             let (known, sum) = &mut self.counts[kind as usize];

@@ -17,13 +17,13 @@ const MOST_STATICS: usize = 32_000;
 /// Most holder classes of one kind of root; where there are more groups, they share classes.
 const MOST_GROUPS: usize = 256;
 
-/// The roots, sorted by what becomes of them.
+/// The roots, by the form in which they are written.
 pub(super) struct Roots {
     /// Names of holder classes, with rows of [`Heap::roots`].
     holders: Vec<Holder>,
     /// Local variables.
     locals: Vec<Local>,
-    /// Objects whose roots say nothing of themselves.
+    /// Objects whose roots have neither a name nor a frame.
     plain: Vec<ObjectId>,
 }
 
@@ -50,7 +50,7 @@ impl Roots {
         let is_local = |root: &Root| root.frame.and_then(|frame| frames.thread(frame));
         for root in heap.roots.iter().filter(|root| is_local(root).is_none()) {
             let groups = groups.entry(root.kind).or_default();
-            // One more than allowed tells that there are too many.
+            // One more than allowed shows that there are too many.
             if groups.len() <= MOST_GROUPS {
                 groups.insert(root.group);
             }
@@ -171,7 +171,7 @@ impl<W: Write> Writer<'_, '_, W> {
 
     /// Writes the root records.
     pub(super) fn roots(&mut self, roots: &Roots) -> io::Result<()> {
-        // A file without roots is refused, and without this one every class would be one.
+        // Readers refuse a file without roots, and without this root each class would become one.
         for &class in std::iter::once(&self.classes.required.info).chain(&self.classes.holders) {
             self.root(sub::ROOT_STICKY_CLASS, self.ids.class(class), &[])?;
         }
@@ -193,7 +193,7 @@ impl<W: Write> Writer<'_, '_, W> {
         roots.plain.iter().try_for_each(|&object| self.plain_root(object))
     }
 
-    /// Writes a root of which nothing is known but its object.
+    /// Writes a root of unknown kind.
     pub(super) fn plain_root(&mut self, object: ObjectId) -> io::Result<()> {
         self.root(sub::ROOT_UNKNOWN, self.ids.object(object), &[])
     }

@@ -26,8 +26,8 @@ impl Share {
         self.sums[row] = self.sums[row].saturating_add(amount);
     }
 
-    /// The most that each amount may take so that all of them together stay within the budget;
-    /// `u64::MAX` if they do anyway.
+    /// The limit of each amount with which all of them together stay within the budget; `u64::MAX`
+    /// if no limit is needed.
     pub(super) fn limit(&self, budget: u64) -> u64 {
         // The smallest amounts are served in full as long as all larger ones can get as much.
         let mut spent = 0u64;
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(limit(&[8; 4], 3), 0);
     }
 
-    /// Whatever is requested, no more than the budget is spent, and no less than half of it.
+    /// For any requests, at most the budget is spent, and at least half of it.
     #[test]
     fn the_budget_is_kept_and_used() {
         let mut seed = 1u64;

@@ -1,8 +1,8 @@
 //! External bytes that hold references.
 //!
-//! MoarVM's hashes, lists and compilation units keep their references in memory outside the
-//! heap. An instance with all of them would be larger than the object is, so the array that stands
-//! for the external bytes holds them, one step further away.
+//! MoarVM's hashes, lists and compilation units keep their references in memory outside the heap.
+//! An instance with all of them would be larger than the object is, so the array that represents
+//! the external bytes holds them, one step further away.
 
 use super::Writer;
 use super::ephemerons::is_weak;

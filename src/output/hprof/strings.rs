@@ -5,15 +5,15 @@ use super::records::{TRACE, put_id, sub};
 use crate::java::FieldType;
 use std::io::{self, Write};
 
-/// Longest text in characters. Readers show the beginning of a text anyhow.
+/// Longest text in characters. Readers show only the beginning of a text.
 const LONGEST: usize = 1 << 28;
 
 impl<W: Write> Writer<'_, '_, W> {
     /// Writes a text under an id. Returns the bytes that it takes, and whether it was cut.
     ///
     /// Latin-1 goes into a byte array with coder 0, as since Java 9; anything else into a char
-    /// array, as before, because the order of the bytes of UTF-16 in a byte array is taken from the
-    /// machine.
+    /// array, as before, because in a byte array the order of the bytes of UTF-16 would depend on
+    /// the machine.
     pub(super) fn string(&mut self, text: &str, id: u64) -> io::Result<(u64, bool)> {
         let array = self.ids.fresh();
         let ascii = text.is_ascii();

@@ -1,5 +1,5 @@
-//! The fields of a class: references, then what is known of the contents or the value, then pads up
-//! to the size.
+//! The fields of a class: references, then the known contents or the value, then padding up to the
+//! size.
 
 use super::{Plan, ValueKind};
 use crate::java::FieldType;
@@ -93,11 +93,11 @@ fn own_references(plan: &Plan) -> impl Iterator<Item = u32> + use<> {
 }
 
 /// Fields in the order of memory: references where they are, numbers for all other words as long as
-/// there is room. Returns how many bytes of memory are said.
+/// there is room. Returns the number of bytes of memory that they cover.
 fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> u64 {
     let word_of = |row: u32| match plan.keys[row as usize].0.kind() {
         LabelKind::Offset(offset) => u64::from(offset) / word * word,
-        // What has no place comes first.
+        // References without an offset come first.
         _ => 0,
     };
     let is_placed = |row: u32| matches!(plan.keys[row as usize].0.kind(), LabelKind::Offset(_));
@@ -152,7 +152,7 @@ fn add_contents(at: u32, basic: FieldType, width: u64, fields: &mut Vec<Field>) 
 }
 
 /// A field for a value that is a number, if there is room, and its width. Objects without a size,
-/// such as small integers of Dart, get one all the same: no reader shows them as nothing.
+/// such as small integers of Dart, get a field, too: no reader shows a size of 0.
 fn value_field(value: ValueKind, size: u64, room: u64) -> Option<(Field, u64)> {
     let (basic, width) = match value {
         ValueKind::Integer => (FieldType::Long, 8),

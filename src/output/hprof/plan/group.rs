@@ -237,7 +237,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
         if plan.keys.len() > MOST_FIELDS {
             plan.form = Form::Mixed;
             plan.keys = Vec::new();
-            // The objects that come are not looked at.
+            // Later objects are not examined.
             plan.in_order = false;
             seen.fields = false;
             return;
@@ -271,7 +271,7 @@ impl Seen {
         let same = match references.label.get(rows.clone()) {
             Some(own) if self.in_order => is_part(own, known),
             Some(own) => own == &known[..count],
-            // Without labels their number is all that there is.
+            // Without labels, references differ only in their number.
             None => true,
         };
         same && !references.any_weak(rows)
@@ -289,9 +289,8 @@ impl Seen {
     }
 }
 
-/// Whether all labels are in a list, as often as they are there, in the same order. There is
-/// nothing to branch on but the length of the list: which fields are null is in no order that the
-/// processor could foresee.
+/// Whether all labels are in a list, as often as they are there, in the same order. The loop
+/// branches on the length of the list only: the processor could not predict which fields are null.
 #[inline]
 fn is_part(labels: &[Label], list: &[Label]) -> bool {
     let Some(last) = labels.len().checked_sub(1) else { return true };
