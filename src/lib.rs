@@ -58,12 +58,15 @@
 //! ```
 
 pub mod analysis;
+#[doc(hidden)]
 pub mod bytes;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
 pub mod detect;
 pub mod error;
 pub mod input;
+#[doc(hidden)]
 pub mod java;
 pub mod model;
 mod open;

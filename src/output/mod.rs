@@ -4,8 +4,7 @@
 //! * of profiles: [`austin`], [`mojo`];
 //! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are:
 //!   [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`stack_rows`];
-//! * [`spool`] holds what has to wait for its place in an output; [`records`] shows records of any
-//!   input.
+//! * [`records`] writes the records of any input, one by one.
 
 pub mod austin;
 pub mod dot;
@@ -15,6 +14,7 @@ pub mod folded;
 mod format;
 pub mod heapsnapshot;
 pub mod hprof;
+#[doc(hidden)]
 pub mod json;
 mod lines;
 pub mod loss;
