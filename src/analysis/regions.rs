@@ -7,6 +7,7 @@ use super::made_up::MadeUp;
 use super::object_set::ObjectSet;
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// The regions of a heap. A region is an object that only synthetic objects dominate, with all
 /// objects that it dominates. An edge leads from one region to another if an object of the first
@@ -65,16 +66,13 @@ impl<'d> Regions<'d> {
         let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
             let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
             let mut edges: Vec<(u32, u32)> = Vec::new();
-            for object in block.map(ObjectId) {
-                // Few objects refer to the head of a region, so their own is looked for last.
-                graph.targets(object).filter(|target| heads.contains(*target)).for_each(|target| {
-                    if let (Some(from), Some(to)) = (region(object), region(target))
-                        && from != to
-                    {
-                        edges.push((from, to));
-                    }
-                });
-            }
+            for_each_reference(graph, block, &heads, |object, target| {
+                if let (Some(from), Some(to)) = (region(object), region(target))
+                    && from != to
+                {
+                    edges.push((from, to));
+                }
+            });
             edges.sort_unstable();
             edges.dedup();
             edges
@@ -86,6 +84,34 @@ impl<'d> Regions<'d> {
         let first = (0..=regions).map(start).collect();
         let targets = edges.into_iter().map(|(_, to)| to).collect();
         Some(Self { dominators, of_number, first, targets })
+    }
+}
+
+/// Calls `each` with the strong references of a block of objects to some targets. Few objects refer
+/// to one of them, so the references are looked at first, and their objects only where that helps.
+fn for_each_reference(
+    graph: &Graph<'_>,
+    block: Range<u32>,
+    targets: &ObjectSet,
+    mut each: impl FnMut(ObjectId, ObjectId),
+) {
+    let references = graph.references;
+    let rows = references.range(ObjectId(block.start)).start
+        ..references.range(ObjectId(block.end - 1)).end;
+    let mut object = ObjectId(block.start);
+    for (row, &target) in rows.clone().zip(&references.target[rows]) {
+        if targets.contains(target) && !references.is_weak(row) {
+            while references.range(object).end <= row {
+                object.0 += 1;
+            }
+            each(object, target);
+        }
+    }
+    if graph.has_dependent() {
+        for object in block.map(ObjectId) {
+            let values = graph.dependent_on(object).iter().map(|(_, value)| *value);
+            values.filter(|value| targets.contains(*value)).for_each(|value| each(object, value));
+        }
     }
 }
 
