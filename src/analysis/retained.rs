@@ -2,6 +2,7 @@
 
 use super::dominators::Dominators;
 use crate::model::heap::{Heap, ObjectId};
+use rayon::prelude::*;
 
 /// The retained bytes of each live object: shallow and external bytes of the object and all objects
 /// that it dominates.
@@ -18,7 +19,8 @@ impl Retained {
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
         let mut by_number = Vec::with_capacity(dominators.len() + 1);
         by_number.push(0);
-        by_number.extend(dominators.order().iter().map(|object| heap.shallow.get(object.index())));
+        let own = |object: &ObjectId| heap.shallow.get(object.index());
+        by_number.par_extend(dominators.order().par_iter().map(own));
         for (object, bytes) in &heap.external {
             if let Some(number) = dominators.number(*object) {
                 let own = &mut by_number[number as usize];
