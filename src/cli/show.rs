@@ -4,7 +4,7 @@ mod contents;
 mod origin;
 
 use super::args::{OutputFormat, ShowArgs};
-use super::heap::path::{headline, root_json, root_text};
+use super::heap::path::{headline, named_root, root_json, root_text};
 use super::heap::{Analysed, open_heap, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
 use super::session::Session;
@@ -196,7 +196,7 @@ fn text(
     facts.row(["dominator".to_owned(), dominator(analysed, object, session)]);
     for row in neighbours.roots.iter().take(SHOWN_ROOTS) {
         let (kind, root) = root_text(heap, Origin::Root(*row));
-        facts.row(["root".to_owned(), format!("{} {}", kind.name(), shown(&root))]);
+        facts.row(["root".to_owned(), named_root(kind, &root)]);
     }
     if neighbours.roots.len() > SHOWN_ROOTS {
         facts.row([

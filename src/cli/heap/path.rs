@@ -182,10 +182,22 @@ fn shortened(mut parts: Vec<String>) -> Vec<String> {
     parts
 }
 
+/// A root with its kind, unless the root's name begins with that: `system class: Main`.
+pub(crate) fn named_root(kind: RootKind, root: &str) -> String {
+    let says_kind = root
+        .split_whitespace()
+        .take(2)
+        .any(|word| word.trim_end_matches(':').eq_ignore_ascii_case(kind.name()));
+    match says_kind {
+        true => shown(root),
+        false => format!("{} {}", kind.name(), shown(root)),
+    }
+}
+
 /// The root, then each step: its label and its object, followed by a text.
 fn parts(heap: &Heap<'_>, path: &Path, behind: impl Fn(ObjectId) -> String) -> Vec<String> {
     let (kind, root) = root_text(heap, path.origin);
-    let mut parts = vec![format!("{} {}", kind.name(), shown(&root))];
+    let mut parts = vec![named_root(kind, &root)];
     for run in runs(heap, path) {
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
         let label = if run.label.is_empty() {

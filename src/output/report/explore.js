@@ -58,8 +58,13 @@
     })));
     return make("div", "scroll", make("table", "", make("thead", "", head), make("tbody", "", ...body)));
   };
+  // The kind of a root, unless its name says it: `system class: Main`.
+  const root = ({ kind, label }) => {
+    const says = label.toLowerCase().split(/\s+/).slice(0, 2).some((word) => word.replace(/:$/, "") === kind);
+    return says ? [make("b", "", plain(label))] : [make("b", "", kind), " " + plain(label)];
+  };
   const paths = (list) => list.map((path) => {
-    const steps = make("ol", "path", make("li", "", make("b", "", path.root.kind), " " + plain(path.root.label)));
+    const steps = make("ol", "path", make("li", "", ...root(path.root)));
     const cut = path.steps.length > 60;
     (cut ? [...path.steps.slice(0, 30), null, ...path.steps.slice(-30)] : path.steps).forEach((step, depth) => {
       const line = step ? make("li", "", "└ " + plain(step.label || "") + " ", show(step.object)) : make("li", "dim", `… ${count(path.steps.length - 60)} steps`);
