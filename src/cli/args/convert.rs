@@ -93,7 +93,7 @@ pub(in crate::cli) struct ConvertArgs {
     /// firefox, jsonl, csv)
     #[arg(long)]
     pub(in crate::cli) aggregate: bool,
-    /// Older dump: show what grew (red) and shrank (blue) since then (svg)
+    /// Older dump: show what grew (red) and shrank (blue) since then, all threads together (svg)
     #[arg(long, value_name = "OLD")]
     pub(in crate::cli) base: Option<PathBuf>,
     /// Title of the picture (svg; default: the name of IN)

@@ -152,8 +152,13 @@ impl<'a> Conversion<'a> {
 
     /// Returns the options of the flame graph.
     fn picture(&self) -> FlamegraphOptions {
-        let ConvertArgs { title, inverted, lines, .. } = self.args;
-        FlamegraphOptions { title: title.clone(), inverted: *inverted, lines: *lines }
+        let ConvertArgs { title, inverted, lines, base, .. } = self.args;
+        FlamegraphOptions {
+            title: title.clone(),
+            inverted: *inverted,
+            lines: *lines,
+            merge_threads: base.is_some(),
+        }
     }
 
     fn create(&self) -> anyhow::Result<Destination> {

@@ -22,8 +22,8 @@ pub(super) fn page(
     session: &Session,
 ) -> anyhow::Result<(Option<String>, Status)> {
     let Subject { input, old, .. } = subject;
-    let before = old.map(|old| Side::of(args, old, session)).transpose()?;
-    let after = Side::of(args, input, session)?;
+    let before = old.map(|old| Side::of(args, old, true, session)).transpose()?;
+    let after = Side::of(args, input, before.is_some(), session)?;
     let status = before.as_ref().map_or(after.status, |before| before.status.max(after.status));
     let unit = unit_name(&after.metric).to_owned();
     let page = match before {
@@ -64,7 +64,12 @@ struct Side {
 }
 
 impl Side {
-    fn of(args: &ReportArgs, input: &Input, session: &Session) -> anyhow::Result<Self> {
+    fn of(
+        args: &ReportArgs,
+        input: &Input,
+        merge_threads: bool,
+        session: &Session,
+    ) -> anyhow::Result<Self> {
         let loaded = load_profile(input, &args.profile, session)?;
         let metric = loaded.metric(&args.profile)?;
         // Boxes cannot have negative widths.
@@ -87,7 +92,7 @@ impl Side {
             let mut writer = FlamegraphWriter::new(
                 &stacks,
                 0,
-                FlamegraphOptions { inverted, ..FlamegraphOptions::default() },
+                FlamegraphOptions { inverted, merge_threads, ..FlamegraphOptions::default() },
             );
             writer.part(&stacks);
             writer.picture(&stacks)
@@ -103,7 +108,10 @@ impl Side {
         tile("total", amount.show(total.get(metric)));
         tile("samples", count(total.samples()));
         tile("functions", count(self.functions.rows.len() as u64));
-        tile("threads", count(self.threads.rows.len() as u64));
+        let has_threads = self.threads.rows.len() > 1;
+        if has_threads {
+            tile("threads", count(self.threads.rows.len() as u64));
+        }
         tile("file", size(subject.input.source.stored_bytes(), false));
         // The two trees share the lines.
         let (calls, all) = self.calls.tree(&mut report, "Calls", lines / 2);
@@ -113,8 +121,13 @@ impl Side {
         report.trees = vec![calls, callers];
         let functions =
             table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
-        let threads = table(&mut report, "Threads", &self.threads.rows, table_rows(lines), metric);
-        report.tables = vec![functions, threads];
+        report.tables = vec![functions];
+        // A single thread is the whole profile.
+        if has_threads {
+            let threads =
+                table(&mut report, "Threads", &self.threads.rows, table_rows(lines), metric);
+            report.tables.push(threads);
+        }
         report.notes.push(
             "Callers are added up over the whole profile: below each function are its callers."
                 .to_owned(),
@@ -175,7 +188,9 @@ fn compared(
         .sorted();
     report.tables.push(table);
     subject.add_growth(&mut report, lines);
-    report.notes.push("The width of a box is the larger of its two values.".to_owned());
+    report.notes.push(
+        "The width of a box is the larger of its two values. All threads are added up.".to_owned(),
+    );
     report.notes.push(made_by(&report, subject));
     report
 }

@@ -81,6 +81,8 @@ impl Boxes {
 
     /// Adds the sums of an older picture, path by path.
     pub(super) fn add_older(&mut self, old: &Self) {
+        // Samples without a stack are the base's own.
+        self.add(std::iter::empty(), old.own[0][0], 1);
         for (node, own) in
             old.nodes.ids().map(|node| (node, old.own[node.index()])).filter(|(_, own)| own[0] > 0)
         {

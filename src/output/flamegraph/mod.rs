@@ -29,6 +29,16 @@ pub struct FlamegraphOptions {
     pub inverted: bool,
     /// Draw one box for each line of a function.
     pub lines: bool,
+    /// Draw all threads together, for a comparison: processes and threads of two runs have
+    /// different ids.
+    pub merge_threads: bool,
+}
+
+impl FlamegraphOptions {
+    /// Whether boxes for processes and threads are left out.
+    fn without_threads(&self) -> bool {
+        self.inverted || self.merge_threads
+    }
 }
 
 /// Draws the sums of one value.
@@ -96,6 +106,8 @@ impl FlamegraphWriter {
             let mut track = entry.track;
             if self.options.inverted {
                 names.reverse();
+            }
+            if self.options.without_threads() {
                 track = 0;
             }
             some.push(track, names.iter().copied(), entry.values[self.value]);
@@ -129,7 +141,7 @@ impl FlamegraphWriter {
         let tracks: Vec<_> = stacks
             .tracks
             .iter()
-            .map(|track| if self.options.inverted { Vec::new() } else { bases(track) })
+            .map(|track| if self.options.without_threads() { Vec::new() } else { bases(track) })
             .collect();
         let mut boxes = Boxes::default();
         self.tree.for_each(|track, names, sum| {
