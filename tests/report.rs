@@ -123,6 +123,11 @@ fn two_dumps_show_what_grew() {
     let mojo = fixture("mojo/tiny-3.5.0-full-thr.mojo");
     let (_, same) = page(&[mojo.to_str().unwrap(), mojo.to_str().unwrap()]);
     assert!(same["trees"][0]["delta"].as_array().unwrap().iter().all(|delta| *delta == 0));
+    let other = fixture("mojo/tiny-3.4.1-wall-gen.mojo");
+    let (_, runs) = page(&[other.to_str().unwrap(), mojo.to_str().unwrap()]);
+    let first = runs["trees"][0]["name"][1].as_u64().unwrap() as usize;
+    let first = runs["names"][first].as_str().unwrap();
+    assert!(!first.starts_with('P'), "{first}: two runs have different processes and threads");
     let refused = dumptool(&["report", old, mojo.to_str().unwrap(), "-o", "-"]);
     assert_eq!(refused.status.code(), Some(2), "a heap and a profile");
 }
@@ -162,6 +167,28 @@ fn types_of_several_snapshots_are_those_of_top() {
         column(table(data, "Types over time").unwrap(), "Name")["values"].as_array().unwrap().len()
     };
     assert!(0 < rows(&cut) && rows(&cut) < rows(&data), "{} and {}", rows(&cut), rows(&data));
+}
+
+#[test]
+fn threads_have_names_and_equal_texts_their_text() {
+    let file = fixture("hprof/small_java17.hprof.zst");
+    let file = file.to_str().unwrap();
+    let (_, data) = page(&[file]);
+    let threads = table(&data, "Threads by stack").unwrap();
+    let count = column(threads, "Name")["values"].as_array().unwrap().len();
+    assert!((0..count).any(|row| name(&data, column(threads, "Name"), row) == "main"));
+    let waste = table(&data, "Waste").unwrap();
+    let texts = (0..column(waste, "Text")["values"].as_array().unwrap().len())
+        .filter(|row| name(&data, column(waste, "Kind"), *row) == "equal texts");
+    let texts: Vec<&str> = texts.map(|row| name(&data, column(waste, "Text"), row)).collect();
+    assert!(!texts.is_empty() && texts.iter().all(|text| text.starts_with('"')), "{texts:?}");
+    let bytes = column(waste, "Bytes")["values"].as_array().unwrap();
+    assert!(bytes.iter().all(|bytes| bytes.as_i64().unwrap() > 0), "nothing to save is no row");
+    // A root is named once.
+    let paths = data["suspects"].as_array().unwrap().iter().map(|suspect| &suspect["path"][0]);
+    let roots: Vec<&str> = paths.filter_map(Value::as_str).collect();
+    assert!(!roots.is_empty());
+    assert!(roots.iter().all(|root| !root.starts_with("class system class")), "{roots:?}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ async function check(browser, file, top) {
     const report = JSON.parse(document.getElementById('data').textContent);
     const boxes = [...document.querySelectorAll('.chart .box')];
     const table = [...document.querySelectorAll('h2')].find((heading) => heading.textContent === report.tables[0].title);
-    const first = table.parentElement.querySelectorAll('.scroll')[1].querySelector('tbody tr td');
+    const first = table.parentElement.querySelector('.scroll').querySelector('tbody tr td');
     return { kind: report.kind, base: report.trees[0].total[0], names: report.names, boxes: boxes.length, first: first && first.textContent,
       widest: boxes[0].offsetWidth, chart: document.querySelector('.chart').clientWidth };
   });

@@ -17,6 +17,7 @@ use crate::cli::heap::Analyses;
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::suspects::Suspects;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
+use crate::cli::progress::Progress;
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural, signed_size, size};
 use crate::cli::status::Status;
@@ -106,6 +107,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let Analysed { heap, graph, .. } = analysed;
         // The search for dominators keeps one thread busy.
         let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
+        let phase = Progress::new("preparing the page", None);
         let held = || {
             let lands = Lands::of_dominators(heap, graph, &tree.dominators);
             let threads = Threads::over(&lands, heap, graph, false);
@@ -126,6 +128,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let words = Suspects::new(loaded, analysed, &found, session);
         let suspects = found.iter().map(|suspect| words.on_page(suspect)).collect();
+        drop(phase);
         Self { analysed, roots, types, by_root, suspects, threads, waste, lines }
     }
 
@@ -138,6 +141,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
     ) -> Report {
         let (Analysed { heap, .. }, tree) = (self.analysed, self.analysed.tree());
         let total = &self.types.total;
+        let whole = total.bytes();
         report.warnings = warnings(loaded);
         report.suspects.clone_from(&self.suspects);
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
@@ -145,24 +149,33 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         tile("live objects", count(total.count));
         tile("types", count(self.types.rows.len() as u64));
         if let Some(unreachable) = &self.types.unreachable {
-            tile(
-                "unreachable objects",
-                format!("{} · {}", count(unreachable.count), size(unreachable.bytes(), false)),
-            );
+            let bytes = match unreachable.count {
+                0 => String::new(),
+                _ => format!(" · {}", size(unreachable.bytes(), false)),
+            };
+            tile("unreachable objects", count(unreachable.count) + &bytes);
         }
         tile("file", size(subject.input.source.stored_bytes(), false));
         let fewer = (most != LINES).then(|| tree_lines(heap, tree, self.roots, most));
         let lines = fewer.as_deref().unwrap_or(&self.lines);
         let owners = owners(&mut report, heap, lines);
         report.trees.push(owners);
-        let types =
-            tables::groups(&mut report, "Types", &self.types.rows, table_rows(most), |row| {
-                row.name.clone()
-            });
-        let roots =
-            tables::groups(&mut report, "Roots", &self.by_root.rows, table_rows(most), |row| {
-                root_group_text(&row.namespace, &row.name)
-            });
+        let types = tables::groups(
+            &mut report,
+            "Types",
+            &self.types.rows,
+            whole,
+            table_rows(most),
+            |row| row.name.clone(),
+        );
+        let roots = tables::groups(
+            &mut report,
+            "Roots",
+            &self.by_root.rows,
+            whole,
+            table_rows(most),
+            |row| root_group_text(&row.namespace, &row.name),
+        );
         let threads = tables::threads(&mut report, heap, &self.threads, table_rows(most));
         let waste = tables::waste(&mut report, heap, &self.waste, table_rows(most));
         report.tables.push(types);

@@ -6,6 +6,7 @@ mod http;
 
 use super::args::{OutputFormat, ServeArgs};
 use super::dumps::{Dumps, Given};
+use super::progress::Progress;
 use super::session::Session;
 use super::status::{OutputError, Status, UsageError};
 use super::terminal::{show_path, tell};
@@ -54,9 +55,11 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         connections: AtomicUsize::new(0),
     });
     // Who opens the page clicks at once, and the first look at something takes longest.
+    let phase = Progress::new("preparing views", None);
     for head in resident.prepare(HEADS) {
         server.api.response("tree", &api::tree_on_page(&head));
     }
+    drop(phase);
     tell("", &format!("{}: {url} (press Ctrl-C to stop)", show_path(&args.file)));
     if !args.no_open {
         browser::open(&url);

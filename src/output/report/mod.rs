@@ -230,10 +230,10 @@ const EXPLORE_STYLE: &str = include_str!("explore.css");
 const EXPLORE: &str = include_str!("explore.js");
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "JzreHq+9pHWmLHAcnmoVlRUizmk1a79Z5qci2WAZ3Z0=";
-const SCRIPT_HASH: &str = "vr0SduAxQzC8nQ9Vk0iTboQffkXD95onSxKQrHKc6JE=";
-const EXPLORE_STYLE_HASH: &str = "uaMWBjXxPykzIHS8qeZetH6ztgzP3dL+edH274jpGu8=";
-const EXPLORE_HASH: &str = "hjcrwIjHcKEOXnNvPYmPbeUL7dTjrlDz9CLbP7Adjws=";
+const STYLE_HASH: &str = "mYo9CeQhqWltiT1fANaWKOTQk67TQAs4ZSgk4okCEVo=";
+const SCRIPT_HASH: &str = "c+0Ijs9aHpbfsxTk0YGIZ9f9Ai+gl8I4kYxc/dI7yv0=";
+const EXPLORE_STYLE_HASH: &str = "sy/HyiTucFg0LGcoE8P0umjwQhwVulGA8RW+O7zQZxE=";
+const EXPLORE_HASH: &str = "ondAWIMviBfllbxIvS6NNYz0GSMKc0C5eLtj9Oy0LGg=";
 
 impl Report {
     /// A report without content.

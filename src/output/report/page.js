@@ -24,9 +24,18 @@
   const signed = (number, unit) => (number > 0 ? "+" : "") + amount(number, unit);
   const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(1) + " %";
   const name = (at) => report.names[at];
+  // Long names may go on in the next line after a separator.
+  const breakable = (text) => text.split(/(?<=[./:$_,(\[←])/).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
+  // Each part is a section, which its heading names.
+  const section = (title, ...content) => {
+    const heading = make("h2", "", title), element = make("section", "", heading, ...content);
+    heading.id = "part-" + document.querySelectorAll("section").length;
+    element.setAttribute("aria-labelledby", heading.id);
+    return element;
+  };
   // A server shows more of what is clicked on.
-  const link = (view, key, value, text) => {
-    const element = make("a", "", text);
+  const link = (view, key, value, ...text) => {
+    const element = make("a", "", ...text);
     element.href = "#" + view + "?" + new URLSearchParams({ [key]: value });
     return element;
   };
@@ -40,11 +49,12 @@
   page.append(tiles);
 
   if (report.suspects.length) {
-    page.append(make("h2", "", "Suspects"));
+    const part = section("Suspects");
+    page.append(part);
     report.suspects.forEach((suspect, at) => {
       const share = make("span", "share");
       share.style.width = Math.max(2, suspect.share * 160) + "px";
-      const details = make("details", "", make("summary", "", share, " ", make("b", "", amount(suspect.bytes) + " · " + (100 * suspect.share).toFixed(1) + " %"), " " + suspect.message));
+      const details = make("details", "suspect", make("summary", "", share, " ", make("b", "", amount(suspect.bytes) + " · " + (100 * suspect.share).toFixed(1) + " %"), " " + suspect.message));
       const path = make("ol", "path mono");
       suspect.path.forEach((step, depth) => {
         const line = make("li", "", (depth ? "└ " : "") + step);
@@ -53,8 +63,10 @@
       });
       details.append(path);
       details.open = at === 0;
-      page.append(details);
+      part.append(details);
     });
+    // Paper cannot be unfolded.
+    addEventListener("beforeprint", () => part.querySelectorAll("details").forEach((details) => { details.open = true; }));
   }
 
   // A tree comes as columns in depth-first order; parents and children are found again here.
@@ -79,7 +91,7 @@
     const ROW = 20;
     const trees = report.trees.map(grow);
     let tree = trees[0], top = 0, focus = 0, query = "";
-    const heading = make("h2", "", tree.title), search = make("input"), matched = make("span", "dim"), crumbs = make("span", "crumbs mono");
+    const part = section(tree.title), heading = part.firstChild, search = make("input"), matched = make("span", "dim"), crumbs = make("span", "crumbs mono");
     const chart = make("div", "chart"), detail = make("div", "detail"), bar = make("div", "bar", search, matched);
     Object.assign(search, { type: "search", placeholder: "Find a name", size: 28 });
     search.setAttribute("aria-label", "Find a name in the picture");
@@ -172,13 +184,16 @@
       }
       return sum;
     };
+    const words = (at) => {
+      const [all, own] = report.kind === "heap" ? ["retained", "shallow"] : ["total", "self"];
+      let text = `${amount(tree.now ? tree.now[at] : tree.total[at])} ${all} (${percent(tree.total[at], tree.total[0])})`;
+      text += tree.now ? `, was ${amount(tree.now[at] - tree.delta[at])}` : `, ${amount(tree.own[at])} ${own}`;
+      if (tree.count) text += " · " + count(tree.count[at]) + (tree.count[at] === 1 ? " object" : " objects");
+      return text;
+    };
     const tell = (at) => {
       const first = make("div", "", make("b", "mono", label(at)), " ", make("span", "dim", space(at)));
-      const [all, part] = report.kind === "heap" ? ["retained", "shallow"] : ["total", "self"];
-      let text = `${amount(tree.now ? tree.now[at] : tree.total[at])} ${all} (${percent(tree.total[at], tree.total[0])})`;
-      text += tree.now ? `, was ${amount(tree.now[at] - tree.delta[at])}` : `, ${amount(tree.own[at])} ${part}`;
-      if (tree.count) text += " · " + count(tree.count[at]) + (tree.count[at] === 1 ? " object" : " objects");
-      const second = make("div", "", text);
+      const second = make("div", "", words(at));
       if (tree.delta) second.append(" ", make("b", tree.delta[at] > 0 ? "up" : "down", signed(tree.delta[at])));
       detail.replaceChildren(first, second);
       const object = tree.object ? name(tree.object[at]) : "";
@@ -192,7 +207,12 @@
     const zoom = (at) => { top = focus = at; draw(); tell(at); };
     const move = (at) => { if (at === undefined || at < 0) return; focus = at; if (at < top) top = at; draw(); tell(at); };
     chart.onclick = (event) => { if (event.target.dataset.at) { zoom(+event.target.dataset.at); chart.focus({ preventScroll: true }); } };
-    chart.onmouseover = (event) => { if (event.target.dataset.at) tell(+event.target.dataset.at); };
+    chart.onmouseover = (event) => {
+      const { target } = event, at = +target.dataset.at;
+      if (!target.dataset.at) return;
+      target.title = label(at) + "\n" + words(at) + (tree.delta ? " " + signed(tree.delta[at]) : "");
+      tell(at);
+    };
     chart.onkeydown = (event) => {
       const siblings = focus ? tree.children[tree.parent[focus]] : [0], place = siblings.indexOf(focus);
       const keys = {
@@ -203,7 +223,14 @@
       if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
     };
     search.oninput = () => { query = search.value.toLowerCase(); draw(); };
-    find = (text) => { search.value = text; query = text.toLowerCase(); draw(); heading.scrollIntoView(); };
+    find = (text) => {
+      const look = (text) => { search.value = text; query = text.toLowerCase(); };
+      look(text);
+      // Of a process and its thread, the picture has a box each.
+      if (!found()) look(text.split(";").at(-1));
+      draw();
+      heading.scrollIntoView();
+    };
     const buttons = trees.length < 2 ? [] : trees.map((of) => {
       const button = make("button", "", of.title);
       button.onclick = () => { tree = of; top = focus = 0; pick(); draw(); tell(0); list(); };
@@ -224,15 +251,18 @@
       const head = make("tr", "", ...["Total", "Share", "Name"].map((title, at) => { const cell = make("th", at < 2 ? "number" : "", title); cell.scope = "col"; return cell; }));
       lines.replaceChildren(make("table", "", make("thead", "", head), body));
     };
-    page.append(heading, bar, crumbs, chart, detail, text);
+    part.append(bar, crumbs, chart, detail, text);
+    page.append(part);
     addEventListener("resize", draw);
     pick(); draw(); tell(0); list();
   }
 
-  // Tables: a click on a heading sorts, a click on a row finds its name in the picture.
-  const MOST = 500;
+  // Tables: a click on a heading sorts, a click on a row finds its name in the picture. Paper has the first rows.
+  const MOST = 500, PRINTED = 40;
+  const tables = make("div", "tables");
+  page.append(tables);
   for (const table of report.tables) {
-    const filter = make("input"), shown = make("span", "dim"), head = make("thead"), body = make("tbody");
+    const filter = make("input"), shown = make("span", "dim"), head = make("thead"), body = make("tbody"), scroll = make("div", "scroll", make("table", "", head, body));
     Object.assign(filter, { type: "search", placeholder: "Filter", size: 28 });
     filter.setAttribute("aria-label", "Filter " + table.title);
     const isText = (column) => column.kind === "name" || column.kind === "text";
@@ -255,13 +285,15 @@
       if (Array.isArray(it)) return spark(it, column.kind);
       return isText(column) ? it : column.kind === "share" ? percent(it, 1) : column.delta ? signed(it, column.kind) : amount(it, column.kind);
     };
+    // A narrow window has room for what matters most.
+    const kindOf = (column) => (isText(column) ? "" : "number") + (["File", "State", "Example", "Share"].includes(column.title) ? " minor" : "");
     const fill = () => {
       const term = filter.value.toLowerCase();
       const rows = all.filter((row) => !term || columns.some((column) => isText(column) && String(value(column, row)).toLowerCase().includes(term)));
       const key = (row) => [value(columns[sort], row) ?? -Infinity].flat().at(-1);
       rows.sort((a, b) => { const [x, y] = [key(a), key(b)]; return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || a - b; });
       head.replaceChildren(make("tr", "", ...columns.map((column, at) => {
-        const button = make("button", "", column.title + (at === sort ? (down ? " ▾" : " ▴") : "")), th = make("th", isText(column) ? "" : "number", button);
+        const button = make("button", "", column.title + (at === sort ? (down ? " ▾" : " ▴") : "")), th = make("th", kindOf(column), button);
         th.scope = "col";
         th.setAttribute("aria-sort", at !== sort ? "none" : down ? "descending" : "ascending");
         button.onclick = () => { down = at === sort ? !down : !isText(column); sort = at; fill(); };
@@ -270,20 +302,23 @@
       body.replaceChildren(...rows.slice(0, MOST).map((row) => {
         const tr = make("tr", "", ...columns.map((column) => {
           const kind = report.live && report.kind === "heap" && column.kind === "name" ? { Types: "type", Example: "object" }[column.title === "Name" ? table.title : column.title] : "";
-          const text = kind ? link(kind === "type" ? "find" : "show", kind, cell(column, row), cell(column, row)) : cell(column, row);
-          const td = make("td", isText(column) ? "name mono" : "number", text);
+          const it = cell(column, row), parts = isText(column) ? breakable(it) : [it];
+          const td = make("td", (isText(column) ? "name mono " : "") + kindOf(column), ...(kind ? [link(kind === "type" ? "find" : "show", kind, it, ...parts)] : parts));
           if (column.delta && column.values[row]) td.classList.add(column.values[row] > 0 ? "up" : "down");
           return td;
         }));
-        if (table.finds !== null) tr.onclick = (event) => event.target.localName !== "a" && find(value(table.columns[table.finds], row));
+        if (table.finds !== null) {
+          tr.className = "finds";
+          tr.onclick = (event) => event.target.localName !== "a" && find(value(table.columns[table.finds], row));
+        }
         return tr;
       }));
+      scroll.classList.toggle("long", rows.length > PRINTED);
       shown.textContent = count(Math.min(MOST, rows.length)) + " of " + count(table.rows) + " shown";
     };
     filter.oninput = fill;
-    page.append(make("h2", "", table.title));
-    if (table.note) page.append(make("div", "dim", table.note));
-    page.append(make("div", "bar", filter, shown), make("div", "scroll", make("table", "", head, body)));
+    const note = table.note ? [make("div", "dim", table.note)] : [];
+    tables.append(section(table.title, ...note, make("div", "bar", filter, shown), scroll));
     fill();
   }
 
