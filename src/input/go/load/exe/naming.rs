@@ -58,10 +58,17 @@ impl Propagation<'_, '_, '_, '_> {
 
     fn name_objects(&self, columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
         let mut of_type = vec![None; columns.types.len()];
-        columns.sources.resize(columns.types.len(), TypeSource::None);
+        // The source of a name is the weakest of its types. Types that no object has any more do
+        // not count.
+        columns.sources.resize(columns.types.len(), TypeSource::Exact);
         let mut known: Vec<[Option<TypeId>; VARIANTS]> = Vec::new();
         for (row, place) in columns.type_of.iter_mut().enumerate() {
-            let Some(typed) = self.objects.get(ObjectId(row as u32)) else { continue };
+            let Some(typed) = self.objects.get(ObjectId(row as u32)) else {
+                if let Some(source) = columns.sources.get_mut(place.0 as usize) {
+                    *source = TypeSource::None;
+                }
+                continue;
+            };
             let (source, is_array) = (source(&typed), typed.is_array(self.string));
             let (of, variant) =
                 (typed.of.0 as usize, (source as usize) << 1 | usize::from(is_array));
