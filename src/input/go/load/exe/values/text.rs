@@ -43,10 +43,13 @@ impl View<'_, '_> {
         }
     }
 
-    /// A key on one line: `"alice"`, `42`, `{7 "x"}`.
+    /// A key on one line: `"alice"`, `42`, `{7 "x"}`, `0xc000012340`. That of an interface is the
+    /// value that it holds.
     pub(super) fn brief(&self, place: Place<'_>) -> String {
-        if self.typed.is_simple(place.of) {
-            return self.scalar(place, &mut brief_value).unwrap_or_else(|| "…".to_owned());
+        let kind = self.typed.types.get(place.of).map(|of| &of.kind);
+        if self.typed.is_simple(place.of) && !matches!(kind, Some(Kind::Interface { .. })) {
+            let text = self.scalar(place, &mut |value| self.brief_value(value));
+            return text.unwrap_or_else(|| "…".to_owned());
         }
         let mut parts = Vec::new();
         let mut take = |field: crate::model::heap::Field<'_>| {
@@ -54,28 +57,34 @@ impl View<'_, '_> {
                 parts.push("…".to_owned());
                 return std::ops::ControlFlow::Break(());
             }
-            parts.push(brief_value(field.value));
+            parts.push(self.brief_value(field.value));
             std::ops::ControlFlow::Continue(())
         };
         let _ = self.flatten("", place, &mut take);
-        format!("{{{}}}", parts.join(" "))
+        match (kind, parts.as_slice()) {
+            (Some(Kind::Interface { .. }), [only]) => only.clone(),
+            _ => format!("{{{}}}", parts.join(" ")),
+        }
     }
-}
 
-fn brief_value(value: FieldValue<'_>) -> String {
-    match value {
-        FieldValue::Null => "nil".to_owned(),
-        FieldValue::Object(object) => format!("#{}", object.0),
-        FieldValue::Address(address) => format!("{address:#x}"),
-        FieldValue::Boolean(value) => value.to_string(),
-        FieldValue::Integer(value) => value.to_string(),
-        FieldValue::Unsigned(value) => value.to_string(),
-        FieldValue::Float(value) => value.to_string(),
-        FieldValue::Text(text) => match text.char_indices().nth(KEY_TEXT) {
-            Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
-            None => format!("{text:?}"),
-        },
-        _ => "…".to_owned(),
+    fn brief_value(&self, value: FieldValue<'_>) -> String {
+        match value {
+            FieldValue::Null => "nil".to_owned(),
+            FieldValue::Object(object) => match self.memory.addresses.address(object) {
+                Some(address) => format!("{address:#x}"),
+                None => "…".to_owned(),
+            },
+            FieldValue::Address(address) => format!("{address:#x}"),
+            FieldValue::Boolean(value) => value.to_string(),
+            FieldValue::Integer(value) => value.to_string(),
+            FieldValue::Unsigned(value) => value.to_string(),
+            FieldValue::Float(value) => value.to_string(),
+            FieldValue::Text(text) => match text.char_indices().nth(KEY_TEXT) {
+                Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
+                None => format!("{text:?}"),
+            },
+            _ => "…".to_owned(),
+        }
     }
 }
 
