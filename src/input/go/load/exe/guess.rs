@@ -5,12 +5,12 @@
 //! a value of the type can have. Where exactly one candidate is plausible, it is the guess. Guesses
 //! lead to others, so this is repeated.
 
-use super::layout::{Holds, Layout};
-use super::objects::{self, Fit, Level, Typed};
+use super::layout::{Holds, Layout, Slot};
+use super::objects::{self, Fit, Level, Objects, Typed};
 use super::propagate::Propagation;
 use super::types::{Kind, Type, TypeRef};
 use crate::model::heap::ObjectId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
 
 /// The number of passes over all objects without a type.
@@ -19,6 +19,8 @@ const ROUNDS: usize = 4;
 const MAX_CANDIDATES: usize = 64;
 /// Pointers of an object that a guess is made for.
 const MAX_POINTERS: usize = 1 << 12;
+/// Elements of an array of pointers that are compared with what they lead to.
+const MAX_ELEMENTS: u64 = 64;
 
 /// Types by their size class and their pointers.
 #[derive(Default)]
@@ -43,9 +45,12 @@ impl Propagation<'_, '_, '_, '_> {
         let unknown_map = self.special("map (type unknown)");
         for _ in 0..ROUNDS {
             let mut found = false;
-            for row in 0..self.object_count() {
-                let object = ObjectId(row as u32);
-                if self.objects.get(object).is_some_and(|typed| typed.of != unknown_map) {
+            let is_open = |objects: &Objects, object| {
+                objects.get(object).is_none_or(|typed| typed.of == unknown_map)
+            };
+            let objects = &self.objects;
+            for object in objects.select(|object| is_open(objects, object)) {
+                if !is_open(&self.objects, object) {
                     continue;
                 }
                 let one = |of| (of, 1, Fit::Exact);
@@ -72,13 +77,21 @@ impl Propagation<'_, '_, '_, '_> {
 
     fn candidates(&mut self) -> Candidates {
         let mut candidates = Candidates::default();
-        let is_composite = |of: &Type| {
-            matches!(of.kind, Kind::Struct { .. } | Kind::Array { .. }) && of.mask.is_some()
+        // Closures are told by their functions, and slots of maps are parts of groups. Shaped types
+        // represent the ones that they were made for.
+        let parts = self.map_slots();
+        let is_composite = |number: TypeRef, of: &Type| {
+            matches!(of.kind, Kind::Struct { .. } | Kind::Array { .. })
+                && of.mask.is_some()
+                && !of.name.starts_with("go.shape.")
+                && !of.name.starts_with("struct { F uintptr")
+                && !of.name.starts_with("struct { .F uintptr")
+                && !parts.contains(&number)
         };
         let list: Vec<TypeRef> = self
             .types
             .iter()
-            .filter(|(_, of)| is_composite(of))
+            .filter(|(number, of)| is_composite(*number, of))
             .map(|(number, _)| number)
             .collect();
         for of in list {
@@ -86,15 +99,37 @@ impl Propagation<'_, '_, '_, '_> {
             if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
                 continue;
             }
-            // Shaped types represent the ones that they were made for.
-            // The parts of maps are told by what they hold.
-            if self.types.get(of).is_none_or(|of| of.name.starts_with("go.shape.")) {
-                continue;
+            // What it leads to is compared with what is there.
+            for slot in &layout.slots {
+                let element = match slot.holds {
+                    Holds::Pointer(element) | Holds::Slice(element) => element,
+                    Holds::Array(element, _) => match self.element_of_pointer(element) {
+                        Some(element) => element,
+                        None => continue,
+                    },
+                    _ => continue,
+                };
+                self.layout(element);
             }
             let shape = shape(objects::size_class(layout.size), &layout.pointers);
             candidates.by_shape.entry(shape).or_default().push(of);
         }
         candidates
+    }
+
+    /// The structs of a key and an element in the groups of maps, and the arrays of them.
+    fn map_slots(&self) -> FxHashSet<TypeRef> {
+        let slots = |(_, of): (TypeRef, &Type)| match &of.kind {
+            Kind::Struct { fields } if super::hidden::is_swiss(of) => {
+                let array = fields.iter().find(|field| &*field.name == "slots")?.of;
+                match self.types.get(array)?.kind {
+                    Kind::Array { element, .. } => Some([array, element]),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        self.types.iter().filter_map(slots).flatten().collect()
     }
 
     /// Map types by their groups, where only one map has the group.
@@ -181,7 +216,7 @@ impl Propagation<'_, '_, '_, '_> {
         if let Some(known) = self.types.named(&name) {
             return Some(known);
         }
-        let slot = super::layout::Slot { offset: 0, holds: Holds::Pointer(element) };
+        let slot = Slot { offset: 0, holds: Holds::Pointer(element) };
         Some(super::hidden::add_named(
             name,
             self.word,
@@ -204,17 +239,35 @@ impl Propagation<'_, '_, '_, '_> {
             return None;
         }
         let list = candidates.by_shape.get(&shape(contents.len() as u64, &pointers))?;
-        let mut only = None;
+        // The only one whose parts all say something; failing that, the only one.
+        let mut found: [Option<Option<TypeRef>>; 2] = [None; 2];
         for of in list.iter().take(MAX_CANDIDATES) {
             let layout = self.layout(*of);
-            if *layout.pointers == *pointers && self.is_plausible(contents, *of, &layout) {
-                if only.is_some() {
-                    return None;
-                }
-                only = Some(*of);
+            // Memory of values with pointers is zero after the value.
+            let rest = usize::try_from(layout.size).ok().and_then(|size| contents.get(size..));
+            if *layout.pointers != *pointers
+                || rest.is_some_and(|rest| rest.iter().any(|byte| *byte != 0))
+                || !self.is_plausible(contents, *of, &layout)
+            {
+                continue;
+            }
+            let tier = usize::from(self.is_vague(contents, *of, &layout));
+            if let Some(found) = found.get_mut(tier) {
+                *found = Some(if found.is_some() { None } else { Some(*of) });
             }
         }
-        only
+        let [checked, vague] = found;
+        checked.or(vague).flatten()
+    }
+
+    /// Whether little is known of a candidate for an object: it has a pointer to anything there, or
+    /// stands for other types of the same shape.
+    fn is_vague(&self, contents: &[u8], of: TypeRef, layout: &Layout) -> bool {
+        let is_unknown = |slot: &Slot| {
+            slot.holds == Holds::Unknown && self.word_at(contents, slot.offset) != Some(0)
+        };
+        layout.slots.iter().any(is_unknown)
+            || self.types.get(of).is_some_and(|of| of.name.contains("go.shape."))
     }
 
     /// The types that live words of a frame without a variable may point to, if exactly one fits.
@@ -268,12 +321,11 @@ impl Propagation<'_, '_, '_, '_> {
                 },
                 Holds::Slice(element) => {
                     let (length, capacity) = (word(second), word(third));
-                    let size = self.types.get(element).map_or(0, |element| element.size);
                     length <= capacity
                         && if first == 0 {
                             capacity == 0
                         } else {
-                            self.has_room(first, capacity.saturating_mul(size))
+                            self.can_hold(first, element, capacity)
                         }
                 }
                 Holds::Interface { has_methods } => match (first, word(second)) {
@@ -285,10 +337,26 @@ impl Propagation<'_, '_, '_, '_> {
                 Holds::Channel(_) => {
                     first == 0 || self.object_at(first).is_none_or(|(_, inside)| inside == 0)
                 }
+                Holds::Array(element, length) => match self.element_of_pointer(element) {
+                    Some(element) => (0..length.min(MAX_ELEMENTS)).all(|index| {
+                        let at = slot.offset.wrapping_add(index.wrapping_mul(self.word));
+                        let target = word(at);
+                        target == 0 || self.can_hold(target, element, 1)
+                    }),
+                    None => true,
+                },
                 _ => true,
             }
         });
         slots && self.has_truth_values(contents, of)
+    }
+
+    /// The type that pointers of a type point to.
+    fn element_of_pointer(&self, of: TypeRef) -> Option<TypeRef> {
+        match self.types.get(of)?.kind {
+            Kind::Pointer { element } => Some(element),
+            _ => None,
+        }
     }
 
     /// Whether all truth values of a struct are 0 or 1.
@@ -315,12 +383,31 @@ impl Propagation<'_, '_, '_, '_> {
         }
     }
 
+    /// Whether an object has pointers at an offset where a value of a type has them, and no others.
+    fn has_pointers_of(&self, object: ObjectId, inside: u64, of: TypeRef) -> bool {
+        let Some(layout) = self.layouts.known(of).filter(|layout| layout.is_exact) else {
+            return true;
+        };
+        let (_, fields) = self.memory(object);
+        let end = inside.saturating_add(layout.size);
+        let mut listed = fields
+            .map(|field| field.offset)
+            .skip_while(|offset| *offset < inside)
+            .take_while(|offset| *offset < end)
+            .map(|offset| offset.wrapping_sub(inside));
+        layout.pointers.iter().all(|pointer| listed.next() == Some(*pointer))
+            && listed.next().is_none()
+    }
+
     fn can_hold(&self, address: u64, of: TypeRef, count: u64) -> bool {
         let size = self.types.get(of).map_or(0, |of| of.size);
         if !self.has_room(address, size.saturating_mul(count)) {
             return false;
         }
         let Some((object, inside)) = self.object_at(address) else { return true };
+        if count > 0 && !self.has_pointers_of(object, inside, of) {
+            return false;
+        }
         if !self.is_start(object, inside) {
             return true;
         }

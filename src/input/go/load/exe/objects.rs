@@ -107,6 +107,12 @@ impl Objects {
         Some(Typed { of: TypeRef(of >> RANK), count: count.into(), fit, level })
     }
 
+    /// The objects for which something holds, in their order.
+    pub(super) fn select(&self, holds: impl Fn(ObjectId) -> bool + Sync) -> Vec<ObjectId> {
+        let objects = (0..self.list.len()).into_par_iter().map(|row| ObjectId(row as u32));
+        objects.filter(|object| holds(*object)).collect()
+    }
+
     /// Returns the number of values in each object.
     pub(super) fn into_counts(self) -> Vec<u32> {
         self.list.into_iter().map(|packed| packed.count.into_inner()).collect()
