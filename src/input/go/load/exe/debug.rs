@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 pub(super) use sections::Sections;
 use std::cell::Cell;
 use variables::Known;
-pub(super) use variables::{Capture, Variable};
+pub(super) use variables::{Capture, Piece, Variable};
 
 type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
 type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;

@@ -72,8 +72,15 @@ pub(super) enum Holds {
     Overflow(TypeRef),
     /// The buffer of a channel of this type, whose length is the word before.
     Buffer(TypeRef),
+    /// The element that a goroutine waits to send or receive, with the place of the channel from
+    /// here.
+    Waiting {
+        channel: u64,
+    },
 }
 
+/// The `atomic.Pointer` of the runtime, less the type that it points to.
+const RUNTIME_POINTER: &str = "internal/runtime/atomic.Pointer[";
 /// Elements of an array that get slots of their own.
 const FEW: u64 = 8;
 /// Slots and pointer words of one type. What lies beyond is not followed.
@@ -179,6 +186,12 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
                 {
                     open.push((offset.wrapping_add(pointer.offset), element));
                 }
+            }
+            Kind::Struct { .. } if described.name.starts_with(RUNTIME_POINTER) => {
+                // The type that it points to is in its name alone.
+                let name = described.name.strip_prefix(RUNTIME_POINTER).unwrap_or_default();
+                let element = name.strip_suffix(']').and_then(|name| types.named(name));
+                slot(element.map_or(Holds::Unknown, Holds::Pointer));
             }
             Kind::Struct { fields } if described.name.starts_with("map.bucket[") => {
                 for field in fields.iter().rev() {

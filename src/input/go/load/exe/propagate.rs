@@ -41,6 +41,7 @@ use judge::Judge;
 pub(super) use memory::Ground;
 use memory::ObjectMemory;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A value to place.
@@ -125,6 +126,8 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     itabs: FxHashMap<u64, u64>,
     /// Memory outside the heap: segments and frames, sorted by address.
     outside: Vec<(u64, &'a [u8])>,
+    /// From the lowest stack frame to the end of the highest.
+    stacks: Range<u64>,
     queue: Vec<Item>,
     seen: FxHashSet<(u64, TypeRef)>,
     closures: FxHashMap<u64, TypeRef>,
@@ -177,6 +180,9 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         let mut outside: Vec<(u64, &'a [u8])> =
             facts.segments().map(|segment| (segment.addr, segment.contents)).collect();
         outside.extend(facts.frames().map(|frame| (frame.sp, frame.contents)));
+        let ends = facts.frames().map(|frame| frame.sp.saturating_add(frame.contents.len() as u64));
+        let stacks =
+            facts.frames().map(|frame| frame.sp).min().unwrap_or(0)..ends.max().unwrap_or(0);
         outside.sort_by_key(|(address, _)| *address);
         Self {
             program,
@@ -197,6 +203,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
                 .filter_map(|itab| Some((itab.addr, itab.dynamic_type?)))
                 .collect(),
             outside,
+            stacks,
             queue: Vec::new(),
             seen: FxHashSet::default(),
             closures: FxHashMap::default(),
@@ -296,24 +303,21 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             tiny: self.tiny,
             is_bare: self.is_bare,
             large_repeat: self.large_repeat,
+            stacks: self.stacks.clone(),
+            channel_type_at: self.channel_type_at(),
         }
     }
 
+    /// The memory of a segment or frame from an address on.
+    fn outside_at(&self, address: u64) -> Option<&'a [u8]> {
+        let after = self.outside.partition_point(|(start, _)| *start <= address);
+        let &(start, bytes) = self.outside.get(after.checked_sub(1)?)?;
+        let inside = usize::try_from(address.wrapping_sub(start)).ok()?;
+        bytes.get(inside..).filter(|bytes| !bytes.is_empty())
+    }
+
     fn place_outside(&mut self, item: &Item) {
-        let after = self.outside.partition_point(|(address, _)| *address <= item.address);
-        let Some(&(start, bytes)) =
-            after.checked_sub(1).and_then(|before| self.outside.get(before))
-        else {
-            return;
-        };
-        let inside = item.address.wrapping_sub(start);
-        let Some(bytes) = usize::try_from(inside)
-            .ok()
-            .and_then(|inside| bytes.get(inside..))
-            .filter(|bytes| !bytes.is_empty())
-        else {
-            return;
-        };
+        let Some(bytes) = self.outside_at(item.address) else { return };
         if self.leads(item.of) && self.seen.insert((item.address, item.of)) {
             self.visit(&Values { bytes, of: item.of, count: item.count, level: item.level });
         }

@@ -23,8 +23,12 @@ pub(super) enum Aside {
 pub(super) struct Done {
     /// The values to place; empty in the end.
     pub(super) list: Vec<Item>,
-    /// Values that lie elsewhere.
+    /// Values in other chunks.
     pub(super) found: Vec<Item>,
+    /// Values outside of the heap.
+    pub(super) outside: Vec<Item>,
+    /// Types of values in other chunks whose layouts have not been made yet.
+    pub(super) unprepared: Vec<TypeRef>,
     /// Values inside of objects that begin in the given chunk.
     pub(super) moved: Vec<(usize, Item)>,
     pub(super) aside: Vec<Aside>,
@@ -71,9 +75,15 @@ impl Done {
                     _ => self.place(judge, item, (object, inside), &mut room),
                 }
                 for item in room.leads.drain(..) {
-                    match chunks.of(judge.ground.reader, item.address) == Some(chunk) {
-                        true => list.push(item),
-                        false => self.found.push(item),
+                    match chunks.of(judge.ground.reader, item.address) {
+                        Some(here) if here == chunk => list.push(item),
+                        Some(_) => {
+                            if judge.layouts.known(item.of).is_none() {
+                                self.unprepared.push(item.of);
+                            }
+                            self.found.push(item);
+                        }
+                        None => self.outside.push(item),
                     }
                 }
             }
@@ -106,10 +116,12 @@ impl Done {
             Verdict::Fits(typed) => {
                 let (better, conflict) = judge.objects.improve(object, typed, judge.types);
                 self.conflicts = self.conflicts.saturating_add(conflict.into());
-                let memory = judge.ground.read(object);
-                let values = Values::of_object(&memory, &typed);
-                if better && !judge.visit(&values, &mut room.open, &mut room.leads) {
-                    self.aside.push(Aside::Visit(object, typed));
+                if better && judge.leads(typed.of) != Some(false) {
+                    let memory = judge.ground.read(object);
+                    let values = Values::of_object(&memory, &typed);
+                    if !judge.visit(&values, &mut room.open, &mut room.leads) {
+                        self.aside.push(Aside::Visit(object, typed));
+                    }
                 }
             }
         }

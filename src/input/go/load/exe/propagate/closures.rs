@@ -5,12 +5,14 @@ use super::super::hidden;
 use super::super::layout::Slot as Part;
 use super::super::objects::{self, Fit, Level, Typed};
 use super::super::types::{Field, Kind, TypeRef};
-use super::{HEADER, Propagation};
+use super::{HEADER, Item, Propagation};
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Types a closure by the function that it calls.
     pub(super) fn function(&mut self, address: u64, level: Level) {
-        let Some((object, inside)) = self.reader.object_at(address) else { return };
+        let Some((object, inside)) = self.reader.object_at(address) else {
+            return self.function_on_stack(address, level);
+        };
         if inside > HEADER {
             return;
         }
@@ -25,6 +27,42 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
+    /// Follows what a closure on a stack captures. The runtime has no size of it, so only DWARF and
+    /// the names of methods say what that is.
+    pub(super) fn function_on_stack(&mut self, address: u64, level: Level) {
+        let Some(contents) = self.outside_at(address) else { return };
+        let Some(pc) = self.reader.words.at(contents, 0) else { return };
+        let entry = pc.wrapping_sub(self.slide);
+        let known = self.closures.get(&entry).copied();
+        let of = known.or_else(|| {
+            let name = self.function_at(entry)?;
+            let captures = self.captures(entry, &name);
+            (!captures.is_empty()).then(|| {
+                let of = self.closure_type(&name, &captures, 0);
+                self.closures.insert(entry, of);
+                of
+            })
+        });
+        if let Some(of) = of {
+            self.place_outside(&Item::one(address, of, level));
+        }
+    }
+
+    /// The name of the function that begins at a link address.
+    fn function_at(&self, entry: u64) -> Option<String> {
+        let (start, name) = self.program.functions.at(&self.program.image, entry)?;
+        (start == entry).then(|| String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// What DWARF or the name of a method say of the variables that a closure captures.
+    fn captures(&mut self, entry: u64, name: &str) -> Vec<Capture> {
+        match (&mut self.debug, name.strip_suffix("-fm")) {
+            (_, Some(method)) => self.receiver(method).into_iter().collect(),
+            (Some(debug), None) => debug.captures(entry, &mut self.types),
+            (None, None) => Vec::new(),
+        }
+    }
+
     /// The type of closures of the function that begins at an address of the process.
     pub(super) fn closure(
         &mut self,
@@ -36,20 +74,11 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         if let Some(known) = self.closures.get(&entry) {
             return Some(*known);
         }
-        let (start, name) = self.program.functions.at(&self.program.image, entry)?;
-        if start != entry {
-            return None;
+        let name = self.function_at(entry)?;
+        let mut captures = self.captures(entry, &name);
+        if captures.is_empty() {
+            captures = self.described_captures(entry, contents, pointers);
         }
-        let name = String::from_utf8_lossy(name).into_owned();
-        let captures = match (&mut self.debug, name.strip_suffix("-fm")) {
-            (_, Some(method)) => self.receiver(method).into_iter().collect(),
-            (Some(debug), None) => debug.captures(entry, &mut self.types),
-            (None, None) => Vec::new(),
-        };
-        let captures = match captures.is_empty() {
-            true => self.described_captures(entry, contents, pointers),
-            false => captures,
-        };
         let of = self.closure_type(&name, &captures, contents.len() as u64);
         self.closures.insert(entry, of);
         Some(of)

@@ -12,11 +12,10 @@ use rustc_hash::FxHashMap;
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Begins with what the dump itself says: headers, finalizers, closures of the runtime.
     pub(in super::super) fn add_records(&mut self) {
-        for row in 0..self.placed.sizes.len() {
-            let object = ObjectId(row as u32);
-            if !self.reader.may_have_header(self.placed.sizes.get(row)) {
-                continue;
-            }
+        let (reader, placed) = (self.reader, self.placed);
+        let may_have = |object: ObjectId| reader.may_have_header(placed.sizes.get(object.index()));
+        let headed = self.objects.select(may_have);
+        for object in headed {
             let (contents, fields) = self.memory(object);
             let (header, Some(address)) = self.header(contents, fields) else { continue };
             let start = self.reader.addresses.address(object).unwrap_or(0);
@@ -117,8 +116,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Looks for interface values where no type says what there is: in objects without a type, in
     /// segments and in frames.
     pub(in super::super) fn add_interfaces(&mut self) {
-        for row in 0..self.placed.sizes.len() {
-            let object = ObjectId(row as u32);
+        for object in self.untyped() {
             if self.objects.get(object).is_none() {
                 let (contents, fields) = self.memory(object);
                 let (header, _) = self.header(contents, fields.clone());
@@ -162,6 +160,19 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
+    /// Where a channel has the type of its elements: word count, word capacity, buffer, u16 element
+    /// size, u32 closed, since 1.23 a timer, element type.
+    pub(super) fn channel_type_at(&self) -> u64 {
+        let timer = if self.program.at_least(23) { self.word } else { 0 };
+        self.word.wrapping_mul(3).wrapping_add(8).wrapping_add(timer)
+    }
+
+    /// The objects without a type.
+    fn untyped(&self) -> Vec<ObjectId> {
+        let objects = &self.objects;
+        objects.select(|object| objects.get(object).is_none())
+    }
+
     /// Types objects that are channels: they hold the type of their elements and its size.
     pub(in super::super) fn add_channels(&mut self) {
         let mut channels: FxHashMap<TypeRef, TypeRef> = FxHashMap::default();
@@ -177,13 +188,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
             }
         }
-        // word count, word capacity, buffer, u16 element size, u32 closed, since 1.23 a timer,
-        // element type.
-        let size_at = self.word.wrapping_mul(3);
-        let timer = if self.program.at_least(23) { self.word } else { 0 };
-        let type_at = size_at.wrapping_add(8).wrapping_add(timer);
-        for row in 0..self.placed.sizes.len() {
-            let object = ObjectId(row as u32);
+        let (size_at, type_at) = (self.word.wrapping_mul(3), self.channel_type_at());
+        for object in self.untyped() {
             if self.objects.get(object).is_some() {
                 continue;
             }
@@ -209,10 +215,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.drain();
     }
 
-    /// Types objects that begin with the entry of a function as closures of it.
+    /// Types objects that begin with the entry of a function as closures of it. Follows closures on
+    /// stacks, such as those of deferred calls.
     pub(in super::super) fn add_closures(&mut self) {
-        for row in 0..self.placed.sizes.len() {
-            let object = ObjectId(row as u32);
+        for object in self.untyped() {
             if self.objects.get(object).is_some() {
                 continue;
             }
@@ -227,6 +233,16 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             if entry.is_some_and(|entry| self.program.is_entry(entry)) {
                 let address = self.reader.addresses.address(object).unwrap_or(0);
                 self.function(address, Level::Dynamic);
+            }
+        }
+        let facts = self.facts;
+        for frame in facts.frames() {
+            let words =
+                frame.fields.iter().filter_map(|field| self.word_at(frame.contents, field.offset));
+            for address in words.collect::<Vec<u64>>() {
+                if self.stacks.contains(&address) {
+                    self.function_on_stack(address, Level::Static);
+                }
             }
         }
         self.drain();

@@ -46,13 +46,20 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         offset: u64,
         part: &Part,
     ) -> Option<TypeRef> {
-        match self.judge().lead(values, offset, part) {
+        match self.lead(values, offset, part) {
             Lead::Nothing => {}
-            Lead::Value(item) => self.queue.push(item),
             Lead::Inline(of) => return Some(of),
             Lead::Unprepared => self.prepare(values, offset, part),
         }
         None
+    }
+
+    /// Adds the target of one slot to the list.
+    fn lead(&mut self, values: &Values<'a>, offset: u64, part: &Part) -> Lead {
+        let mut queue = std::mem::take(&mut self.queue);
+        let lead = self.judge().lead(values, offset, part, &mut queue);
+        self.queue = queue;
+        lead
     }
 
     /// Follows a slot for which a type has to be made first, or which says by itself what is there.
@@ -74,9 +81,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             }
             _ => return,
         }
-        if let Lead::Value(item) = self.judge().lead(values, offset, part) {
-            self.queue.push(item);
-        }
+        self.lead(values, offset, part);
     }
 
     pub(super) fn group(&self, map: TypeRef) -> Option<TypeRef> {

@@ -1,12 +1,12 @@
 //! The variables of stack frames.
 
-use super::super::debug::Variable;
+use super::super::debug::{Piece, Variable};
 use super::super::facts::Stack;
 use super::super::hidden;
 use super::super::layout::Holds;
 use super::super::objects::Level;
 use super::super::types::{Kind, TypeRef};
-use super::{Propagation, Values};
+use super::{Form, Item, Propagation, Values};
 use crate::input::go::goroutine::StackFrame;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -67,6 +67,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             };
             let values = Values { bytes, of: variable.of, count: 1, level: Level::Static };
             let offset = address.wrapping_sub(start);
+            if let Holds::Slice(element) = part.holds
+                && let Some(item) = self.beheaded(piece, part.offset, bytes, offset, element)
+            {
+                self.queue.push(item);
+                continue;
+            }
             if let Holds::Array(element, length) = part.holds {
                 let Some(bytes) =
                     usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..))
@@ -85,6 +91,25 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 self.visit(&Values { bytes, of, count: 1, level: Level::Static });
             }
         }
+    }
+
+    /// The array of a slice whose length and capacity are in registers, which are not in the dump.
+    /// The array's object says how long it is.
+    fn beheaded(
+        &self,
+        piece: &Piece,
+        inside: u64,
+        frame: &[u8],
+        offset: u64,
+        element: TypeRef,
+    ) -> Option<Item> {
+        let end = inside.wrapping_sub(piece.offset).saturating_add(self.word.wrapping_mul(3));
+        if piece.size.is_none_or(|size| end <= size) {
+            return None;
+        }
+        let data = self.word_at(frame, offset)?;
+        self.object_at(data)?;
+        Some(Item { form: Form::Slice, ..Item::one(data, element, Level::Static) })
     }
 
     /// Guesses what live words of frames point to that no variable claims, such as the hidden copy

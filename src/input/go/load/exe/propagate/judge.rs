@@ -11,6 +11,7 @@ use super::memory::{Ground, ObjectMemory};
 use super::{Form, HEADER, Item, TINY, Values};
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// The verdict on placing a value on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +32,13 @@ pub(super) enum Verdict {
     Unprepared,
 }
 
-/// The target of a part of a value.
+/// What following a part of a value leaves to do.
+///
+/// The values that it leads to are added to a list in place: returned, each would be written in
+/// parts and read as a whole at once, for which the processor waits.
+#[derive(Clone, Copy)]
 pub(super) enum Lead {
     Nothing,
-    Value(Item),
     /// An interface that holds a value of this type in its data word.
     Inline(TypeRef),
     /// It takes a type that has not been made yet.
@@ -62,6 +66,10 @@ pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) is_bare: bool,
     /// Pointers of a type go on to the end of objects above 32 KiB.
     pub(super) large_repeat: bool,
+    /// From the lowest stack frame to the end of the highest.
+    pub(super) stacks: Range<u64>,
+    /// Where a channel has the type of its elements.
+    pub(super) channel_type_at: u64,
 }
 
 impl<'a> Judge<'_, '_, '_, 'a> {
@@ -193,9 +201,8 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                     open.push((offset, element, length));
                     continue;
                 }
-                match self.lead(values, offset, part) {
+                match self.lead(values, offset, part, found) {
                     Lead::Nothing => {}
-                    Lead::Value(item) => found.push(item),
                     // What is in the data word of an interface is a pointer, or a struct of one.
                     Lead::Inline(of) => {
                         open.push((offset.wrapping_add(self.ground.words().size), of, 1));
@@ -224,35 +231,57 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         Some((first.saturating_add(item.length.into()), typed.count))
     }
 
-    /// Returns the target of one slot.
-    pub(super) fn lead(&self, values: &Values<'a>, offset: u64, part: &Part) -> Lead {
-        self.found(values, offset, part).unwrap_or(Lead::Nothing)
+    /// Adds the target of one slot.
+    #[inline]
+    pub(super) fn lead(
+        &self,
+        values: &Values<'a>,
+        offset: u64,
+        part: &Part,
+        found: &mut Vec<Item>,
+    ) -> Lead {
+        let words = self.ground.words();
+        match words.at(values.bytes, offset) {
+            None | Some(0) => Lead::Nothing,
+            Some(target) => match part.holds {
+                Holds::Pointer(element) => self.value(target, element, values.level, found),
+                Holds::String => {
+                    let length = words.at(values.bytes, offset.wrapping_add(words.size));
+                    self.slice(target, self.string, length.unwrap_or(0), values.level, found)
+                }
+                _ => self.lead_far(values, (offset, target), part, found).unwrap_or(Lead::Nothing),
+            },
+        }
     }
 
-    fn found(&self, values: &Values<'a>, offset: u64, part: &Part) -> Option<Lead> {
+    /// As [`Self::lead`], for what is neither a pointer nor a string.
+    fn lead_far(
+        &self,
+        values: &Values<'a>,
+        (offset, target): (u64, u64),
+        part: &Part,
+        found: &mut Vec<Item>,
+    ) -> Option<Lead> {
         let words = self.ground.words();
         let word = |number: i64| {
             let at = offset.wrapping_add_signed(number.wrapping_mul(words.size as i64));
             words.at(values.bytes, at)
         };
-        let target = word(0).filter(|target| *target != 0)?;
         let level = values.level;
-        match part.holds {
-            Holds::Pointer(element) => self.value(target, element, level),
-            Holds::String => self.slice(target, self.string, word(1)?, level),
+        Some(match part.holds {
+            Holds::Pointer(_) | Holds::String | Holds::Array(..) | Holds::Unknown => Lead::Nothing,
             Holds::Slice(element) => {
                 let (length, capacity) = (word(1)?, word(2)?);
-                let Lead::Value(item) = self.slice(target, element, capacity, level)? else {
-                    return None;
-                };
-                Some(Lead::Value(Item {
-                    length: u32::try_from(length).unwrap_or(u32::MAX),
-                    ..item
-                }))
+                let before = found.len();
+                let lead = self.slice(target, element, capacity, level, found);
+                if let Some(item) = found.get_mut(before) {
+                    item.length = u32::try_from(length).unwrap_or(u32::MAX);
+                }
+                lead
             }
             Holds::Map(map) => match self.hidden.known_header(map) {
-                Some(of) => self.value(target, of, level),
-                None => Some(Lead::Unprepared),
+                Some(of) => self.value(target, of, level, found),
+                None => Lead::Unprepared,
             },
             Holds::Interface { has_methods } => {
                 let data = word(1)?;
@@ -260,14 +289,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 if self.types.get(of)?.direct {
                     return Some(Lead::Inline(of));
                 }
-                self.value(data, of, level.max(Level::Dynamic))
+                self.value(data, of, level.max(Level::Dynamic), found)
             }
-            Holds::Counted(element) => self.slice(target, element, word(1)?, level),
+            Holds::Counted(element) => self.slice(target, element, word(1)?, level, found),
             Holds::Directory(map) => match word(1)? {
-                0 => self.value(target, self.group(map)?, level),
+                0 => self.value(target, self.group(map)?, level, found),
                 length => match self.hidden.known_directory(map) {
-                    Some(of) => self.slice(target, of, length, level),
-                    None => Some(Lead::Unprepared),
+                    Some(of) => self.slice(target, of, length, level, found),
+                    None => Lead::Unprepared,
                 },
             },
             Holds::Groups(map) => {
@@ -276,56 +305,93 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 let low = if words.big_endian { 8u64.saturating_sub(words.size) } else { 0 };
                 let at = offset.wrapping_add(words.size).wrapping_add(low);
                 let mask = words.at(values.bytes, at)?;
-                self.slice(target, self.group(map)?, mask.saturating_add(1), level)
+                self.slice(target, self.group(map)?, mask.saturating_add(1), level, found)
             }
             Holds::Buckets(map, old) => {
                 let at = words.size.wrapping_add(1);
                 let logarithm = *values.bytes.get(usize::try_from(at).ok()?)?;
                 let count = 1u64.checked_shl(logarithm.into())?;
                 let count = if old { count.div_ceil(2) } else { count };
-                self.slice(target, self.group(map)?, count, level)
+                self.slice(target, self.group(map)?, count, level, found)
             }
             Holds::Overflow(map) => match self.hidden.known_overflow(map) {
-                Some(of) => self.value(target, of, level),
-                None => Some(Lead::Unprepared),
+                Some(of) => self.value(target, of, level, found),
+                None => Lead::Unprepared,
             },
             Holds::Buffer(channel) => {
                 let capacity = word(-1)?;
                 match self.types.get(channel)?.kind {
-                    Kind::Channel { element } => self.slice(target, element, capacity, level),
-                    _ => None,
+                    Kind::Channel { element } => {
+                        self.slice(target, element, capacity, level, found)
+                    }
+                    _ => return None,
                 }
             }
             Holds::Channel(channel) => match self.hidden.known_channel(channel) {
-                Some(of) => self.item(Item { form: Form::Whole, ..Item::one(target, of, level) }),
-                None => Some(Lead::Unprepared),
+                Some(of) => {
+                    self.add(Item { form: Form::Whole, ..Item::one(target, of, level) }, found)
+                }
+                None => Lead::Unprepared,
             },
-            // Closures outside the heap capture nothing.
-            Holds::Function => self.ground.is_in_heap(target).then(|| {
+            // Closures in the executable capture nothing.
+            Holds::Function if self.is_in_process(target) => {
                 let of = Types::WORD;
-                Lead::Value(Item { form: Form::Closure, ..Item::one(target, of, level) })
-            }),
-            Holds::Array(..) | Holds::Unknown => None,
-        }
+                found.push(Item { form: Form::Closure, ..Item::one(target, of, level) });
+                Lead::Nothing
+            }
+            Holds::Function => Lead::Nothing,
+            Holds::Waiting { channel } => {
+                let channel = words.at(values.bytes, offset.wrapping_add(channel))?;
+                let element = self.channel_element(channel)?;
+                self.value(target, element, level, found)
+            }
+        })
     }
 
-    fn value(&self, address: u64, of: TypeRef, level: Level) -> Option<Lead> {
+    /// Whether an address is in the heap or among the stacks.
+    fn is_in_process(&self, address: u64) -> bool {
+        self.ground.is_in_heap(address)
+            || address.wrapping_sub(self.stacks.start)
+                < self.stacks.end.wrapping_sub(self.stacks.start)
+    }
+
+    /// The type of the elements of the channel at an address, by the channel itself.
+    fn channel_element(&self, address: u64) -> Option<TypeRef> {
+        let (object, inside) = self.ground.reader.object_at(address)?;
+        let memory = self.ground.read(object);
+        let at = self.channel_type_at.checked_add(inside)?;
+        self.types.at(self.ground.words().at(memory.contents, at)?.wrapping_sub(self.slide))
+    }
+
+    #[inline]
+    fn value(&self, address: u64, of: TypeRef, level: Level, found: &mut Vec<Item>) -> Lead {
         let of = match self.is_special(of) {
             true => self.allocated_as.get(&of).copied().unwrap_or(of),
             false => of,
         };
-        self.item(Item::one(address, of, level))
+        self.add(Item::one(address, of, level), found)
     }
 
-    fn slice(&self, address: u64, of: TypeRef, count: u64, level: Level) -> Option<Lead> {
-        self.item(Item { count, form: Form::Slice, ..Item::one(address, of, level) })
+    #[inline]
+    fn slice(
+        &self,
+        address: u64,
+        of: TypeRef,
+        count: u64,
+        level: Level,
+        found: &mut Vec<Item>,
+    ) -> Lead {
+        self.add(Item { count, form: Form::Slice, ..Item::one(address, of, level) }, found)
     }
 
-    /// The value, if it may say anything: one outside the heap only leads to others.
-    fn item(&self, item: Item) -> Option<Lead> {
+    /// Adds a value, if it may say anything: one outside the heap only leads to others.
+    #[inline]
+    fn add(&self, item: Item, found: &mut Vec<Item>) -> Lead {
         let leads = || self.layouts.known(item.of).is_none_or(|layout| !layout.slots.is_empty());
-        let is_of_use = item.is_value() && (self.ground.is_in_heap(item.address) || leads());
-        is_of_use.then_some(Lead::Value(item))
+        if item.is_value() && (self.ground.is_in_heap(item.address) || leads()) {
+            found.push(item);
+        }
+        Lead::Nothing
     }
 
     /// Whether a type may be one of the few that are placed as others.

@@ -15,24 +15,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 self.allocated_as.extend(of.map(|of| (of, timer)));
             }
         }
-        let prefix = "internal/sync.node[";
-        let names: Vec<String> = match &self.debug {
-            Some(debug) => debug.struct_names(prefix),
-            None => self
-                .types
-                .iter()
-                .map(|(_, of)| &of.name)
-                .filter(|name| name.starts_with(prefix))
-                .cloned()
-                .collect(),
-        };
-        for name in names {
-            let other = |kind: &str| name.replacen(prefix, &format!("internal/sync.{kind}["), 1);
-            if let (Some(node), Some(entry), Some(indirect)) =
-                (self.named(&name), self.named(&other("entry")), self.named(&other("indirect")))
-            {
-                self.nodes.insert(node, (entry, indirect));
-            }
+        // The hash tries of `sync.Map` and of `unique`.
+        for package in ["internal/sync", "internal/concurrent", "unique"] {
+            self.add_nodes(package);
         }
         let special = self.nodes.keys().chain(self.allocated_as.keys());
         self.special = special.fold(0, |bits, of| bits | judge::bit(*of));
@@ -46,6 +31,47 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             let slots = layout.slots.iter().copied().chain(hidden).collect();
             self.layouts.set(pool, Layout { slots, ..(*layout).clone() });
         }
+        self.add_waiting();
+    }
+
+    /// Prepares the nodes of a package's hash tries: entries and tables.
+    fn add_nodes(&mut self, package: &str) {
+        let prefix = format!("{package}.node[");
+        let names: Vec<String> = match &self.debug {
+            Some(debug) => debug.struct_names(&prefix),
+            None => self
+                .types
+                .iter()
+                .map(|(_, of)| &of.name)
+                .filter(|name| name.starts_with(&prefix))
+                .cloned()
+                .collect(),
+        };
+        for name in names {
+            let other = |kind: &str| name.replacen(&prefix, &format!("{package}.{kind}["), 1);
+            if let (Some(node), Some(entry), Some(indirect)) =
+                (self.named(&name), self.named(&other("entry")), self.named(&other("indirect")))
+            {
+                self.nodes.insert(node, (entry, indirect));
+            }
+        }
+    }
+
+    /// Lets a `runtime.sudog` lead to the value that its goroutine waits to send or receive, often
+    /// one on a stack. Its type is that of the channel's elements.
+    fn add_waiting(&mut self) {
+        let Some(sudog) = self.named("runtime.sudog") else { return };
+        let Some(Kind::Struct { fields }) = self.types.get(sudog).map(|of| &of.kind) else {
+            return;
+        };
+        let offset = |name| fields.iter().find(|field| &*field.name == name).map(|of| of.offset);
+        let (Some(element), Some(channel)) = (offset("elem"), offset("c")) else { return };
+        let Some(channel) = channel.checked_sub(element) else { return };
+        let layout = self.layouts.of(sudog, &self.types, self.word);
+        let others = layout.slots.iter().copied().filter(|slot| slot.offset != element);
+        let waiting = Part { offset: element, holds: Holds::Waiting { channel } };
+        let slots = others.chain([waiting]).collect();
+        self.layouts.set(sudog, Layout { slots, ..(*layout).clone() });
     }
 
     /// A type of the runtime or the library by its name.

@@ -4,7 +4,6 @@ use super::super::hidden;
 use super::super::objects::{self, Objects};
 use super::super::types::TypeRef;
 use super::{HEADER, Item, Propagation};
-use crate::bytes::Cursor;
 use crate::input::go::fields::Fields;
 use crate::input::go::load::place::Placed;
 use crate::input::go::load::pointers::Reader;
@@ -137,11 +136,14 @@ impl<'a> Ground<'_, '_, 'a> {
     }
 
     /// Contents of an object and the encoded list of its pointers.
+    #[inline]
     pub(in super::super) fn memory(&self, object: ObjectId) -> (&'a [u8], Fields<'a>) {
         let row = object.index();
-        let mut rest = Cursor::at(self.reader.bytes, self.placed.positions.get(row));
-        let contents = rest.take(self.placed.sizes.get(row), "an object").unwrap_or_default();
-        (contents, Fields::new(rest.rest(), self.reader.survey.version))
+        let start = usize::try_from(self.placed.positions.get(row)).unwrap_or(usize::MAX);
+        let size = usize::try_from(self.placed.sizes.get(row)).unwrap_or(usize::MAX);
+        let rest = self.reader.bytes.get(start..).unwrap_or_default();
+        let (contents, list) = rest.split_at_checked(size).unwrap_or((&[], rest));
+        (contents, Fields::new(list, self.reader.survey.version))
     }
 
     /// The malloc header of an object, if it has one: its bytes and the type that it says.

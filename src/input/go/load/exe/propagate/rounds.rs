@@ -56,9 +56,18 @@ impl Chunks {
     }
 }
 
-/// The values that wait for each chunk.
+/// The values that wait for each chunk, in parts that threads fill at the same time.
 struct Waiting {
     chunks: Chunks,
+    /// Chunks of each part.
+    part: usize,
+    parts: Vec<Part>,
+}
+
+/// The values that wait for each of some chunks in a row.
+#[derive(Default)]
+struct Part {
+    first: usize,
     lists: Vec<Vec<Item>>,
     /// Chunks with values, each once.
     busy: Vec<usize>,
@@ -66,14 +75,10 @@ struct Waiting {
     spare: Vec<Vec<Item>>,
 }
 
-impl Waiting {
-    fn new(chunks: Chunks) -> Self {
-        let lists = vec![Vec::new(); chunks.count];
-        Self { chunks, lists, busy: Vec::new(), spare: Vec::new() }
-    }
-
+impl Part {
+    /// Adds a value to the list of a chunk, if that is one of these.
     fn add(&mut self, chunk: usize, item: Item) {
-        if let Some(list) = self.lists.get_mut(chunk) {
+        if let Some(list) = self.lists.get_mut(chunk.wrapping_sub(self.first)) {
             if list.is_empty() {
                 self.busy.push(chunk);
                 *list = self.spare.pop().unwrap_or_default();
@@ -82,15 +87,61 @@ impl Waiting {
         }
     }
 
+    /// Adds those of the values found that lie in these chunks.
+    fn add_found(&mut self, done: &[Done], chunks: Chunks, reader: &Reader<'_, '_>) {
+        for done in done {
+            for item in &done.found {
+                if let Some(chunk) = chunks.of(reader, item.address) {
+                    self.add(chunk, *item);
+                }
+            }
+            for (chunk, item) in &done.moved {
+                self.add(*chunk, *item);
+            }
+        }
+    }
+}
+
+impl Waiting {
+    fn new(chunks: Chunks) -> Self {
+        let part = chunks.count.div_ceil(rayon::current_num_threads()).max(1);
+        let parts = (0..chunks.count).step_by(part).map(|first| {
+            let lists = vec![Vec::new(); part.min(chunks.count.wrapping_sub(first))];
+            Part { first, lists, ..Part::default() }
+        });
+        Self { chunks, part, parts: parts.collect() }
+    }
+
+    fn part_of(&mut self, chunk: usize) -> Option<&mut Part> {
+        self.parts.get_mut(chunk.checked_div(self.part)?)
+    }
+
+    fn add(&mut self, chunk: usize, item: Item) {
+        if let Some(part) = self.part_of(chunk) {
+            part.add(chunk, item);
+        }
+    }
+
     /// The chunks that have values now, in their order.
     fn round(&mut self) -> Vec<usize> {
-        let mut busy = std::mem::take(&mut self.busy);
+        let mut busy = Vec::new();
+        self.parts.iter_mut().for_each(|part| busy.append(&mut part.busy));
         busy.sort_unstable();
         busy
     }
 
     fn take(&mut self, chunk: usize) -> Vec<Item> {
-        self.lists.get_mut(chunk).map(std::mem::take).unwrap_or_default()
+        let list = self.part_of(chunk).and_then(|part| {
+            part.lists.get_mut(chunk.wrapping_sub(part.first)).map(std::mem::take)
+        });
+        list.unwrap_or_default()
+    }
+
+    /// Takes the empty list of a chunk back.
+    fn give_back(&mut self, chunk: usize, list: Vec<Item>) {
+        if let Some(part) = self.part_of(chunk) {
+            part.spare.push(list);
+        }
     }
 }
 
@@ -123,10 +174,23 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     true => work.collect::<Vec<_>>().into_par_iter().for_each(run),
                     false => work.for_each(run),
                 }
+                let done = done.get_mut(..wave.len()).unwrap_or_default();
                 worked = 0;
-                for done in done.iter_mut().take(wave.len()) {
+                for (chunk, done) in wave.iter().zip(&mut *done) {
                     worked = worked.wrapping_add(std::mem::take(&mut done.worked));
-                    self.take_in(done, &mut waiting);
+                    waiting.give_back(*chunk, std::mem::take(&mut done.list));
+                    for of in done.unprepared.drain(..) {
+                        self.layout(of);
+                    }
+                }
+                let (reader, found) = (self.reader, &*done);
+                let fill = |part: &mut Part| part.add_found(found, chunks, reader);
+                match found.iter().map(|done| done.found.len()).sum::<usize>() >= MANY {
+                    true => waiting.parts.par_iter_mut().for_each(fill),
+                    false => waiting.parts.iter_mut().for_each(fill),
+                }
+                for done in done {
+                    self.take_in(done);
                 }
                 self.send(&mut waiting);
             }
@@ -152,9 +216,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Takes in what a chunk found.
-    fn take_in(&mut self, done: &mut Done, waiting: &mut Waiting) {
-        waiting.spare.push(std::mem::take(&mut done.list));
+    /// Takes in what a chunk found besides values in other chunks.
+    fn take_in(&mut self, done: &mut Done) {
+        done.found.clear();
+        done.moved.clear();
         let objects = &mut self.objects;
         objects.conflicts = objects.conflicts.saturating_add(std::mem::take(&mut done.conflicts));
         objects.rejected = objects.rejected.saturating_add(std::mem::take(&mut done.rejected));
@@ -164,11 +229,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         for (object, (end, count)) in done.ends.drain(..) {
             self.extents.add(object, end, count);
         }
-        for item in done.found.drain(..) {
-            self.send_one(item, waiting);
-        }
-        for (chunk, item) in done.moved.drain(..) {
-            waiting.add(chunk, item);
+        for item in done.outside.drain(..) {
+            self.place(&item, None);
         }
         for aside in done.aside.drain(..) {
             match aside {
