@@ -8,6 +8,7 @@ use super::inputs::{
     AUSTIN, CPUPROFILE, DART, FOLDED, GO, HEAPPROFILE, HEAPSNAPSHOT, HPROF, Input, MOJO,
     MOJO_LARGE, MOJO_RANDOM, MVMHEAP, PERF_SCRIPT, PMAT, PPROF, RUBY, SPEEDSCOPE, create_converted,
 };
+use super::loading::{CONVERTED, Found, load};
 use dumptool::analysis::profile::{FrameBy, Selected, TopBy, TopSums};
 use dumptool::input::load::{LoadOptions, Parts, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
@@ -24,7 +25,7 @@ use std::hint::black_box;
 use std::io::{self, BufWriter, Seek, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// A benchmark.
 pub(crate) struct Bench {
@@ -39,13 +40,6 @@ pub(crate) struct Bench {
     pub(crate) threads: usize,
     /// Run only when its name is given.
     pub(crate) on_request: bool,
-}
-
-/// What a benchmark has loaded; nothing if it loads nothing.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Found {
-    pub(crate) objects: u64,
-    pub(crate) references: u64,
 }
 
 /// The least work that could be done.
@@ -361,20 +355,6 @@ fn convert_to_austin(bytes: &[u8]) -> Found {
     black_box(writer.finish().expect("a sink takes everything"));
     Found::default()
 }
-
-/// Letting go of the heap is a part of the work.
-pub(crate) fn load(format: Format, bytes: &[u8]) -> Found {
-    let loaded =
-        input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
-    assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
-    black_box(Found {
-        objects: loaded.heap.len() as u64,
-        references: loaded.heap.references().len() as u64,
-    })
-}
-
-/// Bytes of the last conversion, for the floor.
-pub(crate) static CONVERTED: AtomicU64 = AtomicU64::new(0);
 
 /// Into a file, through as large a buffer as the command line has.
 fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {

@@ -1,7 +1,7 @@
 //! What a reader is compared with: the least work that could give its answer.
 
-use super::benches::{CONVERTED, load};
 use super::inputs::create_converted;
+use super::loading::{CONVERTED, load};
 use dumptool::input::Format;
 use dumptool::source::Source;
 use rayon::ThreadPoolBuilder;

@@ -1,7 +1,8 @@
 //! Measures one benchmark in a process of its own.
 
-use super::benches::{Bench, Clock, Floor, Found};
+use super::benches::{Bench, Clock, Floor};
 use super::inputs::remove_converted;
+use super::loading::Found;
 use cpu_time::ProcessTime;
 use dumptool::source::Source;
 use rayon::ThreadPoolBuilder;

@@ -1,6 +1,6 @@
 //! Columns of numbers that are nearly always small.
 
-use super::heap::TypeId;
+use super::types::TypeId;
 use rustc_hash::FxHashMap;
 
 /// A number per object that is nearly always small: in 2 bytes each as long as few are 65,535 or

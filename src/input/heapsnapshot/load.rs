@@ -6,6 +6,7 @@
 //! sizes and dominators of live nodes are those that Chrome DevTools shows; nodes that only hold
 //! each other in a cycle, of which DevTools shows each by itself, are unreachable.
 
+mod bits;
 mod detached;
 mod edges;
 mod essential;

@@ -11,6 +11,7 @@
 //! Such edges are weak references of the heap. Nodes to which no other edge leads, although
 //! something weak may, are roots of their own.
 
+use super::bits::Bits;
 use super::edges::{ELEMENT, Edges, SHORTCUT, WEAK};
 use super::nodes::Nodes;
 use crate::model::heap::{ObjectId, Offsets};
@@ -28,38 +29,6 @@ pub(super) struct Graph<'g> {
 
 /// Parts of the nodes that are looked at side by side. Each takes a bit for each node.
 const PARTS: usize = 4;
-
-/// A bit for each row.
-#[derive(Clone)]
-pub(super) struct Bits(pub(super) Vec<u64>);
-
-impl Bits {
-    pub(super) fn none(count: usize) -> Self {
-        Self(vec![0; count.div_ceil(64)])
-    }
-
-    /// Combines the bits of two parts.
-    fn or(mut self, other: Self) -> Self {
-        self.0.iter_mut().zip(other.0).for_each(|(bits, other)| *bits |= other);
-        self
-    }
-
-    #[inline(always)]
-    pub(super) fn has(&self, row: usize) -> bool {
-        self.0.get(row / 64).is_some_and(|bits| bits.wrapping_shr(row as u32 % 64) & 1 == 1)
-    }
-
-    /// Sets a bit, and returns whether it was not set.
-    #[inline(always)]
-    pub(super) fn set(&mut self, row: usize) -> bool {
-        let bit = 1u64.wrapping_shl(row as u32 % 64);
-        self.0.get_mut(row / 64).is_some_and(|bits| {
-            let is_new = *bits & bit == 0;
-            *bits |= bit;
-            is_new
-        })
-    }
-}
 
 impl Graph<'_> {
     /// The rows of a node's edges.

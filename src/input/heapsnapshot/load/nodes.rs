@@ -1,6 +1,6 @@
 //! The nodes in columns.
 
-use super::essential::Bits;
+use super::bits::Bits;
 use crate::error::{Error, Result};
 use crate::input::heapsnapshot::document::Document;
 use crate::input::heapsnapshot::rows::{Part, Rows, first_error};

@@ -1,7 +1,8 @@
 //! Roots: node 0, what synthetic nodes refer to, and nodes that are only weakly held.
 
+use super::bits::Bits;
 use super::edges::SHORTCUT;
-use super::essential::{Bits, Graph};
+use super::essential::Graph;
 use crate::input::heapsnapshot::meta::{Meta, NodeType};
 use crate::input::heapsnapshot::strings::Strings;
 use crate::model::builder::HeapBuilder;
