@@ -44,12 +44,12 @@ pub(crate) const PPROF: Input = Input { name: "pprof", count: 300_000, write: pp
 pub(crate) const RUBY: Input = Input { name: "ruby", count: 3_200_000, write: ruby::write };
 /// About 150 MB.
 pub(crate) const FOLDED: Input = Input { name: "folded", count: 250_000, write: folded::write };
-/// 3 M nodes, about 240 MB.
+/// 3 M nodes, about 190 MB.
 pub(crate) const HEAPSNAPSHOT: Input =
     Input { name: "heapsnapshot", count: 3_000_000, write: heapsnapshot::write };
-/// About 200 MB.
+/// About 180 MB.
 pub(crate) const PMAT: Input = Input { name: "pmat", count: 2_500_000, write: pmat::write };
-/// About 150 MB.
+/// About 190 MB.
 pub(crate) const AUSTIN: Input = Input { name: "austin", count: 250_000, write: austin::write };
 /// About 20 MB.
 pub(crate) const SPEEDSCOPE: Input =
