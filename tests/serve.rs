@@ -163,9 +163,15 @@ fn options_of_loading_hold_for_all_documents() {
     server.assert_same("top", &["top", "--snapshot", "0"]);
     let plain = Server::start(&["mvmheap/tiny-nqp.mvmheap"]);
     assert_ne!(server.get("api/top").body, plain.get("api/top").body);
-    for option in
-        ["snapshot=1", "exe=/etc/passwd", "max-memory=1TiB", "Format=csv", "=x", "--by=type"]
-    {
+    for option in [
+        "snapshot=1",
+        "exe=/etc/passwd",
+        "max-memory=1TiB",
+        "spill=/tmp",
+        "Format=csv",
+        "=x",
+        "--by=type",
+    ] {
         assert_eq!(plain.get(&format!("api/top?{option}")).status, 400, "{option}");
     }
 }

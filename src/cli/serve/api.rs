@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Commands about one dump.
 const COMMANDS: [&str; 8] = ["info", "top", "tree", "path", "show", "find", "threads", "waste"];
 /// Options that are given when the server starts, or that write elsewhere than to the answer.
-const FIXED: [&str; 13] = [
+const FIXED: [&str; 14] = [
     "exe",
     "old-exe",
     "no-guess",
@@ -22,6 +22,7 @@ const FIXED: [&str; 13] = [
     "lenient",
     "threads",
     "max-memory",
+    "spill",
     "color",
     "no-progress",
 ];
