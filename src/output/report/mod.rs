@@ -231,7 +231,7 @@ const EXPLORE: &str = include_str!("explore.js");
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "mYo9CeQhqWltiT1fANaWKOTQk67TQAs4ZSgk4okCEVo=";
-const SCRIPT_HASH: &str = "c+0Ijs9aHpbfsxTk0YGIZ9f9Ai+gl8I4kYxc/dI7yv0=";
+const SCRIPT_HASH: &str = "SAypBwoO2NmbQeTOo1NOWyvzndn/y7n95GkD1M3oBp8=";
 const EXPLORE_STYLE_HASH: &str = "ssuAVtY1GF6+WXtA2srd5pHBLFSPckKYFF/g6QHKSOM=";
 const EXPLORE_HASH: &str = "ondAWIMviBfllbxIvS6NNYz0GSMKc0C5eLtj9Oy0LGg=";
 

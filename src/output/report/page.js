@@ -169,7 +169,7 @@
       crumbs.replaceChildren();
       for (const at of [...above, top]) {
         const button = make("button", "", label(at));
-        button.onclick = () => zoom(at);
+        button.onclick = () => { zoom(at); chart.focus({ preventScroll: true }); };
         crumbs.append(at === 0 ? "" : " › ", button);
       }
     };
@@ -292,6 +292,8 @@
       const rows = all.filter((row) => !term || columns.some((column) => isText(column) && String(value(column, row)).toLowerCase().includes(term)));
       const key = (row) => [value(columns[sort], row) ?? -Infinity].flat().at(-1);
       rows.sort((a, b) => { const [x, y] = [key(a), key(b)]; return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || a - b; });
+      // Who sorts with the keyboard stays on the heading, which is a new one.
+      const isHere = head.contains(document.activeElement);
       head.replaceChildren(make("tr", "", ...columns.map((column, at) => {
         const button = make("button", "", column.title + (at === sort ? (down ? " ▾" : " ▴") : "")), th = make("th", kindOf(column), button);
         th.scope = "col";
@@ -299,6 +301,7 @@
         button.onclick = () => { down = at === sort ? !down : !isText(column); sort = at; fill(); };
         return th;
       })));
+      if (isHere) head.querySelectorAll("button")[sort].focus();
       body.replaceChildren(...rows.slice(0, MOST).map((row) => {
         const tr = make("tr", "", ...columns.map((column) => {
           const kind = report.live && report.kind === "heap" && column.kind === "name" ? { Types: "type", Example: "object" }[column.title === "Name" ? table.title : column.title] : "";
