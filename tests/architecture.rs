@@ -1,6 +1,8 @@
 //! Data flows in one direction, and so do imports: input → model ← output, and only the command
 //! line sees all.
 
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::DiGraph;
 use std::collections::BTreeSet;
 use support::{format_modules, sources};
 
@@ -138,6 +140,63 @@ fn commands_do_not_import_each_other() {
         }
     }
     assert_eq!(seen.len(), commands.len(), "a command is gone: {seen:?}");
+}
+
+/// A module and its own parts belong together: the parent declares them, and they use its types. No
+/// other files need each other in turn, except a heap and its values, which need it to be asked.
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let files = sources("src");
+    let modules: Vec<Vec<&str>> = files.iter().map(|(path, _)| module_of(path)).collect();
+    let mut graph = DiGraph::<&str, ()>::new();
+    let nodes: Vec<_> = files.iter().map(|(path, _)| graph.add_node(path.as_str())).collect();
+    for (at, (_, text)) in files.iter().enumerate() {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for import in imports(code) {
+            let Some(to) = file_of(&import, &modules[at], &modules) else { continue };
+            let is_tied =
+                [&modules[at], &modules[to]] == [&["model", "values"], &["model", "heap"]];
+            if to != at && !is_tied && !modules[to].starts_with(&modules[at]) {
+                graph.update_edge(nodes[at], nodes[to], ());
+            }
+        }
+    }
+    assert!(graph.edge_count() > files.len(), "imports were found: {}", graph.edge_count());
+    let circles: Vec<Vec<&str>> = tarjan_scc(&graph)
+        .into_iter()
+        .filter(|files| files.len() > 1)
+        .map(|files| files.into_iter().map(|file| graph[file]).collect())
+        .collect();
+    assert!(circles.is_empty(), "files import each other: {circles:#?}");
+}
+
+/// The path of a file's module from the crate.
+fn module_of(path: &str) -> Vec<&str> {
+    let parts = path.trim_end_matches(".rs").split('/');
+    parts.filter(|part| !["mod", "lib"].contains(part)).collect()
+}
+
+/// The file with the module that a path in `here` names. None: another crate's, or an item that a
+/// parent hands on.
+fn file_of(import: &[String], here: &[&str], modules: &[Vec<&str>]) -> Option<usize> {
+    let mut steps = import.iter().map(String::as_str).peekable();
+    let mut path = match steps.peek()? {
+        &"crate" => {
+            steps.next();
+            Vec::new()
+        }
+        &"super" => here.to_vec(),
+        _ => return None,
+    };
+    while steps.next_if_eq(&"super").is_some() {
+        path.pop();
+    }
+    path.extend(steps);
+    // The last step is an item, unless it is the module itself.
+    [path.len(), path.len().saturating_sub(1)]
+        .into_iter()
+        .find_map(|end| modules.iter().position(|module| *module == path[..end]))
+        .filter(|file| !modules[*file].is_empty())
 }
 
 /// The paths that code imports or names, one for each item in braces.

@@ -8,6 +8,7 @@
 use super::layout::{Holds, Layout, Slot};
 use super::objects::{self, Fit, Level, Objects, Typed};
 use super::propagate::Propagation;
+use super::size_classes::size_class;
 use super::types::{Kind, Type, TypeRef};
 use crate::model::heap::ObjectId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -111,7 +112,7 @@ impl Propagation<'_, '_, '_, '_> {
                 };
                 self.layout(element);
             }
-            let shape = shape(objects::size_class(layout.size), &layout.pointers);
+            let shape = shape(size_class(layout.size), &layout.pointers);
             candidates.by_shape.entry(shape).or_default().push(of);
         }
         candidates
@@ -172,8 +173,7 @@ impl Propagation<'_, '_, '_, '_> {
             if swiss && part_of.is_none() { &[header, table] } else { &[header] };
         list.iter().copied().find(|of| {
             let layout = self.layouts.of(*of, &self.types, self.word);
-            *layout.pointers == *pointers
-                && objects::size_class(layout.size) == contents.len() as u64
+            *layout.pointers == *pointers && size_class(layout.size) == contents.len() as u64
         })
     }
 

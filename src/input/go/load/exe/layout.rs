@@ -1,6 +1,6 @@
 //! Where the pointers of a value are, and what they point to.
 
-use super::objects::size_class;
+use super::size_classes::size_class;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::fields;
 use std::sync::Arc;

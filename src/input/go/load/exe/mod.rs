@@ -19,6 +19,7 @@
 
 mod debug;
 mod descriptors;
+mod extents;
 mod facts;
 mod guess;
 mod hidden;
@@ -29,6 +30,7 @@ mod objects;
 mod program;
 mod proof;
 mod propagate;
+mod size_classes;
 mod types;
 mod values;
 

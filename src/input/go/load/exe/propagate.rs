@@ -9,14 +9,12 @@
 //! * `rounds`, `chunk`: work on the list, one chunk of the heap after the other;
 //! * `judge`: what a value says of the object that it is placed on, and what it leads to;
 //! * `follow`: the same where types have to be made;
-//! * `extents`: how much of each array slices use;
 //! * `closures`, `library`: types that only functions or the library know;
 //! * `memory`: the memory that types are placed on.
 
 mod chunk;
 mod closures;
 mod evidence;
-mod extents;
 mod follow;
 mod frames;
 mod judge;
@@ -27,6 +25,7 @@ mod rounds;
 use super::super::place::Placed;
 use super::super::pointers::{HEADER, Reader};
 use super::debug::Debug;
+use super::extents::Extents;
 use super::facts::Facts;
 use super::hidden::{self, Hidden};
 use super::layout::{Layout, Layouts};
@@ -35,8 +34,6 @@ use super::program::Program;
 use super::types::{TypeRef, Types};
 use super::values::TypedValues;
 use crate::model::heap::ObjectId;
-use extents::Extents;
-pub(super) use extents::Lengths;
 use judge::Judge;
 pub(super) use memory::Ground;
 use memory::ObjectMemory;

@@ -15,7 +15,7 @@ mod text;
 mod view;
 
 use super::super::words::Words;
-use super::propagate::Lengths;
+use super::extents::Lengths;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::version::Version;
 use crate::model::addresses::Addresses;

@@ -3,9 +3,43 @@
 use super::super::objects::{Fit, Typed};
 use super::super::types::TypeRef;
 use super::judge::{Judge, Verdict};
-use super::rounds::Chunks;
 use super::{Item, Values};
+use crate::input::go::load::pointers::Reader;
 use crate::model::heap::ObjectId;
+
+/// The binary logarithm of the bytes of a chunk, whose columns and contents then take about as much
+/// as a processor's second cache.
+const CHUNK_BITS: u32 = 18;
+/// Objects for each chunk, at least, of heaps that are spread thinly.
+const FEW_OBJECTS: u64 = 1 << 10;
+/// Chunks that any heap may have.
+const FEW_CHUNKS: u64 = 1 << 10;
+
+/// The chunks of a heap.
+#[derive(Clone, Copy)]
+pub(super) struct Chunks {
+    bits: u32,
+    pub(super) count: usize,
+}
+
+impl Chunks {
+    pub(super) fn new(reader: &Reader<'_, '_>, objects: usize) -> Self {
+        let most = (objects as u64 / FEW_OBJECTS).max(FEW_CHUNKS);
+        let mut bits = CHUNK_BITS;
+        while reader.span().wrapping_shr(bits) >= most {
+            bits = bits.wrapping_add(1);
+        }
+        let count = reader.span().wrapping_shr(bits).wrapping_add(1);
+        Self { bits, count: usize::try_from(count).unwrap_or(usize::MAX) }
+    }
+
+    /// The chunk of an address; `None` outside of the heap.
+    #[inline]
+    pub(super) fn of(self, reader: &Reader<'_, '_>, address: u64) -> Option<usize> {
+        let offset = reader.offset(address)?;
+        Some(offset.wrapping_shr(self.bits) as usize)
+    }
+}
 
 /// Values that are looked up together.
 const BATCH: usize = 64;

@@ -3,7 +3,8 @@
 use super::super::debug::Capture;
 use super::super::hidden;
 use super::super::layout::Slot as Part;
-use super::super::objects::{self, Fit, Level, Typed};
+use super::super::objects::{Fit, Level, Typed};
+use super::super::size_classes::size_class;
 use super::super::types::{Field, Kind, TypeRef};
 use super::{HEADER, Item, Propagation};
 
@@ -123,7 +124,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 if of.name.starts_with("struct { F uintptr")
                     || of.name.starts_with("struct { .F uintptr") =>
             {
-                objects::size_class(of.size) == contents.len() as u64
+                size_class(of.size) == contents.len() as u64
                     && fields.iter().skip(1).all(|field| is_captured(field.of))
             }
             _ => false,

@@ -2,7 +2,8 @@
 //! interfaces, channels or closures by their looks.
 
 use super::super::debug::Global;
-use super::super::objects::{self, Fit, Level, Typed};
+use super::super::objects::{Fit, Level, Typed};
+use super::super::size_classes::size_class;
 use super::super::types::{Kind, TypeRef};
 use super::{Form, HEADER, Item, Propagation};
 use crate::input::go::roots::Segment;
@@ -23,8 +24,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 let size = self.types.get(of).map_or(0, |of| of.size);
                 let count =
                     (contents.len() as u64).saturating_sub(header).checked_div(size).unwrap_or(0);
-                let exact =
-                    objects::size_class(size.saturating_add(header)) == contents.len() as u64;
+                let exact = size_class(size.saturating_add(header)) == contents.len() as u64;
                 let count = if exact { 1 } else { count };
                 self.queue.push(Item {
                     address: start.wrapping_add(header),

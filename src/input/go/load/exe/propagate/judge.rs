@@ -6,6 +6,7 @@ use super::super::hidden::Hidden;
 use super::super::layout::{Holds, Layouts, Slot as Part};
 use super::super::objects::{self, Fit, Level, Objects, Typed};
 use super::super::program::Program;
+use super::super::size_classes::size_class;
 use super::super::types::{Kind, TypeRef, Types};
 use super::memory::{Ground, ObjectMemory};
 use super::{Form, HEADER, Item, TINY, Values};
@@ -108,7 +109,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             return Verdict::Tiny;
         }
         // Nearly all values are alone in objects of their size class.
-        let class = if item.count == 1 { layout.class } else { objects::size_class(bytes) };
+        let class = if item.count == 1 { layout.class } else { size_class(bytes) };
         if (inside, size) == (0, class)
             && bytes > 0
             && (item.count == 1 || is_plain)

@@ -1,7 +1,8 @@
 //! The memory of the process: objects, segments and frames.
 
 use super::super::hidden;
-use super::super::objects::{self, Objects};
+use super::super::objects::Objects;
+use super::super::size_classes::size_class;
 use super::super::types::TypeRef;
 use super::{HEADER, Item, Propagation};
 use crate::input::go::fields::Fields;
@@ -64,7 +65,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             (true, _) => 32,
             (false, _) => 28,
         };
-        self.memory(object).0.len() as u64 == objects::size_class(size)
+        self.memory(object).0.len() as u64 == size_class(size)
     }
 
     /// The type whose descriptor was at an address of the process.

@@ -10,7 +10,7 @@
 //! The result depends on the order of the chunks, and not on the number of threads.
 
 use super::super::types::TypeRef;
-use super::chunk::{Aside, Done};
+use super::chunk::{Aside, Chunks, Done};
 use super::judge::Verdict;
 use super::{Form, Item, Propagation, Values};
 use crate::input::go::load::pointers::Reader;
@@ -22,39 +22,6 @@ use rayon::prelude::*;
 const WAVE: usize = 64;
 /// Values that threads share. Fewer take less time than waking the threads does.
 const MANY: usize = 1 << 10;
-/// The binary logarithm of the bytes of a chunk, whose columns and contents then take about as much
-/// as a processor's second cache.
-const CHUNK_BITS: u32 = 18;
-/// Objects for each chunk, at least, of heaps that are spread thinly.
-const FEW_OBJECTS: u64 = 1 << 10;
-/// Chunks that any heap may have.
-const FEW_CHUNKS: u64 = 1 << 10;
-
-/// The chunks of a heap.
-#[derive(Clone, Copy)]
-pub(super) struct Chunks {
-    bits: u32,
-    count: usize,
-}
-
-impl Chunks {
-    fn new(reader: &Reader<'_, '_>, objects: usize) -> Self {
-        let most = (objects as u64 / FEW_OBJECTS).max(FEW_CHUNKS);
-        let mut bits = CHUNK_BITS;
-        while reader.span().wrapping_shr(bits) >= most {
-            bits = bits.wrapping_add(1);
-        }
-        let count = reader.span().wrapping_shr(bits).wrapping_add(1);
-        Self { bits, count: usize::try_from(count).unwrap_or(usize::MAX) }
-    }
-
-    /// The chunk of an address; `None` outside of the heap.
-    #[inline]
-    pub(super) fn of(self, reader: &Reader<'_, '_>, address: u64) -> Option<usize> {
-        let offset = reader.offset(address)?;
-        Some(offset.wrapping_shr(self.bits) as usize)
-    }
-}
 
 /// The values that wait for each chunk, in parts that threads fill at the same time.
 struct Waiting {

@@ -277,7 +277,7 @@ fn byte(number: u64, index: u32) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::propagate::Lengths;
+    use super::super::super::extents::Lengths;
     use super::super::super::types::Field;
     use super::super::{Memory, TypedValues, Words};
     use super::*;

@@ -40,7 +40,7 @@ impl Extents {
 
 /// The farthest reach of slices in their arrays.
 #[derive(Default)]
-pub(in super::super) struct Lengths {
+pub(super) struct Lengths {
     full: Vec<u64>,
     /// Sorted by object, each once.
     parts: Vec<(ObjectId, u32)>,
@@ -48,7 +48,7 @@ pub(in super::super) struct Lengths {
 
 impl Lengths {
     /// Returns how many of the `count` values of an array slices use. `None` if no slice was found.
-    pub(in super::super) fn used(&self, object: ObjectId, count: u64) -> Option<u64> {
+    pub(super) fn used(&self, object: ObjectId, count: u64) -> Option<u64> {
         let (word, bit) = place(object);
         if self.full.get(word).is_some_and(|full| full & bit != 0) {
             return Some(count);
