@@ -180,12 +180,12 @@ fn module_of(path: &str) -> Vec<&str> {
 /// parent hands on.
 fn file_of(import: &[String], here: &[&str], modules: &[Vec<&str>]) -> Option<usize> {
     let mut steps = import.iter().map(String::as_str).peekable();
-    let mut path = match steps.peek()? {
-        &"crate" => {
+    let mut path = match *steps.peek()? {
+        "crate" => {
             steps.next();
             Vec::new()
         }
-        &"super" => here.to_vec(),
+        "super" => here.to_vec(),
         _ => return None,
     };
     while steps.next_if_eq(&"super").is_some() {
