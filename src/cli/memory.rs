@@ -245,7 +245,21 @@ fn free_space(_folder: &Path) -> Option<u64> {
     None
 }
 
-#[cfg(not(unix))]
+/// The memory of the machine.
+#[cfg(windows)]
+#[allow(unsafe_code)]
+fn machine_memory() -> Option<u64> {
+    use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
+    // SAFETY: zeros are valid for the structure, whose first field must be its length. The call
+    // writes to it and to nothing else.
+    unsafe {
+        let mut status: MEMORYSTATUSEX = std::mem::zeroed();
+        status.dwLength = size_of::<MEMORYSTATUSEX>() as u32;
+        (GlobalMemoryStatusEx(&mut status) != 0).then_some(status.ullTotalPhys)
+    }
+}
+
+#[cfg(not(any(unix, windows)))]
 fn machine_memory() -> Option<u64> {
     None
 }
@@ -255,7 +269,7 @@ fn address_space() -> Option<u64> {
     None
 }
 
-#[cfg(all(test, unix))]
+#[cfg(all(test, any(unix, windows)))]
 mod tests {
     #[test]
     fn the_memory_of_the_machine_is_known() {
