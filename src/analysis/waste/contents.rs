@@ -68,14 +68,35 @@ pub struct Read {
     of_texts: Option<ObjectSet>,
 }
 
-/// The results of one pass over objects. Hashes come with their objects.
+/// The results of one pass over objects.
 #[derive(Default)]
 struct Scan {
-    texts: Vec<(u64, ObjectId)>,
-    blocks: Vec<(u64, ObjectId)>,
+    texts: Vec<Hashed>,
+    blocks: Vec<Hashed>,
     /// By length instead of a hash: they are equal if that is.
     zeros: Vec<(u64, ObjectId)>,
     tails: Vec<(ObjectId, u64)>,
+}
+
+/// Half of the hash of an object's value, and the object, in the order of both. Values with equal
+/// halves are compared, so that a collision costs time and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Hashed(u64);
+
+impl Hashed {
+    fn of(bytes: &[u8], object: ObjectId) -> Self {
+        let mut hasher = FxHasher::default();
+        hasher.write(bytes);
+        Self(hasher.finish() << 32 | u64::from(object.0))
+    }
+
+    fn hash(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn object(self) -> ObjectId {
+        ObjectId(self.0 as u32)
+    }
 }
 
 impl Read {
@@ -117,16 +138,20 @@ fn is_text(heap: &Heap<'_>, object: ObjectId) -> bool {
 }
 
 /// Sorts objects by their hash, and drops those whose hash no other has.
-fn keep_repeated(hashes: &mut Vec<(u64, ObjectId)>) {
-    hashes.par_sort_unstable();
+fn keep_repeated(objects: &mut Vec<Hashed>) {
+    objects.par_sort_unstable();
+    let mut kept = 0;
     let mut last = None;
-    let mut rest = std::mem::take(hashes).into_iter().peekable();
-    while let Some((hash, object)) = rest.next() {
-        if last == Some(hash) || rest.peek().is_some_and(|(next, _)| *next == hash) {
-            hashes.push((hash, object));
+    for at in 0..objects.len() {
+        let object = objects[at];
+        let is_next = |next: &Hashed| next.hash() == object.hash();
+        if last == Some(object.hash()) || objects.get(at + 1).is_some_and(is_next) {
+            objects[kept] = object;
+            kept += 1;
         }
-        last = Some(hash);
+        last = Some(object.hash());
     }
+    objects.truncate(kept);
 }
 
 impl Contents {
@@ -142,13 +167,21 @@ impl Contents {
             tree.is_live(object) && !claimed.contains(object) && !is_memory(object)
         };
         let Scan { mut texts, mut blocks, mut zeros, mut tails } = found;
-        let group = |hashes: &mut Vec<(u64, ObjectId)>, is_text, is_zero| {
-            hashes.retain(|(_, object)| counts(*object));
-            Grouped::of(heap, tree, hashes, is_text, is_zero)
+        let equal_of = |objects: &mut Vec<Hashed>, is_text| {
+            objects.retain(|object| counts(object.object()));
+            let runs = objects.chunk_by(|a, b| a.hash() == b.hash()).filter(|run| run.len() > 1);
+            let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
+            Grouped::of(heap, tree, values, is_text, false)
+        };
+        let zeros_of = |zeros: &mut Vec<(u64, ObjectId)>| {
+            zeros.retain(|(_, object)| counts(*object));
+            let runs = zeros.chunk_by(|a, b| a.0 == b.0);
+            let values = runs.map(|run| run.iter().map(|(_, object)| *object).collect());
+            Grouped::of(heap, tree, values, false, true)
         };
         let (texts, (mut blocks, mut all_zero)) = rayon::join(
-            || group(&mut texts, true, false),
-            || (group(&mut blocks, false, false), group(&mut zeros, false, true)),
+            || equal_of(&mut texts, true),
+            || (equal_of(&mut blocks, false), zeros_of(&mut zeros)),
         );
         let mut zeros: Vec<ObjectId> = zeros.into_iter().map(|(_, object)| object).collect();
         zeros.par_sort_unstable();
@@ -173,46 +206,39 @@ struct Grouped {
 }
 
 impl Grouped {
-    /// The values among objects sorted by hash.
+    /// The copies among objects with equal values.
     fn of(
         heap: &Heap<'_>,
         tree: &DominatorTree,
-        hashes: &[(u64, ObjectId)],
+        values: impl Iterator<Item = Vec<ObjectId>>,
         is_text: bool,
         is_zero: bool,
     ) -> Self {
         let Self { mut groups, mut copies } = Self::default();
-        for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            let values = match is_zero {
-                true => vec![run.iter().map(|(_, object)| *object).collect()],
-                false => equal(heap, run),
-            };
-            for objects in values.into_iter().filter(|objects| objects.len() > 1) {
-                let Some(&example) = objects.first() else { continue };
-                let kept = objects
-                    .iter()
-                    .copied()
-                    .max_by_key(|object| (tree.retained(*object), Reverse(*object)));
-                let others = objects.iter().filter(|object| Some(**object) != kept);
-                let others = others.map(|&object| Copy {
-                    object,
-                    bytes: tree.retained(object),
-                    is_text,
-                    is_zero,
-                });
-                let before = copies.len();
-                copies.extend(others);
-                let wasted = copies[before..]
-                    .iter()
-                    .fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
-                groups.push(Copies {
-                    example,
-                    of: heap.type_id(example),
-                    count: objects.len() as u64,
-                    wasted,
-                    is_zero,
-                });
-            }
+        for objects in values.filter(|objects| objects.len() > 1) {
+            let Some(&example) = objects.first() else { continue };
+            let kept = objects
+                .iter()
+                .copied()
+                .max_by_key(|object| (tree.retained(*object), Reverse(*object)));
+            let others = objects.iter().filter(|object| Some(**object) != kept);
+            let others = others.map(|&object| Copy {
+                object,
+                bytes: tree.retained(object),
+                is_text,
+                is_zero,
+            });
+            let before = copies.len();
+            copies.extend(others);
+            let wasted =
+                copies[before..].iter().fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
+            groups.push(Copies {
+                example,
+                of: heap.type_id(example),
+                count: objects.len() as u64,
+                wasted,
+                is_zero,
+            });
         }
         groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
         Self { groups, copies }
@@ -232,7 +258,8 @@ impl Scan {
         (0..count.div_ceil(BATCH))
             .into_par_iter()
             .fold(Self::default, |found, batch| scan(found, batch * BATCH))
-            .reduce(Self::default, Self::and)
+            .collect::<Vec<Self>>()
+            .into()
     }
 
     #[inline]
@@ -250,7 +277,7 @@ impl Scan {
             Value::Text { text, length }
                 if kind == TypeKind::Text && is_complete(&text, length) =>
             {
-                self.texts.push((hash(text.as_bytes()), object));
+                self.texts.push(Hashed::of(text.as_bytes(), object));
             }
             Value::Bytes(bytes) if kind != TypeKind::Text && bytes.len() >= LEAST_BLOCK => {
                 let tail = zeros(&bytes);
@@ -258,7 +285,7 @@ impl Scan {
                     self.zeros.push((tail as u64, object));
                     return;
                 }
-                self.blocks.push((hash(&bytes), object));
+                self.blocks.push(Hashed::of(&bytes, object));
                 if tail >= LEAST_TAIL && tail >= bytes.len() / 2 {
                     let bytes =
                         u128::from(heap.shallow_bytes(object)) * tail as u128 / bytes.len() as u128;
@@ -268,21 +295,30 @@ impl Scan {
             _ => {}
         }
     }
+}
 
-    /// Both, this one first.
-    fn and(mut self, mut other: Self) -> Self {
-        self.texts.append(&mut other.texts);
-        self.blocks.append(&mut other.blocks);
-        self.zeros.append(&mut other.zeros);
-        self.tails.append(&mut other.tails);
-        self
+/// All parts, in their order.
+impl From<Vec<Scan>> for Scan {
+    fn from(mut parts: Vec<Self>) -> Self {
+        Self {
+            texts: joined(&mut parts, |part| &mut part.texts),
+            blocks: joined(&mut parts, |part| &mut part.blocks),
+            zeros: joined(&mut parts, |part| &mut part.zeros),
+            tails: joined(&mut parts, |part| &mut part.tails),
+        }
     }
 }
 
-fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(bytes);
-    hasher.finish()
+/// The lists of all parts, one after the other, each of which is freed once it has been copied.
+fn joined<T: std::marker::Copy>(
+    parts: &mut [Scan],
+    list: impl Fn(&mut Scan) -> &mut Vec<T>,
+) -> Vec<T> {
+    let mut all = Vec::with_capacity(parts.iter_mut().map(|part| list(part).len()).sum());
+    for part in parts {
+        all.extend_from_slice(&std::mem::take(list(part)));
+    }
+    all
 }
 
 /// Whether the file has all of a text.
@@ -298,9 +334,9 @@ fn zeros(bytes: &[u8]) -> usize {
 }
 
 /// The really equal values among objects with one hash.
-fn equal(heap: &Heap<'_>, run: &[(u64, ObjectId)]) -> Vec<Vec<ObjectId>> {
-    let mut found: Vec<(Value<'_>, Vec<ObjectId>)> = Vec::new();
-    for &(_, object) in run {
+fn equal<'h>(heap: &'h Heap<'_>, objects: impl Iterator<Item = ObjectId>) -> Vec<Vec<ObjectId>> {
+    let mut found: Vec<(Value<'h>, Vec<ObjectId>)> = Vec::new();
+    for object in objects {
         let value = heap.value(object);
         match found.iter_mut().find(|(known, _)| *known == value) {
             Some((_, objects)) => objects.push(object),
