@@ -5,8 +5,8 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// Returns a text in `width` columns, without colours, with `…` for the rest.
 ///
-/// Names are cut in the middle, because names of one package differ at their ends, and ends have
-/// addresses and counts, which stay whole. Values and stacks, which begin with what matters, are cut at the end.
+/// Names are cut in the middle: names of one package differ at their ends, which also have the
+/// addresses and counts. Values and stacks are cut at the end, because what matters comes first.
 pub(super) fn cut(text: &str, width: usize) -> String {
     let text = anstream::adapter::strip_str(text).to_string();
     let room = width.saturating_sub(1);
