@@ -7,6 +7,7 @@
 //! Without a file nothing is measured.
 
 use cpu_time::ProcessTime;
+use dumptool::Analyses;
 use dumptool::analysis::dominator_stacks::{self, Counted};
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
@@ -16,9 +17,9 @@ use dumptool::detect::detect;
 use dumptool::input::{self, load::LoadOptions};
 use dumptool::output::Syntax;
 use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects, HeapSnapshotOptions};
-use dumptool::output::tables::{self, Table, TextLimit};
 use dumptool::output::{folded, pprof};
 use dumptool::source::Source;
+use dumptool::tables::{self, Table, TextLimit};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -52,13 +53,14 @@ impl Write for Counter {
 fn bench(path: &Path) {
     let source = Source::open(path).expect("the dump opens");
     let format = detect(source.bytes()).expect("the format is known");
-    let (heap, _) = timed("load", |_| {
-        input::load(format, source.bytes(), LoadOptions::default()).expect("a heap").heap
+    let (loaded, _) = timed("load", |_| {
+        input::load(format, source.bytes(), LoadOptions::default()).expect("a heap")
     });
-    let (graph, _) = timed("graph", |_| Graph::of(&heap));
+    let heap = &loaded.heap;
+    let (graph, _) = timed("graph", |_| Graph::of(heap));
     let (alive, _) = timed("live", |_| live(&graph));
     let (dominators, _) = timed("dominators", |_| Dominators::of(&graph));
-    let (domtree, _) = timed("dominator tree", |_| DominatorTree::of_graph(&heap, &graph));
+    timed("dominator tree", |_| DominatorTree::of_graph(heap, &graph));
     eprintln!(
         "{} objects, {} live, {} references",
         heap.len(),
@@ -68,7 +70,7 @@ fn bench(path: &Path) {
     for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         timed(&format!("heapsnapshot, {objects:?}"), |out| {
             heapsnapshot::write(
-                &heap,
+                heap,
                 &graph,
                 &alive,
                 &HeapSnapshotOptions::default().objects(objects),
@@ -78,20 +80,22 @@ fn bench(path: &Path) {
         });
     }
     let (tree, _) = timed("stacks", |_| {
-        dominator_stacks::of(&heap, &dominators, "", 0.0, Counted::ObjectsAndBytes)
+        dominator_stacks::of(heap, &dominators, "", 0.0, Counted::ObjectsAndBytes)
     });
     let (pruned, _) = timed("stacks, pruned", |_| {
-        dominator_stacks::of(&heap, &dominators, "", 0.000_01, Counted::ObjectsAndBytes)
+        dominator_stacks::of(heap, &dominators, "", 0.000_01, Counted::ObjectsAndBytes)
     });
     eprintln!("{} stacks, {} when pruned", tree.stacks.len(), pruned.stacks.len());
     timed("pprof", |out| pprof::write(&tree.stacks, out).expect("nothing is written"));
     timed("folded", |out| folded::write(&tree.stacks, 1, out).expect("nothing is written"));
+    let (analyses, _) = timed("analyses", |_| Analyses::of(&loaded));
+    analyses.tree();
     for syntax in [Syntax::Jsonl, Syntax::Csv] {
         for table in [Table::Objects, Table::References] {
             timed(&format!("{table:?}, {syntax:?}"), |out| {
-                let mut rows = tables::of_heap(&heap, &domtree, table, TextLimit::default())
+                let relation = tables::of_heap(&analyses, table, TextLimit::default())
                     .expect("heaps have the table");
-                tables::write(&mut *rows, syntax, io::BufWriter::with_capacity(1 << 20, out))
+                tables::write(&*relation, syntax, io::BufWriter::with_capacity(1 << 20, out))
                     .expect("nothing is written")
             });
         }

@@ -3,7 +3,7 @@
 # times dumptool's that is.
 #
 #   benches/peers.sh                       a generated profile, a heap as hprof and as heap snapshot, and the bare floors
-#   benches/peers.sh FILE...               these recordings (.mojo) and JVM dumps (.hprof) instead
+#   benches/peers.sh FILE...               these recordings (.mojo, .jfr) and JVM dumps (.hprof) instead
 #
 # austin-python is installed from PyPI. hprof-slurp, VisualVM's walker and memlab are measured where tests/consumers/run and
 # tests/consumers/heaps have installed them, hprof-analyzer where it is on the PATH (`cargo install hprof-analyzer --version 0.3.1
@@ -38,6 +38,18 @@ measure() {
     *) [ -z "$ours" ] || ratio=$(awk -v a="$cpu" -v b="$ours" 'BEGIN { printf "%.1f", a / (b > 0.005 ? b : 0.005) }') ;;
   esac
   say "$file" "$name" "$cpu" "$wall" "$memory" "$ratio"
+}
+
+# recording FILE: of Java's Flight Recorder, beside the JDK's own program, which JFR names (`jfr view` is in JDK 21 and later).
+recording() {
+  local file=$1 name jfr=${JFR:-jfr}
+  name=$(basename "$file")
+  cat "$file" > /dev/null
+  ours=
+  measure "$name" 'dumptool info' "$tool" info "$file"
+  measure "$name" 'jfr summary' "$jfr" summary "$file"
+  measure "$name" 'dumptool top' "$tool" top "$file"
+  measure "$name" 'jfr view hot-methods' "$jfr" view hot-methods "$file"
 }
 
 absent() { say "$1" "$2" 'not installed' '' '' ''; }
@@ -118,6 +130,7 @@ if [ $# -gt 0 ]; then
   for file in "$@"; do
     case $file in
       *.hprof) hprof "$file" "$(basename "$file")" ;;
+      *.jfr) recording "$file" ;;
       *) profile "$file" ;;
     esac
   done

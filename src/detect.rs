@@ -17,7 +17,9 @@ pub fn detect(bytes: &[u8]) -> Result<Format> {
     if bytes.is_empty() {
         return Err(Error::other_kind("the input is empty").hint(READ));
     }
-    Err(match FOREIGN.iter().find(|kind| kind.matches(bytes)) {
+    let without_magic = WITHOUT_MAGIC.iter().find(|(matches, _)| matches(bytes));
+    let with_magic = || FOREIGN.iter().find(|kind| kind.matches(bytes));
+    Err(match without_magic.map(|(_, kind)| kind).or_else(with_magic) {
         Some(kind) => Error::other_kind(kind.message()).hint(if kind.hint.is_empty() {
             READ
         } else {
@@ -67,6 +69,55 @@ const fn other(name: &'static str, magic: &'static [u8], hint: &'static str) -> 
     Foreign { name, is_dump: false, offset: 0, magic, hint }
 }
 
+/// Whether bytes are of a kind.
+type Matches = fn(&[u8]) -> bool;
+
+/// Kinds whose mark is not at a fixed place.
+static WITHOUT_MAGIC: &[(Matches, Foreign)] = &[
+    (
+        // A frame of LZ4, whose first block begins with the magic.
+        |bytes| bytes.starts_with(b"\x04\x22\x4d\x18") && has(bytes, 64, b"memray\0"),
+        dump(
+            "a memray recording",
+            b"",
+            "`memray transform speedscope FILE` writes a profile that dumptool reads",
+        ),
+    ),
+    (
+        // The marker by which readers find the beginning of a packet.
+        |bytes| {
+            has(
+                bytes,
+                64 << 10,
+                b"\x82\x47\x7a\x76\xb2\x8d\x42\xba\x81\xdc\x33\x32\x6d\x57\xa0\x79",
+            )
+        },
+        dump(
+            "a Perfetto trace",
+            b"",
+            "`traceconv profile FILE` writes its heap profiles as pprof, which dumptool reads",
+        ),
+    ),
+    (
+        // Blocks of LZ4 with their lengths; the first one has the processor's name.
+        |bytes| {
+            let is_block = matches!(bytes, [1, _, _, 0..=16, 0, ..]);
+            let names = [&b"x86_64"[..], b"aarch64", b"amd64"];
+            is_block && names.iter().any(|name| has(bytes, 4096, name))
+        },
+        dump(
+            "a bytehound recording",
+            b"",
+            "`bytehound export-as-heaptrack FILE` writes a recording that dumptool reads",
+        ),
+    ),
+];
+
+/// Whether the first bytes contain a mark.
+fn has(bytes: &[u8], first: usize, mark: &[u8]) -> bool {
+    memchr::memmem::find(bytes.get(..first).unwrap_or(bytes), mark).is_some()
+}
+
 /// In this order: a longer magic comes before a shorter one that it begins with.
 static FOREIGN: &[Foreign] = &[
     dump(
@@ -84,16 +135,6 @@ static FOREIGN: &[Foreign] = &[
         "a heap snapshot of JavaScriptCore (Safari, Bun)",
         b"{\"version\":2,\"type\":",
         "in Bun, use Bun.generateHeapSnapshot(\"v8\")",
-    ),
-    dump(
-        "a gperftools heap profile (text)",
-        b"heap profile:",
-        "`go tool pprof -proto FILE` converts it",
-    ),
-    dump(
-        "a CPU profile of older gperftools",
-        b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0",
-        "`go tool pprof -proto PROGRAM FILE` converts it",
     ),
     dump("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
     dump(
@@ -127,16 +168,27 @@ static FOREIGN: &[Foreign] = &[
     dump("a Windows minidump", b"MDMP", ""),
     other("Windows executable", b"MZ", ""),
     dump("a JDK Flight Recorder recording", b"FLR\0", ""),
-    dump("an OpenJ9 core or PHD dump", b"\0\x13portable heap dump", ""),
-    dump("a perf recording", b"PERFILE2", ""),
-    dump("a .NET trace", b"Nettrace", ""),
+    dump(
+        "an OpenJ9 heap dump (PHD)",
+        b"\0\x13portable heap dump",
+        "let OpenJ9 write a system dump and convert it to hprof with jdmpview (`hprof`)",
+    ),
+    dump(
+        "a .NET trace",
+        b"Nettrace",
+        "`dotnet-trace convert --format Speedscope FILE` writes a profile that dumptool reads",
+    ),
     // The magic is a string with its length before it.
     dump(
         "a .NET gcdump",
         b"\x14\0\0\0!FastSerialization.1",
         "PerfView and Visual Studio open it; `dotnet-gcdump report` lists its types",
     ),
-    dump("a memray recording", b"memray", ""),
+    dump(
+        "a memray recording",
+        b"memray",
+        "`memray transform speedscope FILE` writes a profile that dumptool reads",
+    ),
     other("SQLite database", b"SQLite format 3\0", ""),
     other("Parquet file", b"PAR1", ""),
     other("zip archive", b"PK\x03\x04", "unpack it and use the dump inside"),
@@ -215,6 +267,13 @@ mod tests {
             (b"go1.9 heap dump\n", "unknown version"),
             (b"JAVA PROFILE 1.0.9\0", "hprof"),
             (b"\x14\0\0\0!FastSerialization.1\x04", "gcdump"),
+            (b"\x04\x22\x4d\x18\x40\x40\xc0\x79\x4a\0\0\xf9\x05memray\0\x0d", "memray"),
+            (b"\x04\x22\x4d\x18\x40\x40\xc0\x79", "lz4"),
+            (
+                b"\x0a\x12\x0f\x82\x47\x7a\x76\xb2\x8d\x42\xba\x81\xdc\x33\x32\x6d\x57\xa0\x79",
+                "Perfetto",
+            ),
+            (b"\x01\x40\0\0\0\xf0\x01\x20\0\0\0\0\0\0\0x86_64", "bytehound"),
         ] {
             let error = detect(bytes).unwrap_err();
             assert!(error.message().contains(name), "{error} should name {name}");

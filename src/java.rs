@@ -1,4 +1,6 @@
-//! Java's types of fields and elements, which hprof's reader and its writer number alike.
+//! What Java's formats share: the types of fields and elements, and the names of classes.
+
+use std::borrow::Cow;
 
 /// The type of a field or an element. Its value is its tag in hprof (`BasicType` of HotSpot's
 /// `heapDumper.cpp`).
@@ -108,9 +110,56 @@ impl FieldType {
     }
 }
 
+/// The name of a class as in Java's source: `java.lang.String[]` for `[Ljava/lang/String;`,
+/// `int[][]` for `[[I`.
+///
+/// Files that dumptool wrote have names of other languages, whose slashes stay: there
+/// `keep_slashes` is set. The few classes that every reader of the format expects are in `java/`
+/// even there.
+pub fn class_name(name: &[u8], keep_slashes: bool) -> Cow<'_, str> {
+    let dimensions = name.iter().take_while(|&&byte| byte == b'[').count();
+    let element = name.get(dimensions..).unwrap_or_default();
+    let dotted = |name| {
+        let text = String::from_utf8_lossy(name);
+        if text.contains('/') && (!keep_slashes || text.starts_with("java/")) {
+            Cow::Owned(text.replace('/', "."))
+        } else {
+            text
+        }
+    };
+    let element = match element {
+        _ if dimensions == 0 => return dotted(name),
+        [b'L', inner @ .., b';'] => dotted(inner),
+        [letter] => match PRIMITIVES.into_iter().find(|kind| kind.descriptor() == *letter) {
+            Some(kind) => kind.name().into(),
+            None => return dotted(name),
+        },
+        _ => return dotted(name),
+    };
+    Cow::Owned(format!("{element}{}", "[]".repeat(dimensions)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_those_of_the_source() {
+        for (name, shown) in [
+            ("java/lang/String", "java.lang.String"),
+            ("java.lang.String", "java.lang.String"),
+            ("[Ljava/lang/String;", "java.lang.String[]"),
+            ("[[I", "int[][]"),
+            ("byte[]", "byte[]"),
+            ("[Q", "[Q"),
+            ("[", "["),
+            ("", ""),
+        ] {
+            assert_eq!(class_name(name.as_bytes(), false), shown);
+        }
+        assert_eq!(class_name(b"*encoding/json.Decoder", true), "*encoding/json.Decoder");
+        assert_eq!(class_name(b"[Lnet/http.conn;", true), "net/http.conn[]");
+    }
 
     #[test]
     fn indexes_are_those_of_primitives() {

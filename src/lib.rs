@@ -2,13 +2,14 @@
 //!
 //! [`open()`] detects the format of a file and returns a [`Dump`], which loads as one of two models:
 //!
-//! * A heap dump of Go, the JVM, Android, V8 (Node.js, Chrome), Dart, Ruby, Perl or MoarVM loads as a
+//! * A heap dump of Go, the JVM, Android, V8 (Node.js, Chrome), Dart, Ruby, Perl, Python or MoarVM loads as a
 //!   [`Heap`]: objects, types, sizes, references and roots, in columns.
-//! * A profile from pprof, `perf script`, V8, Austin, the JDK's `hprof` agent, speedscope or folded
-//!   stacks loads as a [`Profile`]: stacks with weights.
+//! * A profile from pprof, `perf script`, V8, Austin, the JDK's `hprof` agent, Flight Recorder,
+//!   speedscope or folded stacks loads as a [`Profile`]: stacks with weights.
 //!
-//! [`analysis`] answers questions about both models, [`Dump::convert`] writes them in the formats of
-//! other tools. [`Format`] lists the input formats.
+//! [`Analyses`] answers questions about a heap, each computed once; [`analysis`] has the types of
+//! the answers. [`Dump::convert`] writes both models in the formats of other tools; [`convert`] has
+//! options. [`Format`] and [`OutputFormat`] list the formats.
 //!
 //! The library reads files of any size without recursion or allocation per object, never panics on
 //! damaged input, and gives the same results for any number of threads. Errors contain the absolute
@@ -21,25 +22,29 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
 //! let dump = dumptool::open(path)?;
 //! for row in dump.top(10)? {
-//!     println!("{:>12} {:>8} {}", row.retained_bytes.unwrap_or(0), row.sum.count, row.name);
+//!     println!("{row}");
 //! }
 //! # Ok::<(), dumptool::Error>(())
 //! ```
 //!
-//! # Why an object is alive
+//! `dumptool::open(path)?.executable("app")` names the types of a Go dump.
+//!
+//! # Why an object is alive, and what it contains
 //!
 //! ```
-//! use dumptool::DominatorTree;
 //! use dumptool::analysis::shortest_path;
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
-//! let dump = dumptool::open(path)?;
-//! let heap = dump.heap()?;
-//! let tree = DominatorTree::new(&heap);
+//! let loaded = dumptool::open(path)?.load()?;
+//! let (heap, analyses) = (loaded.heap(), loaded.analyses());
+//! let tree = analyses.tree();
 //! let largest = heap.objects().max_by_key(|object| tree.retained(*object)).expect("the heap has objects");
 //! println!("{} retains {} bytes", heap.id(largest), tree.retained(largest));
-//! if let Some(path) = shortest_path(&heap, largest) {
-//!     println!("{}", path.text(&heap));
+//! if let Some(path) = shortest_path(heap, largest) {
+//!     println!("{}", path.text(heap));
+//! }
+//! for field in heap.fields(largest) {
+//!     println!("  {field}");
 //! }
 //! # Ok::<(), dumptool::Error>(())
 //! ```
@@ -51,36 +56,63 @@
 //! # let mut file = Vec::new();
 //! let dump = dumptool::open(path)?;
 //! for loss in dump.convert("hprof", &mut file)? {
-//!     println!("dropped: {} ({})", loss.what, loss.count);
+//!     println!("dropped: {loss}");
 //! }
 //! # assert!(file.starts_with(b"JAVA PROFILE 1.0.2\0"));
 //! # Ok::<(), dumptool::Error>(())
 //! ```
 
+#[doc(hidden)]
+pub mod analyses;
 pub mod analysis;
 #[doc(hidden)]
 pub mod bytes;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+pub mod convert;
+#[doc(hidden)]
 pub mod detect;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod input;
 #[doc(hidden)]
 pub mod java;
+#[doc(hidden)]
 pub mod model;
 mod open;
+#[doc(hidden)]
 pub mod output;
+#[doc(hidden)]
 pub mod source;
+#[cfg(feature = "symbols")]
+#[doc(hidden)]
+pub mod symbols;
+#[doc(hidden)]
+pub mod tables;
 mod vm_service;
 
-pub use analysis::dominator_tree::DominatorTree;
-pub use analysis::histogram::{Histogram, HistogramRow};
+pub use analyses::Analyses;
 pub use error::{Error, ErrorKind, Result};
-pub use input::load::{LoadOptions, ProfileOptions};
-pub use input::{Format, Kind};
-pub use model::heap::{Heap, ObjectId};
-pub use model::profile::Profile;
-pub use open::{Dump, open};
+pub use input::check::{CheckWarning, Finding, Findings};
+pub use input::histogram::{TypeCounts, TypeRow};
+pub use input::info::{
+    Damage, HeapInfo, Hottest, Info, InfoWarning, MetricInfo, ProfileInfo, RecordCounts,
+    SnapshotInfo,
+};
+pub use input::load::{
+    Executable, ExecutableReport, LayoutChoice, LoadOptions, Loaded, LoadedProfile, MemoryLimit,
+    NodeSizes, PlainObjectTypes, ProfileOptions, RootScan, SnapshotChoice,
+};
+pub use input::{Format, Kind, Progress};
+pub use model::profile::{FrameId, Metric, Profile, ProfileFrame, ProfileThread, StackId, Unit};
+pub use model::{
+    Array, FieldValue, Heap, Label, LabelKind, LoadWarning, NameId, Names, ObjectField, ObjectId,
+    Reference, References, Root, RootKind, SourceLocation, StackFrame, Sum, Thread, Type, TypeId,
+    TypeKind, Value, WarningKind,
+};
+pub use open::{Dump, FunctionRow, LoadedHeap, open};
 pub use output::OutputFormat;
-pub use source::Source;
+pub use output::loss::{Loss, LossKind};
+pub use source::{Compression, Limits, Source};

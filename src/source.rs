@@ -21,6 +21,10 @@ use spill::{BUFFER, Spill};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Pages of a mapped file are released in parts of this many bytes.
+const RELEASED: u64 = 64 << 20;
 
 /// A compression that is decompressed when a source is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +105,8 @@ pub struct Source {
     vm_service_frames: u64,
     stored_bytes: u64,
     damage: Option<Error>,
+    /// The offset before which pages were released.
+    released: AtomicU64,
 }
 
 impl Source {
@@ -209,8 +215,14 @@ impl Source {
         stored_bytes: u64,
         damage: Option<Error>,
     ) -> Result<Self> {
-        let mut source =
-            Self { map: None, compression, vm_service_frames: 0, stored_bytes, damage };
+        let mut source = Self {
+            map: None,
+            compression,
+            vm_service_frames: 0,
+            stored_bytes,
+            damage,
+            released: AtomicU64::new(0),
+        };
         let Some(payloads) = vm_service::payloads(packed.as_deref().unwrap_or_default()) else {
             return Ok(Self { map: packed, ..source });
         };
@@ -237,6 +249,27 @@ impl Source {
     /// The decompressed bytes.
     pub fn bytes(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
+    }
+
+    /// Releases the pages before an offset, which a reader has passed and will not need soon, so
+    /// that a large input does not count as memory of the program. They can still be read. An
+    /// offset before the last one begins another pass over the input.
+    pub fn release_before(&self, offset: u64) {
+        let (Some(map), last) = (&self.map, self.released.load(Relaxed)) else { return };
+        let Some(length) = offset.min(map.len() as u64).checked_sub(last) else {
+            return self.released.store(0, Relaxed);
+        };
+        if length < RELEASED {
+            return;
+        }
+        self.released.store(last + length, Relaxed);
+        // SAFETY: the mapping is of a file and never written to, so that a page that is gone is read
+        // from the file again, with the same bytes.
+        #[cfg(target_os = "linux")]
+        let _ = unsafe {
+            let pages = memmap2::UncheckedAdvice::DontNeed;
+            map.unchecked_advise_range(pages, last as usize, length as usize)
+        };
     }
 
     /// The compression of the input, if any.
@@ -268,7 +301,12 @@ fn map(file: &File) -> Result<Option<Mmap>> {
     }
     // SAFETY: the mapping is read-only and private to this value. That another process may change
     // the file under it is the risk described at the top of the module.
-    let map = unsafe { Mmap::map(file) }.map_err(|error| Error::io(error, "cannot map"))?;
+    let map = unsafe { Mmap::map(file) }.map_err(|error| match error.kind() {
+        io::ErrorKind::OutOfMemory => Error::io(error, "the address space is too small")
+            .expected(format!("{length} bytes, the size of the input"))
+            .hint("the input is mapped, which takes address space but no memory: raise the limit of `ulimit -v`, and limit memory with --max-memory instead"),
+        _ => Error::io(error, "cannot map"),
+    })?;
     #[cfg(unix)]
     let _ = map.advise(memmap2::Advice::Sequential); // Only a hint: a refusal changes nothing but speed.
     Ok(Some(map))

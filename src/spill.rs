@@ -6,8 +6,11 @@
 //! kernel keeps as much of the files in memory as there is room for.
 #![allow(unsafe_code)]
 
-use std::ffi::CString;
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
+use rustix::mm::{MapFlags, ProtFlags, mmap};
+use std::ffi::{CStr, CString};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
@@ -22,14 +25,9 @@ static FOLDER: OnceLock<CString> = OnceLock::new();
 /// The folder cannot be written to, or its file system has no files without names.
 pub(crate) fn to(folder: &Path) -> io::Result<()> {
     let folder = CString::new(folder.as_os_str().as_bytes())?;
-    match file(&folder) {
-        None => Err(io::Error::last_os_error()),
-        Some(file) => {
-            close(file);
-            FOLDER.get_or_init(|| folder);
-            Ok(())
-        }
-    }
+    file(&folder)?;
+    FOLDER.get_or_init(|| folder);
+    Ok(())
 }
 
 /// Whether large allocations are files.
@@ -41,37 +39,21 @@ pub(crate) fn is_on() -> bool {
 /// A mapping of a new file of zeros, which `munmap` frees; null if there is no space for it.
 /// Allocates nothing.
 pub(crate) fn map(size: usize) -> *mut u8 {
-    let Some(file) = FOLDER.get().and_then(file) else { return null_mut() };
-    let mapping = match reserve(file, size) {
-        true => mapping(file, size),
-        false => null_mut(),
-    };
-    close(file);
-    mapping
+    FOLDER.get().and_then(|folder| mapping(folder, size).ok()).unwrap_or(null_mut())
 }
 
-fn file(folder: &CString) -> Option<libc::c_int> {
-    let flags = libc::O_TMPFILE | libc::O_RDWR | libc::O_EXCL | libc::O_CLOEXEC;
-    // SAFETY: the path ends with a zero, and the mode that O_TMPFILE wants is given.
-    let file = unsafe { libc::open(folder.as_ptr(), flags, 0o600) };
-    (file >= 0).then_some(file)
+fn file(folder: &CStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
+    Ok(open(folder, flags, Mode::RUSR | Mode::WUSR)?)
 }
 
-fn reserve(file: libc::c_int, size: usize) -> bool {
-    // SAFETY: the file is open, and no memory is passed.
-    libc::off64_t::try_from(size)
-        .is_ok_and(|size| unsafe { libc::fallocate64(file, 0, 0, size) == 0 })
-}
-
-fn mapping(file: libc::c_int, size: usize) -> *mut u8 {
-    let protection = libc::PROT_READ | libc::PROT_WRITE;
+/// The file is closed; its mapping stays.
+fn mapping(folder: &CStr, size: usize) -> io::Result<*mut u8> {
+    let file = file(folder)?;
+    fallocate(&file, FallocateFlags::empty(), 0, size as u64)?;
+    let protection = ProtFlags::READ | ProtFlags::WRITE;
     // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use. Nobody
     // else can open the file, which has no name.
-    let pointer = unsafe { libc::mmap(null_mut(), size, protection, libc::MAP_SHARED, file, 0) };
-    if pointer == libc::MAP_FAILED { null_mut() } else { pointer.cast() }
-}
-
-fn close(file: libc::c_int) {
-    // SAFETY: the descriptor is this module's, and is not used any more. A mapping stays.
-    unsafe { libc::close(file) };
+    let mapping = unsafe { mmap(null_mut(), size, protection, MapFlags::SHARED, &file, 0) }?;
+    Ok(mapping.cast())
 }

@@ -214,14 +214,7 @@ impl Columns {
             }
         }
         for object in roots {
-            builder.add_root(Root {
-                object: ObjectId(object),
-                kind: RootKind::Other,
-                group,
-                label: Label::NONE,
-                frame: None,
-                thread: None,
-            });
+            builder.add_root(Root::new(ObjectId(object), RootKind::Other, group));
         }
         builder.finish(Ids::Rows(0), None)
     }

@@ -9,8 +9,8 @@ use super::inputs::{
     MOJO_LARGE, MOJO_RANDOM, MVMHEAP, PERF_SCRIPT, PMAT, PPROF, RUBY, SPEEDSCOPE, create_converted,
 };
 use super::loading::{CONVERTED, Found, load};
-use dumptool::analysis::profile::{FrameBy, Selected, TopBy, TopSums};
-use dumptool::input::load::{LoadOptions, Parts, ProfileOptions};
+use dumptool::analysis::profile::{FrameBy, Selected, TopBy, top as top_of};
+use dumptool::input::load::{LoadOptions, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
 use dumptool::input::{self, Format, ReadOptions, Visitor};
@@ -156,15 +156,17 @@ pub(crate) const BENCHES: &[Bench] = &[
         .bars(PROFILE_BARS)
         .on_request(),
     Bench::new("profile-load-random", MOJO_RANDOM, |bytes| profile(bytes, |_| ())).on_request(),
-    Bench::new("pprof-top", PPROF, |bytes| top_in_parts(Format::Pprof, bytes))
+    Bench::new("pprof-top", PPROF, |bytes| top_of_functions(Format::Pprof, bytes))
         .bars(&[Bar::Rate(55.0), Bar::Memory(110.0)]),
     Bench::new("pprof-info", PPROF, |bytes| info(Format::Pprof, bytes)),
-    Bench::new("folded-top", FOLDED, |bytes| top_in_parts(Format::Folded, bytes)),
-    Bench::new("austin-top", AUSTIN, |bytes| top_in_parts(Format::Austin, bytes)),
-    Bench::new("perf-script-top", PERF_SCRIPT, |bytes| top_in_parts(Format::PerfScript, bytes)),
-    Bench::new("speedscope-top", SPEEDSCOPE, |bytes| top_in_parts(Format::Speedscope, bytes)),
-    Bench::new("cpuprofile-top", CPUPROFILE, |bytes| top_in_parts(Format::Cpuprofile, bytes)),
-    Bench::new("heapprofile-top", HEAPPROFILE, |bytes| top_in_parts(Format::Heapprofile, bytes)),
+    Bench::new("folded-top", FOLDED, |bytes| top_of_functions(Format::Folded, bytes)),
+    Bench::new("austin-top", AUSTIN, |bytes| top_of_functions(Format::Austin, bytes)),
+    Bench::new("perf-script-top", PERF_SCRIPT, |bytes| top_of_functions(Format::PerfScript, bytes)),
+    Bench::new("speedscope-top", SPEEDSCOPE, |bytes| top_of_functions(Format::Speedscope, bytes)),
+    Bench::new("cpuprofile-top", CPUPROFILE, |bytes| top_of_functions(Format::Cpuprofile, bytes)),
+    Bench::new("heapprofile-top", HEAPPROFILE, |bytes| {
+        top_of_functions(Format::Heapprofile, bytes)
+    }),
     Bench::new("heapsnapshot-info", HEAPSNAPSHOT, |bytes| info(Format::Heapsnapshot, bytes))
         .floors(&[Floor::NUMBERS, Floor::READ])
         .bars(&[Bar::Ratio(1.5)]),
@@ -243,20 +245,13 @@ fn top(profile: Profile) {
     black_box(selected.under());
 }
 
-/// What the command `top` computes, part by part where the format has parts.
-fn top_in_parts(format: Format, bytes: &[u8]) -> Found {
-    let (mut sums, selection) =
-        (TopSums::new(TopBy::Frames(FrameBy::Function)), Selection::default());
-    let mut take = |part: &mut Profile| {
-        sums.add(&Selected::of(part, &selection));
-        ControlFlow::Continue(())
-    };
-    let options = ProfileOptions::default();
-    let loaded = input::load_profile_in_parts(format, bytes, options, Parts::new(&mut take))
+/// What the command `top` computes.
+fn top_of_functions(format: Format, bytes: &[u8]) -> Found {
+    let loaded = input::load_profile(format, bytes, ProfileOptions::default())
         .expect("the input has samples");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
-    sums.add(&Selected::of(&loaded.profile, &selection));
-    black_box(sums.finish());
+    let selected = Selected::of(&loaded.profile, &Selection::default());
+    black_box(top_of(&selected, TopBy::Frames(FrameBy::Function)));
     Found::default()
 }
 

@@ -38,7 +38,7 @@ pub fn executable(bytes: &[u8]) {
         if let Ok(loaded) = input::load(Format::Go, &dump, options) {
             let heap = &loaded.heap;
             for object in heap.objects() {
-                heap.fields(object, |_| ControlFlow::Continue(()));
+                heap.each_field(object, |_| ControlFlow::Continue(()));
                 heap.elements(object, 0, |_, _| ControlFlow::Continue(()));
             }
         }

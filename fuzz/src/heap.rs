@@ -5,15 +5,16 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
-use dumptool::analysis::identity::{Hashed, fates};
+use dumptool::analysis::identity::{Identified, fates};
 use dumptool::analysis::paths::merged::merged;
 use dumptool::analysis::paths::several::several;
 use dumptool::analysis::paths::shortest::Shortest;
 use dumptool::analysis::referrers::Referrers;
 use dumptool::analysis::root_groups::RootGroups;
 use dumptool::analysis::tree::{self, TreeItem};
+use dumptool::analysis::verdict::{Surveyed, SuspectKind, Verdict};
 use dumptool::analysis::waste::Waste;
-use dumptool::analysis::{diff, live, suspects};
+use dumptool::analysis::{diff, live};
 use dumptool::input::{self, Format};
 use dumptool::model::heap::{FieldValue, Heap, ObjectId};
 use std::ops::ControlFlow;
@@ -70,13 +71,29 @@ fn contents(heap: &Heap<'_>, collections: &Collections<'_, '_>, object: ObjectId
         assert!(value.object().is_none_or(|target| target.index() < heap.len()));
         ControlFlow::Continue(())
     };
-    heap.fields(object, |field| exists(field.value));
+    heap.each_field(object, |field| exists(field.value));
     heap.elements(object, 0, |_, value| exists(value));
     if let Some(storage) = collections.storage(object) {
         assert!(
             storage.used <= storage.capacity && storage.spare <= storage.capacity,
             "{storage:?}"
         );
+    }
+}
+
+/// Findings are parts of the live heap that share no byte, or of what leaked.
+fn verdict(measured: Surveyed<'_, '_>) {
+    let Surveyed { heap, tree, .. } = measured;
+    let verdict = Verdict::of(measured, &Collections::of(heap));
+    for found in verdict.suspects.iter().chain(&verdict.usual) {
+        let leaked = found.kind == SuspectKind::Leaked;
+        assert_eq!(tree.is_live(found.example), !leaked, "{found:?}");
+    }
+    for (leaked, all) in [(false, tree.live_bytes()), (true, verdict.leaked_bytes)] {
+        let suspects = verdict.suspects.iter();
+        let of = suspects.filter(|found| (found.kind == SuspectKind::Leaked) == leaked);
+        let sum = of.map(|found| u128::from(found.bytes)).sum::<u128>();
+        assert!(sum <= u128::from(all), "{verdict:?} is a part of the heap");
     }
 }
 
@@ -88,13 +105,7 @@ pub(crate) fn analyses(format: Format, bytes: &[u8], heap: &Heap<'_>) {
     histograms(heap, &tree, &roots);
     trees(heap, &tree, &roots);
     paths(heap, &graph, &tree);
-    for suspect in suspects::find(heap, &tree) {
-        assert!(
-            suspect.object().is_some_and(|object| tree.is_live(object)),
-            "{suspect:?} is alive"
-        );
-        assert!(suspect.bytes() <= tree.live_bytes(), "{suspect:?} is a part of the heap");
-    }
+    verdict(Surveyed { heap, graph: &graph, tree: &tree });
     for part in Waste::of(heap, &tree).parts {
         assert!(part.rows.iter().all(|row| tree.is_live(row.example)), "{part:?} is alive");
         assert!(
@@ -104,7 +115,7 @@ pub(crate) fn analyses(format: Format, bytes: &[u8], heap: &Heap<'_>) {
         );
     }
     if let Ok(Some(hashes)) = input::identity_hashes(format, bytes) {
-        let hashed = Hashed { heap, hashes: &hashes };
+        let hashed = Identified { heap, hashes: Some(&hashes) };
         assert!(
             fates(hashed, hashed).iter().all(|fate| fate.new.is_empty() && fate.gone.is_empty()),
             "nothing changes by itself"

@@ -1,23 +1,25 @@
 //! Everything that a heap is written as can be read again, and says what the heap says.
 
 use super::{in_proportion, stacks};
+use dumptool::Analyses;
 use dumptool::analysis::dominator_stacks::{self, Counted};
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live;
-use dumptool::input::load::LoadOptions;
+use dumptool::input::load::{LoadOptions, Loaded};
 use dumptool::input::{self, Format, ReadOptions};
 use dumptool::model::heap::Heap;
 use dumptool::output::Syntax;
 use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects};
 use dumptool::output::hprof;
-use dumptool::output::tables::{self, Table, TextLimit};
+use dumptool::tables::{self, Table, TextLimit};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 /// Writes a heap in every form.
-pub(crate) fn all(heap: &Heap<'_>, bytes: &[u8]) {
+pub(crate) fn all(loaded: &Loaded<'_>, bytes: &[u8]) {
+    let heap = &loaded.heap;
     // Objects and memory outside of the heap are written as large as they are: sound, but too much
     // for a check in memory.
     if heap
@@ -34,7 +36,7 @@ pub(crate) fn all(heap: &Heap<'_>, bytes: &[u8]) {
     heapsnapshot(heap, &graph, bytes);
     let tree = DominatorTree::of_graph(heap, &graph);
     drop(graph);
-    tables(heap, &tree, bytes);
+    tables(loaded, bytes);
     dominator_stacks(heap, &tree, bytes);
 }
 
@@ -118,14 +120,15 @@ fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>, bytes: &[u8]) {
 }
 
 /// Every row can be read, and there are as many as were counted.
-fn tables(heap: &Heap<'_>, tree: &DominatorTree, bytes: &[u8]) {
+fn tables(loaded: &Loaded<'_>, bytes: &[u8]) {
+    let analyses = Analyses::of(loaded);
     for table in [Table::Objects, Table::References, Table::Roots, Table::Types, Table::Strings] {
         let write = |syntax| {
-            let mut rows = tables::of_heap(heap, tree, table, TextLimit::default())
+            let relation = tables::of_heap(&analyses, table, TextLimit::default())
                 .expect("it is a table of heaps");
             let mut out = Vec::new();
             let rows =
-                tables::write(&mut *rows, syntax, &mut out).expect("memory takes everything");
+                tables::write(&*relation, syntax, &mut out).expect("memory takes everything");
             in_proportion(&out, bytes);
             (rows, out)
         };

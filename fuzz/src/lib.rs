@@ -1,5 +1,5 @@
 //! What has to hold for any bytes. The fuzz targets give it what libFuzzer makes up; the project's
-//! tests give it damaged fixtures and what was once found (`tests/damage.rs`).
+//! tests give it damaged fixtures and what was once found (`tests/it/damage.rs`).
 //!
 //! Each function returns, without a panic and within the memory that the input's size justifies, or
 //! a property is broken.
@@ -149,8 +149,8 @@ pub fn load(format: Format, bytes: &[u8]) {
 
 /// Writes a heap in every form and reads what can be read again.
 pub fn convert(format: Format, bytes: &[u8]) {
-    if let Ok(Loaded { heap, .. }) = input::load(format, bytes, LoadOptions::default()) {
-        heap_outputs::all(&heap, bytes);
+    if let Ok(loaded) = input::load(format, bytes, LoadOptions::default()) {
+        heap_outputs::all(&loaded, bytes);
     }
 }
 

@@ -151,7 +151,12 @@ impl<'a> SampleSink<'a> for Sums {
 fn analyses(profile: &Profile) {
     let selected = Selected::of(profile, &Selection::default());
     let exact = is_exact(profile);
-    assert!(!exact || selected.total == profile.total);
+    // Where samples are events of several kinds, those of the main metric are selected.
+    let whole = match profile.has_separate_values {
+        true => selected.total.clone(),
+        false => profile.total.clone(),
+    };
+    assert!(!exact || selected.total == whole);
     let frames = [FrameBy::Function, FrameBy::File, FrameBy::Line].map(TopBy::Frames);
     for by in frames.into_iter().chain([TopBy::Thread, TopBy::Process]) {
         let mut rows = top(&selected, by);
@@ -161,7 +166,7 @@ fn analyses(profile: &Profile) {
             Values::default()
         };
         rows.rows.iter().for_each(|row| own.add(&row.sums.own));
-        assert!(!exact || own == profile.total, "every sample is somebody's own");
+        assert!(!exact || own == whole, "every sample is somebody's own");
         for metric in &profile.metrics_to_choose() {
             rows.sort(metric, false);
             let both = (metric, metric);
@@ -173,7 +178,7 @@ fn analyses(profile: &Profile) {
     }
     let groups = Groups::of(profile, FrameBy::Function);
     let tree = CallTree::of(&selected, &groups);
-    assert!(!exact || tree.node(0).sums.total == profile.total);
+    assert!(!exact || tree.node(0).sums.total == whole);
     let wanted: Vec<bool> = (0..groups.labels().len()).map(|group| group % 2 == 0).collect();
     let focus = Focus::of(&selected, &groups, &wanted);
     for metric in &profile.metrics_to_choose() {

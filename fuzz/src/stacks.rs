@@ -89,7 +89,7 @@ pub(crate) fn csv(text: &[u8], rows: u64) {
     assert_eq!(read as u64, rows);
 }
 
-/// Every line is frames and a number, and these add up.
+/// Every line is frames and a number, and these add up. The first line may name the value.
 fn folded(stacks: &WeightedStacks, value: usize, budget: &Budget) {
     let mut out = Vec::new();
     let written = folded::write(stacks, value, &mut out).expect("memory takes everything");
@@ -97,7 +97,8 @@ fn folded(stacks: &WeightedStacks, value: usize, budget: &Budget) {
     let text = std::str::from_utf8(&out).expect("names are UTF-8");
     let mut sum = 0i64;
     let mut lines = 0;
-    for line in text.split_terminator('\n') {
+    let is_line = |(row, line): &(usize, &str)| *row > 0 || !line.starts_with("# folded: ");
+    for (_, line) in text.split_terminator('\n').enumerate().filter(is_line) {
         let (_, number) = line.rsplit_once(' ').expect("a number follows the frames");
         sum = sum.saturating_add(number.parse().expect("a number"));
         lines += 1;

@@ -11,7 +11,7 @@ mod shapes;
 pub use entries::CollectionEntry;
 pub use shapes::CollectionKind;
 
-use crate::model::heap::{FieldValue, Heap, ObjectId, Type, Value};
+use crate::model::heap::{FieldValue, Heap, ObjectId, Type, TypeId, Value};
 use shapes::{Fill, SHAPES, Shape, Size};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -74,6 +74,11 @@ impl<'h, 'a> Collections<'h, 'a> {
     /// The kind of a collection. `None` if the object is not a known one.
     pub fn kind(&self, object: ObjectId) -> Option<CollectionKind> {
         Some(self.shape(object)?.kind)
+    }
+
+    /// The kind of the collections of a type.
+    pub fn kind_of_type(&self, of: TypeId) -> Option<CollectionKind> {
+        Some(self.shapes.0.get(of.0 as usize).copied().flatten()?.kind)
     }
 
     /// Whether a collection only wraps another one.
@@ -202,7 +207,7 @@ fn declared(
             continue;
         }
         let mut shape = None;
-        heap.fields(object, |field| {
+        heap.each_field(object, |field| {
             shape = known(field.class);
             if shape.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -214,7 +219,7 @@ fn declared(
 }
 
 /// The value at the end of a path of fields: `head.node`, `val|value`.
-fn get<'h>(heap: &'h Heap<'_>, object: ObjectId, path: &str) -> Option<FieldValue<'h>> {
+pub(super) fn get<'h>(heap: &'h Heap<'_>, object: ObjectId, path: &str) -> Option<FieldValue<'h>> {
     let mut value = FieldValue::Object(object);
     for names in path.split('.') {
         let object = value.object()?;
@@ -229,7 +234,7 @@ fn field<'h>(heap: &'h Heap<'_>, object: ObjectId, name: &str) -> Option<FieldVa
         return Some(value);
     }
     let mut found = None;
-    heap.fields(object, |field| {
+    heap.each_field(object, |field| {
         let plain = field.name.rsplit("$$").next().unwrap_or_default();
         if plain != name && plain.trim_matches('_') != name {
             return ControlFlow::Continue(());

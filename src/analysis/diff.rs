@@ -40,6 +40,13 @@ pub struct Delta {
     pub retained_bytes: Option<i64>,
 }
 
+impl Delta {
+    /// Difference in bytes in and outside the managed heap.
+    pub fn bytes(&self) -> i64 {
+        self.shallow_bytes.saturating_add(self.external_bytes)
+    }
+}
+
 impl HistogramChange {
     /// Returns newer minus older. A missing group counts as 0.
     pub fn delta(&self) -> Delta {

@@ -168,9 +168,10 @@ impl<'h, 'a> Starts<'h, 'a> {
     /// The frame of an object.
     #[inline]
     fn frame(&mut self, object: ObjectId) -> u32 {
-        match self.heap.is_made_up(object) && self.isolates.contains(&object) {
-            true => self.number(Start::Isolate(object)),
-            false => self.heap.merged_type(object).0,
+        if self.heap.is_made_up(object) && self.isolates.contains(&object) {
+            self.number(Start::Isolate(object))
+        } else {
+            self.heap.merged_type(object).0
         }
     }
 

@@ -6,7 +6,7 @@ use super::object_set::ObjectSet;
 use super::prefetch::prefetch;
 use super::retained::Retained;
 use super::root_groups::RootGroups;
-use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds};
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds, TypeKind};
 use std::sync::OnceLock;
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
@@ -62,6 +62,28 @@ impl DominatorTree {
     #[inline]
     pub fn is_live(&self, object: ObjectId) -> bool {
         self.dominators.is_live(object)
+    }
+
+    /// As [`Self::dominator`], but what no single object dominates is dominated by the object that
+    /// represents all roots, if the heap has one.
+    pub fn dominator_or_root(&self, heap: &Heap<'_>, object: ObjectId) -> Option<ObjectId> {
+        let root = || heap.root_object().filter(|root| self.is_live(object) && *root != object);
+        self.dominator(object).or_else(root)
+    }
+
+    /// As [`Self::retained`], but the object that represents all roots retains all live bytes.
+    pub fn retained_or_all(&self, heap: &Heap<'_>, object: ObjectId) -> u64 {
+        if object.0 == 0 && heap.root_object() == Some(object) {
+            self.live_bytes()
+        } else {
+            self.retained(object)
+        }
+    }
+
+    /// Returns `true` if `top` counts the object among the live ones: roots reach it, and it does
+    /// not only represent roots.
+    pub fn counts(&self, heap: &Heap<'_>, object: ObjectId) -> bool {
+        self.is_live(object) && heap.type_of(object).kind != TypeKind::Root
     }
 
     /// The number of live objects.

@@ -35,11 +35,11 @@ use search::Found;
 pub struct Dominators {
     /// The object of number n is `order[n - 1]`.
     order: Vec<ObjectId>,
-    /// By number.
+    /// The dominator of each number.
     dominator: Vec<u32>,
-    /// By object; 0 for unreachable ones.
+    /// The number of each object; 0 for unreachable ones.
     number: Vec<u32>,
-    /// By number: the object and all objects that it dominates.
+    /// How many objects each number dominates, itself included.
     size: Vec<u32>,
 }
 
@@ -140,7 +140,7 @@ pub(super) struct Core {
     /// The numbers of the objects that are not owned, in the order of objects; 0 for those that the
     /// roots do not reach.
     pub(super) numbers: Vec<u32>,
-    /// By number.
+    /// The dominator of each number.
     pub(super) dominator: Vec<u32>,
     pub(super) owned: Owned,
 }

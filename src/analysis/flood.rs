@@ -72,7 +72,7 @@ impl Ground for Objects<'_, '_> {
 pub(super) struct Flood<'g, G, F> {
     ground: &'g G,
     wider: F,
-    /// By node.
+    /// The holder of each node.
     holder: Vec<u32>,
     /// Nodes whose holder has changed since their edges were followed.
     pending: Frontier,
@@ -104,6 +104,16 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
         }
     }
 
+    /// Reaches a node from a holder.
+    pub(super) fn start(&mut self, node: u32, holder: u32) {
+        self.reach_node(node, holder);
+    }
+
+    /// The holder of each node.
+    pub(super) fn holders(self) -> Vec<u32> {
+        self.holder
+    }
+
     /// Reaches an object that has no holder yet, and all objects that it leads to.
     pub(super) fn reach_first(&mut self, object: ObjectId, holder: u32) {
         if let Some(node) = self.ground.node(object)
@@ -132,10 +142,7 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
             return b;
         }
         while a != b {
-            match a < b {
-                true => a = (self.wider)(a),
-                false => b = (self.wider)(b),
-            }
+            if a < b { a = (self.wider)(a) } else { b = (self.wider)(b) }
         }
         a
     }

@@ -50,6 +50,15 @@ impl Series {
     }
 }
 
+/// Multiplies the bytes of each snapshot by its factor.
+pub fn scale(series: &mut [Series], factors: &[f64]) {
+    for series in series {
+        for (bytes, factor) in series.bytes.iter_mut().zip(factors) {
+            *bytes = (*bytes as f64 * factor).round() as u64;
+        }
+    }
+}
+
 /// Collects the types of one snapshot after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Growth {

@@ -12,6 +12,7 @@ use crate::model::sum::Sum;
 use groups::Groups;
 pub use groups::package_root;
 use std::cmp::Reverse;
+use std::fmt;
 use tops::retained;
 pub use tops::retained_by_type;
 
@@ -43,7 +44,7 @@ impl GroupBy {
 
 /// Objects and bytes without what they retain.
 struct Counted {
-    /// By group.
+    /// Objects and bytes of each group.
     sums: Vec<Sum>,
     /// Objects of types that a filter leaves out.
     whole: Sum,
@@ -119,6 +120,17 @@ pub struct HistogramRow {
     /// Retained bytes of the group: the sum over its objects that no other object of the group
     /// dominates. `None` if the heap has no roots.
     pub retained_bytes: Option<u64>,
+    /// What `sum` stands for if it is a sample that can be scaled. Only for groups by allocation
+    /// site.
+    pub estimate: Option<Sum>,
+}
+
+/// Retained bytes, own bytes, objects and the name, in columns.
+impl fmt::Display for HistogramRow {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (retained, own) = (self.retained_bytes.unwrap_or(0), self.sum.bytes());
+        write!(out, "{retained:>12} {own:>12} {:>9}  {}", self.sum.count, self.name)
+    }
 }
 
 /// The objects of a heap, grouped.
@@ -180,6 +192,7 @@ impl Histogram {
                 source: sources.get(group).copied().unwrap_or_default(),
                 sum,
                 retained_bytes: retained.as_ref().map(|retained| retained[group]),
+                estimate: None,
             },
         );
         let mut histogram = Self::of_rows(rows.collect(), tree.map(|_| unreachable));
@@ -247,6 +260,7 @@ impl Histogram {
             namespace,
             source: TypeSource::None,
             retained_bytes: Some(sum.bytes()),
+            estimate: None,
             sum,
         });
         let mut histogram = Self::of_rows(rows.collect(), Some(unreachable));
@@ -271,12 +285,13 @@ impl Histogram {
         let groups = SiteGroups::by_frame(heap);
         let sums = groups.counted(heap);
         let rows = groups.names.into_iter().zip(sums);
-        let row = |((name, namespace), sum)| HistogramRow {
+        let row = |((name, namespace), (sum, estimate))| HistogramRow {
             name,
             namespace,
             source: TypeSource::None,
             sum,
             retained_bytes: None,
+            estimate,
         };
         Self::of_rows(rows.map(row).collect(), None)
     }

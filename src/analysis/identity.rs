@@ -1,6 +1,6 @@
-//! Matches objects of two heaps of the same process by their identity hash codes.
+//! Matches objects of two heaps of the same process.
 
-use crate::model::heap::{Heap, ObjectId, TypeKind};
+use crate::model::heap::{Heap, Ids, ObjectId};
 use rustc_hash::FxHashMap;
 
 /// The new, gone and kept objects of one type.
@@ -16,37 +16,55 @@ pub struct Fate {
     pub gone: Vec<ObjectId>,
     /// Objects in both heaps.
     pub kept: u64,
+    /// Objects of the newer heap at whose address, or with whose id, the older heap has an object
+    /// of another type or size: either the object has changed, or another one took its place.
+    pub doubtful: u64,
     /// Objects of the newer heap without a hash code, which cannot be matched. A hash code is
     /// assigned on first use.
     pub unknown: u64,
 }
 
-/// Objects of a heap with their hash codes, which are 0 where there is none.
+/// Objects of a heap with what identifies them.
 #[derive(Clone, Copy)]
-pub struct Hashed<'h, 'a> {
+pub struct Identified<'h, 'a> {
     /// The heap.
     pub heap: &'h Heap<'a>,
-    /// The identity hash code of each object.
-    pub hashes: &'h [u32],
+    /// The identity hash code of each object, 0 where it has none. `None`: objects are identified
+    /// by their ids in the file.
+    pub hashes: Option<&'h [u32]>,
 }
 
-/// Compares two heaps by (type, hash code). Of several objects with the same code as many are kept
-/// as both heaps have. Sorted by name and namespace.
-pub fn fates(old: Hashed<'_, '_>, new: Hashed<'_, '_>) -> Vec<Fate> {
+/// Group, key and object.
+type Key = (u32, u64, ObjectId);
+
+/// Compares two heaps by (type, hash code), or by id. Of several objects with the same code as many
+/// are kept as both heaps have. Sorted by name and namespace.
+pub fn fates(old: Identified<'_, '_>, new: Identified<'_, '_>) -> Vec<Fate> {
     let mut fates: Vec<Fate> = Vec::new();
     let mut index: FxHashMap<(String, String), u32> = FxHashMap::default();
     let old_types = types(old.heap, &mut index, &mut fates);
     let new_types = types(new.heap, &mut index, &mut fates);
     let old_keys = keys(old, &old_types, |_| {});
     let new_keys = keys(new, &new_types, |group| fates[group as usize].unknown += 1);
+    // Ids identify objects of any type.
+    let by_type = new.hashes.is_some();
+    let order = |(group, key, _): &Key| (if by_type { *group } else { 0 }, *key);
     let mut before = old_keys.into_iter().peekable();
-    for (group, hash, object) in new_keys {
-        while let Some(gone) = before.next_if(|(other, code, _)| (*other, *code) < (group, hash)) {
+    for now in new_keys {
+        while let Some(gone) = before.next_if(|old| order(old) < order(&now)) {
             fates[gone.0 as usize].gone.push(gone.2);
         }
-        match before.next_if(|(other, code, _)| (*other, *code) == (group, hash)) {
-            Some(_) => fates[group as usize].kept += 1,
-            None => fates[group as usize].new.push(object),
+        let fate = &mut fates[now.0 as usize];
+        match before.next_if(|old| order(old) == order(&now)) {
+            Some(was)
+                if by_type
+                    || was.0 == now.0
+                        && old.heap.shallow_bytes(was.2) == new.heap.shallow_bytes(now.2) =>
+            {
+                fate.kept += 1;
+            }
+            Some(_) => fate.doubtful += 1,
+            None => fate.new.push(now.2),
         }
     }
     before.for_each(|(group, _, object)| fates[group as usize].gone.push(object));
@@ -55,7 +73,9 @@ pub fn fates(old: Hashed<'_, '_>, new: Hashed<'_, '_>) -> Vec<Fate> {
         fate.gone.sort_unstable();
     }
     fates.retain(|fate| {
-        fate.kept + fate.unknown > 0 || !fate.new.is_empty() || !fate.gone.is_empty()
+        fate.kept + fate.doubtful + fate.unknown > 0
+            || !fate.new.is_empty()
+            || !fate.gone.is_empty()
     });
     fates.sort_by(|a, b| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)));
     fates
@@ -69,7 +89,7 @@ fn types(
     fates: &mut Vec<Fate>,
 ) -> Vec<Option<u32>> {
     let mut group_of = |kind: &crate::model::heap::Type| {
-        if kind.kind == TypeKind::Synthetic {
+        if kind.kind.is_made_up() {
             return None;
         }
         let text = |name| heap.names.text(name).to_owned();
@@ -86,21 +106,27 @@ fn types(
     heap.types.iter().map(&mut group_of).collect()
 }
 
-/// Returns group, hash code and object of all objects with a code, sorted, and passes the others to
-/// `without`.
-fn keys(
-    of: Hashed<'_, '_>,
-    groups: &[Option<u32>],
-    mut without: impl FnMut(u32),
-) -> Vec<(u32, u32, ObjectId)> {
+/// Returns group, key and object of all objects with a key, sorted as they are compared, and passes
+/// the others to `without`.
+fn keys(of: Identified<'_, '_>, groups: &[Option<u32>], mut without: impl FnMut(u32)) -> Vec<Key> {
+    let heap = of.heap;
     let mut keys = Vec::new();
-    for object in of.heap.objects() {
-        let Some(group) = groups[of.heap.type_id(object).0 as usize] else { continue };
-        match of.hashes.get(object.index()) {
-            None | Some(0) => without(group),
-            Some(&hash) => keys.push((group, hash, object)),
+    for object in heap.objects() {
+        let Some(group) = groups[heap.type_id(object).0 as usize] else { continue };
+        let key = match (of.hashes, &heap.ids) {
+            (Some(hashes), _) => hashes.get(object.index()).copied().unwrap_or_default().into(),
+            (None, Ids::Rows(first)) => u64::from(object.0) + first,
+            (None, Ids::Numbers(numbers)) => numbers.get(object.index()),
+            (None, Ids::Addresses(addresses)) => addresses.address(object).unwrap_or_default(),
+        };
+        match key {
+            0 => without(group),
+            key => keys.push((group, key, object)),
         }
     }
-    keys.sort_unstable();
+    match of.hashes {
+        Some(_) => keys.sort_unstable(),
+        None => keys.sort_unstable_by_key(|(_, key, object)| (*key, *object)),
+    }
     keys
 }

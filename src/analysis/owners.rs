@@ -19,7 +19,7 @@ pub struct TypeOwner {
 pub struct TypeOwners {
     /// The owners, in the order of the types.
     pub list: Vec<TypeOwner>,
-    /// By type: an index into the list.
+    /// The owner of each type, as an index into the list.
     of_type: Vec<u32>,
 }
 

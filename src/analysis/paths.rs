@@ -3,12 +3,14 @@
 //! * [`shortest`]: one shortest path to every object, from one breadth-first search;
 //! * [`several`]: the next shortest ones to one object;
 //! * [`merged`]: the paths to many objects, merged by what they look like;
+//! * [`cycle`](mod@cycle): what keeps an object that no root reaches;
 //! * [`distances`]: the length of the shortest path to every object.
 //!
 //! A synthetic object that represents roots is the origin of a path, not a step. Paths avoid
 //! immediates (objects of size 0, such as Dart's numbers, null and booleans) unless there is no
 //! other way: everything refers to them, so paths through them explain nothing.
 
+pub mod cycle;
 pub mod distances;
 pub mod merged;
 mod search;
@@ -35,6 +37,8 @@ pub enum Origin {
     Root(usize),
     /// A synthetic object whose references are not listed as roots.
     Synthetic(ObjectId),
+    /// A cycle that no root reaches: the first object of the path occurs again in it.
+    Cycle,
 }
 
 /// One object of a path, and the reference that leads to it.
@@ -64,6 +68,9 @@ pub enum ReachedBy {
     Ephemeron,
 }
 
+/// The name of [`Origin::Cycle`].
+pub const CYCLE: &str = "a cycle that no root reaches";
+
 /// The label of a step from an ephemeron's holder to its value.
 pub const VALUE_OF_KEY: &str = "<value while its key lives>";
 
@@ -72,7 +79,7 @@ impl ReachedBy {
     pub fn text<'h>(self, heap: &'h Heap<'_>) -> Cow<'h, str> {
         match self {
             Self::Root => "".into(),
-            Self::Reference(row) => label(heap, row).text(&heap.names),
+            Self::Reference(row) => heap.reference_text(row),
             Self::Ephemeron => VALUE_OF_KEY.into(),
         }
     }
@@ -85,6 +92,7 @@ impl Path {
         let mut text = match self.origin {
             Origin::Root(row) => heap.roots[row].text(&heap.names),
             Origin::Synthetic(object) => heap.type_name(object).to_owned(),
+            Origin::Cycle => CYCLE.to_owned(),
         };
         for step in &self.steps {
             let label = step.by.text(heap);

@@ -7,7 +7,7 @@
 /// object.
 #[derive(Clone, Debug)]
 pub(super) struct Preorder {
-    /// By position.
+    /// The number at each position.
     number: Vec<u32>,
     /// The number of positions that the object and everything it dominates take, by position.
     size: Vec<u32>,

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// The regions of a heap. A region is an object that only synthetic objects dominate, with all
-/// objects that it dominates. An edge leads from one region to another if an object of the first
+/// objects that it dominates; some objects can be regions by themselves, and what they dominate is
+/// divided as if they were synthetic. An edge leads from one region to another if an object of the first
 /// refers to the top object of the second. There are no other references between regions: every
 /// path into a region leads through its top object.
 ///
@@ -18,7 +19,7 @@ use std::ops::Range;
 /// references are left. 4 bytes for each live object, and 4 for each edge.
 pub(super) struct Regions<'d> {
     dominators: &'d Dominators,
-    /// By number; [`NONE`] for synthetic objects.
+    /// The region of each object, by number; [`NONE`] for synthetic objects.
     of_number: Vec<u32>,
     /// The edges of region r lead to `targets[first[r]..first[r + 1]]`.
     first: Vec<usize>,
@@ -31,7 +32,7 @@ const NONE: u32 = u32::MAX;
 const FEW: usize = 4;
 
 /// Objects whose references are looked at together.
-const BLOCK: u32 = 1 << 16;
+pub(super) const BLOCK: u32 = 1 << 16;
 
 impl<'d> Regions<'d> {
     /// Finds the regions. Returns `None` if there are too many to be useful.
@@ -39,6 +40,16 @@ impl<'d> Regions<'d> {
         graph: &Graph<'_>,
         dominators: &'d Dominators,
         made_up: &MadeUp,
+    ) -> Option<Self> {
+        Self::around(graph, dominators, made_up, |_| false)
+    }
+
+    /// As [`Regions::of`], with a region for each object that is `alone`.
+    pub(super) fn around(
+        graph: &Graph<'_>,
+        dominators: &'d Dominators,
+        made_up: &MadeUp,
+        alone: impl Fn(u32) -> bool,
     ) -> Option<Self> {
         let live = dominators.len() as u32;
         let mut of_number = vec![NONE; dominators.len() + 1];
@@ -51,7 +62,7 @@ impl<'d> Regions<'d> {
                 continue;
             }
             heads.insert(object);
-            let end = dominators.end(number);
+            let end = if alone(number) { number + 1 } else { dominators.end(number) };
             of_number[number as usize..end as usize].fill(regions);
             (number, regions) = (end, regions + 1);
         }
@@ -66,7 +77,7 @@ impl<'d> Regions<'d> {
         let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
             let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
             let mut edges: Vec<(u32, u32)> = Vec::new();
-            for_each_reference(graph, block, &heads, |object, target| {
+            for_each_reference(graph, block, &heads, |object, target, _| {
                 if let (Some(from), Some(to)) = (region(object), region(target))
                     && from != to
                 {
@@ -87,13 +98,14 @@ impl<'d> Regions<'d> {
     }
 }
 
-/// Calls `each` with the strong references of a block of objects to some targets. Few objects refer
+/// Calls `each` with the strong references of a block of objects to some targets, and their rows;
+/// values of ephemerons have none. Few objects refer
 /// to one of them, so the references are looked at first, and their objects only where that helps.
-fn for_each_reference(
+pub(super) fn for_each_reference(
     graph: &Graph<'_>,
     block: Range<u32>,
     targets: &ObjectSet,
-    mut each: impl FnMut(ObjectId, ObjectId),
+    mut each: impl FnMut(ObjectId, ObjectId, Option<usize>),
 ) {
     let references = graph.references;
     let rows = references.range(ObjectId(block.start)).start
@@ -104,13 +116,28 @@ fn for_each_reference(
             while references.range(object).end <= row {
                 object.0 += 1;
             }
-            each(object, target);
+            each(object, target, Some(row));
         }
     }
     if graph.has_dependent() {
         for object in block.map(ObjectId) {
             let values = graph.dependent_on(object).iter().map(|(_, value)| *value);
-            values.filter(|value| targets.contains(*value)).for_each(|value| each(object, value));
+            values
+                .filter(|value| targets.contains(*value))
+                .for_each(|value| each(object, value, None));
+        }
+    }
+}
+
+impl Regions<'_> {
+    /// Calls `each` with the number of the top object of each region, and the region.
+    pub(super) fn for_each_head(&self, mut each: impl FnMut(u32, u32)) {
+        let mut last = NONE;
+        for (number, &region) in (0..).zip(&self.of_number).skip(1) {
+            if region != NONE && region != last {
+                each(number, region);
+            }
+            last = region;
         }
     }
 }
@@ -139,7 +166,8 @@ impl Ground for Regions<'_> {
                 number += 1;
                 continue;
             }
-            let end = self.dominators.end(number);
+            let rest = &self.of_number[number as usize..];
+            let end = number + rest.iter().take_while(|of| **of == region).count() as u32;
             match holder[region as usize] {
                 NOTHING | ALL => {}
                 holder => {

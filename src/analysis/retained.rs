@@ -8,7 +8,7 @@ use rayon::prelude::*;
 /// that it dominates.
 #[derive(Clone, Debug)]
 pub struct Retained {
-    /// By number; that of the roots is the sum over all live objects.
+    /// Retained bytes by number; that of the roots is the sum over all live objects.
     by_number: Vec<u64>,
 }
 

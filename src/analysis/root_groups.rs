@@ -181,16 +181,16 @@ impl Numbers {
     }
 }
 
-/// Roots of one thread belong together, and so do elements of one table. A variable is a group of
-/// its own.
+/// Roots of one thread belong together, and so do elements of one table and parts of one variable.
 fn group(heap: &Heap<'_>, root: &Root) -> RootGroup {
     let thread = root.thread.and_then(|row| heap.threads.get(row as usize));
     // The roots of an isolate are its static fields: variables.
     if let Some(thread) = thread.filter(|thread| thread.kind != ThreadKind::Isolate) {
         return RootGroup { kind: RootKind::Thread, name: thread.text(&heap.names) };
     }
-    let name = match (root.kind, root.label.kind()) {
-        (RootKind::Frame | RootKind::Thread, _) | (_, LabelKind::Index(_)) => {
+    let name = match (root.kind, root.label.kind(), root.variable) {
+        (_, _, Some(variable)) => heap.names.text(variable).to_owned(),
+        (RootKind::Frame | RootKind::Thread, ..) | (_, LabelKind::Index(_), _) => {
             heap.names.text(root.group).to_owned()
         }
         _ => root.text(&heap.names),

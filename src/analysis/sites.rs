@@ -68,12 +68,17 @@ impl SiteGroups {
         groups
     }
 
-    /// Returns the live allocations of each group, as the file counts them.
-    pub(super) fn counted(&self, heap: &Heap<'_>) -> Vec<Sum> {
-        let mut sums = vec![Sum::default(); self.names.len()];
+    /// Returns the live allocations of each group as the file counts them, and those that they stand
+    /// for if they are samples.
+    pub(super) fn counted(&self, heap: &Heap<'_>) -> Vec<(Sum, Option<Sum>)> {
+        let mut sums = vec![(Sum::default(), None); self.names.len()];
         for (site, group) in heap.sites.sites.iter().zip(&self.of_site) {
-            if let (Some(sum), Some(live)) = (sums.get_mut(*group as usize), &site.live) {
+            if let (Some((sum, estimate)), Some(live)) = (sums.get_mut(*group as usize), &site.live)
+            {
                 sum.add_sum(live);
+                if let Some(more) = heap.sites.estimate(live) {
+                    estimate.get_or_insert_with(Sum::default).add_sum(&more);
+                }
             }
         }
         sums

@@ -1,5 +1,6 @@
 //! Summaries of the texts of all objects, with which a search for a text skips most of them.
 
+use crate::analysis::readable::ReadableTypes;
 use crate::model::heap::{Heap, ObjectId, Value};
 use rayon::prelude::*;
 
@@ -37,15 +38,18 @@ impl TextSignature {
         Self(Self::of(text.as_bytes()).0 | number)
     }
 
-    /// The signature of the texts in which a value is found.
-    fn of_value(value: &Value<'_>) -> Self {
-        match value {
+    /// The signature of the texts in which the value of an object is found.
+    fn of_object(heap: &Heap<'_>, object: ObjectId, readable: &ReadableTypes) -> Self {
+        match heap.value(object) {
             Value::Text { text, .. } | Value::Name(text) => Self::of(text.as_bytes()),
-            Value::Bytes(bytes) => Self::of(bytes),
+            Value::Bytes(bytes) => Self::of(&bytes),
             Value::Boolean(value) => Self::of(value.to_string().as_bytes()),
             Value::Integer(value) => Self::of(value.to_string().as_bytes()),
             Value::Float(_) => Self(Self::NUMBER),
-            Value::None | Value::Length(_) => Self(0),
+            Value::None => {
+                readable.text(heap, object).map_or(Self(0), |text| Self::of(text.as_bytes()))
+            }
+            Value::Length(_) => Self(0),
         }
     }
 }
@@ -53,8 +57,9 @@ impl TextSignature {
 impl TextSignatures {
     /// Decodes the values of all objects.
     pub fn of(heap: &Heap<'_>) -> Self {
+        let readable = ReadableTypes::of(heap);
         let objects = (0..heap.len() as u32).into_par_iter().map(ObjectId);
-        Self(objects.map(|object| TextSignature::of_value(&heap.value(object))).collect())
+        Self(objects.map(|object| TextSignature::of_object(heap, object, &readable)).collect())
     }
 
     /// Returns `false` if the value of an object cannot contain the text that is looked for.

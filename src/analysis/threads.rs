@@ -6,11 +6,10 @@ use super::graph::Graph;
 use super::made_up::MadeUp;
 use super::root_groups::Lands;
 use crate::model::heap::{Heap, ObjectId, StackFrame, Thread, ThreadKind};
-use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// Threads with equal stacks, in the same state.
+/// Threads with equal stacks that were started by the same call, in the same state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThreadGroup {
     /// Rows of [`Heap::threads`], in their order.
@@ -27,8 +26,19 @@ pub struct Threads {
     pub groups: Vec<ThreadGroup>,
     /// Count and bytes of the objects that each thread alone keeps alive, by row of [`Heap::threads`].
     pub retained: Vec<Sum>,
+    /// Whose objects include the object of each thread, by row of [`Heap::threads`].
+    objects: Vec<HeldBy>,
     /// Rows of [`Heap::roots`] that belong to frames, sorted by frame.
     locals: Vec<(u32, u32)>,
+}
+
+/// Who alone keeps the object of a thread alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+enum HeldBy {
+    /// Others do too, or the thread has no object.
+    Others,
+    Group,
+    Thread,
 }
 
 impl Threads {
@@ -59,16 +69,23 @@ impl Threads {
             .zip(&group_of)
             .for_each(|(thread, group)| groups[*group as usize].threads.push(thread));
         let mut retained = vec![Sum::default(); group_of.len()];
+        let row = |(row, thread): (usize, &Thread)| Some((thread.object?, row));
+        let rows: FxHashMap<_, _> = heap.threads.iter().enumerate().filter_map(row).collect();
+        let mut objects = vec![HeldBy::Others; group_of.len()];
         let add = |object: ObjectId, holder: u32| {
             let (shallow, external) =
                 (heap.shallow.get(object.index()), heap.external_bytes(object));
-            let group = match Some(holder as usize - 1).filter(|row| *row < group_of.len()) {
-                Some(thread) => {
-                    retained[thread].add(shallow, external);
-                    group_of[thread]
-                }
-                None => ALL - 1 - holder,
-            };
+            let (group, held_by) =
+                match Some(holder as usize - 1).filter(|row| *row < group_of.len()) {
+                    Some(thread) => {
+                        retained[thread].add(shallow, external);
+                        (group_of[thread], HeldBy::Thread)
+                    }
+                    None => (ALL - 1 - holder, HeldBy::Group),
+                };
+            if let Some(row) = rows.get(&object) {
+                objects[*row] = held_by;
+            }
             groups[group as usize].retained.add(shallow, external);
         };
         if !heap.threads.is_empty() {
@@ -83,7 +100,41 @@ impl Threads {
         let rows = (0u32..).zip(&heap.roots);
         let mut locals: Vec<_> = rows.filter_map(|(row, root)| Some((root.frame?, row))).collect();
         locals.sort_unstable();
-        Self { groups, retained, locals }
+        Self { groups, retained, objects, locals }
+    }
+
+    /// Bytes that a thread keeps alive, by row of [`Heap::threads`]: those that only it reaches, and
+    /// those that its object retains, which `of_object` says.
+    pub fn bytes(&self, heap: &Heap<'_>, row: u32, of_object: impl Fn(ObjectId) -> u64) -> u64 {
+        let only_here = self.retained[row as usize].bytes();
+        only_here.saturating_add(self.of_object(heap, row, HeldBy::Thread, of_object))
+    }
+
+    /// The same for a group.
+    pub fn group_bytes(
+        &self,
+        heap: &Heap<'_>,
+        group: &ThreadGroup,
+        of_object: impl Fn(ObjectId) -> u64,
+    ) -> u64 {
+        let rows = group.threads.iter();
+        let of_objects = rows.map(|row| self.of_object(heap, *row, HeldBy::Group, &of_object));
+        of_objects.fold(group.retained.bytes(), u64::saturating_add)
+    }
+
+    /// Bytes that the object of a thread retains, unless it is among the objects counted already.
+    /// What it retains is then among these, too; otherwise nothing of it is. Go keeps the object of
+    /// a goroutine for the next one, so that does not count.
+    fn of_object(
+        &self,
+        heap: &Heap<'_>,
+        row: u32,
+        counted: HeldBy,
+        of_object: impl Fn(ObjectId) -> u64,
+    ) -> u64 {
+        let thread = &heap.threads[row as usize];
+        let counts = thread.kind != ThreadKind::Goroutine && self.objects[row as usize] < counted;
+        thread.object.filter(|_| counts).map_or(0, of_object)
     }
 
     /// The roots in a call frame: rows of [`Heap::roots`].
@@ -96,10 +147,14 @@ impl Threads {
     }
 }
 
-/// The group of each thread: equal are those of one kind, in one state, with equal frames.
-fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
-    let mut groups: FxHashMap<(ThreadKind, NameId, &[StackFrame]), u32> = FxHashMap::default();
-    let key = |thread: &Thread| (thread.kind, thread.state, frames(heap, thread));
+/// The group of each thread: equal are those of one kind, in one state, with equal frames, that the
+/// same call started.
+pub(super) fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
+    let mut groups = FxHashMap::default();
+    let key = |thread: &Thread| {
+        let creator = thread.created_by.map(|creation| creation.call);
+        (thread.kind, thread.state, creator, frames(heap, thread))
+    };
     heap.threads
         .iter()
         .zip(0u32..)

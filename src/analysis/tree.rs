@@ -58,6 +58,8 @@ pub struct TreeLine {
     pub total_bytes: u64,
     /// Objects immediately below this line that are not shown.
     pub omitted: Omitted,
+    /// The row of a reference from the object of the line above to that of this line.
+    pub reference: Option<usize>,
 }
 
 /// Objects that are not shown below a line.
@@ -90,6 +92,7 @@ pub fn lines(
         own_bytes: 0,
         total_bytes: whole,
         omitted: Omitted::default(),
+        reference: None,
     };
     let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
     let mut expander = Expander::new(heap, tree, count, whole, options);
@@ -184,7 +187,7 @@ fn grow(
             add(&mut nodes, &mut pending, index, child, expander);
         }
     }
-    in_order(nodes)
+    in_order(nodes, expander.heap)
 }
 
 /// A line that may be shown.
@@ -226,10 +229,7 @@ fn add(
     let is_shown =
         expander.is_shown(&child) || (is_isolate && child.line.depth <= expander.options.depth);
     nodes.push(child);
-    match is_shown {
-        true => pending.push((total, std::cmp::Reverse(index))),
-        false => omit(nodes, index),
-    }
+    if is_shown { pending.push((total, std::cmp::Reverse(index))) } else { omit(nodes, index) }
 }
 
 /// Counts a child as not shown.
@@ -243,7 +243,7 @@ fn omit(nodes: &mut [Node], index: usize) {
 }
 
 /// The shown nodes, parents first, the largest siblings first.
-fn in_order(nodes: Vec<Node>) -> Vec<TreeLine> {
+fn in_order(nodes: Vec<Node>, heap: &Heap<'_>) -> Vec<TreeLine> {
     let mut children: Vec<Vec<usize>> = nodes.iter().map(|_| Vec::new()).collect();
     for (index, node) in nodes.iter().enumerate().skip(1).filter(|(_, node)| node.shown) {
         children[node.parent].push(index);
@@ -255,7 +255,14 @@ fn in_order(nodes: Vec<Node>) -> Vec<TreeLine> {
     let mut open = vec![0];
     let mut lines = Vec::new();
     while let Some(index) = open.pop() {
-        lines.push(nodes[index].line.clone());
+        let Node { parent, line, .. } = &nodes[index];
+        let reference = match (&nodes[*parent].line.what, &line.what) {
+            (TreeItem::Object(from), TreeItem::Object(to) | TreeItem::Chain(to)) => {
+                heap.references.range(*from).find(|row| heap.references.target(*row) == *to)
+            }
+            _ => None,
+        };
+        lines.push(TreeLine { reference, ..line.clone() });
         open.append(&mut children[index]);
     }
     lines

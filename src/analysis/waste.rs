@@ -1,14 +1,15 @@
 //! Memory that a program could save: equal texts and arrays, empty and roomy collections, zeros,
 //! boxed numbers.
 //!
-//! * [`contents`]: texts and blocks of bytes that are equal, all zero, or zero at the end;
-//! * [`rooms`]: collections and arrays with more slots than entries;
-//! * [`owners`]: the fields that hold wasted objects.
+//! * `contents`: texts and blocks of bytes that are equal, all zero, or zero at the end;
+//! * `rooms`: collections and arrays with more slots than entries;
+//! * `owners`: the fields that hold wasted objects.
 //!
 //! Only live objects count, and each in one kind only: arrays of collections are not blocks, arrays
 //! of texts belong to their texts, and blocks of zeros are not duplicates.
 
 pub mod contents;
+pub mod outstanding;
 pub mod owners;
 pub mod rooms;
 
@@ -17,6 +18,7 @@ use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use contents::Contents;
 use owners::{Item, Owner, Owners};
 use rooms::{Measured, Rooms};
+use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 
 /// A kind of waste.
@@ -221,7 +223,7 @@ impl Waste {
                 WasteKind::DuplicateArray => values(&contents.blocks),
                 WasteKind::EmptyCollection => by_type(heap, rooms.empty(tree), &rooms.all),
                 WasteKind::SpareCapacity => by_type(heap, spare(rooms, contents), &rooms.all),
-                WasteKind::Zeros => by_type(heap, zeros(heap, contents), &[]),
+                WasteKind::Zeros => by_type(heap, zeros(heap, rooms, contents), &[]),
                 WasteKind::Boxed => by_type(heap, boxed(heap, tree), &[]),
             };
             part.count = part.rows.iter().map(|row| row.count).sum();
@@ -261,7 +263,7 @@ fn owners(
             }
             WasteKind::EmptyCollection => items.extend(rooms.empty(tree).map(item)),
             WasteKind::SpareCapacity => items.extend(spare(rooms, contents).map(item)),
-            WasteKind::Zeros => items.extend(zeros(heap, contents).map(item)),
+            WasteKind::Zeros => items.extend(zeros(heap, rooms, contents).map(item)),
             WasteKind::Boxed => items.extend(boxed(heap, tree).map(item)),
         }
     }
@@ -287,11 +289,15 @@ fn spare<'w>(
     rooms.spare().chain(contents.tails.iter().copied())
 }
 
+/// Blocks of zeros, except those that count as spare capacity: an array of Go that no slice fills.
 fn zeros<'w>(
     heap: &'w Heap<'_>,
+    rooms: &'w Rooms,
     contents: &'w Contents,
 ) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
-    contents.zeros.iter().map(|object| (*object, heap.shallow_bytes(*object)))
+    let spare: FxHashSet<ObjectId> = rooms.spare().map(|(object, _)| object).collect();
+    let zeros = contents.zeros.iter().filter(move |object| !spare.contains(object));
+    zeros.map(|object| (*object, heap.shallow_bytes(*object)))
 }
 
 fn boxed<'w>(

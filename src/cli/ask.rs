@@ -6,7 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::args::{Cli, Command, ObjectsArg, OutputFormat};
+use super::Command;
+use super::args::{Cli, ObjectsArg, OutputFormat};
 use super::dumps::Dumps;
 use super::heap::histogram::histogram;
 use super::session::{Output, Session};
@@ -42,7 +43,10 @@ impl Dumps {
             Err(error) => return Answer::usage(error.to_string()),
         };
         if !command.only_shows() || common.format == OutputFormat::Github {
-            return Answer::usage("error: this command writes files and cannot be asked\n".into());
+            return Answer::usage("error: this command cannot be asked\n".into());
+        }
+        if command.reads_requests() {
+            return Answer::usage("error: standard input cannot be the SQL here\n".into());
         }
         common.from = common.from.or(self.given.from);
         common.max_memory = common.max_memory.or(self.given.max_memory);
@@ -83,7 +87,9 @@ fn run(command: &Command, session: Session) -> Answer {
     };
     let messages = session.terminal.told();
     let result = match session.output {
-        Output::Kept(kept) => kept.into_inner().unwrap_or_else(PoisonError::into_inner),
+        Output::Kept(kept) => {
+            std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
+        }
         Output::Stdout => Vec::new(),
     };
     Answer { status, result, messages }
@@ -96,29 +102,14 @@ impl Answer {
 }
 
 impl Command {
-    /// Whether the command only shows something about dumps.
+    /// Whether the command only shows something about dumps, or about dumptool.
     fn only_shows(&self) -> bool {
-        match self {
-            Self::Info(_)
-            | Self::Top(_)
-            | Self::Tree(_)
-            | Self::Path(_)
-            | Self::Show(_)
-            | Self::Find(_)
-            | Self::Diff(_)
-            | Self::Growth(_)
-            | Self::Check(_)
-            | Self::Threads(_)
-            | Self::Waste(_)
-            | Self::Formats => true,
-            Self::Cat(_)
-            | Self::Query(_)
-            | Self::Report(_)
-            | Self::Serve(_)
-            | Self::Mcp(_)
-            | Self::Convert(_)
-            | Self::Completions(_)
-            | Self::Man => false,
-        }
+        self.offer() != super::TERMINAL || matches!(self, Self::Formats(_))
+    }
+
+    /// Whether the command reads its SQL from standard input, which has the requests.
+    fn reads_requests(&self) -> bool {
+        let Self::Query(args) = self else { return false };
+        [&args.second, &args.third].into_iter().flatten().any(|argument| argument == "-")
     }
 }

@@ -1,12 +1,14 @@
 //! `cat`: every record, in file order.
 
 use super::args::{CatArgs, OutputFormat};
+use super::budget::Budget;
 use super::memory::reading_limit;
 use super::profile::refused;
 use super::session::Session;
 use super::status::{self, OutputError, Status, UsageError};
+use crate::analysis::glob::Glob;
 use crate::error::ErrorKind;
-use crate::input::{self, ReadOptions, Visitor};
+use crate::input::{self, Format, ReadOptions, Visitor};
 use crate::model::fields::Record;
 use crate::output::records::RecordFormat;
 use std::io::{self, Write};
@@ -24,6 +26,7 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
         let hint = format!("records of {}: {}", input.format.title(), known.join(", "));
         return Err(UsageError::new(format!("unknown record {name}")).hint(hint).into());
     }
+    input.only(&[Format::Jfr], "--type", args.type_glob.is_some())?;
     let format = RecordFormat {
         json,
         contents: args.contents,
@@ -31,12 +34,15 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
         color: session.terminal.color,
     };
     let left = args.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
-    let mut printer = Printer { args, format, left, buffer: Vec::new(), error: None };
+    let budget = &session.budget;
+    let types = args.type_glob.as_deref().map(Glob::new);
+    let mut printer =
+        Printer { args, types, format, left, buffer: Vec::new(), budget, error: None };
     let progress = session.progress(&input);
     let options = ReadOptions {
-        quick: false,
         memory: reading_limit(&input, &session.common),
-        progress: &|offset| progress.reached(offset),
+        progress: &|offset| progress.passed(offset, &input.source),
+        ..ReadOptions::default()
     };
     let read = input::for_each_record(input.format, input.bytes(), options, &mut printer);
     drop(progress);
@@ -61,9 +67,11 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
 
 struct Printer<'a> {
     args: &'a CatArgs,
+    types: Option<Glob>,
     format: RecordFormat,
     left: u64,
     buffer: Vec<u8>,
+    budget: &'a Budget,
     error: Option<io::Error>,
 }
 
@@ -74,6 +82,8 @@ impl Visitor for Printer<'_> {
     fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
         let wanted = self.args.record.is_empty()
             || self.args.record.iter().any(|name| name == record.name());
+        let matches = |glob: &Glob| record.type_name().is_some_and(|name| glob.matches(name));
+        let wanted = wanted && self.types.as_ref().is_none_or(matches);
         if !wanted || self.args.offset.is_some_and(|from| offset < from) {
             return ControlFlow::Continue(());
         }
@@ -88,7 +98,7 @@ impl Visitor for Printer<'_> {
 
 impl Printer<'_> {
     fn flush(&mut self) -> ControlFlow<()> {
-        let written = io::stdout().write_all(&self.buffer);
+        let written = self.budget.counting(io::stdout()).write_all(&self.buffer);
         self.buffer.clear();
         match written {
             Ok(()) => ControlFlow::Continue(()),

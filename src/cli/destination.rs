@@ -3,21 +3,23 @@
 
 mod target;
 
+use super::budget::Budget;
+use super::inputs::Inputs;
 use super::interrupt;
+use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::cell::RefCell;
-use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, IsTerminal, Seek, Write};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use target::folder_of;
 pub(super) use target::is_stdout;
-use tempfile::{SpooledTempFile, TempPath};
+use tempfile::TempPath;
+use zstd::zstd_safe::CCtx;
 
 /// An output that is being written.
 pub(super) struct Destination {
@@ -25,30 +27,34 @@ pub(super) struct Destination {
     writer: Encoder,
     /// The temporary file beside the target, for plain files.
     temporary: Option<TempPath>,
-    /// The output so far, and its final place.
-    then: Option<(Rc<RefCell<SpooledTempFile>>, Box<Destination>)>,
-    /// Bytes that may be written before they are compressed, and how many of them are left.
-    most: u64,
-    left: u64,
+    /// Whether the file must not replace another one.
+    is_new: bool,
+    /// Counts the bytes before they are compressed.
+    budget: Arc<Budget>,
 }
 
-/// More is to be written than the input justifies.
-#[derive(Debug)]
-pub(super) struct OutOfProportion {
-    most: u64,
-}
+/// Bytes of an output that a resident program keeps in memory to hand it on.
+const MOST_KEPT: usize = 256 << 20;
 
-impl fmt::Display for OutOfProportion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the output would exceed {} MiB, too much for the size of the input",
-            self.most >> 20
-        )
+/// The output of a resident program.
+struct Download(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Download {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len().saturating_add(bytes.len()) > MOST_KEPT {
+            let message =
+                "the output is larger than 256 MiB, which is the most that can be downloaded";
+            return Err(io::Error::other(message));
+        }
+        kept.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
-
-impl std::error::Error for OutOfProportion {}
 
 enum Encoder {
     Plain(BufWriter<Box<dyn Write>>),
@@ -76,10 +82,21 @@ impl Drop for Gzip {
 const BUFFER: usize = 64 << 10;
 
 impl Destination {
-    /// Opens `output` for writing. `input` is refused as an output, and so is binary output to a
-    /// terminal.
-    pub(super) fn create(output: &Path, input: &Path, binary: bool) -> anyhow::Result<Self> {
+    /// Opens `output` for writing. An input of the session is refused as an output, and so is binary
+    /// output to a terminal.
+    pub(super) fn create(output: &Path, binary: bool, session: &Session) -> anyhow::Result<Self> {
+        let Session { inputs, budget, .. } = session;
+        let refuse = |file: io::Result<Metadata>| match file.is_ok_and(|file| inputs.have(&file)) {
+            true => {
+                Err(UsageError::new("the output file is also an input").hint("choose another file"))
+            }
+            false => Ok(()),
+        };
         let compressed = matches!(extension(output), Some("gz" | "zst"));
+        if let (true, Output::Kept(kept)) = (output == Path::new("-"), &session.output) {
+            let writer = Encoder::new(output, Box::new(Download(Arc::clone(kept))))?;
+            return Ok(Self::new(output.to_owned(), writer, None, budget));
+        }
         if output == Path::new("-") {
             if binary && io::stdout().is_terminal() {
                 return Err(UsageError::new("cannot write binary output to a terminal")
@@ -87,50 +104,42 @@ impl Destination {
                     .into());
             }
             #[cfg(unix)]
-            if io::stdout()
-                .as_fd()
-                .try_clone_to_owned()
-                .is_ok_and(|stdout| is_same_file(&stdout.into(), input))
-            {
-                return Err(output_is_input());
-            }
-            return Ok(Self::new(
-                output.to_owned(),
-                Encoder::new(output, Box::new(io::stdout()))?,
-                None,
-            ));
+            refuse(
+                io::stdout()
+                    .as_fd()
+                    .try_clone_to_owned()
+                    .and_then(|out| File::from(out).metadata()),
+            )?;
+            let writer = Encoder::new(output, Box::new(io::stdout()))?;
+            return Ok(Self::new(output.to_owned(), writer, None, budget));
         }
+        session.allow_new(output)?;
         let fail = |error| OutputError::new(output, error);
         let target = target::resolve(output).map_err(fail)?;
-        if fs::canonicalize(input)
-            .is_ok_and(|input| fs::canonicalize(&target).is_ok_and(|target| input == target))
-        {
-            return Err(output_is_input());
-        }
+        refuse(fs::metadata(&target))?;
         if let Some(file) = target::open_stream(&target) {
             let file = file.map_err(fail)?;
-            if is_same_file(&file, input) {
-                return Err(output_is_input());
-            }
+            refuse(file.metadata())?;
             if (binary || compressed) && file.is_terminal() {
                 return Err(UsageError::new("cannot write binary output to a terminal").into());
             }
             let writer = Encoder::new(output, Box::new(file))?;
-            return Ok(Self::new(target, writer, None));
+            return Ok(Self::new(target, writer, None, budget));
         }
-        let (file, temporary) =
-            temporary_beside(&target).map_err(|error| fail(without_path(error, &target)))?;
+        let (file, temporary) = temporary_beside(&target, inputs)
+            .map_err(|error| fail(without_path(error, &target)))?;
         let writer = Encoder::new(output, Box::new(file))?;
-        Ok(Self::new(target, writer, Some(temporary)))
+        let is_new = session.resident.is_some();
+        Ok(Self { is_new, ..Self::new(target, writer, Some(temporary), budget) })
     }
 
-    fn new(path: PathBuf, writer: Encoder, temporary: Option<TempPath>) -> Self {
-        Self { path, writer, temporary, then: None, most: u64::MAX, left: u64::MAX }
-    }
-
-    /// Refuses to write more bytes than this, with [`OutOfProportion`].
-    pub(super) fn at_most(self, bytes: u64) -> Self {
-        Self { most: bytes, left: bytes, ..self }
+    fn new(
+        path: PathBuf,
+        writer: Encoder,
+        temporary: Option<TempPath>,
+        budget: &Arc<Budget>,
+    ) -> Self {
+        Self { path, writer, temporary, is_new: false, budget: Arc::clone(budget) }
     }
 
     /// Compresses the output with gzip, as fast as possible, unless its name already selects a
@@ -142,88 +151,47 @@ impl Destination {
         self
     }
 
-    /// Shows the output only when it is complete. Output to anything but a file is kept in an
-    /// unnamed file until then.
-    pub(super) fn waiting(self) -> Self {
-        if self.temporary.is_some() {
-            return self;
-        }
-        let waiting = Rc::new(RefCell::new(tempfile::spooled_tempfile(WAITING)));
-        let out: Box<dyn Write> = Box::new(Waiting(Rc::clone(&waiting)));
-        let (path, most, left) = (self.path.clone(), self.most, self.left);
-        let writer = Encoder::Plain(BufWriter::with_capacity(BUFFER, out));
-        let then = Some((waiting, Box::new(self)));
-        Self { path, writer, temporary: None, then, most, left }
-    }
-
-    /// Returns the folder for temporary parts of the output: that of the output, which has room for
-    /// them; if the output is not a plain file, the folder for temporary files.
-    pub(super) fn folder(&self) -> PathBuf {
-        match self.temporary.as_deref().and_then(Path::parent) {
-            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-            Some(_) => PathBuf::from("."),
-            None => std::env::temp_dir(),
-        }
-    }
-
-    /// Returns the output again, if nothing has been written to it.
-    pub(super) fn unwritten(self) -> Option<Self> {
-        self.then.map(|(_, out)| *out)
-    }
-
     /// Completes the output and gives it its name. Returns the bytes written, if the output is a
     /// plain file.
     pub(super) fn commit(self) -> Result<Option<u64>, OutputError> {
         let fail = |error| OutputError::new(&self.path, error);
         self.writer.finish().map_err(fail)?;
-        if let Some((waiting, mut out)) = self.then {
-            let mut waiting = waiting.borrow_mut();
-            waiting.rewind().and_then(|()| io::copy(&mut *waiting, &mut *out)).map_err(fail)?;
-            return out.commit();
-        }
         let Some(temporary) = self.temporary else { return Ok(None) };
         let bytes = fs::metadata(&temporary).map_err(fail)?.len();
-        let kept = temporary.persist(&self.path).map_err(|error| fail(error.error));
+        let kept = match self.is_new {
+            true => temporary.persist_noclobber(&self.path),
+            false => temporary.persist(&self.path),
+        };
+        let kept = kept.map_err(|error| fail(error.error));
         interrupt::keep();
         kept.map(|()| Some(bytes))
     }
 }
 
-/// Bytes that wait in memory.
-const WAITING: usize = 1 << 20;
-
-/// The writer of output that is kept until it is complete.
-struct Waiting(Rc<RefCell<SpooledTempFile>>);
-
-impl Write for Waiting {
+impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
+        self.budget.counting(&mut self.writer).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        self.writer.flush()
     }
 }
 
-impl Write for Destination {
+impl Write for Encoder {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.len() as u64 > self.left {
-            return Err(io::Error::other(OutOfProportion { most: self.most }));
+        match self {
+            Self::Plain(writer) => writer.write(bytes),
+            Self::Gzip(Gzip(writer)) => writer.write(bytes),
+            Self::Zstd(writer) => writer.write(bytes),
         }
-        let written = match &mut self.writer {
-            Encoder::Plain(writer) => writer.write(bytes),
-            Encoder::Gzip(Gzip(writer)) => writer.write(bytes),
-            Encoder::Zstd(writer) => writer.write(bytes),
-        }?;
-        self.left -= written as u64;
-        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.writer {
-            Encoder::Plain(writer) => writer.flush(),
-            Encoder::Gzip(Gzip(writer)) => writer.flush(),
-            Encoder::Zstd(writer) => writer.flush(),
+        match self {
+            Self::Plain(writer) => writer.flush(),
+            Self::Gzip(Gzip(writer)) => writer.flush(),
+            Self::Zstd(writer) => writer.flush(),
         }
     }
 }
@@ -233,6 +201,10 @@ impl Encoder {
         let out = BufWriter::with_capacity(BUFFER, out);
         Ok(match extension(path) {
             Some("gz") => Gzip::encoder(out, gzip_level(path)),
+            // Where memory is short, the encoder would panic.
+            Some("zst") if CCtx::try_create().is_none() => {
+                return Err(OutputError::new(path, io::ErrorKind::OutOfMemory.into()));
+            }
             Some("zst") => Self::Zstd(
                 zstd::stream::write::Encoder::new(out, 3)
                     .map_err(|error| OutputError::new(path, error))?,
@@ -275,45 +247,26 @@ fn extension(path: &Path) -> Option<&str> {
 }
 
 /// A file in the folder of the target, so that it can be renamed to it, with the permissions of the
-/// target, or of any new file.
-fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
+/// target, or of any new file, but readable by nobody who cannot read the inputs.
+fn temporary_beside(target: &Path, inputs: &Inputs) -> io::Result<(File, TempPath)> {
+    let folder = folder_of(target);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        options
-            .mode(fs::metadata(target).map_or(0o666, |target| target.permissions().mode() & 0o777));
+        let usual = fs::metadata(target).map_or(0o666, |target| target.permissions().mode());
+        options.mode(usual & inputs.mode(folder));
     }
-    let file = tempfile::Builder::new().prefix(".dumptool-").suffix(".part").make_in(
-        folder_of(target),
-        |path| {
+    #[cfg(not(unix))]
+    let _ = inputs;
+    let file =
+        tempfile::Builder::new().prefix(".dumptool-").suffix(".part").make_in(folder, |path| {
             // Before the file is there: a signal may come at any moment.
             interrupt::remove_when_stopped(path);
             options.open(path).inspect_err(|_| interrupt::keep())
-        },
-    )?;
+        })?;
     Ok(file.into_parts())
-}
-
-fn output_is_input() -> anyhow::Error {
-    UsageError::new("the output file is also the input").hint("choose another file").into()
-}
-
-/// Whether an open file is the plain file at a path, as with `convert a.mojo /dev/stdout >>
-/// a.mojo`.
-fn is_same_file(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let (Ok(file), Ok(other)) = (file.metadata(), fs::metadata(path)) else { return false };
-        file.is_file() && (file.dev(), file.ino()) == (other.dev(), other.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (file, path);
-        false
-    }
 }
 
 /// The error without the path of the temporary file, which would only confuse.

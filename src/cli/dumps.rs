@@ -39,11 +39,13 @@ struct Dump {
     path: PathBuf,
     version: Version,
     input: Mutex<Option<Input>>,
-    /// With the options that they were loaded with.
+    /// Loaded heaps, with the options with which each was loaded.
     heaps: Mutex<Vec<(HeapKey, Arc<HeldHeap>)>>,
-    /// With the damage that ended the reading.
-    profile: Mutex<Option<(Arc<Profile>, Option<Error>)>>,
+    profile: Mutex<Option<HeldProfile>>,
 }
+
+/// Whether a profile has all frames, the profile, and the damage that ended its reading.
+type HeldProfile = (bool, Arc<Profile>, Option<Error>);
 
 /// The length of a file and when it was last written. `None` if the system does not tell.
 type Version = Option<(u64, Option<SystemTime>)>;
@@ -81,6 +83,13 @@ impl Dumps {
     /// Forgets the dumps whose files have been written since they were opened.
     pub(super) fn forget_changed(&self) {
         lock(&self.dumps).retain(|dump| dump.version == version(&dump.path));
+    }
+
+    /// A dump whose file is not as it was when it was opened.
+    pub(super) fn changed(&self) -> Option<PathBuf> {
+        let dumps = lock(&self.dumps);
+        let changed = dumps.iter().find(|dump| dump.version != version(&dump.path));
+        changed.map(|dump| dump.path.clone())
     }
 
     /// The options to load a heap with.
@@ -130,17 +139,21 @@ impl Dumps {
     pub(super) fn profile(
         &self,
         path: &Path,
+        all_frames: bool,
         load: impl FnOnce() -> anyhow::Result<(Arc<Profile>, Option<Error>)>,
     ) -> anyhow::Result<(Arc<Profile>, Option<Error>)> {
         let dump = self.dump(path);
         let mut kept = lock(&dump.profile);
-        if let Some(profile) = &*kept {
-            return Ok(profile.clone());
+        if let Some((all, profile, damage)) = &*kept
+            && *all == all_frames
+        {
+            return Ok((Arc::clone(profile), damage.clone()));
         }
-        let profile = kept.insert(load()?).clone();
+        let (profile, damage) = load()?;
+        *kept = Some((all_frames, Arc::clone(&profile), damage.clone()));
         drop(kept);
         self.make_room(&dump);
-        Ok(profile)
+        Ok((profile, damage))
     }
 
     /// Refuses a file that may not be read.
@@ -182,7 +195,7 @@ impl Dumps {
             all = all.saturating_sub(dumps.remove(place).bytes());
         }
         drop(dumps);
-        // Who loads another one of them makes room when it is done.
+        // The lock is taken while another snapshot is being loaded; its loader makes room afterwards.
         let Ok(mut heaps) = used.heaps.try_lock() else { return };
         while all > self.budget && heaps.len() > 1 {
             all = all.saturating_sub(heaps.remove(0).1.bytes());

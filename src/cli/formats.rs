@@ -1,12 +1,12 @@
 //! `formats`: the input and output formats.
 
-use super::args::{OutputFormat, Target};
+use super::args::{NoArgs, OutputFormat, Target};
 use super::print::{Align, Columns, Document, Shown, Table, Value, print};
 use super::session::Session;
 use super::status::Status;
 use super::terminal::Terminal;
+use crate::convert::output_formats;
 use crate::input::{FORMATS, Kind};
-use crate::open::output_formats;
 
 /// A format that is read, or written.
 struct Row {
@@ -22,7 +22,7 @@ struct Row {
     targets: Vec<&'static str>,
 }
 
-pub(super) fn run(session: &Session) -> anyhow::Result<Status> {
+pub(super) fn run(_: &NoArgs, session: &Session) -> anyhow::Result<Status> {
     use OutputFormat::{Json, Jsonl, Markdown, Table};
     session.only(
         &[Table, Json, Jsonl, Markdown],

@@ -1,93 +1,204 @@
 //! `growth`: growth over several files.
 
 use super::args::{GrowthArgs, GrowthSort, name_of};
+use super::heap::grown::{Growth as HeapGrowth, Newer};
 use super::heap::histogram::{add_types, count_types};
+use super::heap::load;
 use super::open::Input;
 use super::print::{Align, Columns, Document, Shown, Value, print, spark};
-use super::profile::{Amount, load_profile_in_parts, unit_name};
+use super::profile::{Amount, ShortFiles, load_profile, unit_name};
+use super::recording::{growth_of, histograms};
 use super::session::Session;
 use super::size::{count, plural, signed_size, size};
 use super::status::{Status, UsageError};
-use super::terminal::show_path;
+use super::terminal::{show_path, shown};
 use crate::analysis::glob::TypeFilter;
-use crate::analysis::growth::{Growth, Series};
-use crate::analysis::profile::{FrameBy, Selected, TopBy, TopSums};
-use crate::input::Kind;
+use crate::analysis::growth::{self, Growth, Series};
+use crate::analysis::profile::{FrameBy, Selected, TopBy, top};
+use crate::input::{Format, Kind};
 use crate::model::profile::Metric;
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 /// Rows that are shown when nothing else is requested.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status> {
+    let Measured { unit, mut series, scale, times, status } = measure(args, session)?;
+    series.retain(|series| !args.steady || series.is_steady());
+    // Equal rows keep the order of growth from the first file to the last.
+    match args.sort {
+        GrowthSort::Slope => series.sort_by(|a, b| b.slope().total_cmp(&a.slope())),
+        GrowthSort::Last => series.sort_by_key(|series| Reverse(series.bytes.last().copied())),
+        GrowthSort::Peak => series.sort_by_key(|series| Reverse(series.peak())),
+    }
+    let rows = session.shown(&series, args.limit, ROWS).0;
+    let verdict = match unit {
+        Unit::Bytes if !args.quick => verdict(args, session),
+        _ => None,
+    };
+    let sentence = match &verdict {
+        Some(Ok(growth)) => Some(growth.sentence(session)),
+        Some(Err(reason)) => Some(format!("what grew is not known: {reason}")),
+        None => None,
+    };
+    let growth = verdict.as_ref().and_then(|verdict| verdict.as_ref().ok());
+    let document = || {
+        let files: Vec<Value> =
+            args.files.iter().map(|path| path.display().to_string().into()).collect();
+        let scale = scale.as_ref().map(|scale| scale.iter().map(|by| (*by).into()).collect());
+        Document::new("dumptool/growth/1", &args.files[0])
+            .with("files", files)
+            .with(
+                "times",
+                times.as_ref().map(|times| {
+                    times.iter().map(|time| time.as_str().into()).collect::<Vec<Value>>()
+                }),
+            )
+            .with("metric", unit.metric())
+            .with("unit", unit.name())
+            .with("sort", name_of(args.sort))
+            .with("scale", scale.map(|scale: Vec<Value>| scale))
+            .with("verdict", sentence.as_deref())
+            .with("grown", growth.map(HeapGrowth::json))
+            .rows("rows")
+            .with("omitted", Value::from([("rows", (series.len() - rows.len()).into())]))
+    };
+    let footer = || {
+        let all = plural(series.len() as u64, unit.noun(), &format!("{}s", unit.noun()));
+        let all = if rows.len() == series.len() {
+            all
+        } else {
+            format!("showing {} of {all}", count(rows.len() as u64))
+        };
+        let scaled = if args.normalize { ", scaled to the total of the last one" } else { "" };
+        let points = match &times {
+            Some(times) => plural(times.len() as u64, "histogram", "histograms"),
+            None => plural(args.files.len() as u64, "file", "files"),
+        };
+        format!("{all} in {points}{scaled}\n")
+    };
+    let mut names = HashSet::new();
+    let repeats = !rows.iter().all(|row| names.insert(&row.name));
+    let files = ShortFiles::of(rows.iter().map(|row| &*row.namespace), session.common.verbose);
+    let columns = columns(&unit, repeats, &files, session);
+    let shown_as = match &sentence {
+        Some(sentence) => Shown::Headed(sentence, &footer),
+        None => Shown::Table(&footer),
+    };
+    print(session, document, rows, &columns, &shown_as)?;
+    Ok(status)
+}
+
+/// What grew from the first heap to the last. `None` if one of them has no roots; an error if one is
+/// too large to be loaded.
+fn verdict(args: &GrowthArgs, session: &Session) -> Option<Result<HeapGrowth, anyhow::Error>> {
+    let loaded = |path: &PathBuf| load(session, "growth", &session.open(path)?, None, &args.heap);
+    let grown = || -> anyhow::Result<Option<HeapGrowth>> {
+        let (first, last) = (&args.files[0], &args.files[args.files.len() - 1]);
+        let Some(newer) = Newer::of(loaded(last)?.get(), false, session) else { return Ok(None) };
+        Ok(newer.since(loaded(first)?.get()))
+    };
+    grown().transpose()
+}
+
+/// The values of all files.
+struct Measured {
+    unit: Unit,
+    series: Vec<Series>,
+    /// The factor of each profile, if they are scaled to the total of the last one.
+    scale: Option<Vec<f64>>,
+    /// The times of the histograms of one recording, in UTC.
+    times: Option<Vec<String>>,
+    status: Status,
+}
+
+/// The classes of the histograms of one recording.
+fn measure_histograms(
+    args: &GrowthArgs,
+    path: &Path,
+    session: &Session,
+) -> anyhow::Result<Measured> {
+    let input = session.open(path)?;
+    let all = histograms(&input, session)?;
+    if all.len() < 2 {
+        let error = match input.format == Format::Jfr {
+            true => format!(
+                "{} has {} of classes",
+                show_path(path),
+                plural(all.len() as u64, "histogram", "histograms")
+            ),
+            false => "growth needs at least two files".to_owned(),
+        };
+        return Err(UsageError::new(error)
+            .hint("recordings have histograms if jdk.ObjectCount or jdk.ObjectCountAfterGC is enabled")
+            .into());
+    }
+    input.refuse(Kind::Heap, &args.heap.given())?;
+    let several = [("--normalize", args.normalize)].into_iter().chain(args.profile.given());
+    if let Some((name, _)) = several.into_iter().find(|(_, given)| *given) {
+        return Err(UsageError::new(format!("{name} needs several profiles")).into());
+    }
+    let series = growth_of(&all, &args.filter.filter()).finish();
+    let status = input.report_if_damaged(None, &session.terminal);
+    let times = Some(all.into_iter().map(|histogram| histogram.time).collect());
+    Ok(Measured { unit: Unit::Bytes, series, scale: None, times, status })
+}
+
+fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
+    if let [path] = &args.files[..] {
+        return measure_histograms(args, path, session);
+    }
     let filter = args.filter.filter();
     let (mut growth, mut status) = (Growth::default(), Status::Done);
     let mut unit: Option<Unit> = None;
+    let mut wholes = Vec::new();
     // One file after the other, so that only one is in memory.
     for path in &args.files {
         let input = session.open(path)?;
         growth.begin_snapshot();
         let (of, ended) = match input.kind {
             Kind::Heap => add_heap(&mut growth, args, &input, &filter, session)?,
-            Kind::Profile => add_profile(&mut growth, args, &input, &filter, session)?,
+            Kind::Profile => {
+                let (of, ended, whole) = add_profile(&mut growth, args, &input, &filter, session)?;
+                wholes.push(whole);
+                (of, ended)
+            }
         };
         status = status.max(ended);
-        if unit.as_ref().is_some_and(|unit| *unit != of) {
-            let error = UsageError::new(format!(
-                "{} measures something other than the files before it",
-                show_path(path)
-            ));
-            return Err(error
-                .hint("growth compares heap dumps, or profiles with the same metric (--metric)")
-                .into());
+        if unit.as_ref().is_some_and(|unit| unit.words() != of.words()) {
+            let path = show_path(path);
+            let error = format!("{path} measures something other than the files before it");
+            let hint = "growth compares heap dumps, or profiles with the same metric (--metric)";
+            return Err(UsageError::new(error).hint(hint).into());
         }
         unit = Some(of);
     }
-    let unit = unit.unwrap_or(Unit::Bytes);
-    let mut series: Vec<Series> = growth.finish();
-    series.retain(|series| !args.steady || series.is_steady());
-    // Equal rows keep the order of growth from the first file to the last.
-    match args.sort {
-        GrowthSort::Slope => series.sort_by(|a, b| b.slope().total_cmp(&a.slope())),
-        GrowthSort::Last => {
-            series.sort_by_key(|series| std::cmp::Reverse(series.bytes.last().copied()))
-        }
-        GrowthSort::Peak => series.sort_by_key(|series| std::cmp::Reverse(series.peak())),
-    }
-    let shown = session.shown(&series, args.limit, ROWS).0;
-    let document = || {
-        let files: Vec<Value> =
-            args.files.iter().map(|path| path.display().to_string().into()).collect();
-        Document::new("dumptool/growth/1", &args.files[0])
-            .with("files", files)
-            .with("metric", unit.metric())
-            .with("unit", unit.name())
-            .with("sort", name_of(args.sort))
-            .rows("rows")
-            .with("omitted", Value::from([("rows", (series.len() - shown.len()).into())]))
-    };
-    let footer = || {
-        let rows = plural(series.len() as u64, unit.noun(), &format!("{}s", unit.noun()));
-        let all = if shown.len() == series.len() {
-            rows
-        } else {
-            format!("showing {} of {rows}", count(shown.len() as u64))
-        };
-        format!("{all} in {}\n", plural(args.files.len() as u64, "file", "files"))
-    };
-    print(session, document, shown, &columns(&unit, session), &Shown::Table(&footer))?;
-    Ok(status)
+    let mut series = growth.finish();
+    let scale = args.normalize.then(|| {
+        let last = wholes.last().copied().unwrap_or(0) as f64;
+        wholes.iter().map(|whole| last / (*whole).max(1) as f64).collect::<Vec<_>>()
+    });
+    scale.iter().for_each(|factors| growth::scale(&mut series, factors));
+    Ok(Measured { unit: unit.unwrap_or(Unit::Bytes), series, scale, times: None, status })
 }
 
 /// The unit of all values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unit {
-    /// Of heaps.
+    /// Bytes, for heaps.
     Bytes,
-    /// Of profiles.
+    /// A metric, for profiles.
     Of(Metric),
 }
 
 impl Unit {
+    /// What is measured: the places of metrics differ between files.
+    fn words(&self) -> (&str, &str) {
+        (self.metric(), self.name())
+    }
+
     fn metric(&self) -> &str {
         match self {
             Self::Bytes => "bytes",
@@ -136,8 +247,13 @@ fn add_heap(
     filter: &TypeFilter,
     session: &Session,
 ) -> anyhow::Result<(Unit, Status)> {
+    input.refuse(Kind::Profile, &[("--normalize", args.normalize)])?;
     input.refuse(Kind::Profile, &args.profile.given())?;
-    let counted = count_types(session, input, None, &args.heap)?;
+    if args.heap.choice_given() {
+        let error = UsageError::new("--roots cannot be used with growth");
+        return Err(error.hint("growth counts all objects, live or not").into());
+    }
+    let counted = count_types(session, "growth", input, None, &args.heap)?;
     add_types(growth, &counted, filter);
     Ok((Unit::Bytes, input.report_if_damaged(counted.damage.as_ref(), &session.terminal)))
 }
@@ -148,13 +264,12 @@ fn add_profile(
     input: &Input,
     filter: &TypeFilter,
     session: &Session,
-) -> anyhow::Result<(Unit, Status)> {
-    let mut sums = TopSums::new(TopBy::Frames(FrameBy::Function));
-    let loaded = load_profile_in_parts(input, &args.profile, session, |part| sums.add(part))?;
+) -> anyhow::Result<(Unit, Status, i64)> {
+    let loaded = load_profile(input, &args.profile, session)?;
     let metric = loaded.metric(&args.profile)?;
-    sums.add(&Selected::of(&loaded.profile, &loaded.selection));
-    for row in sums
-        .finish()
+    let selected = Selected::of(&loaded.profile, &loaded.selection);
+    let whole = metric.whole(&selected.total);
+    for row in top(&selected, TopBy::Frames(FrameBy::Function))
         .rows
         .iter()
         .filter(|row| filter.selects(&row.label.name, &row.label.namespace))
@@ -163,14 +278,30 @@ fn add_profile(
         let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
         growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
     }
-    Ok((Unit::Of(metric), loaded.report(session)))
+    Ok((Unit::Of(metric), loaded.report(session), whole))
 }
 
-fn columns<'a>(unit: &'a Unit, session: &'a Session) -> Columns<'a, Series> {
+/// The columns; with namespaces or files in the table where a name `repeats`.
+fn columns<'a>(
+    unit: &'a Unit,
+    repeats: bool,
+    files: &'a ShortFiles<'_>,
+    session: &'a Session,
+) -> Columns<'a, Series> {
+    let namespace = if *unit == Unit::Bytes { "NAMESPACE" } else { "FILE" };
+    let keys: &[_] = if repeats {
+        &["slope", "first", "peak", "last", "values", "name", "namespace"]
+    } else {
+        &["slope", "first", "peak", "last", "values", "name"]
+    };
     let at = move |value: Option<&u64>| unit.show(value.copied().unwrap_or(0), session);
     Columns::new(session)
         .text("name", &unit.noun().to_uppercase(), |row: &Series| &row.name)
-        .text("namespace", "NAMESPACE", |row| Value::non_empty(&row.namespace))
+        .text("namespace", namespace, |row| Value::non_empty(&row.namespace))
+        .shown_as(move |row| match unit {
+            Unit::Bytes => shown(&row.namespace),
+            Unit::Of(_) => files.show(&row.namespace),
+        })
         .text("values", "FIRST … LAST", |row| row.bytes.as_slice())
         .shown_as(|row| spark(&row.bytes))
         .drawn()
@@ -182,6 +313,6 @@ fn columns<'a>(unit: &'a Unit, session: &'a Session) -> Columns<'a, Series> {
         .value("steady", Series::is_steady)
         .cell("first", "FIRST", Align::Right, move |row| at(row.bytes.first()))
         .cell("last", "LAST", Align::Right, move |row| at(row.bytes.last()))
-        .table(&["slope", "first", "peak", "last", "values", "name"])
+        .table(keys)
         .minor(&["first"])
 }

@@ -8,13 +8,15 @@
 //!   3 as for any damaged input.
 //! * SIGXFSZ: the output would exceed the limit of the shell (`ulimit -f`). The signal is ignored,
 //!   so writing fails with an error as on a full disk.
+//! * SIGXCPU after [`limit_seconds`]: the command used up its processor time; the handler removes the
+//!   file, reports that and exits with status 2.
 //! * Memory that cannot be had: [`out_of_memory`].
 #![cfg_attr(unix, allow(unsafe_code))]
 
 use std::io::{Cursor, Write};
 use std::path::Path;
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Removes the file at `path`, which need not exist yet, if the program is stopped before [`keep`]
 /// is called.
@@ -40,8 +42,31 @@ pub(super) enum Space {
     Spill,
 }
 
-/// Ends the program with status 3 because an allocation failed: one line on standard error, no
-/// temporary file left.
+/// The memory that the kernel lets this process take, in bytes, and its processor time in seconds. 0
+/// if dumptool set no limit.
+static MEMORY: AtomicU64 = AtomicU64::new(0);
+static SECONDS: AtomicU64 = AtomicU64::new(0);
+
+/// An allocation that fails from now on fails because of this limit.
+#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has such limits"))]
+pub(super) fn limit_memory(bytes: u64) {
+    MEMORY.store(bytes, Ordering::Relaxed);
+}
+
+/// The processor time at which the kernel will end this process, in seconds since its start.
+#[cfg(unix)]
+static END: AtomicU64 = AtomicU64::new(0);
+
+/// A SIGXCPU after `end` seconds of processor time means that this limit was reached.
+#[cfg(unix)]
+pub(super) fn limit_seconds(seconds: u64, end: u64) {
+    SECONDS.store(seconds, Ordering::Relaxed);
+    END.store(end, Ordering::Relaxed);
+    stop::report_timeout();
+}
+
+/// Ends the program because an allocation failed: one line on standard error, no temporary file
+/// left. The status is 2 if the limit was dumptool's own, otherwise 3.
 ///
 /// Allocates nothing itself, so the program's allocator may call it.
 pub(super) fn out_of_memory(bytes: usize, space: Space) -> ! {
@@ -53,9 +78,14 @@ pub(super) fn out_of_memory(bytes: usize, space: Space) -> ! {
         }
     }
     pending::remove();
-    let mut line = Cursor::new([0; 160]);
+    let mut line = Cursor::new([0; 256]);
+    let limit = MEMORY.load(Ordering::Relaxed) >> 20;
     // The line has room for the largest number.
     let _ = match space {
+        Space::Memory if limit > 0 => writeln!(
+            line,
+            "error: the command needs more memory than the limit of {limit} MiB\n  hint: --max-memory raises the limit"
+        ),
         Space::Memory => writeln!(
             line,
             "error: out of memory: an allocation of {bytes} bytes failed\n  hint: --max-memory sets a limit that dumptool checks before it starts"
@@ -65,8 +95,9 @@ pub(super) fn out_of_memory(bytes: usize, space: Space) -> ! {
             "error: out of space: an allocation of {bytes} bytes failed\n  hint: choose a folder with more free space for --spill"
         ),
     };
+    let is_own = space == Space::Memory && limit > 0;
     let length = line.position() as usize;
-    stop::exit(line.get_ref().get(..length).unwrap_or_default(), 3)
+    stop::exit(line.get_ref().get(..length).unwrap_or_default(), if is_own { 2 } else { 3 })
 }
 
 #[cfg(unix)]
@@ -78,7 +109,10 @@ pub(super) fn report_signals() {}
 
 #[cfg(unix)]
 mod stop {
-    use super::pending;
+    use super::{END, SECONDS, pending};
+    use rustix::time::{ClockId, clock_gettime};
+    use std::io::{Cursor, Write};
+    use std::sync::atomic::Ordering;
 
     /// Handles the signals that end a program, except those that are ignored.
     pub(super) fn install() {
@@ -115,6 +149,34 @@ mod stop {
             libc::signal(libc::SIGBUS, handler as libc::sighandler_t);
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         }
+    }
+
+    /// Turns SIGXCPU into an error.
+    pub(in super::super) fn report_timeout() {
+        let handler: extern "C" fn(libc::c_int) = timed_out;
+        // SAFETY: the handler only calls what is safe in a handler: unlink, write and _exit.
+        unsafe { libc::signal(libc::SIGXCPU, handler as libc::sighandler_t) };
+    }
+
+    extern "C" fn timed_out(signal: libc::c_int) {
+        let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.unsigned_abs();
+        // The kernel may count a moment more than the clock does.
+        if used.saturating_add(1) < END.load(Ordering::Relaxed) {
+            // Somebody else sent it.
+            // SAFETY: both calls are safe in a handler.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+            return stopped(signal);
+        }
+        pending::remove();
+        let mut line = Cursor::new([0; 256]);
+        let seconds = SECONDS.load(Ordering::Relaxed);
+        // The line has room for the largest number.
+        let _ = writeln!(
+            line,
+            "error: the command took more than {seconds} s of processor time\n  hint: --timeout raises the limit"
+        );
+        let length = line.position() as usize;
+        exit(line.get_ref().get(..length).unwrap_or_default(), 2)
     }
 
     extern "C" fn truncated(_signal: libc::c_int) {

@@ -1,6 +1,7 @@
 //! Refuses to load a heap that would not fit into memory, before the work starts.
 
 use super::args::{Common, Snapshot};
+use super::budget::justified_memory;
 use super::open::Input;
 use super::size::{count, size};
 use super::status::UsageError;
@@ -8,8 +9,6 @@ use super::terminal::show_path;
 use crate::analysis::{counting_estimate, memory_estimate};
 use crate::input::load::MemoryLimit;
 use crate::input::{self, Format, ReadOptions};
-#[cfg(unix)]
-use std::ffi::CString;
 use std::path::Path;
 
 /// The size of the columns of a loaded heap: type, size, first reference and address of an object,
@@ -80,11 +79,14 @@ pub(super) fn refuse_too_large(
         count(objects),
         size(most, common.bytes),
     );
-    let hint = match common.spill {
-        Some(_) => {
+    let hint = match (&common.spill, common.max_memory) {
+        (Some(_), Some(_)) => {
+            "`dumptool top --quick` needs constant memory; --max-memory counts the files of --spill as well: without it, the limit is the free space in the folder"
+        }
+        (Some(_), None) => {
             "`dumptool top --quick` needs constant memory; free space in the folder of --spill raises the limit"
         }
-        None => {
+        (None, _) => {
             "`dumptool top --quick` needs constant memory; --max-memory raises the limit, --spill DIR uses files"
         }
     };
@@ -140,13 +142,9 @@ fn objects_and_references(
 }
 
 /// The memory that a command may take for an input: the limit that was requested, or as much as can
-/// be used and the input justifies. A plain file justifies anything, since memory is in proportion
-/// to it. One that is compressed, or has compressed columns, may have grown without limits: 256
-/// MiB, and 250 bytes for each compressed byte beyond the first MiB, in which what it was
-/// decompressed to counts.
+/// be used and the input [justifies](justified_memory). The bytes that the input was decompressed to
+/// count toward it.
 pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
-    const FREE: u64 = 256 << 20;
-    const RATIO: u64 = 250;
     if let Some(most) = common.max_memory {
         return most;
     }
@@ -154,16 +152,10 @@ pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
         Some(folder) => free_space(folder),
         None => usable_memory(),
     };
-    let usable = usable.unwrap_or(u64::MAX);
     let source = &input.source;
-    let mapped = match (source.compression(), input.format) {
-        (Some(_), _) => input.bytes().len() as u64,
-        (None, Format::Mvmheap) => 0,
-        (None, _) => return usable,
-    };
-    let justified =
-        source.stored_bytes().saturating_sub(1 << 20).saturating_mul(RATIO).saturating_add(FREE);
-    usable.min(justified.saturating_sub(mapped))
+    let mapped = source.compression().map_or(0, |_| source.bytes().len() as u64);
+    let justified = justified_memory(source.stored_bytes()).saturating_sub(mapped);
+    usable.map_or(justified, |usable| usable.min(justified))
 }
 
 /// The memory that a profile may take when it is loaded as a whole.
@@ -179,15 +171,11 @@ pub(super) fn reading_limit(input: &Input, common: &Common) -> MemoryLimit {
 /// Refuses a profile that was found to take too much.
 pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
     let most = size(most_memory(input, common), common.bytes);
-    let hint = match input.format {
-        Format::Mojo => "`dumptool top` reads the profile in parts; --max-memory raises the limit",
-        _ => "--max-memory raises the limit",
-    };
     UsageError::new(format!(
         "{}: the profile needs more memory than the limit of {most}",
         show_path(&input.path)
     ))
-    .hint(hint)
+    .hint("--max-memory raises the limit")
 }
 
 /// 80 % of the memory available to the process: that of the machine or the container, or its
@@ -205,18 +193,9 @@ fn usable_memory() -> Option<u64> {
 
 /// Free bytes for files in a folder. `None` if the system does not report it.
 #[cfg(unix)]
-#[allow(unsafe_code)]
 fn free_space(folder: &Path) -> Option<u64> {
-    use std::os::unix::ffi::OsStrExt;
-    let folder = CString::new(folder.as_os_str().as_bytes()).ok()?;
-    // SAFETY: the path ends with a zero. statvfs writes to the structure it is given, for which zeros
-    // are valid, and to nothing else.
-    let space = unsafe {
-        let mut space: libc::statvfs = std::mem::zeroed();
-        (libc::statvfs(folder.as_ptr(), &mut space) == 0).then_some(space)?
-    };
-    #[allow(clippy::useless_conversion, reason = "the widths differ between systems")]
-    Some(u64::from(space.f_bavail).saturating_mul(u64::from(space.f_frsize)))
+    let space = rustix::fs::statvfs(folder).ok()?;
+    Some(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
 /// The memory of the machine. Unlike `/proc/meminfo`, `sysconf` also answers where nothing is
@@ -232,12 +211,8 @@ fn machine_memory() -> Option<u64> {
 
 /// The limit of the address space. `None` if there is none.
 #[cfg(unix)]
-#[allow(unsafe_code)]
 fn address_space() -> Option<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: getrlimit writes to the structure it is given and to nothing else.
-    let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
-    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    rustix::process::getrlimit(rustix::process::Resource::As).current
 }
 
 #[cfg(not(unix))]

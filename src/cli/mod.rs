@@ -5,12 +5,12 @@
 
 mod args;
 mod ask;
+mod budget;
 mod cat;
 mod check;
 mod convert;
 mod destination;
 mod diff;
-mod dump_row;
 mod dumps;
 mod find;
 mod fit;
@@ -19,10 +19,12 @@ mod growth;
 mod heap;
 mod help;
 mod info;
+mod inputs;
 mod interrupt;
 mod mcp;
 mod memory;
 mod open;
+mod page;
 mod path;
 mod pool;
 mod print;
@@ -30,34 +32,53 @@ mod profile;
 mod progress;
 #[cfg(feature = "query")]
 mod query;
+mod recording;
 mod report;
 mod serve;
 mod session;
 mod show;
 mod size;
 mod status;
+mod symbols;
 mod terminal;
 mod threads;
 mod top;
 mod tree;
 mod waste;
 
-use args::{Cli, Command};
+use args::{
+    CatArgs, CheckArgs, Cli, CompletionsArgs, ConvertArgs, DiffArgs, FindArgs, GrowthArgs,
+    InfoArgs, McpArgs, NoArgs, PathArgs, QueryArgs, ReportArgs, ServeArgs, ShowArgs, ThreadsArgs,
+    TopArgs, TreeArgs, WasteArgs,
+};
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{CommandFactory, FromArgMatches, Subcommand};
 use session::Session;
 use status::{Status, UsageError};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Adds the command to a command line that only names a file: `info --verdict` answers first.
+fn with_command(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsString> {
+    let Some(first) = words.get(1) else { return words };
+    let is_command = first.to_str().is_some_and(|first| command.find_subcommand(first).is_some());
+    if !is_command && Path::new(first).is_file() {
+        words.splice(1..1, ["info", "--verdict"].map(OsString::from));
+    }
+    words
+}
 
 /// Runs the program with the arguments of the process.
 ///
 /// `spill` makes the program's allocator put large allocations into files in a folder
 /// (`--spill`).
 pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
+    let command = help::command();
+    let words = with_command(&command, std::env::args_os().collect());
     let parsed =
-        help::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+        command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error).into(),
@@ -132,49 +153,113 @@ fn print_usage(message: &clap::Error) -> Status {
     }
 }
 
-fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
-    match command {
-        Command::Info(args) => info::run(args, session),
-        Command::Cat(args) => cat::run(args, session),
-        Command::Top(args) => top::run(args, session),
-        Command::Tree(args) => tree::run(args, session),
-        Command::Path(args) => path::run(args, session),
-        Command::Show(args) => show::run(args, session),
-        Command::Find(args) => find::run(args, session),
-        Command::Diff(args) => diff::run(args, session),
-        Command::Growth(args) => growth::run(args, session),
-        Command::Check(args) => check::run(args, session),
-        #[cfg(feature = "query")]
-        Command::Query(args) => query::run(args, session),
-        #[cfg(not(feature = "query"))]
-        Command::Query(_) => Err(status::UsageError::new("this build does not include SQL")
-            .hint(status::FULL_BUILD)
-            .into()),
-        Command::Report(args) => report::run(args, session),
-        Command::Serve(args) => serve::run(args, session),
-        Command::Mcp(args) => mcp::run(args, session),
-        Command::Threads(args) => threads::run(args, session),
-        Command::Waste(args) => waste::run(args, session),
-        Command::Convert(args) => convert::run(args, session),
-        Command::Formats => formats::run(session),
-        Command::Completions(args) => {
-            let mut script = Vec::new();
-            clap_complete::generate(args.shell, &mut Cli::command(), "dumptool", &mut script);
-            print::to_output(session, &mut |out| out.write_all(&script))?;
-            Ok(Status::Done)
+/// The programs that offer a command besides the command line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Offer {
+    serve: Option<ServeFiles>,
+    mcp: bool,
+}
+
+/// The files that `serve` gives to a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ServeFiles {
+    /// The only one, or the newer one of two.
+    Newest,
+    /// The older and the newer one.
+    Two,
+    /// All that were given.
+    All,
+}
+
+/// A command that the other programs do not offer.
+const TERMINAL: Offer = Offer { serve: None, mcp: false };
+const ASSISTANTS: Offer = Offer { serve: None, mcp: true };
+const ONE: Offer = Offer { serve: Some(ServeFiles::Newest), mcp: true };
+const TWO: Offer = Offer { serve: Some(ServeFiles::Two), mcp: true };
+const ALL: Offer = Offer { serve: Some(ServeFiles::All), mcp: true };
+const SQL: Offer = if cfg!(feature = "query") { ALL } else { TERMINAL };
+
+/// Declares the commands: the name and the arguments of each, the function that runs it, and the
+/// programs that offer it.
+macro_rules! commands {
+    ($($(#[$meta:meta])* $name:literal $command:ident($args:ident) => $run:expr, $offer:expr;)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($(#[$meta])* #[command(name = $name)] $command($args),)*
         }
-        Command::Man => {
-            let mut page = Vec::new();
-            let mut command = Cli::command();
-            command.build();
-            clap_mangen::Man::new(command.clone()).render(&mut page)?;
-            for subcommand in
-                command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help")
-            {
-                clap_mangen::Man::new(subcommand.clone()).render(&mut page)?;
+
+        /// The name of each command, and the programs that offer it.
+        const COMMANDS: &[(&str, Offer)] = &[$(($name, $offer)),*];
+
+        impl Command {
+            fn offer(&self) -> Offer {
+                match self {
+                    $(Self::$command(_) => $offer,)*
+                }
             }
-            print::to_output(session, &mut |out| out.write_all(&page))?;
-            Ok(Status::Done)
         }
+
+        fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
+            match command {
+                $(Command::$command(args) => $run(args, session),)*
+            }
+        }
+    };
+}
+
+commands! {
+    "info" Info(InfoArgs) => info::run, ONE;
+    "cat" Cat(CatArgs) => cat::run, TERMINAL;
+    "top" Top(TopArgs) => top::run, ONE;
+    "tree" Tree(TreeArgs) => tree::run, ONE;
+    "path" Path(PathArgs) => path::run, ONE;
+    "show" Show(ShowArgs) => show::run, ONE;
+    "find" Find(FindArgs) => find::run, ONE;
+    "threads" Threads(ThreadsArgs) => threads::run, ONE;
+    "waste" Waste(WasteArgs) => waste::run, ONE;
+    "query" Query(QueryArgs) => query::run, SQL;
+    "report" Report(ReportArgs) => report::run, TERMINAL;
+    "serve" Serve(ServeArgs) => serve::run, TERMINAL;
+    "mcp" Mcp(McpArgs) => mcp::run, TERMINAL;
+    "diff" Diff(DiffArgs) => diff::run, TWO;
+    "growth" Growth(GrowthArgs) => growth::run, TWO;
+    "check" Check(CheckArgs) => check::run, ASSISTANTS;
+    "convert" Convert(ConvertArgs) => convert::run, ONE;
+    /// List the input and output formats
+    "formats" Formats(NoArgs) => formats::run, TERMINAL;
+    "completions" Completions(CompletionsArgs) => completions, TERMINAL;
+    /// Print the manual page (roff)
+    #[command(after_help = "Examples:\n  dumptool man > ~/.local/share/man/man1/dumptool.1")]
+    "man" Man(NoArgs) => man, TERMINAL;
+}
+
+#[cfg(not(feature = "query"))]
+mod query {
+    use super::args::QueryArgs;
+    use super::session::Session;
+    use super::status::{FULL_BUILD, Status, UsageError};
+
+    pub(super) fn run(_: &QueryArgs, _: &Session) -> anyhow::Result<Status> {
+        Err(UsageError::new("this build does not include SQL").hint(FULL_BUILD).into())
     }
+}
+
+fn completions(args: &CompletionsArgs, session: &Session) -> anyhow::Result<Status> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "dumptool", &mut script);
+    print::to_output(session, &mut |out| out.write_all(&script))?;
+    Ok(Status::Done)
+}
+
+fn man(_: &NoArgs, session: &Session) -> anyhow::Result<Status> {
+    let mut page = Vec::new();
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut page)?;
+    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help")
+    {
+        clap_mangen::Man::new(subcommand.clone()).render(&mut page)?;
+    }
+    print::to_output(session, &mut |out| out.write_all(&page))?;
+    Ok(Status::Done)
 }

@@ -1,11 +1,13 @@
 //! Opens an input for a command and detects its format.
 
-use super::args::Common;
+use super::args::{Common, Snapshot};
 use super::progress::Progress;
 use super::status::{self, InputError, Status, UsageError};
 use super::terminal::{Terminal, show_path};
+use crate::convert::DumpFile;
 use crate::detect;
 use crate::error::Error;
+use crate::input::load::SnapshotChoice;
 use crate::input::{self, Format, Kind};
 use crate::source::{Source, Watch};
 use std::path::{Path, PathBuf};
@@ -18,6 +20,8 @@ pub(super) struct Input {
     pub(super) source: Arc<Source>,
     pub(super) format: Format,
     pub(super) kind: Kind,
+    /// The snapshot of a profile with several.
+    pub(super) snapshot: Option<SnapshotChoice>,
 }
 
 impl Input {
@@ -29,9 +33,10 @@ impl Input {
         let stored = std::fs::metadata(path).ok().map(|file| file.len());
         let progress = Progress::new("decompressing", stored);
         let watch = Watch { accept: &accept, progress: &|stored| progress.reached(stored) };
-        let source = match path == Path::new("-") {
-            true => Source::stdin_if(watch),
-            false => Source::open_if(path, watch),
+        let source = if path == Path::new("-") {
+            Source::stdin_if(watch)
+        } else {
+            Source::open_if(path, watch)
         };
         drop(progress);
         let source = source.map_err(|error| InputError::new(path, error))?;
@@ -40,11 +45,24 @@ impl Input {
             None => detect::detect(source.bytes()).map_err(|error| InputError::new(path, error))?,
         };
         let kind = input::kind(format, source.bytes());
-        Ok(Self { path: path.to_owned(), source: Arc::new(source), format, kind })
+        let path = path.to_owned();
+        Ok(Self { path, source: Arc::new(source), format, kind, snapshot: None })
+    }
+
+    /// Selects a snapshot, if this is a profile with several. Heaps take theirs from the options.
+    pub(super) fn at(self, snapshot: Option<Snapshot>) -> Self {
+        let snapshot = snapshot.filter(|_| self.format == Format::Massif);
+        Self { snapshot: snapshot.map(Snapshot::choice), ..self }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
         self.source.bytes()
+    }
+
+    /// The file as conversions and tables name it.
+    pub(super) fn file(&self) -> DumpFile<'_> {
+        let (path, bytes) = (self.path.as_path(), self.bytes());
+        DumpFile { path, format: self.format, bytes, damage: self.source.damage() }
     }
 
     /// Refuses options, or a command, for the other kind of input than this one. Each option comes
@@ -57,7 +75,9 @@ impl Input {
         other: Kind,
         given: &[(&'static str, bool)],
     ) -> Result<(), UsageError> {
-        let Some((name, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
+        let is_refused = |name: &str| name != "--snapshot" || self.snapshot.is_none();
+        let refused = given.iter().find(|(name, given)| *given && is_refused(name));
+        let Some((name, _)) = refused else { return Ok(()) };
         let (what, is) = match other {
             Kind::Heap => ("heaps", "profile"),
             Kind::Profile => ("profiles", "heap"),
@@ -68,19 +88,33 @@ impl Input {
         )))
     }
 
-    /// Refuses an option that is given and that only another format has.
+    /// Refuses an option that is given and that only other formats have.
     ///
     /// # Errors
-    /// One line that names the format.
-    pub(super) fn only(&self, format: Format, name: &str, given: bool) -> Result<(), UsageError> {
-        match given && self.format != format {
-            true => Err(UsageError::new(format!(
-                "{name} is for {}s; {} is not one",
-                format.title(),
-                show_path(&self.path)
-            ))),
-            false => Ok(()),
+    /// One line that names the formats.
+    pub(super) fn only(
+        &self,
+        formats: &[Format],
+        name: &str,
+        given: bool,
+    ) -> Result<(), UsageError> {
+        if !given || formats.contains(&self.format) {
+            return Ok(());
         }
+        let titles: Vec<_> = formats.iter().map(|format| format!("{}s", format.title())).collect();
+        let (path, titles) = (show_path(&self.path), titles.join(", "));
+        Err(UsageError::new(format!("{name} is for {titles}; {path} is not one")))
+    }
+
+    /// Refuses options that are given and that only other formats have.
+    ///
+    /// # Errors
+    /// One line that names the first option and its format.
+    pub(super) fn accept(
+        &self,
+        options: &[(&'static str, bool, Format)],
+    ) -> Result<(), UsageError> {
+        options.iter().try_for_each(|&(name, given, format)| self.only(&[format], name, given))
     }
 
     /// Prints where reading ended early, if it did, in the source or in the format. Returns the

@@ -1,6 +1,7 @@
 //! The progress bar: on standard error, only on a terminal, and only once the program has worked for
 //! half a second.
 
+use crate::source::Source;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -63,6 +64,12 @@ impl Progress {
     /// Notes that the work has reached an offset.
     pub(super) fn reached(&self, offset: u64) {
         self.bar.set_position(offset);
+    }
+
+    /// Notes that the work has reached an offset of a source and needs little of what is before it.
+    pub(super) fn passed(&self, offset: u64, source: &Source) {
+        self.reached(offset);
+        source.release_before(offset);
     }
 }
 

@@ -1,12 +1,16 @@
 //! The session of a command: the common options and the terminal.
 
 use super::args::{Common, OutputFormat};
+use super::budget::Budget;
 use super::dumps::Dumps;
+use super::inputs::Inputs;
 use super::open::Input;
 use super::progress::{self, Progress};
 use super::size::size;
 use super::status::UsageError;
-use super::terminal::Terminal;
+use super::symbols::{self, SymbolFiles};
+use super::terminal::{Terminal, show_path};
+use crate::source::Source;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -18,13 +22,16 @@ pub(crate) struct Session {
     pub(crate) output: Output,
     /// The dumps that stay open between commands, if they do.
     pub(crate) resident: Option<Arc<Dumps>>,
+    pub(crate) budget: Arc<Budget>,
+    pub(crate) inputs: Inputs,
+    pub(crate) symbols: SymbolFiles,
 }
 
 /// Where the result of a command goes.
 pub(crate) enum Output {
     Stdout,
     /// Into memory.
-    Kept(Mutex<Vec<u8>>),
+    Kept(Arc<Mutex<Vec<u8>>>),
 }
 
 impl Session {
@@ -32,27 +39,48 @@ impl Session {
     pub(crate) fn new(common: Common) -> Self {
         let terminal = Terminal::new(&common);
         progress::allow(terminal.progress);
-        Self { terminal, common, output: Output::Stdout, resident: None }
+        Self {
+            symbols: SymbolFiles::new(&common),
+            terminal,
+            common,
+            output: Output::Stdout,
+            resident: None,
+            budget: Arc::default(),
+            inputs: Inputs::default(),
+        }
     }
 
     /// A session whose result and messages are kept, and that may ask resident dumps.
     pub(crate) fn kept(common: Common, resident: Option<Arc<Dumps>>) -> Self {
         progress::allow(false);
         Self {
+            symbols: SymbolFiles::new(&common),
             terminal: Terminal::kept(&common),
             common,
-            output: Output::Kept(Mutex::default()),
+            output: Output::Kept(Arc::default()),
             resident,
+            budget: Arc::default(),
+            inputs: Inputs::default(),
         }
     }
 
     /// Opens a dump, or standard input for `-`.
     pub(crate) fn open(&self, path: &Path) -> anyhow::Result<Input> {
         let open = || Input::open(path, &self.common);
-        match &self.resident {
-            Some(resident) => resident.input(path, open),
-            None => Ok(open()?),
-        }
+        let input = match &self.resident {
+            Some(resident) => resident.input(path, open)?,
+            None => open()?,
+        };
+        symbols::accept(&self.common, &input)?;
+        self.common.symbols.iter().try_for_each(|path| self.allow(path))?;
+        self.reads(path, &input.source);
+        Ok(input)
+    }
+
+    /// Adds an input to those of the command, and its share to the budget.
+    pub(crate) fn reads(&self, path: &Path, source: &Source) {
+        self.inputs.add(path);
+        self.budget.earn(source, &self.common, self.resident.is_some());
     }
 
     /// Refuses a file that the resident program was not given.
@@ -61,6 +89,23 @@ impl Session {
     /// A [`UsageError`] with the path.
     pub(crate) fn allow(&self, path: &Path) -> Result<(), UsageError> {
         self.resident.as_ref().map_or(Ok(()), |resident| resident.allow(path))
+    }
+
+    /// Refuses a file that a resident program may not create: one that is there, or one that is not
+    /// where it may read.
+    ///
+    /// # Errors
+    /// A [`UsageError`] with the path.
+    pub(crate) fn allow_new(&self, path: &Path) -> Result<(), UsageError> {
+        let Some(resident) = &self.resident else { return Ok(()) };
+        if path.symlink_metadata().is_ok() {
+            let message = format!("{} is there and would be replaced", show_path(path));
+            return Err(UsageError::new(message).hint("choose a name that no file has"));
+        }
+        resident.allow(path).map_err(|_| {
+            UsageError::new(format!("{} may not be written here", show_path(path)))
+                .hint("name a new file in a folder that exists and was given with --allow")
+        })
     }
 
     /// Shows how much of an input has been read.
@@ -95,9 +140,6 @@ impl Session {
 
     /// Refuses output formats that a command does not have.
     pub(crate) fn only(&self, formats: &[OutputFormat], message: &str) -> Result<(), UsageError> {
-        match formats.contains(&self.common.format) {
-            true => Ok(()),
-            false => Err(UsageError::new(message)),
-        }
+        if formats.contains(&self.common.format) { Ok(()) } else { Err(UsageError::new(message)) }
     }
 }

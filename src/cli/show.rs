@@ -12,7 +12,7 @@ use super::size::{count, plural};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
-use crate::cli::heap::Analyses;
+use crate::cli::heap::Answers;
 use crate::model::heap::{ObjectId, Reference, Value};
 use contents::Contents;
 
@@ -76,7 +76,7 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    fn of(loaded: &Analyses<'_>, object: ObjectId, most: usize, session: &Session) -> Self {
+    fn of(loaded: &Answers<'_>, object: ObjectId, most: usize, session: &Session) -> Self {
         let heap = &loaded.heap;
         let references = heap.references.of(object);
         let all_references = references.len() as u64;
@@ -183,7 +183,8 @@ fn text(
         "" => {}
         representation => facts.row(["representation", &shown(representation)]),
     }
-    if let Some(line) = value::line(&value)
+    if let Some(line) = value::description(heap, object)
+        .or_else(|| value::line(&value))
         .or_else(|| Some(value::brief(heap, object)).filter(|brief| !brief.is_empty()))
     {
         facts.row(["value", &line]);

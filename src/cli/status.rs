@@ -1,5 +1,6 @@
 //! Exit statuses, and errors as a person sees them.
 
+use super::budget::OutOfProportion;
 use super::terminal::{Terminal, show_path};
 use crate::error::{Error, ErrorKind};
 use std::fmt;
@@ -129,11 +130,16 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
         }
         return Status::Usage;
     }
-    if error
-        .downcast_ref::<OutputError>()
-        .is_some_and(|output| output.error.kind() == io::ErrorKind::BrokenPipe)
-    {
-        return Status::Done;
+    if let Some(OutputError { error, .. }) = error.downcast_ref() {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Status::Done;
+        }
+        if let Some(too_much) = OutOfProportion::of(error) {
+            terminal.tell(&label, &too_much.to_string());
+            terminal
+                .tell("  hint:", "select or limit the rows; a decompressed input may yield more");
+            return Status::Usage;
+        }
     }
     terminal.tell(&label, &format!("{error:#}"));
     Status::Unwritable

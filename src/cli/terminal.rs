@@ -191,10 +191,7 @@ pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 8);
     for (at, c) in text.char_indices() {
-        match is_kept(c, &text[at..]) {
-            true => shown.push(c),
-            false => shown.extend(c.escape_default()),
-        }
+        if is_kept(c, &text[at..]) { shown.push(c) } else { shown.extend(c.escape_default()) }
     }
     Cow::Owned(shown)
 }

@@ -9,6 +9,7 @@ use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::threads::{ThreadGroup, Threads, frames, program_functions};
 use crate::model::heap::{Heap, Root, StackFrame, Thread, ThreadKind};
+use std::cmp::Reverse;
 
 /// Rows that are shown when nothing else is requested.
 const ROWS: usize = 20;
@@ -23,7 +24,9 @@ pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Statu
     let threads = Threads::of_dominators(&loaded.heap, loaded.graph(), dominators, args.each);
     let analysed = loaded.analysed();
     let list = List { analysed: &analysed, threads: &threads, session };
-    let (rows, omitted) = session.shown(&threads.groups, args.limit, ROWS);
+    let mut groups = threads.groups.clone();
+    groups.sort_by_cached_key(|group| Reverse(list.thread_retained(group)));
+    let (rows, omitted) = session.shown(&groups, args.limit, ROWS);
     let count_of =
         |groups: &[ThreadGroup]| groups.iter().map(|group| group.threads.len()).sum::<usize>();
     let document = || {
@@ -78,6 +81,11 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
         &self.heap().threads[group.threads[0] as usize]
     }
 
+    /// Bytes that the threads of a group keep alive, with their objects.
+    fn thread_retained(self, group: &ThreadGroup) -> u64 {
+        self.threads.group_bytes(self.heap(), group, |object| self.analysed.retained(object))
+    }
+
     /// The kind of all threads, or just "thread" if there are several kinds.
     fn kind(self, groups: &[ThreadGroup]) -> ThreadKind {
         let mut kinds = groups.iter().map(|group| self.first(group).kind);
@@ -92,7 +100,12 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
     fn columns(self, rows: &[ThreadGroup]) -> Columns<'l, ThreadGroup> {
         let names = self.heap().names();
         let has = |of: &dyn Fn(&ThreadGroup) -> bool| rows.iter().any(of);
-        let mut keys = vec!["retained_bytes", "count"];
+        let mut keys = vec!["thread_retained_bytes"];
+        // In formats without thread objects, both are the same.
+        if has(&|group| self.thread_retained(group) != group.retained.bytes()) {
+            keys.push("retained_bytes");
+        }
+        keys.push("count");
         if has(&|group| self.name(self.first(group)).is_some()) {
             keys.push("name");
         }
@@ -120,8 +133,10 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
             .shown_as(move |group| {
                 self.wait(group).map(|wait| format!("≥ {}", duration(wait))).unwrap_or_default()
             })
-            .bytes("retained_bytes", "RETAINED", |group| group.retained.bytes())
+            .bytes("retained_bytes", "ONLY HERE", |group| group.retained.bytes())
+            .bytes("thread_retained_bytes", "RETAINED", move |group| self.thread_retained(group))
             .json("frames", move |group| self.frames_json(group))
+            .json("created_by", move |group| self.creation_json(group))
             .json("threads", move |group| self.threads_json(group))
             .flat("stack", "STACK", move |group| {
                 self.functions(group).collect::<Vec<_>>().join(";")
@@ -185,6 +200,22 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
         calls.map(text).collect::<Vec<_>>().join(" ← ")
     }
 
+    /// The call that started the threads of a group, and the thread that ran it if they are one.
+    fn creation_json(self, group: &'l ThreadGroup) -> Json<'l> {
+        let names = self.heap().names();
+        let creation = self.first(group).created_by.map(|creation| {
+            let StackFrame { function, file, line } = creation.call;
+            let thread = creation.thread.filter(|_| group.threads.len() == 1);
+            Json::from([
+                ("function", names.text(function).into()),
+                ("file", Json::non_empty(names.text(file))),
+                ("line", Some(line).filter(|line| *line > 0).into()),
+                ("thread", thread.map(|id| id.to_string()).into()),
+            ])
+        });
+        creation.into()
+    }
+
     fn frames_json(self, group: &'l ThreadGroup) -> Json<'l> {
         let names = self.heap().names();
         // Threads with equal frames have different objects in them.
@@ -218,6 +249,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
     }
 
     fn threads_json(self, group: &'l ThreadGroup) -> Json<'l> {
+        let retained = |object| self.analysed.retained(object);
         let thread = |row: &u32| {
             let thread = &self.heap().threads[*row as usize];
             Json::from([
@@ -225,6 +257,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
                 ("name", self.name(thread).into()),
                 ("wait_us", thread.wait_us.into()),
                 ("retained_bytes", self.threads.retained[*row as usize].bytes().into()),
+                ("thread_retained_bytes", self.threads.bytes(self.heap(), *row, retained).into()),
                 ("object", thread.object.map(|object| self.heap().id(object)).into()),
             ])
         };
@@ -238,7 +271,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
         let state = Some(names.text(thread.state))
             .filter(|state| !state.is_empty() && thread.kind != ThreadKind::Goroutine);
         let facts = [
-            Some(format!("retains {}", self.session.size(group.retained.bytes()))),
+            Some(format!("retains {}", self.session.size(self.thread_retained(group)))),
             state.map(shown),
             thread.wait_us.map(|wait| format!("waiting for at least {}", duration(wait))),
         ];
@@ -249,18 +282,10 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
             facts.join(", ")
         );
         for (row, frame) in (thread.frames.start..).zip(self.frames(group)) {
-            let place = match (names.text(frame.file), frame.line) {
-                ("", _) => String::new(),
-                (file, 0) => format!(" ({})", shown(file)),
-                (file, line) => format!(" ({}:{line})", shown(file)),
-            };
-            text.push_str(&format!(
-                "  {}{}\n",
-                shown(names.text(frame.function)),
-                self.session.terminal.dim(&place)
-            ));
-            let locals: Vec<&Root> =
+            text.push_str(&format!("  {}\n", self.call(frame)));
+            let mut locals: Vec<&Root> =
                 self.threads.locals(row).map(|root| &heap.roots[root]).collect();
+            locals.sort_by_key(|root| Reverse(self.analysed.retained(root.object)));
             for root in locals.iter().take(LOCALS) {
                 let label = Some(root.label.text(names))
                     .filter(|label| !label.is_empty())
@@ -277,6 +302,22 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
                 text.push_str(&format!("      … {} more\n", count((locals.len() - LOCALS) as u64)));
             }
         }
+        if let Some(creation) = thread.created_by {
+            let by = creation.thread.map(|id| format!(" in {} {id}", thread.kind.name()));
+            let call = self.call(&creation.call);
+            text.push_str(&format!("  created by {call}{}\n", by.unwrap_or_default()));
+        }
         text + "\n"
+    }
+
+    /// A function with its place in the source.
+    fn call(self, frame: &StackFrame) -> String {
+        let names = self.heap().names();
+        let place = match (names.text(frame.file), frame.line) {
+            ("", _) => String::new(),
+            (file, 0) => format!(" ({})", shown(file)),
+            (file, line) => format!(" ({}:{line})", shown(file)),
+        };
+        shown(names.text(frame.function)) + &self.session.terminal.dim(&place)
     }
 }

@@ -210,7 +210,10 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
                 continue;
             }
             let fill = row.fill.map(|fill| {
-                let taken = percent(fill.used as f64 / fill.capacity.max(1) as f64);
+                // What has room is not full, however little that is.
+                let taken = fill.used as f64 / fill.capacity.max(1) as f64;
+                let taken =
+                    percent(if fill.used < fill.capacity { taken.min(0.999) } else { taken });
                 match fill.all {
                     1 => format!("{taken} full"),
                     all => format!("{taken} full in all {}", count(all)),

@@ -119,6 +119,13 @@ pub enum CheckWarning {
     LateFunctions(u64),
 }
 
+impl CheckWarning {
+    /// Returns `true` if sound dumps of the runtime usually give this warning.
+    pub fn is_usual(&self) -> bool {
+        matches!(self, Self::Load(warning) if warning.is_usual())
+    }
+}
+
 impl fmt::Display for CheckWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

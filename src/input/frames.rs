@@ -1,7 +1,9 @@
 //! The kinds of frames of Python profiles, by the names of their files, since MOJO and Austin's
-//! text do not state them; and the ids of their threads.
+//! text do not state them; and the ids of their threads. The threads and units of perf.
 
-use crate::model::profile::{FrameKind, ProfileBuilder, ProfileThread, ThreadId};
+use crate::model::profile::{
+    FrameKind, LabelValue, LabelsId, ProfileBuilder, ProfileThread, SampleLabel, ThreadId, Unit,
+};
 
 /// Whether a file is a Python source, or a name like `<string>`.
 pub(crate) fn is_python_file(file: &str) -> bool {
@@ -14,9 +16,10 @@ pub(crate) fn kind_of_file(file: &str) -> FrameKind {
     let library =
         [".so", ".dll", ".dylib", ".pyd"].iter().any(|extension| file.ends_with(extension))
             || file.contains(".so.");
-    match file.starts_with("native@") || library && !is_python_file(file) {
-        true => FrameKind::Native,
-        false => FrameKind::Code,
+    if file.starts_with("native@") || library && !is_python_file(file) {
+        FrameKind::Native
+    } else {
+        FrameKind::Code
     }
 }
 
@@ -65,4 +68,37 @@ pub(crate) fn labelled_thread(label: &str, builder: &mut ProfileBuilder) -> Thre
     }
     let name = builder.name(label.as_bytes());
     builder.labelled_thread(ProfileThread::named(name))
+}
+
+/// The unit of an event of perf: periods of clocks are nanoseconds.
+pub(crate) fn perf_unit(event: &[u8]) -> Unit {
+    let name = event.split(|byte| *byte == b':').next().unwrap_or_default();
+    match name {
+        b"cpu-clock" | b"task-clock" => Unit::Nanoseconds,
+        _ => Unit::Count,
+    }
+}
+
+/// A thread of a recording of perf, with its name as a label.
+pub(crate) fn perf_thread(
+    builder: &mut ProfileBuilder,
+    pid: Option<i64>,
+    tid: i64,
+    comm: &[u8],
+) -> ThreadId {
+    let label =
+        SampleLabel { key: builder.name(b"comm"), value: LabelValue::Text(builder.name(comm)) };
+    let labels = if comm.is_empty() { LabelsId::default() } else { builder.labels(&[label]) };
+    // Ids of threads of processes are hexadecimal in the model.
+    let name = match (pid, tid) {
+        (Some(_), 0..) => format!("{tid:x}"),
+        (Some(_), _) => format!("-{:x}", tid.unsigned_abs()),
+        (None, _) => tid.to_string(),
+    };
+    let thread = builder.name(name.as_bytes());
+    let thread = match pid {
+        Some(pid) => ProfileThread { pid: pid.into(), interpreter: None, name: thread, labels },
+        None => ProfileThread { labels, ..ProfileThread::named(thread) },
+    };
+    builder.labelled_thread(thread)
 }

@@ -1,6 +1,8 @@
 //! Objects and bytes by type, in one pass that keeps no object.
 
 use crate::error::Error;
+#[cfg(feature = "cli")]
+use crate::model::heap::Heap;
 use crate::model::heap::{Type, TypeKind};
 use crate::model::names::Names;
 use crate::model::sum::Sum;
@@ -35,6 +37,18 @@ pub struct TypeRow {
 }
 
 impl TypeCounts {
+    /// The types of a loaded heap with all of their objects, live or not.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_heap(heap: &Heap<'_>, snapshot: u64, damage: Option<Error>) -> Self {
+        let mut sums = vec![Sum::default(); heap.types.len()];
+        for object in heap.objects() {
+            if let Some(sum) = sums.get_mut(heap.type_id(object).0 as usize) {
+                sum.add(heap.shallow.get(object.index()), heap.external_bytes(object));
+            }
+        }
+        Self::new(&heap.types, &heap.names, &sums, snapshot, damage)
+    }
+
     /// The types, and the sum of each.
     pub(super) fn new(
         types: &[Type],

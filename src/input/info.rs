@@ -1,11 +1,14 @@
 //! The result of `info`: header, totals, sizes. Every reader fills the same structure.
 
 mod dart;
+pub mod facts;
 mod go;
 mod heapsnapshot;
 mod hprof;
+mod jfr;
 mod mvmheap;
 mod pmat;
+mod pyheap;
 mod ruby;
 mod warning;
 
@@ -17,13 +20,16 @@ pub use go::{
 };
 pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
+pub use jfr::{JfrDetails, JvmSetting};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
 pub use pmat::PmatDetails;
+pub use pyheap::PyheapDetails;
 pub use ruby::RubyDetails;
 pub use warning::InfoWarning;
 
-use super::format::{Format, Kind};
+use super::{Format, Kind};
 use crate::error::Error;
+use facts::{Phrase, Summary};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 /// A summary of a dump. Sizes are in bytes, times in microseconds.
@@ -218,6 +224,37 @@ pub enum FormatDetails {
     Ruby(Box<RubyDetails>),
     /// Details of a Perl heap dump.
     Pmat(Box<PmatDetails>),
+    /// Details of a Python heap dump.
+    Pyheap(Box<PyheapDetails>),
+}
+
+impl HeapInfo {
+    /// What a person sees of the heaps; `None` if there is no readable one.
+    pub fn summary(&self, info: &Info) -> Option<Summary> {
+        let snapshot = self.snapshots.first()?;
+        let mut summary = Summary::default();
+        let to = &mut summary;
+        match &snapshot.details {
+            FormatDetails::Go(details) => details.summarize(snapshot, to),
+            FormatDetails::Dart(details) => details.summarize(snapshot, to),
+            FormatDetails::Hprof(details) => details.summarize(info, snapshot, to),
+            FormatDetails::Heapsnapshot(details) => details.summarize(snapshot, to),
+            FormatDetails::Pmat(details) => details.summarize(snapshot, to),
+            FormatDetails::Ruby(details) => details.summarize(snapshot, to),
+            FormatDetails::Pyheap(details) => details.summarize(snapshot, to),
+            FormatDetails::Mvmheap(_) => mvmheap::summarize(info, &self.snapshots, to),
+        }
+        Some(summary)
+    }
+}
+
+impl CountsByName {
+    /// The names with the largest counts.
+    fn most(&self) -> Phrase {
+        let mut counts: Vec<_> = self.0.iter().map(|(name, count)| (name, *count)).collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        facts::numbers(counts.into_iter().take(4))
+    }
 }
 
 /// A profile. Sums are over all threads.
@@ -258,6 +295,30 @@ pub struct ProfileInfo {
     pub metrics: Vec<MetricInfo>,
     /// The function with the largest self value.
     pub hottest: Option<Hottest>,
+    /// The value of libraries whose functions have no names, the largest first.
+    pub unnamed: Vec<UnnamedLibrary>,
+    /// Details that only this format has.
+    pub details: Option<ProfileDetails>,
+}
+
+/// A library whose functions have no names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct UnnamedLibrary {
+    /// The path of the library. `None` for addresses outside of all libraries.
+    pub library: Option<String>,
+    /// The sum of the default metric in the library itself.
+    pub value: i64,
+    /// The share of the total, from 0 to 1.
+    pub share: f64,
+}
+
+/// Details of profiles that only one format has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ProfileDetails {
+    /// Details of a recording of Java's Flight Recorder.
+    Jfr(Box<JfrDetails>),
 }
 
 /// A metric of a profile.

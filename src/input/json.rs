@@ -36,7 +36,7 @@ pub use numbers::{Number, Numbers};
 pub use text::Text;
 
 use crate::error::{Error, Result};
-use text::closing_quote;
+pub(crate) use text::closing_quote;
 
 /// Maximum depth of nested arrays and objects. A call tree takes up to two levels per frame.
 pub const MAX_DEPTH: usize = 1 << 20;
@@ -152,9 +152,10 @@ impl<'a> Scanner<'a> {
             State::Value | State::Item => return self.value().map(Some),
             State::First | State::End => {}
         }
-        match self.in_object() {
-            true => self.read_key().map(|key| Some(Token::Key(key))),
-            false => self.value().map(Some),
+        if self.in_object() {
+            self.read_key().map(|key| Some(Token::Key(key)))
+        } else {
+            self.value().map(Some)
         }
     }
 
@@ -313,10 +314,7 @@ impl<'a> Scanner<'a> {
 
     /// Reports the end of the input, if an array that was read had no end.
     fn leave(&self, numbers: &Numbers<'_>) -> Result<()> {
-        match numbers.is_cut() {
-            true => Err(self.truncated("an array of numbers")),
-            false => Ok(()),
-        }
+        if numbers.is_cut() { Err(self.truncated("an array of numbers")) } else { Ok(()) }
     }
 
     /// Skips the value that comes next.
@@ -453,9 +451,10 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn whole_number(&mut self) -> Result<Number<'a>> {
         let number = self.read_number();
-        match self.at == self.bytes.len() && self.depth > 0 {
-            true => Err(self.truncated("a number")),
-            false => Ok(number),
+        if self.at == self.bytes.len() && self.depth > 0 {
+            Err(self.truncated("a number"))
+        } else {
+            Ok(number)
         }
     }
 

@@ -1,12 +1,12 @@
 //! Options and results of loading a heap or a profile.
 
+pub use super::layout_choice::LayoutChoice;
 pub use super::memory_limit::MemoryLimit;
 
 use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::heap::Heap;
 use crate::model::profile::Profile;
-use std::ops::ControlFlow;
 
 /// The words of call frames that count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,17 +33,6 @@ pub enum SnapshotChoice {
     Number(u64),
 }
 
-/// A JVM's layout of objects, as far as the user states it (hprof). All numbers are bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LayoutChoice {
-    /// A reference: 4 or 8.
-    pub references: Option<u64>,
-    /// The header of an object: 8, 12 or 16.
-    pub header: Option<u64>,
-    /// The number of which addresses are multiples: a power of two from 8 to 256.
-    pub alignment: Option<u64>,
-}
-
 /// The sizes of the objects of a V8 heap snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -54,6 +43,18 @@ pub enum NodeSizes {
     /// The sizes that Chrome DevTools shows: an array or hidden object with a single referrer is
     /// part of that referrer.
     Devtools,
+}
+
+/// The types of plain objects (V8): those made by `{…}`, whose class is `Object`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlainObjectTypes {
+    /// Types named after the properties that many objects have, such as `{etag, data}`, as in
+    /// Chrome DevTools.
+    #[default]
+    ByProperties,
+    /// The type `Object`.
+    One,
 }
 
 /// Options for loading a heap.
@@ -68,6 +69,8 @@ pub struct LoadOptions<'a> {
     pub layout: LayoutChoice,
     /// The sizes of objects (V8).
     pub sizes: NodeSizes,
+    /// The types of plain objects (V8).
+    pub plain_objects: PlainObjectTypes,
     /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore
     /// it.
     pub executable: Option<Executable<'a>>,
@@ -106,6 +109,12 @@ impl<'a> LoadOptions<'a> {
         Self { sizes, ..self }
     }
 
+    /// Sets which types plain objects have (V8).
+    #[must_use]
+    pub fn plain_objects(self, plain_objects: PlainObjectTypes) -> Self {
+        Self { plain_objects, ..self }
+    }
+
     /// Sets the executable that wrote the dump.
     #[must_use]
     pub fn executable(self, executable: Executable<'a>) -> Self {
@@ -138,6 +147,7 @@ impl Default for LoadOptions<'_> {
             roots: RootScan::default(),
             layout: LayoutChoice::default(),
             sizes: NodeSizes::default(),
+            plain_objects: PlainObjectTypes::default(),
             executable: None,
             by_layout: false,
             bare: false,
@@ -207,16 +217,103 @@ pub struct Loaded<'a> {
     pub executable: Option<ExecutableReport>,
 }
 
+impl<'a> Loaded<'a> {
+    /// A whole heap of a file that has one snapshot.
+    pub fn of(heap: Heap<'a>) -> Self {
+        Self {
+            heap,
+            damage: None,
+            incomplete: false,
+            snapshot: 0,
+            remarks: Vec::new(),
+            executable: None,
+        }
+    }
+}
+
 /// Options for loading a profile.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ProfileOptions<'a> {
     /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
     pub keep_samples: bool,
+    /// Keep the addresses of frames, and the programs and libraries that they are in (pprof).
+    pub keep_code: bool,
+    /// Keep the frames that the profile asks to leave out (`drop_frames` of pprof), which are kept
+    /// with their addresses in any case, and those of allocators at the inner end of stacks.
+    pub all_frames: bool,
+    /// Take the numbers of the samples instead of those of all allocations (jemalloc, gperftools).
+    pub raw_counts: bool,
+    /// The snapshot to load (massif). `None`: the peak.
+    pub snapshot: Option<SnapshotChoice>,
+    /// The metrics whose samples are needed. Others may be left out (JFR).
+    pub metrics: MetricChoice<'a>,
+    /// Looks up the functions of frames of which the file has only addresses.
+    pub symbols: Option<&'a dyn NameCode>,
     /// The memory that the profile may take.
     pub memory: MemoryLimit,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
+}
+
+/// Metrics of a profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetricChoice<'a> {
+    /// All of them.
+    #[default]
+    All,
+    /// The main one.
+    Main,
+    /// The one with this name.
+    Named(&'a str),
+}
+
+/// Looks up functions by their addresses.
+pub trait NameCode: Sync {
+    /// Names the frames of a profile that has [places](Profile::code) but not all functions. Leaves
+    /// the places only with `keep_code`.
+    fn name_code(&self, profile: &mut Profile, keep_code: bool);
+
+    /// Returns what unwinds the stacks of a recording. `None` if they cannot be unwound.
+    fn unwinder(&self) -> Option<Box<dyn Unwind + '_>> {
+        None
+    }
+}
+
+/// Unwinds stacks of which registers and bytes were recorded.
+pub trait Unwind {
+    /// Appends the addresses of a stack, innermost first, those of calls and not those after them.
+    /// `find` returns where the code at an address comes from.
+    fn unwind<'m>(
+        &mut self,
+        stack: &RecordedStack<'_>,
+        find: &dyn Fn(u64) -> Option<CodeRegion<'m>>,
+        addresses: &mut Vec<u64>,
+    );
+}
+
+/// A part of a stack, recorded on x86-64.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedStack<'a> {
+    /// By their numbers in DWARF; the last one is the address of the instruction.
+    pub registers: &'a [Option<u64>; 17],
+    /// The address of the first byte.
+    pub start: u64,
+    /// The bytes.
+    pub bytes: &'a [u8],
+}
+
+/// Code of a program or library in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeRegion<'a> {
+    /// The first address.
+    pub start: u64,
+    /// The offset in the file of what is at the first address.
+    pub offset: u64,
+    /// The path of the file.
+    pub file: &'a [u8],
+    /// The build id of the file; empty if unknown.
+    pub build_id: &'a str,
 }
 
 impl<'a> ProfileOptions<'a> {
@@ -226,23 +323,72 @@ impl<'a> ProfileOptions<'a> {
         Self { keep_samples, ..self }
     }
 
+    /// Sets whether the addresses of frames are kept (pprof).
+    #[must_use]
+    pub fn keep_code(self, keep_code: bool) -> Self {
+        Self { keep_code, ..self }
+    }
+
+    /// Sets which snapshot of the file to load (massif).
+    #[must_use]
+    pub fn snapshot(self, snapshot: Option<SnapshotChoice>) -> Self {
+        Self { snapshot, ..self }
+    }
+
+    /// Sets whether sampled numbers stay as they are in the file.
+    #[must_use]
+    pub fn raw_counts(self, raw_counts: bool) -> Self {
+        Self { raw_counts, ..self }
+    }
+
+    /// Sets whether the frames are kept that the profile asks to leave out, and those of allocators.
+    #[must_use]
+    pub fn all_frames(self, all_frames: bool) -> Self {
+        Self { all_frames, ..self }
+    }
+
+    /// Sets what looks up the functions of frames of which the file has only addresses.
+    #[must_use]
+    pub fn symbols(self, symbols: Option<&'a dyn NameCode>) -> Self {
+        Self { symbols, ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
         Self { progress, ..self }
+    }
+
+    /// Looks up the functions of a profile that has places.
+    pub(super) fn named(self, mut profile: Profile) -> Profile {
+        if let Some(symbols) = self.symbols.filter(|_| profile.code.is_some()) {
+            symbols.name_code(&mut profile, self.keep_code);
+        }
+        profile
     }
 }
 
 /// Options for readers that only summarize a profile.
 impl<'a> From<ReadOptions<'a>> for ProfileOptions<'a> {
     fn from(options: ReadOptions<'a>) -> Self {
-        Self { keep_samples: false, memory: options.memory, progress: options.progress }
+        let ReadOptions { symbols, memory, progress, .. } = options;
+        Self { symbols, memory, progress, ..Self::default() }
     }
 }
 
 impl Default for ProfileOptions<'_> {
     fn default() -> Self {
-        Self { keep_samples: false, memory: MemoryLimit::NONE, progress: &|_| {} }
+        Self {
+            keep_samples: false,
+            keep_code: false,
+            all_frames: false,
+            raw_counts: false,
+            snapshot: None,
+            metrics: MetricChoice::All,
+            symbols: None,
+            memory: MemoryLimit::NONE,
+            progress: &|_| {},
+        }
     }
 }
 
@@ -276,40 +422,6 @@ impl LoadedProfile {
             damage => Ok((self.profile, damage)),
         }
     }
-}
-
-/// Takes a profile in parts, so that it needs no memory for stacks that do not come again.
-///
-/// A part is a profile of which stacks and [`Profile::aggregate`] are those of the samples since
-/// the part before, and all else is that of the samples so far. Names, frames and threads keep
-/// their numbers from part to part; stacks do not, and in all but the first part a stack may stand
-/// under several numbers ([`StackTree::may_repeat`](crate::model::profile::StackTree)): what is
-/// counted for each stack, or wants it there once, must not rely on them.
-#[non_exhaustive]
-pub struct Parts<'p> {
-    /// A part ends when its stacks and their sums are more than this together. After a part in
-    /// which hardly a stack came again it is about a sixteenth of that, and stacks are not looked
-    /// for.
-    pub size: usize,
-    /// Takes a part. `Break` ends the loading.
-    pub take: &'p mut dyn FnMut(&mut Profile) -> ControlFlow<()>,
-}
-
-impl<'p> Parts<'p> {
-    /// Parts of [`Parts::SIZE`], which `take` receives.
-    pub fn new(take: &'p mut dyn FnMut(&mut Profile) -> ControlFlow<()>) -> Self {
-        Self { size: Self::SIZE, take }
-    }
-
-    /// Sets the size of a part.
-    #[must_use]
-    pub fn size(self, size: usize) -> Self {
-        Self { size, ..self }
-    }
-
-    /// Hardly a recording has more stacks than that. A sixteenth of it, and what is made of them,
-    /// stays in the processor's caches.
-    pub const SIZE: usize = 1 << 20;
 }
 
 /// The error for a snapshot that a file does not have: `no snapshot 7; the file has 0–3`.

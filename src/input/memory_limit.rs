@@ -38,7 +38,7 @@ impl MemoryLimit {
     /// # Errors
     /// As [`MemoryLimit::check`].
     #[inline]
-    pub(super) fn check_bytes(&self, offset: u64, needed: u64) -> Result<()> {
+    pub(crate) fn check_bytes(&self, offset: u64, needed: u64) -> Result<()> {
         if needed <= self.most { Ok(()) } else { Err(Error::memory(offset, needed)) }
     }
 }

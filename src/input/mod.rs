@@ -20,30 +20,46 @@
 
 #[doc(hidden)]
 pub mod austin;
+mod callgrind;
+#[doc(hidden)]
 pub mod check;
 #[doc(hidden)]
 pub mod dart;
+mod dhat;
 #[doc(hidden)]
 pub mod folded;
-mod format;
 mod frames;
 #[doc(hidden)]
 pub mod go;
+mod gperftools;
 #[doc(hidden)]
 pub mod heapsnapshot;
+mod heaptrack;
+#[doc(hidden)]
 pub mod histogram;
 #[doc(hidden)]
 pub mod hprof;
+#[doc(hidden)]
 pub mod info;
 #[doc(hidden)]
-pub mod json;
-pub mod load;
+pub mod jfr;
 #[doc(hidden)]
+pub mod json;
+mod json_lines;
+mod layout_choice;
+#[doc(hidden)]
+pub mod load;
+mod massif;
 mod memory_limit;
+#[doc(hidden)]
 pub mod mojo;
 #[doc(hidden)]
 pub mod mvmheap;
+mod native;
+#[doc(hidden)]
 pub mod origin;
+#[doc(hidden)]
+pub mod perf_data;
 #[doc(hidden)]
 pub mod perf_script;
 #[doc(hidden)]
@@ -51,22 +67,23 @@ pub mod pmat;
 #[doc(hidden)]
 pub mod pprof;
 mod profile_info;
+mod pyheap;
 mod read;
 mod record;
 #[doc(hidden)]
 pub mod ruby;
 #[doc(hidden)]
 mod spec;
+#[doc(hidden)]
 pub mod speedscope;
 #[doc(hidden)]
 pub mod v8profile;
 
-pub use format::{Format, Kind};
 pub use info::{
     BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats,
     Goroutines, HeaderTotals, HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass,
-    InfoWarning, MvmheapDetails, NameCount, PhantomRule, PmatDetails, RootCount, RubyDetails,
-    SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
+    InfoWarning, MvmheapDetails, NameCount, PhantomRule, PmatDetails, PyheapDetails, RootCount,
+    RubyDetails, SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 
@@ -75,51 +92,124 @@ use crate::model::heap::{LoadWarning, WarningKind};
 use check::Findings;
 use histogram::TypeCounts;
 use info::Info;
-use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
+use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use origin::Provenance;
-use spec::{FormatSpec, HeapReader, ProfileReader};
+use serde::{Serialize, Serializer};
+use spec::{FormatSpec, HeapReader, Identity, ProfileReader};
+use std::fmt;
 
-/// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 15] = [
-    Format::Mvmheap,
-    Format::Dart,
-    Format::Go,
-    Format::Hprof,
-    Format::Heapsnapshot,
-    Format::Ruby,
-    Format::Pmat,
-    Format::Mojo,
-    Format::Austin,
-    Format::Pprof,
-    Format::Folded,
-    Format::Speedscope,
-    Format::PerfScript,
-    Format::Cpuprofile,
-    Format::Heapprofile,
-];
+/// Declares the formats: the enum, its list, and the module of each, with its
+/// [`FormatSpec`] and the function that reads its records.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $format:ident = $module:ident { $spec:ident, $records:ident },)*) => {
+        /// A format that is read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Format {
+            $($(#[$doc])* $format,)*
+        }
+
+        /// All formats that are read, in the order in which they are listed and detected.
+        pub const FORMATS: [Format; [$(Format::$format),*].len()] = [$(Format::$format),*];
+
+        impl Format {
+            /// The format's own description.
+            pub(crate) fn spec(self) -> &'static FormatSpec {
+                match self {
+                    $(Self::$format => &$module::$spec,)*
+                }
+            }
+        }
+
+        /// Gives every record of a dump to the visitor, in the order of the file, with constant
+        /// memory.
+        ///
+        /// # Errors
+        /// The first damage. All records before it have been given to the visitor.
+        pub fn for_each_record(
+            format: Format,
+            bytes: &[u8],
+            options: ReadOptions<'_>,
+            visitor: &mut impl Visitor,
+        ) -> Result<()> {
+            match format {
+                $(Format::$format => $module::$records(bytes, options, visitor),)*
+            }
+        }
+    };
+}
+
+formats! {
+    /// MoarVM heap snapshots.
+    Mvmheap = mvmheap { SPEC, for_each_record },
+    /// Dart VM heap snapshots.
+    Dart = dart { SPEC, for_each_record },
+    /// Go heap dumps.
+    Go = go { SPEC, for_each_record },
+    /// Java heap dumps.
+    Hprof = hprof { SPEC, for_each_record },
+    /// V8 heap snapshots.
+    Heapsnapshot = heapsnapshot { SPEC, for_each_record },
+    /// Ruby heap dumps.
+    Ruby = ruby { SPEC, for_each_record },
+    /// Perl heap dumps.
+    Pmat = pmat { SPEC, for_each_record },
+    /// Python heap dumps.
+    Pyheap = pyheap { SPEC, for_each_record },
+    /// Austin MOJO profiles.
+    Mojo = mojo { SPEC, for_each_record },
+    /// Profiles as Austin's text.
+    Austin = austin { SPEC, for_each_record },
+    /// pprof profiles.
+    Pprof = pprof { SPEC, for_each_record },
+    /// Folded stacks.
+    Folded = folded { SPEC, for_each_record },
+    /// speedscope profiles.
+    Speedscope = speedscope { SPEC, for_each_record },
+    /// The text of `perf script`.
+    PerfScript = perf_script { SPEC, for_each_record },
+    /// Recordings of perf.
+    PerfData = perf_data { SPEC, for_each_record },
+    /// V8 CPU profiles.
+    Cpuprofile = v8profile { CPU, for_each_record },
+    /// V8 sampling heap profiles.
+    Heapprofile = v8profile { HEAP, for_each_record },
+    /// Recordings of Java's Flight Recorder.
+    Jfr = jfr { SPEC, for_each_record },
+    /// Recordings of heaptrack.
+    Heaptrack = heaptrack { SPEC, for_each_record },
+    /// Heap profiles of jemalloc.
+    Jemalloc = gperftools { JEMALLOC, for_each_record },
+    /// Heap profiles of gperftools.
+    Gperftools = gperftools { HEAP, for_each_record },
+    /// CPU profiles of gperftools.
+    GperftoolsCpu = gperftools { CPU, for_each_cpu_record },
+    /// DHAT profiles.
+    Dhat = dhat { SPEC, for_each_record },
+    /// massif profiles.
+    Massif = massif { SPEC, for_each_record },
+    /// Call graphs of callgrind, cachegrind and Xdebug.
+    Callgrind = callgrind { SPEC, for_each_record },
+}
+
+/// The two kinds of dumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A graph of objects.
+    Heap,
+    /// A stream of samples.
+    Profile,
+}
+
+/// The format's [name](Format::name).
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
 
 impl Format {
-    /// The format's own description.
-    pub(crate) fn spec(self) -> &'static FormatSpec {
-        match self {
-            Self::Mvmheap => &mvmheap::SPEC,
-            Self::Dart => &dart::SPEC,
-            Self::Go => &go::SPEC,
-            Self::Hprof => &hprof::SPEC,
-            Self::Mojo => &mojo::SPEC,
-            Self::Austin => &austin::SPEC,
-            Self::Heapsnapshot => &heapsnapshot::SPEC,
-            Self::Pprof => &pprof::SPEC,
-            Self::Folded => &folded::SPEC,
-            Self::Speedscope => &speedscope::SPEC,
-            Self::PerfScript => &perf_script::SPEC,
-            Self::Ruby => &ruby::SPEC,
-            Self::Pmat => &pmat::SPEC,
-            Self::Cpuprofile => &v8profile::CPU,
-            Self::Heapprofile => &v8profile::HEAP,
-        }
-    }
-
     /// The name in JSON and on the command line.
     pub fn name(self) -> &'static str {
         self.spec().name
@@ -148,6 +238,15 @@ impl Format {
     /// The names of the records of the format, as `cat --record` takes them.
     pub fn record_names(self) -> Vec<&'static str> {
         self.spec().record_names.concat()
+    }
+
+    /// Whether profiles of the format may have frames of which only the address is known.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line asks"))]
+    pub(crate) fn has_addresses(self) -> bool {
+        matches!(
+            self,
+            Self::Pprof | Self::PerfData | Self::Jemalloc | Self::Gperftools | Self::GperftoolsCpu
+        )
     }
 
     /// Whether profiles of the format have samples in the order of time, and not only sums.
@@ -182,6 +281,13 @@ impl Format {
     }
 }
 
+/// The format's [name](Format::name).
+impl fmt::Display for Format {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
 /// The kind of a file. Only hprof has both.
 pub fn kind(format: Format, bytes: &[u8]) -> Kind {
     format.spec().kind_of(bytes)
@@ -197,52 +303,9 @@ pub fn info(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<In
     (format.spec().info)(bytes, options)
 }
 
-/// Gives every record of a dump to the visitor, in the order of the file, with constant memory.
-///
-/// # Errors
-/// The first damage. All records before it have been given to the visitor.
-pub fn for_each_record(
-    format: Format,
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    match format {
-        Format::Mvmheap => mvmheap::for_each_record(bytes, options, visitor),
-        Format::Dart => dart::for_each_record(bytes, options, visitor),
-        Format::Go => go::for_each_record(bytes, options, visitor),
-        Format::Hprof => hprof::for_each_record(bytes, options, visitor),
-        Format::Mojo => mojo::for_each_record(bytes, options, visitor),
-        Format::Austin => austin::for_each_record(bytes, options, visitor),
-        Format::Heapsnapshot => heapsnapshot::for_each_record(bytes, options, visitor),
-        Format::Pprof => pprof::for_each_record(bytes, options, visitor),
-        Format::Folded => folded::for_each_record(bytes, options, visitor),
-        Format::PerfScript => perf_script::for_each_record(bytes, options, visitor),
-        Format::Speedscope => speedscope::for_each_record(bytes, options, visitor),
-        Format::Ruby => ruby::for_each_record(bytes, options, visitor),
-        Format::Pmat => pmat::for_each_record(bytes, options, visitor),
-        Format::Cpuprofile | Format::Heapprofile => {
-            v8profile::for_each_record(bytes, options, visitor)
-        }
-    }
-}
-
 /// Reads the beginning of a file for the program that it is of.
 pub fn origin(format: Format, bytes: &[u8]) -> Provenance {
-    match format {
-        Format::Go => go::origin(bytes),
-        Format::Hprof => hprof::origin(bytes),
-        Format::Mvmheap => Provenance::of("MoarVM"),
-        Format::Dart => Provenance::of("Dart"),
-        Format::Heapsnapshot | Format::Cpuprofile | Format::Heapprofile => Provenance::of("V8"),
-        Format::Ruby => Provenance::of("Ruby"),
-        Format::Pmat => Provenance::of("Perl"),
-        Format::Mojo | Format::Austin => Provenance::of("Python"),
-        // Several runtimes write them.
-        Format::Pprof | Format::Folded | Format::Speedscope | Format::PerfScript => {
-            Provenance::default()
-        }
-    }
+    (format.spec().origin)(bytes)
 }
 
 /// Checks every invariant that the format promises. Damage is part of the findings.
@@ -259,7 +322,9 @@ pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<F
 /// When nothing can be loaded: the header cannot be read, the version is unknown, there is no such
 /// snapshot, or the dump is a profile.
 pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    let mut loaded = (heap(format)?.load)(bytes, options)?;
+    let reader = heap(format)?;
+    let mut loaded = (reader.load)(bytes, options)?;
+    loaded.heap.roles = reader.roles;
     if loaded.heap.names.cut() > 0 {
         let count = loaded.heap.names.cut();
         loaded.heap.warnings.push(LoadWarning { kind: WarningKind::CutNames, count });
@@ -281,24 +346,6 @@ pub fn load_profile(
     (profile(format)?.load)(bytes, options)
 }
 
-/// As [`load_profile()`], in parts. Returns the last part, which may have no samples. A profile
-/// that is not larger than a part, or not of MOJO, is one part. Samples cannot be kept.
-///
-/// # Errors
-/// As [`load_profile()`].
-pub fn load_profile_in_parts(
-    format: Format,
-    bytes: &[u8],
-    options: ProfileOptions<'_>,
-    parts: Parts<'_>,
-) -> Result<LoadedProfile> {
-    let options = ProfileOptions { keep_samples: false, ..options };
-    match profile(format)?.load_in_parts {
-        Some(load) => load(bytes, options, parts),
-        None => load_profile(format, bytes, options),
-    }
-}
-
 /// Counts the objects of a heap by type in a pass or two, with memory for types but not for
 /// objects. Where types need no graph, which is everywhere but in Go, types and sizes are those of
 /// [`load()`]; objects that stand in the file twice, which is damage, count twice.
@@ -317,10 +364,15 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
 /// # Errors
 /// When the file cannot be read up to its hash codes.
 pub fn identity_hashes(format: Format, bytes: &[u8]) -> Result<Option<Vec<u32>>> {
-    match format.spec().heap().and_then(|heap| heap.identity_hashes) {
-        Some(identity_hashes) => identity_hashes(bytes),
-        None => Ok(None),
+    match format.spec().heap().map(|heap| heap.identity) {
+        Some(Identity::Hashes(identity_hashes)) => identity_hashes(bytes),
+        Some(Identity::Nothing | Identity::Ids) | None => Ok(None),
     }
+}
+
+/// Whether an object has the same id in several dumps of one process.
+pub fn has_lasting_ids(format: Format) -> bool {
+    matches!(format.spec().heap().map(|heap| heap.identity), Some(Identity::Ids))
 }
 
 fn heap(format: Format) -> Result<&'static HeapReader> {

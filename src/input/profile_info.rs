@@ -1,6 +1,6 @@
 //! `info` of a profile that was loaded.
 
-use super::info::{Hottest, MetricInfo, ProfileInfo};
+use super::info::{Hottest, InfoWarning, MetricInfo, ProfileInfo, UnnamedLibrary};
 use crate::model::names::NameId;
 use crate::model::profile::{
     FrameKind, LabelsId, Metric, Mode, Profile, ProfileThread, Values, display_name,
@@ -10,14 +10,6 @@ use std::cmp::Reverse;
 
 /// The sums of a profile. The mode is shown if the file states it.
 pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo {
-    let mut own = OwnSums::default();
-    own.add(profile);
-    profile_info_of(profile, mode, &own)
-}
-
-/// As [`profile_info()`], for a profile in parts: the last part, and the self values of functions
-/// over all parts.
-pub(super) fn profile_info_of(profile: &Profile, mode: Option<Mode>, own: &OwnSums) -> ProfileInfo {
     let total = &profile.total;
     let threads = profile.threads.iter().filter(|thread| !thread.is_unknown());
     let is_standard = profile.value_types.is_empty();
@@ -49,7 +41,9 @@ pub(super) fn profile_info_of(profile: &Profile, mode: Option<Mode>, own: &OwnSu
         interval_us: profile.interval_us(),
         duration_us: profile.duration_us(),
         metrics: metrics(&profile.metrics(), total),
-        hottest: own.hottest(profile),
+        hottest: hottest(profile),
+        unnamed: unnamed(profile),
+        details: None,
     }
 }
 
@@ -67,37 +61,64 @@ pub(super) fn metrics(metrics: &[Metric], total: &Values) -> Vec<MetricInfo> {
     of.into_iter().map(info).collect()
 }
 
-/// The self values of functions, in the default metric.
-#[derive(Default)]
-pub(super) struct OwnSums(FxHashMap<(NameId, NameId), i64>);
-
-impl OwnSums {
-    /// Adds a profile, or a part of it.
-    pub(super) fn add(&mut self, profile: &Profile) {
-        let metric = profile.default_metric();
-        for row in profile.aggregate.iter() {
-            let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame))
-            else {
-                continue;
-            };
-            if matches!(frame.kind, FrameKind::Code | FrameKind::Native) {
-                let sum = self.0.entry((frame.function, frame.file)).or_default();
-                *sum = sum.saturating_add(row.values.get(&metric));
-            }
+/// The libraries whose functions have no names, with their self values in the metric that tables show.
+fn unnamed(profile: &Profile) -> Vec<UnnamedLibrary> {
+    let metric = profile.shown_metric();
+    let total = metric.whole(&profile.total);
+    let mut sums = FxHashMap::<NameId, i64>::default();
+    for row in profile.aggregate.iter() {
+        let frame = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame));
+        if let Some(frame) = frame.filter(|frame| profile.is_unnamed(*frame)) {
+            let sum = sums.entry(frame.file).or_default();
+            *sum = sum.saturating_add(row.values.get(&metric));
         }
     }
+    let row = |(file, value): (NameId, i64)| UnnamedLibrary {
+        library: Some(profile.names.text(file).to_owned()).filter(|file| !file.is_empty()),
+        value,
+        share: if total == 0 { 0.0 } else { value as f64 / total as f64 },
+    };
+    let mut rows: Vec<_> = sums.into_iter().filter(|(_, value)| *value > 0).map(row).collect();
+    rows.sort_by(|a, b| b.value.cmp(&a.value).then_with(|| a.library.cmp(&b.library)));
+    rows
+}
 
-    /// The function with the largest self value; ties are broken by name.
-    fn hottest(&self, profile: &Profile) -> Option<Hottest> {
-        let text = |name| profile.names.text(name);
-        let ((function, file), value) = self.0.iter().min_by_key(|((function, file), value)| {
-            (Reverse(**value), text(*function), text(*file))
-        })?;
-        let total = profile.total.get(&profile.default_metric());
-        (*value > 0 && total > 0).then(|| Hottest {
-            name: display_name(FrameKind::Code, text(*function)).to_owned(),
-            namespace: Some(text(*file).to_owned()).filter(|file| !file.is_empty()),
-            share: *value as f64 / total as f64,
-        })
+/// The warnings about libraries whose functions have no names, for formats that symbols can name.
+pub(super) fn warn_of_unnamed(info: &ProfileInfo) -> impl Iterator<Item = InfoWarning> + '_ {
+    /// Libraries that are named in warnings, and the share that they have at least.
+    const SHOWN: (usize, f64) = (5, 0.001);
+    let default = info.metrics.iter().find(|metric| metric.default);
+    let metric = default.map_or("samples", |metric| metric.name.as_str());
+    let shown = info.unnamed.iter().filter(|of| of.share >= SHOWN.1).take(SHOWN.0);
+    shown.map(move |of| InfoWarning::Unnamed {
+        library: of.library.clone().unwrap_or_default(),
+        share: of.share,
+        metric: metric.to_owned(),
+    })
+}
+
+/// The function with the largest self value in the metric that tables show; ties are broken by name.
+fn hottest(profile: &Profile) -> Option<Hottest> {
+    let metric = profile.shown_metric();
+    let mut own = FxHashMap::<(NameId, NameId), i64>::default();
+    for row in profile.aggregate.iter() {
+        let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.function_of(frame))
+        else {
+            continue;
+        };
+        if matches!(frame.kind, FrameKind::Code | FrameKind::Native) {
+            let sum = own.entry((frame.function, frame.file)).or_default();
+            *sum = sum.saturating_add(row.values.get(&metric));
+        }
     }
+    let text = |name| profile.names.text(name);
+    let ((function, file), value) = own
+        .iter()
+        .min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
+    let total = metric.whole(&profile.total);
+    (*value > 0 && total > 0).then(|| Hottest {
+        name: display_name(FrameKind::Code, text(*function)).to_owned(),
+        namespace: Some(text(*file).to_owned()).filter(|file| !file.is_empty()),
+        share: *value as f64 / total as f64,
+    })
 }

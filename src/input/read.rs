@@ -1,5 +1,7 @@
 //! Reading of records, and the trait for those who take them.
 
+use super::layout_choice::LayoutChoice;
+use super::load::NameCode;
 use super::memory_limit::MemoryLimit;
 use crate::error::Result;
 use crate::model::fields::Record;
@@ -17,6 +19,10 @@ pub struct ReadOptions<'a> {
     pub quick: bool,
     /// The memory that the tables and sums of a profile may take.
     pub memory: MemoryLimit,
+    /// Looks up the functions of frames of which a profile has only addresses.
+    pub symbols: Option<&'a dyn NameCode>,
+    /// The layout of objects (hprof; no effect on other formats).
+    pub layout: LayoutChoice,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -28,6 +34,18 @@ impl<'a> ReadOptions<'a> {
         Self { quick, ..self }
     }
 
+    /// Sets what looks up the functions of frames of which a profile has only addresses.
+    #[must_use]
+    pub fn symbols(self, symbols: Option<&'a dyn NameCode>) -> Self {
+        Self { symbols, ..self }
+    }
+
+    /// Sets the layout of objects.
+    #[must_use]
+    pub fn layout(self, layout: LayoutChoice) -> Self {
+        Self { layout, ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
@@ -37,7 +55,13 @@ impl<'a> ReadOptions<'a> {
 
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        Self { quick: false, memory: MemoryLimit::NONE, progress: &|_| {} }
+        Self {
+            quick: false,
+            memory: MemoryLimit::NONE,
+            symbols: None,
+            layout: LayoutChoice::default(),
+            progress: &|_| {},
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! The descriptions of the input formats.
 
 use super::check::Findings;
-use super::format::{Format, Kind};
 use super::histogram::TypeCounts;
 use super::info::Info;
-use super::load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
+use super::load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
+use super::origin::Provenance;
 use super::read::ReadOptions;
+use super::{Format, Kind};
 use crate::error::{Error, Result};
+use crate::model::roles::Roles;
 
 /// Everything the program knows about a format: what `formats` lists, how a file is detected, and
 /// the functions that read it.
@@ -25,6 +27,8 @@ pub(crate) struct FormatSpec {
     pub(super) magics: &'static [&'static [u8]],
     /// Whether bytes without a magic are of the format.
     pub(super) begins_otherwise: fn(&[u8]) -> bool,
+    /// Reads the beginning of a file for the program that it is of.
+    pub(super) origin: fn(&[u8]) -> Provenance,
     /// The names of the records, in groups.
     pub(super) record_names: &'static [&'static [&'static str]],
     pub(super) info: fn(&[u8], ReadOptions<'_>) -> Result<Info>,
@@ -54,8 +58,10 @@ pub(super) struct HeapReader {
         allow(dead_code, reason = "the command line estimates memory with it")
     )]
     pub(super) least_bytes: (u64, u64),
-    /// For formats that write identity hash codes.
-    pub(super) identity_hashes: Option<IdentityHashes>,
+    /// The roles of the runtime's types.
+    pub(super) roles: Roles,
+    /// What identifies an object in several dumps of one process.
+    pub(super) identity: Identity,
 }
 
 /// The functions that read profiles.
@@ -63,12 +69,20 @@ pub(super) struct ProfileReader {
     pub(super) load: fn(&[u8], ProfileOptions<'_>) -> Result<LoadedProfile>,
     /// Whether the files have samples in the order of time, and not only sums.
     pub(super) has_order: bool,
-    /// For formats whose files may be larger than memory.
-    pub(super) load_in_parts: Option<LoadInParts>,
+}
+
+/// What identifies an object in several dumps of one process.
+#[derive(Clone, Copy)]
+pub(super) enum Identity {
+    /// Nothing: objects move, or are numbered anew.
+    Nothing,
+    /// The id, or the address, as objects do not move.
+    Ids,
+    /// Identity hash codes that the format writes.
+    Hashes(IdentityHashes),
 }
 
 type IdentityHashes = fn(&[u8]) -> Result<Option<Vec<u32>>>;
-type LoadInParts = fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>;
 
 impl FormatSpec {
     /// The summary of a file of the format before anything was read. An empty version is none.

@@ -174,17 +174,25 @@ impl Bitmap {
     }
 
     fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
-        let chunks = (self.base..)
-            .zip(&self.chunks)
-            .filter_map(|(number, chunk)| Some((number, chunk.as_ref()?)));
-        chunks.flat_map(|(number, granules)| {
-            // Most granules of small heaps are empty.
-            (0u64..).zip(granules.iter()).filter(|(_, granule)| granule.starts != 0).flat_map(
-                move |(i, granule)| {
-                    bits(granule.starts).map(move |bit| number * CHUNK + i * GRANULE + bit * 8)
-                },
-            )
-        })
+        self.addresses_from(0, 0)
+    }
+
+    /// The addresses in a granule of a chunk and in all after it.
+    fn addresses_from(&self, chunk: usize, granule: usize) -> impl Iterator<Item = u64> + '_ {
+        let chunks = (chunk..).zip(self.chunks.get(chunk..).unwrap_or_default());
+        chunks.filter_map(|(index, granules)| Some((index, granules.as_ref()?))).flat_map(
+            move |(index, granules)| {
+                let first = if index == chunk { granule } else { 0 };
+                let start = (self.base + index as u64) * CHUNK;
+                // Most granules of small heaps are empty.
+                (first as u64..)
+                    .zip(granules.get(first..).unwrap_or_default())
+                    .filter(|(_, granule)| granule.starts != 0)
+                    .flat_map(move |(number, granule)| {
+                        bits(granule.starts).map(move |bit| start + number * GRANULE + bit * 8)
+                    })
+            },
+        )
     }
 
     #[inline]
@@ -247,12 +255,18 @@ impl Bitmap {
         self.first.get(index)?.checked_sub(1)
     }
 
-    fn address(&self, object: u32) -> Option<u64> {
+    /// The chunk and the granule in which an object begins, by their numbers.
+    fn place(&self, object: u32) -> Option<(usize, usize)> {
         let chunk = self.first.partition_point(|&first| first <= object).checked_sub(1)?;
         let granules = self.chunks.get(chunk)?.as_ref()?;
-        let index = granules.partition_point(|granule| granule.rank <= object).checked_sub(1)?;
         // Several granules may have the same rank when all but the last of them are empty.
-        let granule = granules.get(index)?;
+        let after = granules.partition_point(|granule| granule.rank <= object);
+        Some((chunk, after.checked_sub(1)?))
+    }
+
+    fn address(&self, object: u32) -> Option<u64> {
+        let (chunk, index) = self.place(object)?;
+        let granule = self.chunks.get(chunk)?.as_ref()?.get(index)?;
         let mut starts = granule.starts;
         for _ in granule.rank..object {
             starts &= starts.wrapping_sub(1);
@@ -371,9 +385,21 @@ impl Addresses {
 
     /// All addresses in order, which is that of the objects.
     pub fn iter(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        self.iter_from(ObjectId(0))
+    }
+
+    /// The addresses of an object and of all after it, in the order of the objects.
+    pub fn iter_from(&self, object: ObjectId) -> Box<dyn Iterator<Item = u64> + '_> {
         match &self.0 {
-            Table::Bitmap(bitmap) => Box::new(bitmap.addresses()),
-            Table::Sorted(sorted) => Box::new(sorted.iter().copied()),
+            Table::Bitmap(bitmap) => {
+                let Some((chunk, index)) = bitmap.place(object.0) else {
+                    return Box::new(std::iter::empty());
+                };
+                let granule = bitmap.chunks[chunk].as_ref().and_then(|chunk| chunk.get(index));
+                let before = granule.map_or(0, |granule| object.0.saturating_sub(granule.rank));
+                Box::new(bitmap.addresses_from(chunk, index).skip(before as usize))
+            }
+            Table::Sorted(sorted) => Box::new(sorted.iter().copied().skip(object.index())),
         }
     }
 }
@@ -403,6 +429,7 @@ mod tests {
         assert_eq!(table.address(ObjectId(sorted.len() as u32)), None);
         for (index, &address) in sorted.iter().enumerate() {
             assert_eq!(table.after(address), sorted.get(index + 1).copied());
+            assert!(table.iter_from(ObjectId(index as u32)).eq(sorted[index..].iter().copied()));
         }
         for probe in probes.into_iter().chain(
             sorted.iter().flat_map(|&address| [address.wrapping_sub(1), address.wrapping_add(7)]),

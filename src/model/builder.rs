@@ -5,6 +5,7 @@ use super::heap::{
     Sizes, StackFrame, Thread, ThreadKind, Type, TypeId, TypeIds, TypeKind,
 };
 use super::names::Names;
+use super::roles::Roles;
 use super::site::AllocationSites;
 use crate::model::heap::WarningKind;
 
@@ -50,7 +51,10 @@ impl<'a> HeapBuilder<'a> {
                 threads: Vec::new(),
                 frames: Vec::new(),
                 keys: Vec::new(),
+                quoting_types: Vec::new(),
+                roles: &[],
                 sites: AllocationSites::default(),
+                counts_references: false,
                 pointer_size: 0,
                 big_endian: false,
                 values: None,
@@ -175,7 +179,16 @@ impl<'a> HeapBuilder<'a> {
         let name = self.heap.names.intern(name);
         let frames = first..first + frames.len() as u32;
         let (kind, state) = (ThreadKind::Thread, Names::EMPTY);
-        self.heap.threads.push(Thread { kind, name, id, state, wait_us: None, object, frames });
+        self.heap.threads.push(Thread {
+            kind,
+            name,
+            id,
+            state,
+            wait_us: None,
+            object,
+            frames,
+            created_by: None,
+        });
         first
     }
 
@@ -183,6 +196,11 @@ impl<'a> HeapBuilder<'a> {
     /// warning.
     pub fn warn(&mut self, kind: WarningKind, count: u64) {
         self.heap.warnings.extend((count > 0).then_some(LoadWarning { kind, count }));
+    }
+
+    /// Sets the roles of the runtime's types.
+    pub fn set_roles(&mut self, roles: Roles) {
+        self.heap.roles = roles;
     }
 
     /// Sets the size of a pointer in the dumped process, in bytes.

@@ -8,6 +8,11 @@ pub trait Record {
     /// The name by which `--record` selects it and which counts are kept under.
     fn name(&self) -> &'static str;
 
+    /// The name of the record's type, in formats whose files describe their own types (JFR).
+    fn type_name(&self) -> Option<&str> {
+        None
+    }
+
     /// Passes each field to the sink, in the order of the file.
     fn fields<S: FieldSink>(&self, sink: &mut S);
 }
@@ -15,27 +20,23 @@ pub trait Record {
 /// Receives the fields of one record. Field names are in `snake_case`.
 pub trait FieldSink {
     /// A count, a size, an index.
-    fn unsigned(&mut self, name: &'static str, value: u64);
+    fn unsigned(&mut self, name: &str, value: u64);
     /// A number that may be negative (i128, because some formats give a 64-bit magnitude and a
     /// sign).
-    fn signed(&mut self, name: &'static str, value: i128);
+    fn signed(&mut self, name: &str, value: i128);
     /// An address in the process that was dumped, or a key made of one: shown in hexadecimal.
-    fn address(&mut self, name: &'static str, value: u64);
+    fn address(&mut self, name: &str, value: u64);
     /// A floating-point number.
-    fn float(&mut self, name: &'static str, value: f64);
+    fn float(&mut self, name: &str, value: f64);
     /// Yes or no.
-    fn boolean(&mut self, name: &'static str, value: bool);
+    fn boolean(&mut self, name: &str, value: bool);
     /// Text that ought to be UTF-8 but may not be.
-    fn text(&mut self, name: &'static str, value: &[u8]);
+    fn text(&mut self, name: &str, value: &[u8]);
     /// Memory contents: shown by their length, and in hexadecimal only on request.
-    fn contents(&mut self, name: &'static str, value: &[u8]);
+    fn contents(&mut self, name: &str, value: &[u8]);
     /// A list whose items have fields of their own.
-    fn list<T>(
-        &mut self,
-        name: &'static str,
-        items: impl Iterator<Item = T>,
-        each: impl Fn(T, &mut Self),
-    ) where
+    fn list<T>(&mut self, name: &str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self))
+    where
         Self: Sized;
     /// Returns `true` if contents and long lists are to be passed in full. Records leave them out
     /// otherwise.

@@ -58,13 +58,6 @@ impl Index {
         }
     }
 
-    /// Forgets all rows, and has room for this many.
-    pub(crate) fn clear(&mut self, room: usize) {
-        self.slots.clear();
-        self.slots.resize(room.saturating_add(room / 3).next_power_of_two().max(SMALLEST), 0);
-        self.rows = 0;
-    }
-
     #[cold]
     fn grow(&mut self, hash_of: impl Fn(usize) -> u64) {
         let size = (self.slots.len() * 2).max(SMALLEST);

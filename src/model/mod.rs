@@ -14,6 +14,7 @@
 pub mod addresses;
 #[doc(hidden)]
 pub mod builder;
+pub(crate) mod calendar;
 #[doc(hidden)]
 pub mod columns;
 #[doc(hidden)]
@@ -26,15 +27,20 @@ pub mod label;
 #[doc(hidden)]
 pub mod names;
 mod object;
+mod object_fields;
+#[doc(hidden)]
 pub mod profile;
 mod redact;
 mod references;
+#[doc(hidden)]
+pub mod roles;
 #[doc(hidden)]
 pub mod root;
 #[doc(hidden)]
 pub mod sample;
 #[doc(hidden)]
 pub mod site;
+#[doc(hidden)]
 pub mod stacks;
 #[doc(hidden)]
 pub mod sum;
@@ -49,7 +55,10 @@ pub use fields::{FieldSink, Record};
 pub use heap::{Heap, Ids, MAX_OBJECTS, ObjectId};
 pub use label::{Label, LabelKind};
 pub use names::{NameId, Names};
-pub use redact::Redaction;
+pub use object_fields::ObjectField;
+#[cfg(feature = "cli")]
+pub(crate) use object_fields::StoredValue;
+pub use redact::{RedactedNames, Redaction};
 pub use references::{Ephemeron, Reference, References};
 pub use root::{Root, RootKind, StackFrame, Thread};
 pub use sample::{Sample, SampleFrame, SampleSink};

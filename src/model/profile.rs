@@ -7,25 +7,40 @@
 
 mod aggregates;
 mod builder;
+mod call_graph;
+mod code;
 mod column;
+mod curve;
+mod fold;
 mod label_roots;
+#[cfg(feature = "symbols")]
+mod replace;
 mod samples;
 mod stack_tree;
 pub(crate) mod thread;
 mod unit;
+mod unnamed;
 mod values;
 
 pub use aggregates::{Aggregate, Aggregates};
-pub use builder::{EqualStacks, ProfileBuilder};
+pub use builder::ProfileBuilder;
+pub(crate) use call_graph::CallIndex;
+pub use call_graph::{Call, CallGraph};
+pub use code::{Code, CodePlace, Mapping};
 pub(crate) use column::ValueColumns;
-pub use samples::{ProfileSample, Samples};
+pub use curve::MemoryCurve;
+#[cfg(feature = "symbols")]
+pub(crate) use replace::FrameGroups;
+pub use samples::{ProfileSample, Samples, TimedEvent};
 pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
 pub use thread::{LabelValue, LabelsId, ProfileThread, SampleLabel, ThreadId};
 pub use unit::Unit;
+pub(crate) use unnamed::library_name;
 pub use values::{Metric, StandardSums, ValueType, Values};
 
 use super::names::{NameId, Names};
+use rustc_hash::FxHashMap;
 
 /// A frame of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -206,6 +221,10 @@ pub struct ProfileNotes {
     /// Lines, times and changes of memory that did not fit into their columns and were set to the
     /// maximum.
     pub clamped: u64,
+    /// Samples without the frames that the profile asks to leave out.
+    pub dropped: u64,
+    /// 1 if the profile asks to leave out frames in a way that cannot be followed.
+    pub unapplied: u64,
 }
 
 /// A profile. [`ProfileBuilder`] makes it.
@@ -223,8 +242,10 @@ pub struct Profile {
     pub labels: Vec<Box<[SampleLabel]>>,
     /// The samples in the order of the file, if they were to be kept.
     pub samples: Option<Samples>,
-    /// The sums of each thread in each of its stacks, in the order in which they first appear: one
-    /// row for each number that a stack has, which may be several where [`StackTree::may_repeat`].
+    /// The events in the order of time, if they were to be kept: only with
+    /// [`Profile::has_separate_values`].
+    pub events: Vec<TimedEvent>,
+    /// The sums of each thread in each of its stacks, in the order in which they first appear.
     pub aggregate: Aggregates,
     /// The sums of all samples.
     pub total: Values,
@@ -233,12 +254,22 @@ pub struct Profile {
     pub value_types: Vec<ValueType>,
     /// The index of the default value type.
     pub default_value: usize,
+    /// Samples are events of several kinds, each of which has numbers for its own value types: a
+    /// sample of the CPU is not a sample of allocations. Those without a number for a metric do not
+    /// count as its samples.
+    pub has_separate_values: bool,
     /// The metadata, in file order.
     pub metadata: Vec<ProfileMetadatum>,
+    /// The places of frames, if the format has them and they were to be kept.
+    pub code: Option<Code>,
+    /// The calls between functions, if the file has them instead of stacks.
+    pub calls: Option<CallGraph>,
     /// The quantity that was measured.
     pub mode: Mode,
     /// Events of asyncio tasks, if samples are kept.
     pub tasks: Vec<TaskEvent>,
+    /// The memory over time, if the format has it.
+    pub curve: Option<MemoryCurve>,
     /// Warnings for a person.
     pub notes: ProfileNotes,
 }
@@ -247,6 +278,17 @@ impl Profile {
     /// Returns a frame.
     pub fn frame(&self, frame: FrameId) -> ProfileFrame {
         self.frames[frame.index()]
+    }
+
+    /// Gives files other names, of which there may be fewer.
+    pub fn rename_files(&mut self, rename: impl Fn(&str) -> Option<String>) {
+        let mut renamed: FxHashMap<NameId, NameId> = FxHashMap::default();
+        for frame in &mut self.frames {
+            frame.file = *renamed.entry(frame.file).or_insert_with(|| {
+                let name = rename(self.names.text(frame.file));
+                name.map_or(frame.file, |name| self.names.intern(&name))
+            });
+        }
     }
 
     /// Returns a thread.
@@ -258,6 +300,11 @@ impl Profile {
     pub fn labels_of(&self, thread: &ProfileThread) -> &[SampleLabel] {
         let number = (thread.labels.0 as usize).checked_sub(1);
         number.and_then(|number| self.labels.get(number)).map_or(&[], |labels| labels)
+    }
+
+    /// Whether single samples or events were kept, in the order of time.
+    pub fn has_times(&self) -> bool {
+        self.samples.is_some() || !self.events.is_empty()
     }
 
     /// The function's name as people see it: `<invalid>`, `<gc>` and empty names included.
@@ -321,6 +368,11 @@ impl Profile {
     /// The metric to use if none is named.
     pub fn default_metric(&self) -> Metric {
         self.metrics().swap_remove(0)
+    }
+
+    /// The metric of tables if none is named.
+    pub fn shown_metric(&self) -> Metric {
+        self.default_metric().shown()
     }
 
     /// The metric with this name: one of the file's, or a standard one, of which the profile may

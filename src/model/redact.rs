@@ -8,9 +8,12 @@
 //! | text | as many characters of the same widths, so that it takes the same room in every encoding |
 //! | memory, numbers, fields and elements that are not references | zero or omitted |
 //! | names of threads and isolates | their numbers |
-//! | names of references that are data: keys of hashes, properties that are not identifiers | numbers in braces |
+//! | names of references that may be data: keys of hashes, properties and symbols of JavaScript | numbers in braces |
+//! | attributes and URLs in the names of native nodes of a browser | omitted |
 //!
-//! Names that come from source code stay: types, fields, functions, files.
+//! Names that come from source code stay: types, fields, functions, files. A program may use an object
+//! of JavaScript as a map, so its properties are not known to be such names;
+//! [`RedactedNames::NotLikeCode`] keeps those that could be.
 
 mod names;
 mod numbers;
@@ -37,16 +40,33 @@ pub enum Redaction {
     Hash,
 }
 
+/// The names of references and types that [`Heap::redact_names`] replaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RedactedNames {
+    /// All that may be data.
+    #[default]
+    All,
+    /// Those that cannot be names in source code. Keys of a map that look like identifiers stay, as
+    /// do names of native nodes.
+    NotLikeCode,
+}
+
 impl<'a> Heap<'a> {
-    /// Removes the data that the program kept in its objects.
+    /// Removes the data that the program kept in its objects, and all names that may be data.
     ///
     /// [`Redaction::Hash`] reads all contents once and takes about 30 bytes of memory for each
     /// distinct one.
     pub fn redact(&mut self, how: Redaction) {
+        self.redact_names(how, RedactedNames::All);
+    }
+
+    /// As [`Heap::redact`], with a choice of the names.
+    pub fn redact_names(&mut self, how: Redaction, names: RedactedNames) {
         let numbers = (how == Redaction::Hash).then(|| ContentNumbers::of(self));
         let redacted =
-            |inner| -> Box<dyn ObjectValues + 'a> { Box::new(RedactedValues { inner, numbers }) };
+            |inner| -> Box<dyn ObjectValues + 'a> { Box::new(RedactedValues::new(inner, numbers)) };
         self.values = self.values.take().map(redacted);
-        names::redact(self);
+        names::redact(self, names);
     }
 }

@@ -107,10 +107,7 @@ impl References {
         let (mut low, mut high) = (0, self.first.len().saturating_sub(1));
         while high - low > 1 {
             let middle = low + (high - low) / 2;
-            match self.first.get(middle) <= row as u64 {
-                true => low = middle,
-                false => high = middle,
-            }
+            if self.first.get(middle) <= row as u64 { low = middle } else { high = middle }
         }
         ObjectId(low as u32)
     }

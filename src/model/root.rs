@@ -96,12 +96,20 @@ pub struct Root {
     /// The thread that it belongs to, with or without a frame: a row of
     /// [`super::heap::Heap::threads`].
     pub thread: Option<u32>,
+    /// The variable that it is a part of, if several roots may be: `main.cache`. Roots of one
+    /// variable belong together.
+    pub variable: Option<NameId>,
+    /// Whether the root is known to be a reference: `false` for a word of a C stack that only looks
+    /// like one.
+    pub is_exact: bool,
 }
 
 impl Root {
     /// A root without a label of its own that belongs to no thread.
     pub fn new(object: ObjectId, kind: RootKind, group: NameId) -> Self {
-        Self { object, kind, group, label: Label::NONE, frame: None, thread: None }
+        let label = Label::NONE;
+        let (frame, thread, variable) = (None, None, None);
+        Self { object, kind, group, label, frame, thread, variable, is_exact: true }
     }
 
     /// The display text: `data +0x1c0`, `Thread Roots: lang_hash`.
@@ -157,6 +165,17 @@ pub struct Thread {
     pub object: Option<ObjectId>,
     /// The call frames, innermost first: rows of [`super::heap::Heap::frames`].
     pub frames: Range<u32>,
+    /// What started the thread. `None` if unknown.
+    pub created_by: Option<Creation>,
+}
+
+/// The call that started a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Creation {
+    /// The function, and where the call is.
+    pub call: StackFrame,
+    /// The number of the thread that ran it. `None` if unknown.
+    pub thread: Option<u64>,
 }
 
 impl Thread {

@@ -14,6 +14,20 @@ pub struct AllocationSites {
     pub frames: Vec<StackFrame>,
     /// The site of each object for which it is known: a row of `sites`, sorted by object.
     pub of: Vec<(ObjectId, u32)>,
+    /// What [`AllocationSite::live`] counts.
+    pub sampling: Sampling,
+}
+
+/// Which allocations a file counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sampling {
+    /// All of them.
+    #[default]
+    Complete,
+    /// One in so many bytes, on average.
+    Rate(u64),
+    /// Some of them.
+    Unknown,
 }
 
 /// A stack that allocates.
@@ -26,13 +40,32 @@ pub struct AllocationSite {
     pub caller: Option<u32>,
     /// The number of garbage collections before the allocation.
     pub generation: Option<u64>,
-    /// The live objects that the site has allocated, if the file counts them. They may be a sample.
+    /// The live objects that the site has allocated, if the file counts them. They may be a sample:
+    /// see [`AllocationSites::sampling`].
     pub live: Option<Sum>,
 }
 
 impl AllocationSites {
     /// The file of functions that are part of the engine, such as `push` of JavaScript.
     pub const NATIVE: &'static str = "(native)";
+
+    /// The allocations that a sample of objects of one size stands for, scaled as pprof does: an
+    /// object of `size` bytes is sampled with the chance `1 - exp(-size / rate)`. `None` if the rate
+    /// is not known, or nothing is to be scaled.
+    pub fn estimate(&self, sampled: &Sum) -> Option<Sum> {
+        let Sampling::Rate(rate) = self.sampling else { return None };
+        if sampled.count == 0 || sampled.shallow_bytes == 0 {
+            return Some(*sampled);
+        }
+        let size = sampled.shallow_bytes as f64 / sampled.count as f64;
+        let chance = -(-size / rate.max(1) as f64).exp_m1();
+        let scaled = |number: u64| (number as f64 / chance) as u64;
+        Some(Sum {
+            count: scaled(sampled.count),
+            shallow_bytes: scaled(sampled.shallow_bytes),
+            external_bytes: sampled.external_bytes,
+        })
+    }
 
     /// The site of an object, if it is known: a row of [`AllocationSites::sites`].
     pub fn site_of(&self, object: ObjectId) -> Option<u32> {

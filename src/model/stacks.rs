@@ -11,11 +11,13 @@ mod builder;
 mod of_profile;
 
 pub use builder::WeightedStacksBuilder;
-pub use of_profile::{Selection, lend, of_profile};
+pub use of_profile::{Selection, of_profile};
 
 use super::names::{NameId, Names};
 pub use super::profile::ValueType;
-use super::profile::{FrameId, ProfileFrame, SampleLabel, StackId, StackTree, display_name};
+use super::profile::{
+    Code, FrameId, ProfileFrame, ProfileMetadatum, SampleLabel, StackId, StackTree, display_name,
+};
 
 /// Maximum number of frames of a stack. One more frame states how many deeper frames were cut.
 pub const MAX_DEPTH: usize = 500;
@@ -69,14 +71,17 @@ pub struct WeightedStacks {
     /// The threads or heaps that entries belong to.
     pub tracks: Vec<Track>,
     entries: Entries,
-    /// Whether entries are in the order of time. Otherwise each pair of a track and the number of a
-    /// stack is there at most once; where [`StackTree::may_repeat`], equal stacks may have several
-    /// numbers.
+    /// Whether entries are in the order of time. Otherwise each pair of a track and a
+    /// stack is there at most once.
     pub in_order: bool,
     /// The sampling interval in microseconds, if known.
     pub interval_us: Option<u64>,
     /// The duration of the recording in microseconds, if known.
     pub duration_us: Option<u64>,
+    /// The places of frames, where they are kept.
+    pub code: Option<Code>,
+    /// Statements of the input about itself.
+    pub metadata: Vec<ProfileMetadatum>,
     /// Entries whose stacks were cut at [`MAX_DEPTH`].
     pub cut_entries: u64,
 }

@@ -2,13 +2,14 @@
 //!
 //! Contents are not kept in columns. A reader implements [`ObjectValues`] and decodes them from the
 //! mapped file on request; it passes fields and elements one by one, so no object costs an
-//! allocation. The entry points are [`Heap::fields`], [`Heap::field`], [`Heap::array`] and
+//! allocation. The entry points are [`Heap::fields`], [`Heap::each_field`], [`Heap::field`], [`Heap::array`] and
 //! [`Heap::elements`].
 
 use super::heap::{Heap, ObjectId};
 use super::label::LabelKind;
 use rustc_hash::FxHasher;
 use std::borrow::Cow;
+use std::fmt;
 use std::hash::Hasher;
 use std::ops::ControlFlow;
 
@@ -28,7 +29,8 @@ pub enum Value<'a> {
     Text {
         /// The text, or its beginning.
         text: Cow<'a, str>,
-        /// Length of the whole text in code units.
+        /// Length of the whole text in code units. [`Value::UNKNOWN_LENGTH`] if the file may have
+        /// only the beginning, without the length of the rest.
         length: u64,
     },
     /// A number of elements.
@@ -37,6 +39,25 @@ pub enum Value<'a> {
     Name(Cow<'a, str>),
     /// The object's memory, in the byte order of the dumped process.
     Bytes(Cow<'a, [u8]>),
+}
+
+/// The value as text, empty where there is none or where it is bytes.
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None | Self::Bytes(_) => Ok(()),
+            Self::Boolean(value) => value.fmt(out),
+            Self::Integer(value) => value.fmt(out),
+            Self::Float(value) => write!(out, "{value:?}"),
+            Self::Length(value) => value.fmt(out),
+            Self::Text { text, .. } | Self::Name(text) => text.fmt(out),
+        }
+    }
+}
+
+impl Value<'_> {
+    /// The length of a text of which nobody knows whether the file has all.
+    pub const UNKNOWN_LENGTH: u64 = u64::MAX;
 }
 
 /// A field of an object.
@@ -148,6 +169,30 @@ pub trait ObjectValues: Send + Sync {
     /// are equal, and a writer that limits repetition would cut them.
     fn text_identity(&self, _heap: &Heap<'_>, _object: ObjectId, text: &str) -> u64 {
         hash(text)
+    }
+
+    /// The runtime's hash of a whole text of which the file may have only the beginning. Texts with
+    /// the same beginning, length and hash are equal.
+    fn whole_text_hash(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<u64> {
+        None
+    }
+
+    /// The number of a long text that a file has once for many objects, so that work on it need not
+    /// be done for each of them. Objects with the same number have the same text. `None` for all
+    /// other objects.
+    fn long_text(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<usize> {
+        None
+    }
+
+    /// The number of long texts. Those that [`ObjectValues::long_text`] returns are smaller.
+    fn long_texts(&self) -> usize {
+        0
+    }
+
+    /// The name of a reference, given by its row, where the contents of other objects say more than
+    /// its label: `['sid-3']` for the value of an entry with this key.
+    fn reference_name(&self, _heap: &Heap<'_>, _row: usize) -> Option<String> {
+        None
     }
 
     /// Returns the kinds of contents that the file has. The default is none.
@@ -262,6 +307,23 @@ impl Heap<'_> {
         }
     }
 
+    /// The number of a long text that many objects may share.
+    pub(crate) fn long_text(&self, object: ObjectId) -> Option<usize> {
+        self.values.as_ref()?.long_text(self, object)
+    }
+
+    /// The runtime's hash of a whole text of which the file may have only the beginning.
+    pub(crate) fn whole_text_hash(&self, object: ObjectId) -> Option<u64> {
+        self.values.as_ref()?.whole_text_hash(self, object)
+    }
+
+    /// The name of a reference, given by its row: its label, or the key of the entry that it
+    /// belongs to.
+    pub fn reference_text(&self, row: usize) -> Cow<'_, str> {
+        let name = self.values.as_ref().and_then(|values| values.reference_name(self, row));
+        name.map_or_else(|| self.references.label(row).text(&self.names), Cow::Owned)
+    }
+
     /// Returns the kinds of contents that the file has.
     pub fn known(&self) -> Known {
         self.values.as_ref().map_or(Known::default(), |values| values.known())
@@ -273,9 +335,10 @@ impl Heap<'_> {
         self.values.as_ref()?.location(self, object)
     }
 
-    /// Passes the fields of an object in the order of their declaration, those of its own class
-    /// first, until `each` breaks.
-    pub fn fields(&self, object: ObjectId, mut each: impl FnMut(Field<'_>) -> ControlFlow<()>) {
+    /// Passes the fields of an object as [`Heap::fields`] lists them, until `each` breaks, without
+    /// an allocation for each.
+    #[doc(hidden)]
+    pub fn each_field(&self, object: ObjectId, mut each: impl FnMut(Field<'_>) -> ControlFlow<()>) {
         match &self.values {
             Some(values) => values.fields(self, object, &mut each),
             None => fields_by_references(self, object, &mut each),
@@ -312,7 +375,7 @@ impl Heap<'_> {
     }
 }
 
-fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(text.as_bytes());
     hasher.finish()

@@ -17,6 +17,11 @@ impl LoadWarning {
         self.kind.is_damage()
     }
 
+    /// Returns `true` if sound dumps of the runtime usually give this warning.
+    pub fn is_usual(&self) -> bool {
+        self.kind.is_usual()
+    }
+
     /// The warning with its count, except where it concerns the file as a whole.
     pub fn text(&self) -> String {
         match self.kind {
@@ -85,6 +90,8 @@ pub enum WarningKind {
     MalformedLines,
     /// The roots, which a dump of later generations does not have (Ruby). Not damage.
     OmittedRoots,
+    /// Objects to which the file has no reference, where these are many (V8). Not damage.
+    UnheldObjects,
     /// Names that were cut because they are too long. Not damage.
     CutNames,
     /// Snapshots after the loaded one that are damaged (MoarVM). Not damage of this heap.
@@ -137,6 +144,9 @@ impl WarningKind {
             Self::OmittedRoots => {
                 "the dump has no roots: every object that nothing refers to counts as a root"
             }
+            Self::UnheldObjects => {
+                "objects that nothing in the file refers to, so that retained sizes say little (Bun omits the references of Map and Set)"
+            }
             Self::CutNames => "names of more than 4096 bytes, which were truncated",
             Self::DamagedSnapshots => "later snapshots that are truncated or damaged",
         }
@@ -155,6 +165,7 @@ impl WarningKind {
                 | Self::OmittedClasses
                 | Self::OmittedStacks
                 | Self::OmittedRoots
+                | Self::UnheldObjects
                 | Self::CutNames
                 | Self::DamagedSnapshots
         )

@@ -1,15 +1,15 @@
 //! Folded stacks: `frame;frame;frame number`, outermost first, as flamegraph.pl, inferno,
 //! speedscope and grep take them.
 //!
-//! Lines of one function are one frame here. The process and the thread are the first two frames.
+//! The first line is a comment that names the value and its unit, so that dumptool can read them
+//! again; for plain samples there is none. Lines of one function are one frame here. The process and the thread are the first two frames.
 //! Lines follow a walk over the tree, whose branches are sorted by name, so that two files can be
-//! compared. Only in parts of a profile whose stacks rarely repeat, lines are in the order of the
-//! recording.
+//! compared.
 
 use super::lines::{Counts, Labels, track_frames};
 use super::written::Written;
-use crate::model::profile::{FrameId, StackId, StackIndex, StackTree};
-use crate::model::stacks::WeightedStacks;
+use crate::model::profile::{FrameId, StackId, StackIndex, StackTree, Unit};
+use crate::model::stacks::{ValueType, WeightedStacks};
 use std::io::{self, Write};
 
 /// Writes the sums of one value.
@@ -17,137 +17,57 @@ use std::io::{self, Write};
 /// # Errors
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
-    let mut writer = FoldedWriter::new(stacks, value);
-    writer.part(stacks, out)?;
-    Ok(writer.finish(stacks))
-}
+    let (labels, mut counts) = (Labels::of(stacks), Counts::new(stacks, value));
+    let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
+    let tree = Tree::new(stacks, &labels);
+    let mut track_order: Vec<usize> = (0..tracks.len()).collect();
+    track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
+    let mut track_rank = vec![0u32; tracks.len()];
+    track_order.iter().enumerate().for_each(|(rank, track)| track_rank[*track] = rank as u32);
 
-/// Writes stacks that come in parts. Each part has the values of the first part, and the names,
-/// frames and tracks of all previous parts. In each part, lines are sorted and stacks are unique,
-/// except if the part [may repeat](StackTree::may_repeat) stacks.
-pub struct FoldedWriter {
-    lines: Lines,
-    line: Vec<u8>,
-}
-
-impl FoldedWriter {
-    /// For the sums of one value in all parts, of which these stacks are the first.
-    pub fn new(stacks: &WeightedStacks, value: usize) -> Self {
-        Self { lines: Lines::new(stacks, value), line: Vec::new() }
+    let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
+    for entry in stacks.iter() {
+        let node = tree.node[entry.stack.index()];
+        sums.push((track_rank[entry.track], tree.rank[node.index()], entry.values[value]));
     }
-
-    /// Writes the lines of a part.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
-    pub fn part(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
-        let line = &mut self.line;
-        self.lines.part(stacks, |prefix, frames, number| {
-            line.clear();
-            line.extend_from_slice(prefix.as_bytes());
-            for frame in frames.iter().rev() {
-                line.extend_from_slice(frame.as_bytes());
-            }
-            if prefix.is_empty() && !line.is_empty() {
-                // There is no thread before the first frame.
-                line.remove(0);
-            }
-            line.push(b' ');
-            line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-            line.push(b'\n');
-            out.write_all(line)
-        })
+    sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
+    let ValueType { name, unit } = &stacks.values[value];
+    if (&**name, unit) != ("samples", &Unit::Count) {
+        let value = format!("{name} in {}", unit.name()).replace(['\r', '\n'], " ");
+        out.write_all(format!("# folded: {value}\n").as_bytes())?;
     }
-
-    /// The written data; the stacks are those of the last part.
-    pub fn finish(self, stacks: &WeightedStacks) -> Written {
-        self.lines.finish(stacks)
-    }
-}
-
-/// The lines of stacks, and their losses.
-pub(super) struct Lines {
-    value: usize,
-    labels: Labels,
-    counts: Counts,
-}
-
-impl Lines {
-    pub(super) fn new(stacks: &WeightedStacks, value: usize) -> Self {
-        Self { value, labels: Labels::default(), counts: Counts::new(stacks, value) }
-    }
-
-    /// Gives each line of a part: the frames of the track; `;` and name of the other frames,
-    /// innermost first; and the sum.
-    pub(super) fn part(
-        &mut self,
-        stacks: &WeightedStacks,
-        mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.counts.begin_part(stacks);
-        self.labels.extend(stacks);
-        let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
-        match stacks.stacks.may_repeat() {
-            true => self.as_they_come(stacks, &tracks, &mut each),
-            false => self.in_order(stacks, &tracks, &mut each),
+    let mut line = Line::default();
+    for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
+        if counts.is_line(sum) {
+            let (track, node) = (track_order[sums[0].0 as usize], tree.by_rank[sums[0].1 as usize]);
+            let frames = tree.nodes.frames(node).map(|label| labels.texts[label.index()].as_str());
+            out.write_all(line.of(&tracks[track], frames, sum))?;
         }
     }
+    Ok(counts.finish(&labels, stacks))
+}
 
-    fn as_they_come(
-        &mut self,
-        stacks: &WeightedStacks,
-        tracks: &[String],
-        each: &mut impl FnMut(&str, &[&str], i64) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut frames = Vec::new();
-        for entry in stacks.iter() {
-            let sum = entry.values[self.value];
-            if self.counts.is_line(sum) {
-                frames.clear();
-                frames.extend(
-                    stacks.stacks.frames(entry.stack).map(|frame| self.labels.of_frame(frame)),
-                );
-                each(&tracks[entry.track], &frames, sum)?;
-            }
+/// The bytes of a line, in memory that is used again.
+#[derive(Default)]
+struct Line(Vec<u8>);
+
+impl Line {
+    /// Returns the line of the frames of a track, the other frames, innermost first, each with a
+    /// `;` before it, and a sum.
+    fn of<'s>(&mut self, track: &str, frames: impl Iterator<Item = &'s str>, sum: i64) -> &[u8] {
+        let frames: Vec<&str> = frames.collect();
+        self.0.clear();
+        self.0.extend_from_slice(track.as_bytes());
+        frames.iter().rev().for_each(|frame| self.0.extend_from_slice(frame.as_bytes()));
+        if track.is_empty() && !self.0.is_empty() {
+            // There is no thread before the first frame.
+            self.0.remove(0);
         }
-        Ok(())
-    }
-
-    fn in_order(
-        &mut self,
-        stacks: &WeightedStacks,
-        tracks: &[String],
-        each: &mut impl FnMut(&str, &[&str], i64) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let tree = Tree::new(stacks, &self.labels);
-        let mut track_order: Vec<usize> = (0..tracks.len()).collect();
-        track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
-        let mut track_rank = vec![0u32; tracks.len()];
-        track_order.iter().enumerate().for_each(|(rank, track)| track_rank[*track] = rank as u32);
-
-        let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
-        for entry in stacks.iter() {
-            let node = tree.node[entry.stack.index()];
-            sums.push((track_rank[entry.track], tree.rank[node.index()], entry.values[self.value]));
-        }
-        sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
-        let mut frames = Vec::new();
-        for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
-            if self.counts.is_line(sum) {
-                frames.clear();
-                let node = tree.by_rank[sums[0].1 as usize];
-                frames.extend(
-                    tree.nodes.frames(node).map(|label| self.labels.texts[label.index()].as_str()),
-                );
-                each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn finish(self, stacks: &WeightedStacks) -> Written {
-        self.counts.finish(&self.labels, stacks)
+        self.0.push(b' ');
+        self.0.extend_from_slice(itoa::Buffer::new().format(sum).as_bytes());
+        self.0.push(b'\n');
+        &self.0
     }
 }
 

@@ -1,5 +1,7 @@
 //! The output formats: their names, extensions and supported inputs.
 
+use std::fmt;
+
 /// A format that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub enum OutputFormat {
     Pprof,
     /// The JSON of profiler.firefox.com.
     Firefox,
+    /// The call graph of KCachegrind.
+    Callgrind,
     /// JSON lines.
     Jsonl,
     /// Comma-separated values.
@@ -47,15 +51,29 @@ enum Takes {
     Both,
 }
 
+/// The format's [name](OutputFormat::name).
+impl fmt::Display for OutputFormat {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}
+
+impl AsRef<str> for OutputFormat {
+    fn as_ref(&self) -> &str {
+        self.name()
+    }
+}
+
 impl OutputFormat {
     /// All output formats, in the order in which they are listed.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Austin,
         Self::Folded,
         Self::Svg,
         Self::Speedscope,
         Self::Pprof,
         Self::Firefox,
+        Self::Callgrind,
         Self::Jsonl,
         Self::Csv,
         Self::Parquet,
@@ -107,6 +125,13 @@ impl OutputFormat {
                 title: "Firefox profile version 55, for profiler.firefox.com",
                 summary: "Firefox profile, for profiler.firefox.com",
                 extensions: &["firefox.json", "firefox"],
+                takes: Both,
+            },
+            Self::Callgrind => OutputSpec {
+                name: "callgrind",
+                title: "callgrind call graph, for KCachegrind, QCachegrind, callgrind_annotate",
+                summary: "Call graph of callgrind, for KCachegrind, QCachegrind",
+                extensions: &["callgrind"],
                 takes: Both,
             },
             Self::Jsonl => OutputSpec {

@@ -29,7 +29,7 @@ pub fn pretty(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<
 }
 
 /// The text that [`line`] writes.
-pub(super) fn text(value: &serde_json::Value) -> String {
+pub(crate) fn text(value: &serde_json::Value) -> String {
     let mut text = Vec::new();
     // Writing to a vector cannot fail, and JSON is UTF-8.
     let _ = line(&mut text, value);
@@ -105,7 +105,7 @@ pub(super) fn array<T, W: Write>(
 }
 
 /// Writes an integer.
-pub(super) fn integer(out: &mut impl Write, number: i64) -> io::Result<()> {
+pub(crate) fn integer(out: &mut impl Write, number: i64) -> io::Result<()> {
     out.write_all(itoa::Buffer::new().format(number).as_bytes())
 }
 

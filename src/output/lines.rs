@@ -3,7 +3,7 @@
 
 use super::written::{Written, label};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameId, FrameKind};
+use crate::model::profile::FrameKind;
 use crate::model::stacks::{Track, WeightedStacks};
 use crate::output::loss::LossKind;
 use rustc_hash::FxHashMap;
@@ -16,16 +16,11 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Of one value.
+    /// Of one value, with the losses before its stacks were written.
     pub(super) fn new(stacks: &WeightedStacks, value: usize) -> Self {
-        let mut written = Written::of_values(stacks);
+        let mut written = Written::new(stacks);
         written.sums = vec![written.sums.swap_remove(value)];
         Self { written, nothing: 0, negative: 0 }
-    }
-
-    /// The losses before the stacks of a part were written.
-    pub(super) fn begin_part(&mut self, stacks: &WeightedStacks) {
-        self.written.lose_depth(stacks);
     }
 
     /// Counts a line, or the reason why a sum is not written as a line.
@@ -42,7 +37,7 @@ impl Counts {
         sum > 0
     }
 
-    /// The written data; the stacks are those of the last part.
+    /// The written data.
     pub(super) fn finish(self, labels: &Labels, stacks: &WeightedStacks) -> Written {
         let Counts { mut written, nothing, negative } = self;
         let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
@@ -59,8 +54,6 @@ impl Counts {
 pub(super) struct Labels {
     /// Names with the `;` before them.
     pub(super) texts: Vec<String>,
-    numbers: FxHashMap<String, u32>,
-    functions: FxHashMap<(NameId, NameId, FrameKind), u32>,
     /// By frame: which of the texts.
     pub(super) of_frame: Vec<u32>,
     /// Functions whose names had to be changed.
@@ -68,11 +61,12 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Names the frames that are new in a part.
-    pub(super) fn extend(&mut self, stacks: &WeightedStacks) {
-        let Self { texts, numbers, functions, of_frame, replaced } = self;
-        let known = of_frame.len();
-        of_frame.extend(stacks.frames[known..].iter().map(|&frame| {
+    pub(super) fn of(stacks: &WeightedStacks) -> Self {
+        let mut labels = Self::default();
+        let Self { texts, of_frame, replaced } = &mut labels;
+        let mut numbers = FxHashMap::<String, u32>::default();
+        let mut functions = FxHashMap::<(NameId, NameId, FrameKind), u32>::default();
+        of_frame.extend(stacks.frames.iter().map(|&frame| {
             *functions.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
                 let text = label(stacks, frame);
                 let name = clean(&text);
@@ -83,11 +77,7 @@ impl Labels {
                 })
             })
         }));
-    }
-
-    #[inline]
-    pub(super) fn of_frame(&self, frame: FrameId) -> &str {
-        &self.texts[self.of_frame[frame.index()] as usize]
+        labels
     }
 }
 

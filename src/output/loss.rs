@@ -22,6 +22,13 @@ impl Loss {
     }
 }
 
+/// `exact sizes of arrays (rounded up): 12`
+impl fmt::Display for Loss {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.what, self.count)
+    }
+}
+
 /// Declares the kinds with their texts, which are also their documentation.
 macro_rules! kinds {
     ($($kind:ident = $text:literal,)*) => {
@@ -75,6 +82,7 @@ kinds! {
     PrunedSubtrees = "objects without a frame, in subtrees smaller than --min-share",
     CutStacks = "stacks deeper than 500 frames (truncated)",
     DeepStacks = "stacks deeper than 65 536 frames (only the outermost frames are kept)",
+    DroppedFrames = "samples with frames that the profile asks to leave out (--all-frames writes them)",
     NegativeNumbers = "negative values",
     EmptyStacks = "empty stacks (shown as <no frames>)",
     EmptyStackGaps = "empty stacks (shown as gaps)",
@@ -83,17 +91,11 @@ kinds! {
     ReplacedSeparators = "semicolons or line breaks in names (replaced)",
     ZeroStacks = "stacks with sum 0",
     NegativeStacks = "stacks with a negative sum",
-    NarrowStacks = "stacks too narrow to be visible (their values are added to the callers)",
-    NarrowMicroseconds = "microseconds of separate stacks (added to their callers)",
-    NarrowBytes = "bytes of separate stacks (added to their callers)",
-    NarrowSamples = "samples of separate stacks (added to their callers)",
-    NarrowOther = "units of separate stacks (added to their callers)",
     SampledTimes = "time metrics (hprof counts samples; --metric time writes microseconds instead)",
     Metadata = "metadata entries",
     CutFrames = "outermost frames of deep stacks (limit: 4 194 304 frames plus 256 per stack)",
     CutSums = "sums over 32 bits that do not fit into the 65 536 extra records",
     FreedSurplus = "stacks that freed more memory than they gained (live bytes written as 0)",
-    PartSums = "sums across parts (a stack can appear once in each part; readers add them up)",
     FreedMemory = "sums of freed memory",
     FrameRanges = "column numbers and end lines of frames",
     TaskEvents = "asyncio task events",

@@ -1,38 +1,53 @@
 //! The writers: one for each output format. They see the model and nothing of the inputs.
 //!
-//! * of heaps: [`hprof`], [`heapsnapshot`], [`tables`], and of a few objects [`dot`];
+//! * of heaps: [`hprof`], [`heapsnapshot`], and of a few objects [`dot`];
 //! * of profiles: [`austin`], [`mojo`];
 //! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are:
-//!   [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`stack_rows`];
+//!   [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`callgrind`],
+//!   [`stack_rows`];
 //! * [`records`] writes the records of any input, one by one.
 
+#[doc(hidden)]
 pub mod austin;
+#[doc(hidden)]
+pub mod callgrind;
+#[doc(hidden)]
 pub mod dot;
+#[doc(hidden)]
 pub mod firefox;
+#[doc(hidden)]
 pub mod flamegraph;
+#[doc(hidden)]
 pub mod folded;
 mod format;
+#[doc(hidden)]
 pub mod heapsnapshot;
+#[doc(hidden)]
 pub mod hprof;
 #[doc(hidden)]
 pub mod json;
 mod lines;
+#[doc(hidden)]
 pub mod loss;
+#[doc(hidden)]
 pub mod mojo;
+#[doc(hidden)]
 pub mod pprof;
 #[cfg_attr(
     not(feature = "cli"),
     allow(dead_code, reason = "most of it is for the tables of the command line")
 )]
 pub(crate) mod quantity;
+#[doc(hidden)]
 pub mod records;
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod speedscope;
 #[doc(hidden)]
-pub mod spool;
 pub mod stack_rows;
 pub(crate) mod syntax;
-pub mod tables;
+#[doc(hidden)]
 pub mod written;
 
 pub use format::OutputFormat;
@@ -42,7 +57,7 @@ use crate::model::profile::{Profile, Samples};
 use std::io;
 
 /// The error below one of csv's, which would hide what kind it is: that a pipe was closed, for one.
-fn csv_error(error: csv::Error) -> io::Error {
+pub(crate) fn csv_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         kind => io::Error::other(format!("{kind:?}")),

@@ -1,14 +1,20 @@
 //! pprof's `profile.proto`, for `go tool pprof` and all tools that read its files. Written by hand,
 //! as in pprof's own library: the format needs only varints and length-prefixed messages.
 //!
-//! The message is written without compression; files must be gzipped by the caller. Samples may
-//! come in parts: the tables that they refer to follow.
+//! The message is written without compression; files must be gzipped by the caller. The tables that
+//! samples refer to follow them.
+//!
+//! What a pprof file says of itself, its mappings and the addresses of its frames are written as they
+//! were read.
 
 use super::written::{Written, empty_entries};
-use crate::model::profile::{FrameId, LabelValue, SampleLabel, StackId, Unit};
+use crate::model::names::{NameId, Names};
+use crate::model::profile::{
+    Code, CodePlace, FrameId, FrameKind, LabelValue, SampleLabel, StackId, Unit,
+};
 use crate::model::stacks::WeightedStacks;
 use crate::output::loss::LossKind;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Write};
 
 /// Writes all values as sample types, counts first.
@@ -17,23 +23,27 @@ use std::io::{self, Write};
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
     let mut writer = PprofWriter::new(stacks);
-    writer.part(stacks, out)?;
-    writer.finish(stacks, out)
+    writer.labels = (0..stacks.tracks.len()).map(|track| writer.labels(stacks, track)).collect();
+    writer.samples(stacks, out)?;
+    writer.places(stacks, out)?;
+    writer.rest(stacks, out)?;
+    out.write_all(&writer.pending.0)?;
+    Ok(writer.written)
 }
 
-/// Writes stacks that come in parts. Each part has the values of the first part, and the names,
-/// frames and tracks of all previous parts, with the same numbers.
-pub struct PprofWriter {
+struct PprofWriter {
     written: Written,
     /// The value types in the order in which they are written.
     order: Vec<usize>,
     /// By track: the label fields of a sample.
     labels: Vec<Vec<u8>>,
-    /// The location of empty stacks. Frames that were not known when it was chosen come after it.
+    /// The location of empty stacks, after those of all frames.
     no_frames: u64,
+    /// Frames that stand in a stack without the others at their address.
+    alone: FxHashSet<FrameId>,
     strings: Strings,
     message: Message,
-    /// The part to write next.
+    /// The bytes to write next.
     pending: Message,
 }
 
@@ -41,13 +51,13 @@ pub struct PprofWriter {
 const BLOCK: usize = 64 << 10;
 
 impl PprofWriter {
-    /// For all parts, of which these stacks are the first.
-    pub fn new(stacks: &WeightedStacks) -> Self {
+    fn new(stacks: &WeightedStacks) -> Self {
         let mut writer = Self {
-            written: Written::of_values(stacks),
+            written: Written::new(stacks),
             order: value_order(stacks),
             labels: Vec::new(),
             no_frames: stacks.frames.len() as u64 + 1,
+            alone: FxHashSet::default(),
             strings: Strings::default(),
             message: Message::default(),
             pending: Message::default(),
@@ -60,31 +70,6 @@ impl PprofWriter {
             writer.put_field(1);
         }
         writer
-    }
-
-    /// Writes the samples of a part.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
-    pub fn part(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
-        self.written.lose_depth(stacks);
-        self.written.lose(LossKind::EmptyStacks, empty_entries(stacks));
-        for track in self.labels.len()..stacks.tracks.len() {
-            let labels = self.labels(stacks, track);
-            self.labels.push(labels);
-        }
-        self.samples(stacks, out)
-    }
-
-    /// Writes the tables that samples refer to; the stacks are those of the last part.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
-    pub fn finish(mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
-        self.places(stacks, out)?;
-        self.rest(stacks, out)?;
-        out.write_all(&self.pending.0)?;
-        Ok(self.written)
     }
 
     /// Writes the message that was put together as a field of the profile.
@@ -108,17 +93,24 @@ impl PprofWriter {
     }
 
     fn samples(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
+        if stacks.code.is_none() {
+            self.written.lose(LossKind::EmptyStacks, empty_entries(stacks));
+        }
         let (mut locations, mut values) = (Message::default(), Message::default());
         for entry in stacks.iter() {
             if entry.values.iter().all(|value| *value == 0) {
                 continue;
             }
             locations.0.clear();
-            for frame in stacks.stacks.frames(entry.stack) {
-                locations.varint(self.location(frame));
-            }
-            if entry.stack == StackId::EMPTY {
-                locations.varint(self.no_frames);
+            match &stacks.code {
+                Some(code) => {
+                    self.locations(code, stacks.stacks.frames(entry.stack), &mut locations)
+                }
+                None if entry.stack == StackId::EMPTY => _ = locations.varint(self.no_frames),
+                None => {
+                    let frames = stacks.stacks.frames(entry.stack);
+                    frames.for_each(|frame| _ = locations.varint(location(frame)));
+                }
             }
             values.0.clear();
             self.order.iter().for_each(|&value| _ = values.varint(entry.values[value] as u64));
@@ -138,11 +130,36 @@ impl PprofWriter {
         Ok(())
     }
 
-    /// The number of a frame's location: a location is a frame.
-    #[inline]
-    fn location(&self, frame: FrameId) -> u64 {
-        let number = u64::from(frame.0) + 1;
-        number + u64::from(number >= self.no_frames)
+    /// The locations of frames, innermost first: one for all that were inlined into each other.
+    fn locations(&mut self, code: &Code, frames: impl Iterator<Item = FrameId>, out: &mut Message) {
+        // Frames of one address, of which the outermost one is to come.
+        let mut inlined: Vec<FrameId> = Vec::new();
+        let mut alone = |frames: &mut Vec<FrameId>, out: &mut Message| {
+            for frame in frames.drain(..) {
+                self.alone.insert(frame);
+                out.varint(location(frame) | ALONE);
+            }
+        };
+        for frame in frames {
+            let Some(place) = code.place(frame) else {
+                alone(&mut inlined, out);
+                out.varint(location(frame));
+                continue;
+            };
+            let first = inlined.first().and_then(|first| code.place(*first));
+            if first.is_some_and(|first| first.outermost != place.outermost) {
+                alone(&mut inlined, out);
+            }
+            inlined.push(frame);
+            if frame == place.outermost {
+                match inlined.len() as u32 == place.lines.max(1) {
+                    true => _ = out.varint(location(frame)),
+                    false => alone(&mut inlined, out),
+                }
+                inlined.clear();
+            }
+        }
+        alone(&mut inlined, out);
     }
 
     /// The labels of a thread's samples, as fields of a sample.
@@ -185,58 +202,132 @@ impl PprofWriter {
         fields.0
     }
 
-    /// Mapping, locations and functions. A location is a frame; lines of one function share it.
+    /// Mappings, locations and functions.
     fn places(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
-        // The flags say that there is nothing left to be looked up in binaries.
-        let title = self.strings.number(&stacks.title);
-        self.message.number(1, 1).number(5, title).number(7, 1).number(8, 1).number(9, 1);
-        self.field(3, out)?;
+        self.mappings(stacks, out)?;
         let mut functions = FxHashMap::default();
-        let mut line = Message::default();
-        for index in 0..=stacks.frames.len() {
-            let frame = stacks.frames.get(index).copied();
-            let id = FrameId(index as u32);
-            let key = frame.map(|frame| (frame.function, frame.file, frame.kind));
-            let next = functions.len() as u64 + 1;
-            let function = *functions.entry(key).or_insert(next);
-            if function == next {
-                let (name, file) = match frame {
-                    Some(frame) => (
-                        self.strings.number(stacks.function_name(id)),
-                        self.strings.number(stacks.text(frame.file)),
-                    ),
-                    None => (self.strings.number("<no frames>"), 0),
-                };
-                // Without a system name: where the two are equal, pprof takes `<module>` for C++
-                // and cuts what is in `<>`.
-                self.message.number(1, function).number(2, name).number(4, file);
-                self.field(5, out)?;
+        let mut lines = Message::default();
+        for index in 0..stacks.frames.len() as u32 {
+            let frame = FrameId(index);
+            let place = stacks.code.as_ref().and_then(|code| code.place(frame));
+            let mapping = match place {
+                Some(place) => place.mapping.map_or(0, |row| u64::from(row) + 1),
+                None => u64::from(stacks.code.is_none()),
+            };
+            let address = place.map_or(0, |place| place.address);
+            lines.0.clear();
+            let all = place.map_or(1, |place| place.lines);
+            if place.is_none_or(|place| place.outermost == frame) {
+                for line in (index..index + all).rev() {
+                    self.line(stacks, FrameId(line), &mut functions, &mut lines, out)?;
+                }
+                self.message.number(1, location(frame)).number(2, mapping).number(3, address);
+                self.message.0.extend_from_slice(&lines.0);
+                self.field(4, out)?;
             }
-            line.0.clear();
-            line.number(1, function).number(2, frame.map_or(0, |frame| frame.line.into()));
-            let location = if frame.is_some() { self.location(id) } else { self.no_frames };
-            self.message.number(1, location).number(2, 1).bytes(4, &line.0);
-            self.field(4, out)?;
+            if self.alone.contains(&frame) {
+                lines.0.clear();
+                self.line(stacks, frame, &mut functions, &mut lines, out)?;
+                let id = location(frame) | ALONE;
+                self.message.number(1, id).number(2, mapping).number(3, address);
+                self.message.0.extend_from_slice(&lines.0);
+                self.field(4, out)?;
+            }
+        }
+        if stacks.code.is_some() {
+            return Ok(());
+        }
+        let name = self.strings.number("<no frames>");
+        let function = functions.len() as u64 + 1;
+        self.message.number(1, function).number(2, name);
+        self.field(5, out)?;
+        lines.0.clear();
+        lines.number(1, function);
+        self.message.number(1, self.no_frames).number(2, 1).bytes(4, &lines.0);
+        self.field(4, out)
+    }
+
+    /// Writes the programs and libraries of the input, or the input as one.
+    fn mappings(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
+        let Some(code) = &stacks.code else {
+            // The flags say that there is nothing left to be looked up in binaries.
+            let title = self.strings.number(&stacks.title);
+            self.message.number(1, 1).number(5, title).number(7, 1).number(8, 1).number(9, 1);
+            return self.field(3, out);
+        };
+        for (id, mapping) in (1..).zip(&code.mappings) {
+            let file = self.strings.number(&mapping.file);
+            let build_id = self.strings.number(&mapping.build_id);
+            self.message.number(1, id).number(2, mapping.start).number(3, mapping.limit);
+            self.message.number(4, mapping.offset).number(5, file).number(6, build_id);
+            for (number, flag) in (7..).zip(mapping.is_symbolized) {
+                self.message.number(number, flag.into());
+            }
+            self.field(3, out)?;
         }
         Ok(())
     }
 
+    /// Adds the line of a frame to a location, and writes its function if it is new.
+    fn line(
+        &mut self,
+        stacks: &WeightedStacks,
+        id: FrameId,
+        functions: &mut FxHashMap<FunctionKey, u64>,
+        lines: &mut Message,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let frame = stacks.frame(id);
+        let place = stacks.code.as_ref().and_then(|code| code.place(id));
+        let of_place = place.map(|place: CodePlace| (place.system_name, place.start_line));
+        let next = functions.len() as u64 + 1;
+        let key = (frame.function, frame.file, frame.kind, of_place);
+        let function = *functions.entry(key).or_insert(next);
+        if function == next {
+            // Functions of a pprof file may have no name.
+            let name = match of_place {
+                Some(_) => stacks.text(frame.function),
+                None => stacks.function_name(id),
+            };
+            let name = self.strings.number(name);
+            let file = self.strings.number(stacks.text(frame.file));
+            // Without a system name unless the input has one: where the two are equal, pprof takes
+            // `<module>` for C++ and cuts what is in `<>`.
+            let (system, start) = of_place.unwrap_or((Names::EMPTY, 0));
+            let system = self.strings.number(stacks.text(system));
+            self.message.number(1, function).number(2, name).number(3, system).number(4, file);
+            self.message.number(5, start as u64);
+            self.field(5, out)?;
+        }
+        let (number, column) =
+            place.map_or((frame.line.into(), 0), |place| (place.line as u64, place.column as u64));
+        let mut line = Message::default();
+        line.number(1, function).number(2, number).number(3, column);
+        lines.bytes(4, &line.0);
+        Ok(())
+    }
+
     fn rest(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
-        let main = stacks.values.get(stacks.main);
         let mut tail = Message::default();
-        if let Some(interval) = stacks.interval_us {
-            let (name, unit) = (self.strings.number("time"), self.strings.number("microseconds"));
-            self.message.number(1, name).number(2, unit);
-            self.field(11, out)?;
-            tail.number(12, interval);
-        }
-        if let Some(duration) = stacks.duration_us {
-            tail.number(10, duration.saturating_mul(1000));
-        }
-        let comment = self.strings.number(concat!("dumptool ", env!("CARGO_PKG_VERSION")));
-        tail.number(13, comment);
-        if let Some(main) = main {
-            tail.number(14, self.strings.number(&main.name));
+        match stacks.code {
+            Some(_) => self.statements(stacks, &mut tail, out)?,
+            None => {
+                if let Some(interval) = stacks.interval_us {
+                    let name = self.strings.number("time");
+                    let unit = self.strings.number("microseconds");
+                    self.message.number(1, name).number(2, unit);
+                    self.field(11, out)?;
+                    tail.number(12, interval);
+                }
+                if let Some(duration) = stacks.duration_us {
+                    tail.number(10, duration.saturating_mul(1000));
+                }
+                let comment = self.strings.number(concat!("dumptool ", env!("CARGO_PKG_VERSION")));
+                tail.number(13, comment);
+                if let Some(main) = stacks.values.get(stacks.main) {
+                    tail.number(14, self.strings.number(&main.name));
+                }
+            }
         }
         self.pending.0.extend_from_slice(&tail.0);
         for text in std::mem::take(&mut self.strings.texts) {
@@ -245,13 +336,57 @@ impl PprofWriter {
         }
         Ok(())
     }
+
+    /// What a pprof file says of itself, by the names of its fields.
+    fn statements(
+        &mut self,
+        stacks: &WeightedStacks,
+        tail: &mut Message,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        for statement in &stacks.metadata {
+            let value = statement.value.as_str();
+            let number = || value.parse::<i64>().unwrap_or(0) as u64;
+            match statement.key.as_str() {
+                "drop_frames" => tail.number(7, self.strings.number(value)),
+                "keep_frames" => tail.number(8, self.strings.number(value)),
+                "time_nanos" => tail.number(9, number()),
+                "duration_nanos" => tail.number(10, number()),
+                "period" => tail.number(12, number()),
+                "default_sample_type" => tail.number(14, self.strings.number(value)),
+                "comment" => tail.number(13, self.strings.number(value)),
+                "doc_url" => tail.number(15, self.strings.number(value)),
+                "period_type" => {
+                    let (name, unit) = value.rsplit_once(' ').unwrap_or((value, ""));
+                    let (name, unit) = (self.strings.number(name), self.strings.number(unit));
+                    self.message.number(1, name).number(2, unit);
+                    self.field(11, out)?;
+                    continue;
+                }
+                _ => continue,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// A function: its name, file, kind, system name and first line.
+type FunctionKey = (NameId, NameId, FrameKind, Option<(NameId, i64)>);
+
+/// The bit that the number of a location has if it is a frame without the others at its address.
+const ALONE: u64 = 1 << 32;
+
+/// The number of a frame's location: a location is a frame.
+#[inline]
+fn location(frame: FrameId) -> u64 {
+    u64::from(frame.0) + 1
 }
 
 /// Readers take the last value for the main one, unless told otherwise, and expect counts before
 /// it.
 fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stacks.values.len()).collect();
-    if stacks.main > 0 {
+    if stacks.main > 0 || stacks.code.is_some() {
         // The order of the file.
         return order;
     }

@@ -73,6 +73,15 @@ pub(crate) fn quantity(value: i64, unit: &Unit, exact: bool) -> String {
         (Some(each), _) => {
             signed_size(value.saturating_mul(i64::try_from(each).unwrap_or(i64::MAX)), exact)
         }
+        (None, Unit::Other(unit)) if **unit == *Unit::MILLIONTHS => {
+            let (whole, fraction) = (magnitude / 1_000_000, magnitude % 1_000_000);
+            let fraction = format!(".{fraction:06}");
+            format!(
+                "{minus}{}{}",
+                count(whole),
+                fraction.trim_end_matches('0').trim_end_matches('.')
+            )
+        }
         (None, Unit::Other(unit)) if !unit.is_empty() => {
             format!("{minus}{} {unit}", count(magnitude))
         }
@@ -127,6 +136,9 @@ mod tests {
         assert_eq!(quantity(-33_400_000_000, &Unit::Nanoseconds, false), "-33.4 s");
         assert_eq!(quantity(3, &Unit::named("kilobytes"), false), "3.0 KiB");
         assert_eq!(quantity(1700, &Unit::named("cycles"), false), "1 700 cycles");
+        let millionths = [100_000_000, -12_500_000, 1, 0]
+            .map(|value| quantity(value, &Unit::named(Unit::MILLIONTHS), false));
+        assert_eq!(millionths, ["100", "-12.5", "0.000001", "0"]);
         assert_eq!(duration(725_000_000), "12 min 5 s");
         assert_eq!(duration(7_200_000_000), "2 h 0 min");
     }

@@ -80,43 +80,38 @@ impl TextSink<'_> {
 }
 
 impl FieldSink for TextSink<'_> {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
+    fn unsigned(&mut self, name: &str, value: u64) {
         push_json(self.field(name), &value);
     }
 
-    fn signed(&mut self, name: &'static str, value: i128) {
+    fn signed(&mut self, name: &str, value: i128) {
         push_json(self.field(name), &value);
     }
 
-    fn address(&mut self, name: &'static str, value: u64) {
+    fn address(&mut self, name: &str, value: u64) {
         push_hex_number(self.field(name), value, 1);
     }
 
-    fn float(&mut self, name: &'static str, value: f64) {
+    fn float(&mut self, name: &str, value: f64) {
         let _ = write!(self.field(name), "{value}");
     }
 
-    fn boolean(&mut self, name: &'static str, value: bool) {
+    fn boolean(&mut self, name: &str, value: bool) {
         let _ = write!(self.field(name), "{value}");
     }
 
-    fn text(&mut self, name: &'static str, value: &[u8]) {
+    fn text(&mut self, name: &str, value: &[u8]) {
         push_escaped(self.field(name), value);
     }
 
     /// Left out unless requested: records say the size in a field of its own.
-    fn contents(&mut self, name: &'static str, value: &[u8]) {
+    fn contents(&mut self, name: &str, value: &[u8]) {
         if self.contents {
             push_hex(self.field(name), value);
         }
     }
 
-    fn list<T>(
-        &mut self,
-        name: &'static str,
-        items: impl Iterator<Item = T>,
-        each: impl Fn(T, &mut Self),
-    ) {
+    fn list<T>(&mut self, name: &str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
         self.field(name).push(b'[');
         for (i, item) in items.enumerate() {
             self.separator = if i == 0 { "" } else { ", " };
@@ -161,11 +156,11 @@ impl JsonSink<'_> {
 }
 
 impl FieldSink for JsonSink<'_> {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
+    fn unsigned(&mut self, name: &str, value: u64) {
         push_json(self.field(name), &value);
     }
 
-    fn signed(&mut self, name: &'static str, value: i128) {
+    fn signed(&mut self, name: &str, value: i128) {
         let out = self.field(name);
         match i64::try_from(value) {
             Ok(small) => push_json(out, &small),
@@ -173,7 +168,7 @@ impl FieldSink for JsonSink<'_> {
         }
     }
 
-    fn address(&mut self, name: &'static str, value: u64) {
+    fn address(&mut self, name: &str, value: u64) {
         let out = self.field(name);
         out.push(b'"');
         push_hex_number(out, value, 1);
@@ -181,7 +176,7 @@ impl FieldSink for JsonSink<'_> {
     }
 
     /// Infinities and NaN have no number in JSON: they are strings.
-    fn float(&mut self, name: &'static str, value: f64) {
+    fn float(&mut self, name: &str, value: f64) {
         let out = self.field(name);
         match value.is_finite() {
             true => push_json(out, &value),
@@ -189,11 +184,11 @@ impl FieldSink for JsonSink<'_> {
         }
     }
 
-    fn boolean(&mut self, name: &'static str, value: bool) {
+    fn boolean(&mut self, name: &str, value: bool) {
         push_json(self.field(name), &value);
     }
 
-    fn text(&mut self, name: &'static str, value: &[u8]) {
+    fn text(&mut self, name: &str, value: &[u8]) {
         let text = String::from_utf8_lossy(value);
         push_json(self.field(name), &text);
         if matches!(text, std::borrow::Cow::Borrowed(_)) {
@@ -208,7 +203,7 @@ impl FieldSink for JsonSink<'_> {
     }
 
     /// `contents_length` always, `contents` in hexadecimal on request.
-    fn contents(&mut self, name: &'static str, value: &[u8]) {
+    fn contents(&mut self, name: &str, value: &[u8]) {
         push_json(self.field_with(name, "_length"), &value.len());
         if self.contents {
             let out = self.field(name);
@@ -218,12 +213,7 @@ impl FieldSink for JsonSink<'_> {
         }
     }
 
-    fn list<T>(
-        &mut self,
-        name: &'static str,
-        items: impl Iterator<Item = T>,
-        each: impl Fn(T, &mut Self),
-    ) {
+    fn list<T>(&mut self, name: &str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
         self.field(name).push(b'[');
         let raw = std::mem::take(&mut self.raw);
         for (i, item) in items.enumerate() {

@@ -37,25 +37,15 @@ fn unit_name<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Erro
 
 impl Written {
     pub(super) fn new(stacks: &WeightedStacks) -> Self {
-        let mut written = Self::of_values(stacks);
-        written.lose_depth(stacks);
-        written
-    }
-
-    /// Nothing yet, of stacks that will come in parts.
-    pub(super) fn of_values(stacks: &WeightedStacks) -> Self {
         let sums = stacks.values.iter().map(|value| ValueSum {
             value: value.name.to_string(),
             unit: value.unit.clone(),
             sum: 0,
         });
-        Self { sums: sums.collect(), ..Self::default() }
-    }
-
-    /// The losses before these stacks were written.
-    pub(super) fn lose_depth(&mut self, stacks: &WeightedStacks) {
+        let mut written = Self { sums: sums.collect(), ..Self::default() };
         const { assert!(MAX_DEPTH == 500, "this is what the text says") };
-        self.lose(LossKind::CutStacks, stacks.cut_entries);
+        written.lose(LossKind::CutStacks, stacks.cut_entries);
+        written
     }
 
     #[inline]

@@ -32,6 +32,10 @@ pub(super) fn unzstd(
     spill: &mut Spill<'_>,
     limits: Limits,
 ) -> Result<Option<Error>> {
+    // Where memory is short, the decoder would panic.
+    if zstd::zstd_safe::DCtx::try_create().is_none() {
+        return Err(Error::io(io::ErrorKind::OutOfMemory.into(), "cannot start zstd"));
+    }
     let mut decoder = zstd::stream::read::Decoder::with_buffer(&mut *stream)
         .map_err(|error| Error::io(error, "cannot start zstd"))?;
     let damage = spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)?;

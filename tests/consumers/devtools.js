@@ -32,7 +32,7 @@ function expected(table) {
   const namespaces = new Map();
   let total = 0;
   for (const object of objects) namespaces.set(object.type, (namespaces.get(object.type) || new Set()).add(object.namespace));
-  for (const object of objects.filter((object) => object.reachable)) {
+  for (const object of objects.filter((object) => object.reachable || object.synthetic)) {
     object.bytes = object.shallow_bytes + object.external_bytes;
     total += object.bytes;
     if (!children.has(object.dominator)) children.set(object.dominator, []);

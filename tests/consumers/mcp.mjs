@@ -41,6 +41,8 @@ const calls = [
   ["show", { file, object }, ["show", file, object]],
   ["find", { file, min_size: "1KiB" }, ["find", file, "--min-size", "1KiB"]],
   ["diff", { old, snapshot: "0..3" }, ["diff", old, "--snapshot", "0..3"]],
+  ["growth", { files: [old, old], limit: 2 }, ["growth", old, old, "-n", "2"]],
+  ["query", { file, sql: "select count(*) from objects" }, ["query", file, "select count(*) from objects"]],
   ["threads", { file }, ["threads", file]],
   ["waste", { file }, ["waste", file]],
   ["check", { files: [file], max: ["total.retained=1"] }, ["check", file, "--max", "total.retained=1"]],
@@ -53,7 +55,9 @@ for (const [name, given, words] of calls) {
   assert.ok(!result.isError, `${name}: ${result.content[0].text}`);
   assert.equal(result.content[0].text, printed(words), name);
 }
-assert.deepEqual(new Set(calls.map(([name]) => name)), new Set(tools.map((tool) => tool.name)));
+// `convert` writes a file, and answers with no document of the command line.
+const names = [...calls.map(([name]) => name), "convert"];
+assert.deepEqual(new Set(names), new Set(tools.map((tool) => tool.name)));
 
 for (const args of [{ file, nonsense: 1 }, { file, limit: 0 }, {}, { file, by: "color" }]) {
   assert.ok(!schemas.get("top")(args), JSON.stringify(args));
@@ -64,7 +68,7 @@ assert.ok(outside.isError && /may not be read here/.test(outside.content[0].text
 const cut = await client.callTool({ name: "top", arguments: { file: old, limit: 10000, max_bytes: 4096 } });
 assert.ok(cut.content[0].text.length <= 4096 && JSON.parse(cut.content[0].text).rows.length > 5);
 assert.match(cut.content[1].text, /^cut: .* in rows$/);
-await assert.rejects(client.callTool({ name: "convert", arguments: {} }), /unknown tool/);
+await assert.rejects(client.callTool({ name: "nonsense", arguments: {} }), /unknown tool/);
 await client.close();
 assert.deepEqual(errors, []);
 console.log(`the client of the Model Context Protocol agrees (${tools.length} tools, ${calls.length} documents)`);

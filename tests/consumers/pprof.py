@@ -14,7 +14,7 @@ def expected(path):
     children, flat, cum, names = defaultdict(list), Counter(), Counter(), set()
     for line in open(path):
         row = json.loads(line)
-        if row["reachable"]:
+        if row["reachable"] or row["synthetic"]:
             name = row["type"] or "<unnamed>"
             children[row["dominator"]].append((row["object"], name, row["retained_bytes"]))
             flat[name] += row["shallow_bytes"] + row["external_bytes"]

@@ -16,7 +16,7 @@ fail() {
 # The program, in target/debug, as the tests build it: where they ran before, nothing is compiled. `cargo build` gives it
 # dependencies with fewer features, and so compiles it again.
 build_dumptool() {
-  cargo test --locked --features full --quiet --no-run --test cli
+  cargo test --locked --features full --quiet --no-run --test it
 }
 
 # Packages of Debian, as FILE=PACKAGE or COMMAND=PACKAGE: what is there if the package is.

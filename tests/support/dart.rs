@@ -182,39 +182,34 @@ struct JsonSink {
 }
 
 impl JsonSink {
-    fn put(&mut self, name: &'static str, value: Value) {
+    fn put(&mut self, name: &str, value: Value) {
         assert!(self.map.insert(name.to_string(), value).is_none(), "{name} was said twice");
     }
 }
 
 impl FieldSink for JsonSink {
-    fn unsigned(&mut self, name: &'static str, value: u64) {
+    fn unsigned(&mut self, name: &str, value: u64) {
         self.put(name, value.into());
     }
-    fn signed(&mut self, name: &'static str, value: i128) {
+    fn signed(&mut self, name: &str, value: i128) {
         self.put(name, i64::try_from(value).unwrap().into());
     }
-    fn address(&mut self, name: &'static str, value: u64) {
+    fn address(&mut self, name: &str, value: u64) {
         self.put(name, format!("{value:#x}").into());
     }
-    fn float(&mut self, name: &'static str, value: f64) {
+    fn float(&mut self, name: &str, value: f64) {
         self.put(name, value.into());
     }
-    fn boolean(&mut self, name: &'static str, value: bool) {
+    fn boolean(&mut self, name: &str, value: bool) {
         self.put(name, value.into());
     }
-    fn text(&mut self, name: &'static str, value: &[u8]) {
+    fn text(&mut self, name: &str, value: &[u8]) {
         self.put(name, String::from_utf8_lossy(value).into());
     }
-    fn contents(&mut self, name: &'static str, value: &[u8]) {
+    fn contents(&mut self, name: &str, value: &[u8]) {
         self.put(name, json!(value));
     }
-    fn list<T>(
-        &mut self,
-        name: &'static str,
-        items: impl Iterator<Item = T>,
-        each: impl Fn(T, &mut Self),
-    ) {
+    fn list<T>(&mut self, name: &str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
         let items = items.map(|item| {
             let mut sink = JsonSink { map: Map::new(), contents: self.contents };
             each(item, &mut sink);

@@ -144,6 +144,13 @@ impl Build {
         self.with_slice(TYPES + 0x140, &objects)
     }
 
+    /// As [`Self::slice`], but the slice has one of the values, and all of the array is zero.
+    pub(crate) fn zero_slice(self) -> (Vec<u8>, Vec<u8>) {
+        let array = HEAP + 0x1000;
+        let objects = [(HEAP, vec![array, 1, 8], 1), (array, vec![0; 8], 0)];
+        self.with_slice(TYPES + 0x140, &objects)
+    }
+
     /// A program with `struct { next []*main.Node }`, and its dump: one such struct, whose slice
     /// has the last 2 of an array's 3 nodes. For ELF with pointers of 8 bytes.
     pub(crate) fn queue(self) -> (Vec<u8>, Vec<u8>) {

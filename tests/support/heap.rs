@@ -51,14 +51,7 @@ impl Sketch {
         }
         let group = builder.names().intern("test");
         for &root in &self.roots {
-            builder.add_root(Root {
-                object: ObjectId(root),
-                kind: RootKind::Other,
-                group,
-                label: Label::NONE,
-                frame: None,
-                thread: None,
-            });
+            builder.add_root(Root::new(ObjectId(root), RootKind::Other, group));
         }
         for &(holder, key, value) in &self.ephemerons {
             builder.add_ephemeron(Ephemeron {

@@ -2,6 +2,7 @@
 //! that stand alone.
 
 mod heaps;
+mod native;
 mod profiles;
 
 use super::dart::Snapshot;
@@ -33,6 +34,11 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "deep-line.austin", file: |size| deep_line(size).into_bytes(), size: 10_000 },
     Family { name: "list.heapsnapshot", file: heaps::list_of_v8, size: 1_000 },
     Family { name: "many-names.heapsnapshot", file: heaps::many_names_of_v8, size: 1_000 },
+    Family {
+        name: "long-text.heapsnapshot",
+        file: |size| heaps::long_name(100_000, size),
+        size: 4_000,
+    },
     Family { name: "deep-trace.heaptimeline", file: heaps::deep_trace, size: 8_000 },
     Family { name: "list.ruby", file: heaps::list_of_ruby, size: 2_000 },
     Family { name: "superclasses.ruby", file: heaps::superclasses, size: 2_000 },
@@ -41,7 +47,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "typed-list.heapdump", file: heaps::typed_list, size: 2_000 },
     Family { name: "goroutines.heapdump", file: heaps::goroutines, size: 1_000 },
     Family { name: "list.pmat", file: heaps::list_of_perl, size: 4_000 },
-    Family { name: "pad-names.pmat", file: heaps::pad_names, size: 100 },
+    Family { name: "pad-names.pmat", file: heaps::pad_names, size: 10_000 },
     Family { name: "magic.pmat", file: heaps::magic, size: 4_000 },
     Family { name: "deep-sample.pb", file: profiles::deep_sample, size: 40_000 },
     Family { name: "many-labels.pb", file: profiles::many_labels, size: 3_000 },
@@ -58,6 +64,18 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "many-profiles.speedscope.json", file: profiles::many_profiles, size: 2_000 },
     Family { name: "deep-sample.perf", file: profiles::deep_sample_of_perf, size: 20_000 },
     Family { name: "many-events.perf", file: profiles::many_events, size: 4_000 },
+    Family { name: "deep-trace.heaptrack", file: native::deep_trace, size: 20_000 },
+    Family { name: "inlined.heaptrack", file: native::inlined, size: 2_000 },
+    Family { name: "many-peaks.heaptrack", file: native::many_peaks, size: 20_000 },
+    Family { name: "deep-stack.heap", file: native::deep_stack, size: 20_000 },
+    Family { name: "many-maps.heap", file: native::many_maps, size: 3_000 },
+    Family { name: "deep-point.dhat.json", file: native::deep_point, size: 20_000 },
+    Family { name: "deep-tree.massif", file: native::deep_tree, size: 250_000 },
+    Family { name: "circle.callgrind", file: native::circle, size: 22_500 },
+    Family { name: "chain.callgrind", file: native::chain_of_calls, size: 6_000 },
+    Family { name: "many-chunks.jfr", file: profiles::many_chunks_of_java, size: 800 },
+    Family { name: "old-objects.jfr", file: profiles::old_objects_of_java, size: 800 },
+    Family { name: "many-pools.jfr", file: profiles::many_pools_of_java, size: 4_000 },
     Family { name: "many-nodes.heapprofile", file: profiles::many_sizes, size: 3_000 },
 ];
 
@@ -72,7 +90,24 @@ pub fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("nodes.cpuprofile.zst", compressed(&profiles::empty_nodes(15 << 20))),
         ("deep-sizes.heapprofile", profiles::deep_sizes(3_000)),
         ("nested.speedscope.json", profiles::nested_events(3_000)),
+        ("circular-classes.jfr", profiles::circular_classes_of_java()),
+        ("huge-numbers.jfr", profiles::huge_numbers_of_java()),
+        ("long-name.heapsnapshot", heaps::long_name(400_000, 300)),
+        ("empty-strings.heapsnapshot.zst", compressed(&heaps::empty_strings(3_000_000))),
+        ("empty-samples.pb.zst", compressed(&profiles::empty_samples(10_000_000))),
+        ("value-types.pb", profiles::value_types(8_000)),
+        ("more-value-types.pb", profiles::value_types(110_000)),
     ]
+}
+
+/// A snapshot with one string of 40 MiB.
+pub fn long_string() -> Vec<u8> {
+    compressed(&heaps::long_name(40 << 20, 1))
+}
+
+/// A profile that takes seconds to read: of 40 million samples, with and without a number in turn.
+pub fn small_samples() -> Vec<u8> {
+    compressed(&profiles::small_samples(40_000_000))
 }
 
 /// The program that wrote the families of Go dumps.

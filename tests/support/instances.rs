@@ -14,13 +14,26 @@ pub struct Instances {
     next: u64,
 }
 
-/// A value of a field: a reference or an int.
+/// A value of a field: a reference, an int or a long.
 #[derive(Clone, Copy)]
 pub enum Of {
     Id(u64),
     Int(i32),
+    Long(i64),
+    Bool(bool),
 }
-pub use Of::{Id, Int};
+pub use Of::{Bool, Id, Int, Long};
+
+impl Of {
+    fn kind(self) -> u8 {
+        match self {
+            Id(_) => 2,
+            Int(_) => 10,
+            Long(_) => 11,
+            Bool(_) => 4,
+        }
+    }
+}
 
 impl Default for Instances {
     fn default() -> Self {
@@ -60,9 +73,7 @@ impl Instances {
         if !self.classes.contains_key(class) {
             let of = self.next();
             self.file.load(of, &class.replace('.', "/"));
-            let kinds = fields
-                .iter()
-                .map(|(name, value)| (*name, if matches!(value, Int(_)) { 10 } else { 2 }));
+            let kinds = fields.iter().map(|(name, value)| (*name, value.kind()));
             let own: Vec<_> = kinds.map(|(name, kind)| (self.file.string(name), kind)).collect();
             self.records.push(self.file.class(of, OBJECT, 0, &[], &own));
             self.classes.insert(class.to_owned(), (of, own));
@@ -71,6 +82,8 @@ impl Instances {
         let bytes = fields.iter().flat_map(|(_, value)| match value {
             Id(id) => id.to_be_bytes().to_vec(),
             Int(number) => number.to_be_bytes().to_vec(),
+            Long(number) => number.to_be_bytes().to_vec(),
+            Bool(value) => vec![u8::from(*value)],
         });
         let bytes: Vec<u8> = bytes.collect();
         self.records.push(self.file.instance(id, of, &[&bytes]));
@@ -85,6 +98,21 @@ impl Instances {
     /// A boxed number.
     pub fn number(&mut self, number: i32) -> u64 {
         self.object("java.lang.Integer", &[("value", Int(number))])
+    }
+
+    /// A text of Latin-1 characters.
+    pub fn text(&mut self, text: &str) -> u64 {
+        let bytes = self.next();
+        self.records.push(self.file.array(bytes, 8, text.len() as u32, text.as_bytes()));
+        self.object("java.lang.String", &[("value", Id(bytes))])
+    }
+
+    /// An array of ints.
+    pub fn ints(&mut self, words: &[u32]) -> u64 {
+        let id = self.next();
+        let bytes = words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>();
+        self.records.push(self.file.array(id, 10, words.len() as u32, &bytes));
+        id
     }
 
     /// The file. Roots hold all objects.

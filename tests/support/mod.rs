@@ -9,11 +9,13 @@ pub mod heapsnapshot;
 pub mod hostile;
 pub mod hprof;
 pub mod instances;
+pub mod jfr;
 pub mod jvm;
 pub mod mojo;
 pub mod mvmheap;
 pub mod pmat;
 pub mod pprof;
+pub mod pyheap;
 pub mod ruby;
 pub mod small;
 
@@ -46,7 +48,15 @@ pub fn json(path: &Path) -> Value {
         .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A folder of the corpus that DUMPTOOL_CORPUS names, or None with a note when it is not set.
+/// A folder of the corpus, for tests that read nothing else. They are ignored unless asked for with
+/// `--ignored corpus`, so that a run without a corpus does not count them as passed.
+pub fn corpus_folder(folder: &str) -> PathBuf {
+    let corpus = std::env::var_os("DUMPTOOL_CORPUS");
+    Path::new(&corpus.expect("set DUMPTOOL_CORPUS to a folder of real dumps")).join(folder)
+}
+
+/// A folder of the corpus whose files a test reads beside the fixtures. `None`, with a note, if
+/// DUMPTOOL_CORPUS is not set.
 pub fn corpus(folder: &str) -> Option<PathBuf> {
     match std::env::var_os("DUMPTOOL_CORPUS") {
         Some(corpus) => Some(Path::new(&corpus).join(folder)),

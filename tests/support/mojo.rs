@@ -24,20 +24,6 @@ impl Mojo {
         self
     }
 
-    /// 60 000 samples of one thread, each with a stack of 20 frames that no other has: more stacks
-    /// than a part of the command line holds.
-    pub fn of_new_stacks() -> Self {
-        let mut file = Self::new(3);
-        file.metadata("mode", "wall").string(5, "a.py").string(6, "f");
-        (0..600).for_each(|key| _ = file.frame(key, 5, 6, key));
-        for sample in 0..60_000 {
-            file.stack(1, 0, "a").frame_ref(sample % 600).frame_ref(sample / 600);
-            (0..18).for_each(|_| _ = file.frame_ref(1));
-            file.time(1);
-        }
-        file
-    }
-
     pub fn id(&mut self, id: u8) -> &mut Self {
         self.0.push(id);
         self

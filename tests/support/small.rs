@@ -19,6 +19,7 @@ pub fn dumps() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("small.dartheap", Format::Dart, dart()),
         ("small.heapsnapshot", Format::Heapsnapshot, super::heapsnapshot::world().bytes()),
         ("small-ruby.json", Format::Ruby, super::ruby::shop()),
+        ("small.pyheap", Format::Pyheap, super::pyheap::APP.into()),
         ("small.pmat", Format::Pmat, super::pmat::shop(true)),
         ("small-8.hprof", Format::Hprof, hprof("1.0.2", 8)),
         ("small-4.hprof", Format::Hprof, hprof("1.0.1", 4)),

@@ -26,13 +26,14 @@ impl Collections<'_, '_> {
         object: ObjectId,
         mut each: impl FnMut(CollectionEntry<'_>) -> ControlFlow<()>,
     ) {
-        let is_map = self.kind(object) == Some(CollectionKind::Map);
+        let kind = self.kind(object);
         let object = self.unwrapped(object);
         let Some(shape) = self.shape(object) else { return };
-        // A set around a map has its keys.
-        let mut each = |entry: CollectionEntry<'_>| match entry.key.filter(|_| !is_map) {
-            Some(key) => each(CollectionEntry { key: None, value: key }),
-            None => each(entry),
+        // A set around a map has its keys, a list its values.
+        let mut each = |entry: CollectionEntry<'_>| match (entry.key, kind) {
+            (None, _) | (_, Some(CollectionKind::Map)) => each(entry),
+            (Some(_), Some(CollectionKind::List)) => each(CollectionEntry { key: None, ..entry }),
+            (Some(key), _) => each(CollectionEntry { key: None, value: key }),
         };
         let mut walk = Walk {
             collections: self,
@@ -111,6 +112,13 @@ impl Walk<'_, '_, '_> {
                     Some(array) => self.nested(array, *depth),
                     None => ControlFlow::Continue(()),
                 })
+            }
+            Layout::Bits { universe, bits } => array(universe)
+                .map_or(ControlFlow::Continue(()), |all| self.bits(object, all, bits)),
+            Layout::Nodes { roots, node, children, leaf, pairs } => {
+                let first = roots.iter().rev().map(|names| names.split('|').find_map(array));
+                let open = first.flatten().collect();
+                self.nodes(open, node, children, leaf, pairs)
             }
             Layout::Trie { root, each } => {
                 array(root).map_or(ControlFlow::Continue(()), |root| self.trie(root, each))

@@ -103,6 +103,18 @@ pub(super) enum Layout {
     Fields(&'static [(&'static str, &'static str)]),
     /// Arrays in fields, nested to a depth, one after the other.
     Nested(&'static [(&'static str, u8)]),
+    /// Elements of one array, of which a number, or an array of them, has a bit for each.
+    Bits { universe: &'static str, bits: &'static str },
+    /// Nodes below nodes, which the beginning of their types' names tells, from roots on. Each has
+    /// an array of nodes and entries in any mixture; an entry may be a key and a value in turn
+    /// (`pairs`), or a leaf with fields for both. Names of roots in one text are alternatives.
+    Nodes {
+        roots: &'static [&'static str],
+        node: &'static str,
+        children: &'static str,
+        leaf: [&'static str; 2],
+        pairs: bool,
+    },
     /// Scala's compressed hash trie: a node has elements, then nodes in reverse. So many elements
     /// for each entry.
     Trie { root: &'static str, each: u64 },

@@ -26,9 +26,10 @@ pub(super) struct Found {
 /// graph has narrow ones.
 pub(super) fn search(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Found {
     let words = graph.len() as u64 + graph.references.len() as u64 + graph.dependent.len() as u64;
-    match words <= most_narrow {
-        true => Search::<u32>::run(graph, owned),
-        false => Search::<u64>::run(graph, owned),
+    if words <= most_narrow {
+        Search::<u32>::run(graph, owned)
+    } else {
+        Search::<u64>::run(graph, owned)
     }
 }
 

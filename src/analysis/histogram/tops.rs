@@ -52,7 +52,7 @@ struct Tops<'t, 'a, T> {
     /// The group of the objects of each type, or [`Groups::NONE`]. Empty if it does not depend on
     /// the type alone.
     of_type: Vec<u32>,
-    /// By group: where the last object ends that counted.
+    /// The end of the last object that counted, for each group.
     end: Vec<u32>,
     /// By group: how many owned objects of it are above the present one.
     above: Vec<u32>,
@@ -71,13 +71,12 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
     fn new(heap: &'t Heap<'a>, tree: &'t T, groups: &'t Groups) -> Self {
         let none = vec![0; groups.names.len()];
         let isolates = heap.isolates();
-        let of_type = |(of, group): (&Type, &u32)| match of.kind.is_made_up() {
-            true => Groups::NONE,
-            false => *group,
-        };
-        let of_type = match groups.by.is_of_type() && isolates.is_empty() {
-            true => heap.types.iter().zip(&groups.of_type).map(of_type).collect(),
-            false => Vec::new(),
+        let of_type =
+            |(of, group): (&Type, &u32)| if of.kind.is_made_up() { Groups::NONE } else { *group };
+        let of_type = if groups.by.is_of_type() && isolates.is_empty() {
+            heap.types.iter().zip(&groups.of_type).map(of_type).collect()
+        } else {
+            Vec::new()
         };
         Self { heap, tree, groups, isolates, of_type, end: none.clone(), above: none, late: None }
     }
@@ -102,9 +101,10 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
             return (*group != Groups::NONE).then_some(*group as usize);
         }
         let kind = self.heap.types[type_id.0 as usize].kind;
-        match kind.is_made_up() && !self.isolates.contains(&object) {
-            true => None,
-            false => self.groups.group(self.heap, object, type_id),
+        if kind.is_made_up() && !self.isolates.contains(&object) {
+            None
+        } else {
+            self.groups.group(self.heap, object, type_id)
         }
     }
 

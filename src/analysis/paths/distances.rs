@@ -36,10 +36,7 @@ impl Steps<'_, '_> {
     /// Returns the distance of this object's targets. A path begins after a synthetic object.
     #[inline]
     fn after(&self, object: ObjectId) -> u32 {
-        match self.heap.is_made_up(object) {
-            true => 0,
-            false => self.distances[object.index()] + 1,
-        }
+        if self.heap.is_made_up(object) { 0 } else { self.distances[object.index()] + 1 }
     }
 }
 

@@ -26,7 +26,8 @@ pub(super) trait Marks {
 pub(super) struct Starts {
     made_up: MadeUp,
     /// The rows of the roots that count, in order of preference: globals and static fields are more
-    /// informative than roots on the stack or in the runtime.
+    /// informative than roots on the stack or in the runtime, and all are than words that only may
+    /// be roots.
     pub(super) roots: Vec<usize>,
 }
 
@@ -35,7 +36,7 @@ impl Starts {
         let made_up = MadeUp::of(heap, graph);
         let mut roots: Vec<usize> =
             (0..heap.roots.len()).filter(|row| made_up.is_held(heap.roots[*row].object)).collect();
-        roots.sort_by_key(|row| heap.roots[*row].kind);
+        roots.sort_by_key(|row| (!heap.roots[*row].is_exact, heap.roots[*row].kind));
         Self { made_up, roots }
     }
 }

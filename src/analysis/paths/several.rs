@@ -54,10 +54,7 @@ impl Several<'_, '_, '_> {
         }
         let starts = Starts::of(self.heap, self.graph);
         let found = Backward::new(self, &starts).search(object, k);
-        match found.is_empty() {
-            true => shortest().path(object).into_iter().collect(),
-            false => found,
-        }
+        if found.is_empty() { shortest().path(object).into_iter().collect() } else { found }
     }
 }
 

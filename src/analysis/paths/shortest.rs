@@ -33,7 +33,7 @@ struct Rows<R> {
     rows: Vec<R>,
     /// The search ends when it has reached all of these. None: when it has reached all objects.
     wanted: Option<Vec<ObjectId>>,
-    /// Of ephemerons, by value.
+    /// The holders of ephemerons, by their value.
     holders: FxHashMap<ObjectId, ObjectId>,
 }
 
@@ -132,9 +132,10 @@ impl<'h, 'a> Shortest<'h, 'a> {
 
     fn search(heap: &'h Heap<'a>, graph: &Graph<'_>, wanted: Option<Vec<ObjectId>>) -> Self {
         let starts = Starts::of(heap, graph);
-        let via = match heap.references.len() < u32::EPHEMERON.row() {
-            true => Via::Narrow(Rows::of(heap, graph, &starts, wanted)),
-            false => Via::Wide(Rows::of(heap, graph, &starts, wanted)),
+        let via = if heap.references.len() < u32::EPHEMERON.row() {
+            Via::Narrow(Rows::of(heap, graph, &starts, wanted))
+        } else {
+            Via::Wide(Rows::of(heap, graph, &starts, wanted))
         };
         let mut roots = FxHashMap::default();
         for row in starts.roots {

@@ -1,7 +1,10 @@
 //! Who calls whom: the stacks of a profile with equal functions merged.
 
-use super::{Groups, Selected, Sums};
-use crate::model::profile::{FrameId, StackId, StackIndex, StackTree, ValueColumns, Values};
+use super::{FrameBy, GroupLabel, Groups, Selected, Sums, TopBy, top};
+use crate::model::profile::{
+    CallGraph, FrameId, StackId, StackIndex, StackTree, ValueColumns, Values,
+};
+use rustc_hash::FxHashMap;
 
 /// A function below those that called it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,12 +126,57 @@ impl CallTree {
 impl Focus {
     /// Returns the callers and callees of the wanted functions. A recursive function counts once
     /// per stack, at its outermost frame.
+    ///
+    /// With [calls](crate::model::profile::Profile::calls) instead of stacks, these are the direct
+    /// ones.
     pub fn of(selected: &Selected<'_>, groups: &Groups, wanted: &[bool]) -> Self {
+        if let Some(graph) = &selected.profile.calls {
+            return Self::direct(selected, graph, groups, wanted);
+        }
         let mut callees = CallTree::default();
         callees.grow(selected, groups, |group| {
             wanted.get(group as usize).is_some_and(|wanted| *wanted)
         });
         Self { callers: callers(selected, groups, wanted), callees }
+    }
+
+    /// The functions that call the wanted ones, and those that they call. Calls of a function by
+    /// itself are part of its total already.
+    fn direct(
+        selected: &Selected<'_>,
+        graph: &CallGraph,
+        groups: &Groups,
+        wanted: &[bool],
+    ) -> Self {
+        let (mut callers, mut callees) = (CallTree::default(), CallTree::default());
+        let sums = top(selected, TopBy::Frames(FrameBy::Function)).rows;
+        let numbers: FxHashMap<&GroupLabel, u32> = groups.labels().iter().zip(0..).collect();
+        for row in sums {
+            let group = numbers.get(&row.label).copied();
+            let Some(group) = group.filter(|group| wanted[*group as usize]) else { continue };
+            let node = callees.child(0, group);
+            callees.own.add(node as usize, &row.sums.own);
+            for (tree, node) in [(&mut callees, node), (&mut callers, 0)] {
+                tree.total.add(node as usize, &row.sums.total);
+            }
+            callees.total.add(0, &row.sums.total);
+        }
+        for call in selected.calls(graph) {
+            let (caller, callee) = (groups.of_frame(call.caller), groups.of_frame(call.callee));
+            if caller == callee {
+                continue;
+            }
+            if wanted[callee as usize] {
+                let node = callers.child(0, caller);
+                callers.total.add(node as usize, &call.values);
+            }
+            if wanted[caller as usize] {
+                let node = callees.child(0, caller);
+                let node = callees.child(node, callee);
+                callees.total.add(node as usize, &call.values);
+            }
+        }
+        Self { callers, callees }
     }
 }
 

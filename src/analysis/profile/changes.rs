@@ -34,7 +34,7 @@ impl ProfileChange {
 }
 
 /// Compares two profiles. Returns every row of either, sorted by the change of its self value, then
-/// of its total value.
+/// of its total value; rows that did not change come last.
 pub fn changes(old: Top, new: Top, metrics: (&Metric, &Metric)) -> Vec<ProfileChange> {
     let mut changes: Vec<_> = old
         .rows

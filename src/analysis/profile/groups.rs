@@ -30,13 +30,8 @@ pub struct GroupLabel {
 /// Frames in groups, which are numbered in the order in which the file has them.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    by: FrameBy,
     of_frame: Vec<u32>,
     labels: Vec<GroupLabel>,
-    numbers: FxHashMap<Key, u32>,
-    /// Frames that differ in their keys can have one label: a function of the kernel and one of a
-    /// program, in a file of the same name.
-    known: FxHashMap<GroupLabel, u32>,
 }
 
 /// The properties that frames of one group have in common.
@@ -45,36 +40,28 @@ type Key = (FrameKind, NameId, NameId, u32);
 impl Groups {
     /// Groups the frames of a profile. Frames with the same label are in one group.
     pub fn of(profile: &Profile, by: FrameBy) -> Self {
-        let mut groups = Self::new(by);
-        groups.extend(profile);
-        groups
-    }
-
-    /// No frames yet.
-    pub(super) fn new(by: FrameBy) -> Self {
-        Self {
-            by,
-            of_frame: Vec::new(),
-            labels: Vec::new(),
-            numbers: FxHashMap::default(),
-            known: FxHashMap::default(),
-        }
-    }
-
-    /// Groups the frames that the profile has beyond those that are grouped already, which must
-    /// have the same numbers in it.
-    pub(super) fn extend(&mut self, profile: &Profile) {
-        let by = self.by;
-        for frame in profile.frames.get(self.of_frame.len()..).unwrap_or_default() {
-            let group = *self.numbers.entry(key(frame, by)).or_insert_with(|| {
+        let mut labels = Vec::new();
+        let mut numbers = FxHashMap::<Key, u32>::default();
+        // Frames that differ in their keys can have one label: a function of the kernel and one of
+        // a program, in a file of the same name.
+        let mut known = FxHashMap::<GroupLabel, u32>::default();
+        let mut group = |frame: &ProfileFrame| {
+            *numbers.entry(key(frame, by)).or_insert_with(|| {
                 let label = label(profile, frame, by);
-                *self.known.entry(label.clone()).or_insert_with(|| {
-                    self.labels.push(label);
-                    self.labels.len() as u32 - 1
+                *known.entry(label.clone()).or_insert_with(|| {
+                    labels.push(label);
+                    labels.len() as u32 - 1
                 })
-            });
-            self.of_frame.push(group);
-        }
+            })
+        };
+        let of_frame = match (&profile.calls, by) {
+            (Some(_), FrameBy::Function) => {
+                let frames = (0..profile.frames.len() as u32).map(FrameId);
+                frames.map(|frame| group(&profile.function_of(frame))).collect()
+            }
+            _ => profile.frames.iter().map(group).collect(),
+        };
+        Self { of_frame, labels }
     }
 
     /// The group of a frame.
@@ -91,11 +78,6 @@ impl Groups {
     /// The labels of all groups, by number.
     pub fn labels(&self) -> &[GroupLabel] {
         &self.labels
-    }
-
-    /// As [`Groups::labels`].
-    pub(super) fn into_labels(self) -> Vec<GroupLabel> {
-        self.labels
     }
 }
 

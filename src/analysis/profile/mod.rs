@@ -2,28 +2,37 @@
 //!
 //! * [`Selected`]: the chosen samples of a profile, and the sums of their stacks;
 //! * [`Groups`]: which frames count as one function, file or line;
-//! * [`top()`]: the own and total cost of each function; [`changes()`]: the same for two profiles;
+//! * [`top()`]: the own and total cost of each function; [`changes()`]: the same for two profiles,
+//!   of which one may be of [other folders](moved_folders);
 //! * [`CallTree`]: who calls whom, top-down or around one function; [`prune()`]: the nodes worth
 //!   showing;
-//! * [`places()`]: where functions occur.
+//! * [`places()`]: where functions occur;
+//! * [`hottest()`] and [`slower()`]: the first sentence about one profile, and about two.
 //!
 //! Every analysis takes time in proportion to the distinct stacks, however deep they are. Sums are
 //! [`Values`], so that one pass serves all metrics.
 //!
 //! [`Values`]: crate::model::profile::Values
 
+mod call_totals;
 mod call_tree;
 mod changes;
+mod estimated;
 mod groups;
+mod moved;
 mod places;
 mod pruned;
 mod selected;
 mod top;
+mod verdict;
 
 pub use call_tree::{CallNode, CallTree, Focus};
 pub use changes::{ProfileChange, changes};
+pub use estimated::estimate_stacks;
 pub use groups::{FrameBy, GroupLabel, Groups};
+pub use moved::{MovedFolder, below, moved_folders};
 pub use places::{Place, places};
 pub use pruned::{PruneLimits, PrunedNode, prune};
-pub use selected::{Selected, Sums, share_base};
-pub use top::{Top, TopBy, TopRow, TopSums, top};
+pub use selected::{Selected, Sums};
+pub use top::{Top, TopBy, TopRow, top};
+pub use verdict::{Caller, HottestFunction, Slower, Words, hottest, slower};

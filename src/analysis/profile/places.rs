@@ -17,8 +17,12 @@ pub struct Place {
     pub depth: u32,
 }
 
-/// Returns for each group its heaviest stack by the metric. `None` for groups without samples.
+/// Returns for each group its heaviest stack by the metric. `None` for groups without samples, and
+/// in a profile with [calls](crate::model::profile::Profile::calls) instead of stacks.
 pub fn places(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Vec<Option<Place>> {
+    if selected.profile.calls.is_some() {
+        return vec![None; groups.labels().len()];
+    }
     let stacks = &selected.profile.stacks;
     let depths = stacks.depths();
     // By stack: the heaviest row of all stacks that begin with it.

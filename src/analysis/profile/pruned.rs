@@ -46,9 +46,10 @@ pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<Prun
     // and freed much.
     let weight = |node: u32| {
         let total = tree.total(node);
-        match *metric == Metric::MEMORY {
-            true => total.memory_gained().max(total.memory_freed()),
-            false => total.get(metric).unsigned_abs(),
+        if *metric == Metric::MEMORY {
+            total.memory_gained().max(total.memory_freed())
+        } else {
+            total.get(metric).unsigned_abs()
         }
     };
     let least = limits.min_share * limits.base.unsigned_abs() as f64;

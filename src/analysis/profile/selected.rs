@@ -1,7 +1,7 @@
 //! The chosen samples of a profile, and the sums of their stacks.
 
 use crate::model::profile::{
-    Aggregate, LabelsId, Metric, Profile, ProfileThread, ThreadId, Values,
+    Aggregate, Call, CallGraph, LabelsId, Metric, Profile, ProfileThread, ThreadId, Values,
 };
 use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
@@ -27,11 +27,13 @@ pub struct Selected<'a> {
     pub total: Values,
     /// The sums of those that have no frames.
     pub without_frames: Values,
+    /// Only samples with a number for this metric, if the profile has events of several kinds.
+    only: Option<Metric>,
 }
 
 impl<'a> Selected<'a> {
-    /// Chooses the samples of the selected threads. The metrics and order of the selection have no
-    /// effect.
+    /// Chooses the samples of the selected threads. The order of the selection has no effect, and its
+    /// first metric only with [`Profile::has_separate_values`].
     pub fn of(profile: &'a Profile, selection: &Selection) -> Self {
         let threads = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
         let mut selected = Self {
@@ -40,14 +42,22 @@ impl<'a> Selected<'a> {
             tag: selection.tag.clone(),
             total: Values::default(),
             without_frames: Values::default(),
+            only: profile.has_separate_values.then(|| {
+                let chosen = selection.metrics.first().cloned();
+                chosen.unwrap_or_else(|| profile.default_metric())
+            }),
         };
         let (mut total, mut without_frames) = (Values::default(), Values::default());
+        let mut has_samples = vec![selected.only.is_none(); profile.threads.len()];
         for row in selected.rows() {
+            has_samples[row.thread.index()] = true;
             total.add(&row.values);
             if profile.stacks.leaf(row.stack).is_none() {
                 without_frames.add(&row.values);
             }
         }
+        // Threads that have samples of other metrics only are not among those of this one.
+        selected.threads.iter_mut().zip(has_samples).for_each(|(chosen, has)| *chosen &= has);
         (selected.total, selected.without_frames) = (total, without_frames);
         selected
     }
@@ -75,7 +85,21 @@ impl<'a> Selected<'a> {
 
     /// The sums of each thread in each of its stacks.
     pub fn rows(&self) -> impl Iterator<Item = Aggregate> + '_ {
-        self.profile.aggregate.iter().filter(|row| self.threads[row.thread.index()])
+        self.profile.aggregate.iter().filter(|row| {
+            self.threads[row.thread.index()]
+                && self.only.as_ref().is_none_or(|metric| row.values.get(metric) != 0)
+        })
+    }
+
+    /// The calls of the chosen threads.
+    pub(super) fn calls<'c>(&self, graph: &'c CallGraph) -> impl Iterator<Item = &'c Call> {
+        graph.calls().iter().filter(|call| self.threads[call.thread.index()])
+    }
+
+    /// The number of calls, of a profile that has them instead of stacks.
+    pub fn call_count(&self) -> Option<u64> {
+        let calls = self.calls(self.profile.calls.as_ref()?);
+        Some(calls.fold(0, |sum, call| sum.saturating_add(call.count)))
     }
 
     /// Returns for each stack the sums of all stacks that begin with it, including the stack
@@ -113,15 +137,5 @@ impl<'a> Selected<'a> {
             }
         }
         sums
-    }
-}
-
-/// Returns the base of shares of a metric: the sum of all samples. For changes of memory, whose sum
-/// means little, it is the gained memory, or the freed memory if none was gained.
-pub fn share_base(total: &Values, metric: &Metric) -> i64 {
-    match *metric == Metric::MEMORY {
-        true if total.memory_gained() > 0 => total.get(&Metric::MEMORY_GAINED),
-        true => total.get(&Metric::MEMORY_FREED),
-        false => total.get(metric),
     }
 }

@@ -1,11 +1,13 @@
 //! The cost of each function, file, line, thread or process.
 
+use super::call_totals::CallTotals;
 use super::{FrameBy, GroupLabel, Groups, Selected, Sums};
 use crate::analysis::buckets::Buckets;
 use crate::model::names::Names;
 use crate::model::profile::{Metric, ProfileThread, StackId, StackTree, Values};
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The subject of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,9 @@ impl TopRow {
 pub struct Top {
     /// The rows with a cost, in the order of the file.
     pub rows: Vec<TopRow>,
+    /// Rows whose total is an upper bound, because the profile has calls instead of stacks and these
+    /// call each other in circles.
+    pub bounds: usize,
 }
 
 impl Top {
@@ -68,163 +73,87 @@ impl Top {
 
 /// The cost of every row, recursion counted once for each stack.
 pub fn top(selected: &Selected<'_>, by: TopBy) -> Top {
-    let mut sums = TopSums::new(by);
-    sums.add(selected);
-    sums.finish()
+    match by {
+        TopBy::Frames(by) => of_frames(selected, &Groups::of(selected.profile, by), by),
+        TopBy::Thread => of_threads(selected, |thread, names| {
+            if thread.is_unknown() { "<no thread>".into() } else { thread.label(names).into() }
+        }),
+        TopBy::Process => of_threads(selected, |thread, _| {
+            let process = thread.process();
+            process.map_or("<no process>".to_owned(), |pid| format!("P{pid}")).into()
+        }),
+        TopBy::Tag => {
+            let key = selected.tag.as_deref().unwrap_or_default();
+            of_threads(selected, |thread, _| selected.profile.label_value(thread, key).into())
+        }
+    }
 }
 
-/// The cost of every row in all parts of a profile together. Frames and threads must have the same
-/// numbers in all of them.
-#[derive(Clone, Debug)]
-pub struct TopSums {
-    by: TopBy,
-    /// The frames of all parts so far; `None` where rows are not frames.
-    groups: Option<Groups>,
-    /// The labels of the last part. If rows are not frames, all parts have these labels.
-    labels: Vec<GroupLabel>,
-    /// By label.
-    sums: Vec<Sums>,
-    /// Totals that were added up row by row, and are not in `sums` yet.
-    by_row: RowTotals,
-    /// The sums of the samples that are looked at.
-    pub total: Values,
-    /// The sums of those that have no frames.
-    pub without_frames: Values,
-}
-
-impl TopSums {
-    /// Creates empty sums.
-    pub fn new(by: TopBy) -> Self {
-        let groups = match by {
-            TopBy::Frames(by) => Some(Groups::new(by)),
-            TopBy::Thread | TopBy::Process | TopBy::Tag => None,
-        };
-        Self {
-            by,
-            groups,
-            labels: Vec::new(),
-            sums: Vec::new(),
-            by_row: RowTotals::default(),
-            total: Values::default(),
-            without_frames: Values::default(),
-        }
-    }
-
-    /// Adds a part of a profile.
-    pub fn add(&mut self, selected: &Selected<'_>) {
-        self.total.add(&selected.total);
-        self.without_frames.add(&selected.without_frames);
-        match self.by {
-            TopBy::Frames(by) => {
-                let mut groups = self.groups.take().unwrap_or_else(|| Groups::new(by));
-                groups.extend(selected.profile);
-                self.add_frames(selected, &groups);
-                self.groups = Some(groups);
-            }
-            TopBy::Thread => {
-                self.add_threads(selected, |thread, names| GroupLabel {
-                    name: if thread.is_unknown() {
-                        "<no thread>".into()
-                    } else {
-                        thread.label(names).into()
-                    },
-                    ..GroupLabel::default()
-                });
-            }
-            TopBy::Process => {
-                self.add_threads(selected, |thread, _| GroupLabel {
-                    name: thread
-                        .process()
-                        .map_or("<no process>".to_owned(), |pid| format!("P{pid}"))
-                        .into(),
-                    ..GroupLabel::default()
-                });
-            }
-            TopBy::Tag => {
-                let key = selected.tag.as_deref().unwrap_or_default();
-                self.add_threads(selected, |thread, _| GroupLabel {
-                    name: selected.profile.label_value(thread, key).into(),
-                    ..GroupLabel::default()
-                });
-            }
-        }
-    }
-
-    /// The rows of all.
-    pub fn finish(mut self) -> Top {
-        for (sums, total) in self.sums.iter_mut().zip(self.by_row.totals()) {
-            sums.total.add(&total);
-        }
-        let labels = self.groups.map_or(self.labels, Groups::into_labels);
-        let all = labels.into_iter().zip(self.sums).map(|(label, sums)| TopRow { label, sums });
-        match self.by {
-            TopBy::Frames(_) => Top { rows: all.filter(|row| !row.sums.total.is_zero()).collect() },
-            TopBy::Thread | TopBy::Process | TopBy::Tag => Top { rows: all.collect() },
-        }
-    }
-
-    fn add_threads(
-        &mut self,
-        selected: &Selected<'_>,
-        label: impl Fn(&ProfileThread, &Names) -> GroupLabel,
-    ) {
-        let profile = selected.profile;
-        let mut numbers = HashMap::new();
-        let mut of_thread = vec![0; profile.threads.len()];
-        self.labels.clear();
-        for thread in selected.threads() {
-            let label = label(profile.thread(thread), &profile.names);
-            of_thread[thread.index()] = *numbers.entry(label.clone()).or_insert_with(|| {
-                self.labels.push(label);
-                self.labels.len() - 1
-            });
-        }
-        self.sums.resize(self.labels.len(), Sums::default());
-        for row in selected.rows() {
-            let sums = &mut self.sums[of_thread[row.thread.index()]];
-            sums.own.add(&row.values);
-            sums.total.add(&row.values);
-        }
-    }
-
-    fn add_frames(&mut self, selected: &Selected<'_>, groups: &Groups) {
-        let stacks = &selected.profile.stacks;
-        self.sums.resize(groups.labels().len(), Sums::default());
-        for row in selected.rows() {
-            if let Some(frame) = stacks.leaf(row.stack) {
-                self.sums[groups.of_frame(frame) as usize].own.add(&row.values);
-            }
-        }
-        if stacks.may_repeat() || share_little(selected) {
-            self.add_totals_by_row(selected, groups);
-            return;
-        }
-        let under = selected.under();
-        outermost(stacks, groups, |stack, group| {
-            self.sums[group as usize].total.add(&under[stack.index()])
+fn of_threads(selected: &Selected<'_>, name: impl Fn(&ProfileThread, &Names) -> Arc<str>) -> Top {
+    let profile = selected.profile;
+    let (mut rows, mut numbers) = (Vec::new(), HashMap::new());
+    let mut of_thread = vec![0; profile.threads.len()];
+    for thread in selected.threads() {
+        let name = name(profile.thread(thread), &profile.names);
+        of_thread[thread.index()] = *numbers.entry(Arc::clone(&name)).or_insert_with(|| {
+            let label = GroupLabel { name, ..GroupLabel::default() };
+            rows.push(TopRow { label, sums: Sums::default() });
+            rows.len() - 1
         });
     }
+    for row in selected.rows() {
+        let sums = &mut rows[of_thread[row.thread.index()]].sums;
+        sums.own.add(&row.values);
+        sums.total.add(&row.values);
+    }
+    Top { rows, bounds: 0 }
+}
 
-    /// If stacks share few frames, separate walks take less time than one over all.
-    fn add_totals_by_row(&mut self, selected: &Selected<'_>, groups: &Groups) {
-        let stacks = &selected.profile.stacks;
-        self.by_row.begin(selected, groups.labels().len());
-        for row in selected.rows() {
-            self.by_row.begin_row(&row.values);
-            for frame in stacks.frames(row.stack) {
-                self.by_row.add(groups.of_frame(frame) as usize);
-            }
+fn of_frames(selected: &Selected<'_>, groups: &Groups, by: FrameBy) -> Top {
+    let stacks = &selected.profile.stacks;
+    let mut all = vec![Sums::default(); groups.labels().len()];
+    for row in selected.rows() {
+        if let Some(frame) = stacks.leaf(row.stack) {
+            all[groups.of_frame(frame) as usize].own.add(&row.values);
         }
     }
+    let mut bounds = 0;
+    if selected.profile.calls.is_some() {
+        let totals = CallTotals::of(selected, groups, by);
+        bounds = totals.is_bound.iter().filter(|is_bound| **is_bound).count();
+        all.iter_mut().zip(totals.totals).for_each(|(sums, total)| sums.total = total);
+    } else if share_little(selected) {
+        // Separate walks take less time than one over all.
+        let totals = totals_by_row(selected, groups);
+        all.iter_mut().zip(totals.sums()).for_each(|(sums, total)| sums.total = total);
+    } else {
+        let under = selected.under();
+        outermost(stacks, groups, |stack, group| {
+            all[group as usize].total.add(&under[stack.index()])
+        });
+    }
+    let rows = groups.labels().iter().zip(all).filter(|(_, sums)| !sums.total.is_zero());
+    let rows = rows.map(|(label, sums)| TopRow { label: label.clone(), sums }).collect();
+    Top { rows, bounds }
+}
+
+fn totals_by_row(selected: &Selected<'_>, groups: &Groups) -> RowTotals {
+    let mut totals = RowTotals::new(selected, groups.labels().len());
+    for row in selected.rows() {
+        totals.begin_row(&row.values);
+        for frame in selected.profile.stacks.frames(row.stack) {
+            totals.add(groups.of_frame(frame) as usize);
+        }
+    }
+    totals
 }
 
 /// Sums by group, of which each is added to once in a row at most. A group has as many numbers as
 /// the profile has value types, so that the sums of many groups stay in the processor's cache.
-#[derive(Clone, Debug, Default)]
 struct RowTotals {
-    /// Numbers of a group; 0 before the first part.
+    /// Numbers of a group.
     width: usize,
-    /// By group.
+    /// The value of each group.
     numbers: Vec<i64>,
     /// By group: the last row that has it. The first row is 1.
     last_row: Vec<u32>,
@@ -234,15 +163,12 @@ struct RowTotals {
 }
 
 impl RowTotals {
-    /// Makes room for the groups of a part.
-    fn begin(&mut self, selected: &Selected<'_>, groups: usize) {
+    fn new(selected: &Selected<'_>, groups: usize) -> Self {
         let types = selected.profile.value_types.len();
         // The number of samples comes before those of value types.
-        self.width = if types == 0 { Values::INLINE } else { types + 1 };
-        self.numbers.resize(groups * self.width, 0);
-        self.last_row.clear();
-        self.last_row.resize(groups, 0);
-        self.row = 0;
+        let width = if types == 0 { Values::INLINE } else { types + 1 };
+        let (numbers, last_row) = (vec![0; groups * width], vec![0; groups]);
+        Self { width, numbers, last_row, row: 0, values: Vec::new() }
     }
 
     fn begin_row(&mut self, values: &Values) {
@@ -262,8 +188,8 @@ impl RowTotals {
     }
 
     /// The sums of each group.
-    fn totals(&self) -> impl Iterator<Item = Values> + '_ {
-        self.numbers.chunks(self.width.max(1)).map(Values::of_numbers)
+    fn sums(&self) -> impl Iterator<Item = Values> + '_ {
+        self.numbers.chunks(self.width).map(Values::of_numbers)
     }
 }
 

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 const SINGLE_SHARE: f64 = 0.01;
 
 pub(super) struct Expander<'h, 'a> {
-    heap: &'h Heap<'a>,
+    pub(super) heap: &'h Heap<'a>,
     tree: &'h DominatorTree,
     pub(super) options: TreeOptions,
     /// The first type with the same name and namespace, by type.
@@ -41,7 +41,7 @@ struct Below {
     singles: Vec<u32>,
     /// The others by type, with the bytes that they retain.
     by_type: Vec<(TypeId, Vec<u32>, u64)>,
-    /// By type: its row there, or [`NONE`].
+    /// The row of each type, or [`NONE`].
     rows: Vec<u32>,
     /// Whether there are lines for them.
     shown: bool,
@@ -73,7 +73,7 @@ impl Below {
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
-    /// For the lines of this number of objects, which retain `whole`.
+    /// Prepares the lines of this number of objects, which retain `whole`.
     pub(super) fn new(
         heap: &'h Heap<'a>,
         tree: &'h DominatorTree,
@@ -91,10 +91,8 @@ impl<'h, 'a> Expander<'h, 'a> {
             .collect();
         let share = |share: f64| ((whole as f64 * share).ceil() as u64).max(1);
         let smallest = share(options.min_share);
-        let smallest_single = match options.merge_types {
-            true => u64::MAX,
-            false => share(SINGLE_SHARE).max(smallest),
-        };
+        let smallest_single =
+            if options.merge_types { u64::MAX } else { share(SINGLE_SHARE).max(smallest) };
         let rows = vec![NONE; heap.types.len()];
         Self { heap, tree, options, same, types: by_number, smallest, smallest_single, rows }
     }
@@ -113,6 +111,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             own_bytes: 0,
             total_bytes,
             omitted: Omitted::default(),
+            reference: None,
         };
         Node { parent: 0, line, members, below: Vec::new(), shown: false }
     }

@@ -22,9 +22,10 @@ pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> (
                 false => members.push(child),
                 true => {
                     made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
-                    match tops.isolates.contains(&object) {
-                        true => isolates.push(child),
-                        false => open.push(child),
+                    if tops.isolates.contains(&object) {
+                        isolates.push(child)
+                    } else {
+                        open.push(child)
                     }
                 }
             }
@@ -127,6 +128,7 @@ impl Tops<'_, '_, '_> {
             own_bytes: 0,
             total_bytes,
             omitted: Omitted::default(),
+            reference: None,
         };
         Node { parent: 0, line, members, below, shown: false }
     }

@@ -75,7 +75,7 @@ pub struct Read {
 struct Scan {
     texts: Vec<Hashed>,
     blocks: Vec<Hashed>,
-    /// By length instead of a hash: they are equal if that is.
+    /// Blocks of zeros. They are equal if their lengths are, which need no hash.
     zeros: Vec<(u64, ObjectId)>,
     tails: Vec<(ObjectId, u64)>,
 }
@@ -162,7 +162,6 @@ impl Contents {
         let Read { found, of_texts: Some(of_texts) } = read else { return Self::default() };
         let is_memory = |object: ObjectId| {
             of_texts.contains(object)
-                && !is_text(heap, object)
                 && tree.dominator(object).is_some_and(|holder| is_text(heap, holder))
         };
         let counts = |object: ObjectId| {
@@ -201,7 +200,7 @@ impl Contents {
 /// Objects with equal values.
 #[derive(Default)]
 struct Grouped {
-    /// By value, those that waste most first.
+    /// A group for each value, those that waste most first.
     groups: Vec<Copies>,
     /// The objects.
     copies: Vec<Copy>,
@@ -268,6 +267,8 @@ impl Scan {
     fn add(&mut self, heap: &Heap<'_>, object: ObjectId) {
         let kind = heap.type_of(object).kind;
         match kind {
+            // The text of a number in snapshots of V8.
+            TypeKind::Text if heap.shallow_bytes(object) == 0 => return,
             TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => return,
             TypeKind::Text => {}
             // Bytes with references in them are not plain contents.
@@ -275,11 +276,9 @@ impl Scan {
             _ => {}
         }
         match heap.value(object) {
-            // What of a text was cut off is not known to be equal.
-            Value::Text { text, length }
-                if kind == TypeKind::Text && is_complete(&text, length) =>
-            {
-                self.texts.push(Hashed::of(text.as_bytes(), object));
+            Value::Text { text, length } if kind == TypeKind::Text => {
+                let text = whole_text(heap, object, text, length);
+                self.texts.extend(text.map(|text| Hashed::of(&text, object)));
             }
             Value::Bytes(bytes) if kind != TypeKind::Text && bytes.len() >= LEAST_BLOCK => {
                 let tail = zeros(&bytes);
@@ -323,6 +322,32 @@ fn joined<T: std::marker::Copy>(
     all
 }
 
+/// Bytes that are the same for equal texts only. What of a text was cut off is not known to be
+/// equal, unless its length and a hash of all of it are.
+fn whole_text<'v>(
+    heap: &Heap<'_>,
+    object: ObjectId,
+    text: Cow<'v, str>,
+    length: u64,
+) -> Option<Cow<'v, [u8]>> {
+    if is_complete(&text, length) {
+        return Some(match text {
+            Cow::Borrowed(text) => text.as_bytes().into(),
+            Cow::Owned(text) => text.into_bytes().into(),
+        });
+    }
+    if length == Value::UNKNOWN_LENGTH {
+        return None;
+    }
+    let hash = heap.whole_text_hash(object)?;
+    let mut bytes = text.into_owned().into_bytes();
+    // No text of UTF-8 has this byte.
+    bytes.push(0xff);
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(&hash.to_le_bytes());
+    Some(bytes.into())
+}
+
 /// Whether the file has all of a text.
 fn is_complete(text: &str, length: u64) -> bool {
     text.len() as u64 >= length && (text.is_ascii() || text.encode_utf16().count() as u64 >= length)
@@ -349,10 +374,7 @@ fn grouped<'v>(values: impl Iterator<Item = (Cow<'v, [u8]>, ObjectId)>) -> Vec<V
     // are told apart by hashes that nobody can foresee.
     let mut others: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
     for (value, object) in values {
-        let place = match value == first {
-            true => 0,
-            false => *others.entry(value).or_insert(found.len()),
-        };
+        let place = if value == first { 0 } else { *others.entry(value).or_insert(found.len()) };
         if place == found.len() {
             found.push(Vec::new());
         }
@@ -364,8 +386,7 @@ fn grouped<'v>(values: impl Iterator<Item = (Cow<'v, [u8]>, ObjectId)>) -> Vec<V
 /// The bytes of a text or block.
 fn contents<'h>(heap: &'h Heap<'_>, object: ObjectId) -> Option<Cow<'h, [u8]>> {
     match heap.value(object) {
-        Value::Text { text: Cow::Borrowed(text), .. } => Some(text.as_bytes().into()),
-        Value::Text { text: Cow::Owned(text), .. } => Some(text.into_bytes().into()),
+        Value::Text { text, length } => whole_text(heap, object, text, length),
         Value::Bytes(bytes) => Some(bytes),
         _ => None,
     }

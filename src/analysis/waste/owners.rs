@@ -37,7 +37,7 @@ impl Owner {
 
 /// Wasted objects whose holders are to be found.
 pub(super) struct Owners {
-    /// In the order of objects, each once.
+    /// Items in the order of their objects, each object once.
     items: Vec<Item>,
     /// The objects of the items, and the number of items before each word of the set.
     set: ObjectSet,

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 /// alive, but never more than the live heap.
 ///
 /// For profiles, RULE is FUNCTION.COLUMN=LIMIT. FUNCTION is a glob that matches function names or
-/// `file:name`. COLUMN is self, total or samples. LIMIT is a time, a size, a number of samples, or
-/// a percentage of the total of the metric (--metric).
+/// `file:name`. COLUMN is self, total, share (of total) or samples. LIMIT is a time, a size, a
+/// number of samples, or a percentage of the total of the metric (--metric).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool check app.heapdump || echo inconsistent
@@ -30,7 +30,10 @@ use std::path::PathBuf;
   dumptool check app.hprof --max '*HashMap$Node.count=100000' --max 'total.shallow=1GiB'
   dumptool check after.hprof --max-growth '*Session.retained=5%' --against before.hprof
   dumptool check app.dartheap --none '_LeakedTimer'
-  dumptool check profile.mojo --max 'main.py:slow.total=30%' --max 'json.py:*.self=200ms'")]
+  dumptool check app.hprof --none-suspect 25%
+  dumptool check profile.mojo --max 'main.py:slow.share=30%' --max 'json.py:*.self=200ms'
+  dumptool check profile.mojo --max-each '*.self=500ms'
+  dumptool check new.mojo --max-growth 'main.py:*.total=10%' --against old.mojo --normalize")]
 pub(in crate::cli) struct CheckArgs {
     /// Dumps or profiles to check; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
@@ -50,6 +53,9 @@ pub(in crate::cli) struct RuleOptions {
     /// Upper limit: `TYPE.retained=10MiB`, `TYPE.count=1000`, `total.shallow=1GiB`
     #[arg(long, value_name = "RULE")]
     pub(in crate::cli) max: Vec<String>,
+    /// Upper limit for each type or function that matches: `*.self=500ms`, `*.retained=10MiB`
+    #[arg(long, value_name = "RULE")]
+    pub(in crate::cli) max_each: Vec<String>,
     /// Upper limit for the growth since the dump given with --against: `TYPE.count=5%`,
     /// `total.retained=10MiB`
     #[arg(long, value_name = "RULE", requires = "against")]
@@ -57,10 +63,17 @@ pub(in crate::cli) struct RuleOptions {
     /// Older dump to compare with
     #[arg(long, value_name = "OLD", requires = "max_growth")]
     pub(in crate::cli) against: Option<PathBuf>,
+    /// Scale the older profile to the total of the new one, so that shares are compared (profiles)
+    #[arg(long, requires = "max_growth")]
+    pub(in crate::cli) normalize: bool,
     /// Fail if there are live objects of these types
     #[arg(long, value_name = "TYPE")]
     pub(in crate::cli) none: Vec<String>,
-    /// Fail a --max or --max-growth rule that matches no type or function (default: it passes with
+    /// Fail if one owner holds more than this share of the live heap, such as `25%` (heaps; see
+    /// `top --suspects`)
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    pub(in crate::cli) none_suspect: Option<f64>,
+    /// Fail a --max, --max-each or --max-growth rule that matches no type or function (default: it passes with
     /// a warning)
     #[arg(long)]
     pub(in crate::cli) strict: bool,
@@ -69,6 +82,19 @@ pub(in crate::cli) struct RuleOptions {
 impl RuleOptions {
     /// Whether any rule was given.
     pub(in crate::cli) fn given(&self) -> bool {
-        !(self.max.is_empty() && self.max_growth.is_empty() && self.none.is_empty())
+        let limits = [&self.max, &self.max_each, &self.max_growth, &self.none];
+        limits.into_iter().any(|rules| !rules.is_empty()) || self.none_suspect.is_some()
     }
+}
+
+/// Reads a share: `25%` or `0.25`.
+fn parse_share(text: &str) -> Result<f64, &'static str> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    share
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or("expected a share of the live heap, such as 25% or 0.25")
 }

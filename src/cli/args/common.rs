@@ -26,10 +26,19 @@ pub(in crate::cli) struct Common {
     /// before they start
     #[arg(long, global = true, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_memory: Option<u64>,
+    /// Maximum processor time in seconds (default: 8 for each MiB of input). For `query`, also the
+    /// time that the statement may take
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(in crate::cli) timeout: Option<u64>,
     /// Keep large columns in unnamed temporary files in DIR, for heaps that do not fit into memory
     /// (Linux). Slower; the limit is then the free space in DIR
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(in crate::cli) spill: Option<PathBuf>,
+    /// Program, or folder of programs, libraries and their debug files, for the names of functions of
+    /// profiles with addresses only (pprof, perf-data). Searched by build id, name and path, before the
+    /// files that the profile names. May be repeated
+    #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) symbols: Vec<PathBuf>,
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,

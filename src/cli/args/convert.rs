@@ -5,7 +5,7 @@ use super::profile::ProfileOptions;
 use super::tree::parse_share;
 // What a conversion writes. The `OutputFormat` of the command line is how it prints its results.
 pub(in crate::cli) use crate::output::OutputFormat as Target;
-use crate::output::tables::{Table, TextLimit};
+use crate::tables::{Table, TextLimit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -72,9 +72,9 @@ pub(in crate::cli) struct ConvertArgs {
     #[arg(long, value_name = "N", value_parser = parse_text_limit)]
     pub(in crate::cli) text: Option<TextLimit>,
     /// Remove contents so that the output can be shared (heaps): texts become asterisks (with
-    /// `hash`, numbers that equal texts share), other values become zero, names of threads and keys
-    /// become numbers. Names of types, fields, functions and files stay, as do sizes, references
-    /// and lengths
+    /// `hash`, numbers that equal texts share), other values become zero, names of threads, keys of
+    /// maps and properties of JavaScript become numbers. Names of types, fields, functions and files
+    /// stay, as do sizes, references and lengths
     #[arg(
         long,
         value_enum,
@@ -85,6 +85,10 @@ pub(in crate::cli) struct ConvertArgs {
         conflicts_with = "base"
     )]
     pub(in crate::cli) redact: Option<RedactArg>,
+    /// With --redact, keep properties, keys and symbols of JavaScript that look like identifiers,
+    /// and URLs in names of native nodes. A program may have used a user's name as a key
+    #[arg(long, requires = "redact")]
+    pub(in crate::cli) keep_names: bool,
     /// Combine subtrees with a smaller share of the live bytes into one frame when a heap becomes
     /// stacks (default: 0.001%)
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
@@ -123,9 +127,10 @@ fn parse_target() -> impl TypedValueParser<Value = Target> {
 
 /// Reads the name of a table.
 fn parse_table() -> impl TypedValueParser<Value = Table> {
-    let values = Table::ALL.map(|table| PossibleValue::new(table.name()).help(table.summary()));
+    let tables = Table::ALL.iter();
+    let values = tables.map(|table| PossibleValue::new(table.name()).help(table.summary()));
     PossibleValuesParser::new(values).try_map(|name| {
-        Table::ALL.into_iter().find(|table| table.name() == name).ok_or("no such table")
+        Table::ALL.iter().copied().find(|table| table.name() == name).ok_or("no such table")
     })
 }
 

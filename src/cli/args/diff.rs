@@ -32,7 +32,7 @@ pub(in crate::cli) struct DiffArgs {
     #[arg(hide = true)]
     pub(in crate::cli) more: Vec<PathBuf>,
     /// Group by type (default), namespace, package-root, root or size-class (heaps); function
-    /// (default), file, line, thread or process (profiles)
+    /// (default), file, line, thread, process, class or state (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
@@ -49,6 +49,10 @@ pub(in crate::cli) struct DiffArgs {
     /// Scale the old profile to the total of the new one, so that shares are compared
     #[arg(long, help_heading = "Profiles")]
     pub(in crate::cli) normalize: bool,
+    /// Remove this folder from the paths of files, such as a checkout or a virtual environment; may
+    /// be repeated (default: a guess, which is printed)
+    #[arg(long, value_name = "PREFIX", help_heading = "Profiles")]
+    pub(in crate::cli) trim_path: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }
@@ -58,7 +62,7 @@ pub(in crate::cli) struct DiffArgs {
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct DiffHeapOptions {
     /// Objects to count: live (default), all or unreachable. Without a value, compare single
-    /// objects by class and identity hash (Dart)
+    /// objects: by id (V8), address (Ruby, Perl, Python, Go), or class and identity hash (Dart)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHICH", num_args = 0..=1, require_equals = true,
           default_missing_value = "identity")]
     pub(in crate::cli) objects: Option<DiffObjectsArg>,
@@ -126,6 +130,6 @@ pub(in crate::cli) enum DiffObjectsArg {
     All,
     /// Objects not reachable from the roots
     Unreachable,
-    /// Single objects, by class and identity hash
+    /// Single objects, by id, address, or class and identity hash
     Identity,
 }

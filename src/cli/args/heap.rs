@@ -1,6 +1,7 @@
 //! Options for commands that load a heap.
 
-use crate::input::load::{LayoutChoice, NodeSizes};
+use crate::input::Format;
+use crate::input::load::{LayoutChoice, NodeSizes, PlainObjectTypes, SnapshotChoice};
 use crate::output::syntax::shell_word;
 use clap::{Args, ValueEnum};
 use std::fmt;
@@ -10,8 +11,8 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct HeapOptions {
-    /// Snapshot to use if the file has several (mvmheap): a number from 0, or `last` for the last
-    /// complete one (default)
+    /// Snapshot to use if the file has several (mvmheap, massif): a number from 0, or `last` for the
+    /// last complete one (default; the peak in massif)
     #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     #[command(flatten)]
@@ -59,6 +60,10 @@ pub(in crate::cli) struct LoadArgs {
     /// them
     #[arg(long, value_name = "WHOSE", value_enum, hide_possible_values = true)]
     sizes: Option<SizesArg>,
+    /// Count plain objects (V8) as one type, `Object`, and not by their properties, such as
+    /// `{etag, data}`
+    #[arg(long)]
+    join_objects: bool,
     /// Executable that wrote the dump (Go), for the names of types, fields, globals and local
     /// variables. For a stripped program, use an unstripped build of the same source with the same
     /// toolchain and flags
@@ -78,12 +83,22 @@ impl LoadArgs {
         self.roots.unwrap_or(RootsArg::Default)
     }
 
+    /// Returns whether a choice of roots was given.
+    pub(in crate::cli) fn choice_given(&self) -> bool {
+        self.roots.is_some()
+    }
+
     /// Returns which sizes objects have.
     pub(in crate::cli) fn sizes(&self) -> NodeSizes {
         match self.sizes {
             Some(SizesArg::Devtools) => NodeSizes::Devtools,
             Some(SizesArg::File) | None => NodeSizes::File,
         }
+    }
+
+    /// Returns which types plain objects have.
+    pub(in crate::cli) fn plain_objects(&self) -> PlainObjectTypes {
+        if self.join_objects { PlainObjectTypes::One } else { PlainObjectTypes::ByProperties }
     }
 
     /// Returns the parts of the layout that were given.
@@ -117,17 +132,36 @@ impl LoadArgs {
         ];
         let words = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
         let words: String = words.map(|(option, value)| format!(" {option} {value}")).collect();
-        words + if self.no_guess { " --no-guess" } else { "" }
+        let flags = [("--join-objects", self.join_objects), ("--no-guess", self.no_guess)];
+        let flags = flags.into_iter().filter(|(_, given)| *given);
+        words + &flags.map(|(flag, _)| format!(" {flag}")).collect::<String>()
+    }
+
+    /// Returns each option with whether it was given and the only format that has it.
+    pub(in crate::cli) fn of_formats(&self) -> [(&'static str, bool, Format); 5] {
+        [
+            ("--roots", self.roots.is_some(), Format::Go),
+            ("--layout", self.layout.is_some(), Format::Hprof),
+            ("--sizes", self.sizes.is_some(), Format::Heapsnapshot),
+            ("--join-objects", self.join_objects, Format::Heapsnapshot),
+            ("--exe", self.exe.is_some(), Format::Go),
+        ]
     }
 
     /// Returns each option with whether it was given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 4] {
-        [
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 5] {
+        self.of_formats().map(|(name, given, _)| (name, given))
+    }
+
+    /// Returns the first option that counting objects in one pass has no use for: it takes the
+    /// references, which are not read.
+    pub(in crate::cli) fn needs_references(&self) -> Option<&'static str> {
+        let needing = [
             ("--roots", self.roots.is_some()),
-            ("--layout", self.layout.is_some()),
-            ("--sizes", self.sizes.is_some()),
+            ("--sizes", self.sizes() == NodeSizes::Devtools),
             ("--exe", self.exe.is_some()),
-        ]
+        ];
+        needing.into_iter().find_map(|(name, given)| given.then_some(name))
     }
 }
 
@@ -177,6 +211,16 @@ pub(in crate::cli) enum Snapshot {
     Number(u64),
     /// The last complete snapshot.
     Last,
+}
+
+impl Snapshot {
+    /// The choice for a reader.
+    pub(in crate::cli) fn choice(self) -> SnapshotChoice {
+        match self {
+            Self::Number(number) => SnapshotChoice::Number(number),
+            Self::Last => SnapshotChoice::Last,
+        }
+    }
 }
 
 impl std::str::FromStr for Snapshot {

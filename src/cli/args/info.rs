@@ -12,6 +12,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   dumptool info app.heapdump
   dumptool info --format json *.mojo | jq '.[].profile.samples'
+  dumptool info --verdict app.hprof       and what holds the memory
   dumptool info --quick big.mvmheap       read only the summary blocks
   curl -s host/heap | dumptool info -
 
@@ -39,6 +40,10 @@ pub(in crate::cli) struct InfoArgs {
     /// Omit guessed types (Go, with --exe)
     #[arg(long, requires = "exe")]
     pub(in crate::cli) no_guess: bool,
+    /// Also say what holds the memory, as the first line of `top --suspects` does, or which function
+    /// of a profile costs most, as the first line of `top` does. Builds the object graph
+    #[arg(long, conflicts_with = "quick")]
+    pub(in crate::cli) verdict: bool,
 }
 
 /// Print every record in file order, one line each, with its offset
@@ -49,7 +54,8 @@ pub(in crate::cli) struct InfoArgs {
   dumptool cat profile.mojo -n 20
   dumptool cat app.heapdump --record goroutine,stack_frame
   dumptool cat app.dartheap --format jsonl --record object | jq 'select(.shallow_size > 1000)'
-  dumptool cat app.heapdump --offset 0x1f00 -n 1 --contents")]
+  dumptool cat app.heapdump --offset 0x1f00 -n 1 --contents
+  dumptool cat app.jfr --type 'jdk.GC*'          events of these types")]
 pub(in crate::cli) struct CatArgs {
     /// Dump or profile to read; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -57,6 +63,9 @@ pub(in crate::cli) struct CatArgs {
     /// Only records with these names (`info --records` lists them)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(in crate::cli) record: Vec<String>,
+    /// Only events whose type matches (jfr), such as `--type 'jdk.GC*'`
+    #[arg(long = "type", value_name = "GLOB")]
+    pub(in crate::cli) type_glob: Option<String>,
     /// Maximum number of records (0 = all)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 /// Answer an AI assistant's questions about dumps, over the Model Context Protocol (MCP)
 ///
 /// Reads requests from standard input and writes answers to standard output; the assistant starts it
-/// as a subprocess. Its tools are `info`, `top`, `tree`, `path`, `show`, `find`, `diff`, `threads`,
-/// `waste`, `suspects` (`top --suspects`) and `check`, with the arguments of the command line. They
-/// answer with the documents that `--format json` prints. A dump is loaded once and stays in memory
+/// as a subprocess. Its tools are `info`, `top`, `tree`, `path`, `show`, `find`, `diff`, `growth`,
+/// `threads`, `waste`, `query`, `suspects` (`top --suspects`), `check` and `convert`, with the
+/// arguments of the command line. They answer with the documents that `--format json` prints. A dump is loaded once and stays in memory
 /// between requests; one that has changed is loaded again.
 ///
-/// Tools only read, and only the files given here or below a folder given with --allow. Symbolic
-/// links count as the files that they point to.
+/// Tools read only the files given here or below a folder given with --allow. Symbolic links count as
+/// the files that they point to. Only `convert` writes: a file that did not exist, below such a folder.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   claude mcp add dumptool -- dumptool mcp /srv/app.hprof

@@ -20,7 +20,8 @@ mod top;
 mod tree;
 mod waste;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use super::Command;
+use clap::{Args, Parser, ValueEnum};
 
 pub(in crate::cli) use check::{CheckArgs, RuleOptions};
 pub(in crate::cli) use common::{Color, Common, OutputFormat};
@@ -63,6 +64,7 @@ pub(in crate::cli) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  dumptool app.hprof                        summary of a dump, and what holds the memory
   dumptool info app.mvmheap                 summary of a dump
   dumptool cat profile.mojo | less          every record with its offset
   dumptool top app.heapdump                 what holds the memory, or where the time goes
@@ -84,33 +86,6 @@ gzip and zstd input.
 
 Exit status: 0 success, 1 a check failed, 2 usage error, 3 input error, 4 output error.";
 
-#[derive(Debug, Subcommand)]
-pub(in crate::cli) enum Command {
-    Info(InfoArgs),
-    Cat(CatArgs),
-    Top(TopArgs),
-    Tree(TreeArgs),
-    Path(PathArgs),
-    Show(ShowArgs),
-    Find(FindArgs),
-    Threads(ThreadsArgs),
-    Waste(WasteArgs),
-    Query(QueryArgs),
-    Report(ReportArgs),
-    Serve(ServeArgs),
-    Mcp(McpArgs),
-    Diff(DiffArgs),
-    Growth(GrowthArgs),
-    Check(CheckArgs),
-    Convert(ConvertArgs),
-    /// List the input and output formats
-    Formats,
-    Completions(CompletionsArgs),
-    /// Print the manual page (roff)
-    #[command(after_help = "Examples:\n  dumptool man > ~/.local/share/man/man1/dumptool.1")]
-    Man,
-}
-
 /// Print a shell completion script
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
@@ -120,6 +95,10 @@ pub(in crate::cli) struct CompletionsArgs {
     /// Shell that will use the script
     pub(in crate::cli) shell: clap_complete::Shell,
 }
+
+// Without a comment for documentation, which would become the help of the command.
+#[derive(Args, Debug)]
+pub(in crate::cli) struct NoArgs {}
 
 #[cfg(test)]
 mod tests {

@@ -41,14 +41,17 @@ pub(in crate::cli) struct ShowArgs {
   dumptool path app.heapdump 0xc000514060
   dumptool path -k 5 app.dartheap 4711
   dumptool path -k 5 --dot app.heapdump 0xc000514060 | dot -Tsvg > paths.svg
-  dumptool path --type '*Session*' app.heapdump  merge the paths of all objects of these types")]
+  dumptool path --type '*Session*' app.heapdump  merge the paths of all objects of these types
+  dumptool path app.jfr                       objects that were sampled and stayed alive (jfr)")]
 pub(in crate::cli) struct PathArgs {
     /// Heap dump to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
     /// Object as other commands print it: an address (inside the object is enough) or a number,
     /// with or without `#`
-    #[arg(value_name = "OBJECT", required_unless_present = "type")]
+    ///
+    /// Recordings (jfr) need none: all sampled objects are shown
+    #[arg(value_name = "OBJECT")]
     pub(in crate::cli) object: Option<String>,
     /// Maximum number of paths
     #[arg(short = 'k', long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]

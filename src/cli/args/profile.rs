@@ -1,5 +1,6 @@
 //! Options for commands that read profiles.
 
+use crate::input::load::MetricChoice;
 use clap::Args;
 
 /// Selects the samples and the metric of a profile.
@@ -14,16 +15,31 @@ pub(in crate::cli) struct ProfileOptions {
     /// Only samples of this thread: its id, its name, or its label in tables (P18851;T0:18853)
     #[arg(long, value_name = "THREAD")]
     pub(in crate::cli) thread: Option<String>,
-    /// Only samples with this label, such as `--where request=17`; may be repeated (pprof)
+    /// Only samples with this label, such as `--where request=17`; may be repeated (pprof, jfr)
     #[arg(long = "where", value_name = "KEY=VALUE", value_parser = label)]
     pub(in crate::cli) labels: Vec<(String, String)>,
-    /// Group by the values of this label (pprof; `top`, `diff`), or make them the outermost frames
-    /// (`tree`, `convert`)
+    /// Only events of this type (jfr), such as `--event jdk.FileRead`: as `--where event=NAME`
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) event: Option<String>,
+    /// Group by the values of this label (pprof, jfr; `top`, `diff`), or make them the outermost
+    /// frames (`tree`, `convert`)
     #[arg(long, value_name = "KEY")]
     pub(in crate::cli) tag: Option<String>,
     /// Only samples of this process
     #[arg(long, value_name = "PID")]
     pub(in crate::cli) pid: Option<u64>,
+    /// Keep the frames that the profile asks to leave out (pprof: drop_frames, keep_frames), and the
+    /// functions of allocators (malloc, operator new), which otherwise count as their callers
+    #[arg(long)]
+    pub(in crate::cli) all_frames: bool,
+    /// Show the numbers of the samples, instead of those scaled to all allocations (jemalloc,
+    /// gperftools)
+    #[arg(long)]
+    pub(in crate::cli) raw_counts: bool,
+    /// Split the costs of functions among their callers, for a file that has calls but no stacks
+    /// (callgrind): the stacks are estimated
+    #[arg(long)]
+    pub(in crate::cli) estimate: bool,
 }
 
 fn label(text: &str) -> Result<(String, String), &'static str> {
@@ -32,19 +48,39 @@ fn label(text: &str) -> Result<(String, String), &'static str> {
 }
 
 impl ProfileOptions {
+    /// These options, grouped by a label that `--by` names.
+    pub(in crate::cli) fn grouped(&self, key: Option<&'static str>) -> Self {
+        let tag = self.tag.clone().or(key.map(str::to_owned));
+        Self { tag, ..self.clone() }
+    }
+
+    /// Whether the numbers and the stacks are those that are shown without options.
+    pub(in crate::cli) fn is_usual(&self) -> bool {
+        !self.raw_counts && !self.estimate
+    }
+
+    /// The metrics whose samples are needed. Those of a label may be of any metric.
+    pub(in crate::cli) fn metrics(&self) -> MetricChoice<'_> {
+        let selects = self.event.is_some() || self.tag.is_some() || !self.labels.is_empty();
+        match &self.metric {
+            _ if selects || self.thread.is_some() || self.pid.is_some() => MetricChoice::All,
+            Some(name) => MetricChoice::Named(name),
+            None => MetricChoice::Main,
+        }
+    }
+
     /// Returns each option with whether it was given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 5] {
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 9] {
         [
             ("--metric", self.metric.is_some()),
             ("--thread", self.thread.is_some()),
             ("--where", !self.labels.is_empty()),
+            ("--event", self.event.is_some()),
             ("--tag", self.tag.is_some()),
             ("--pid", self.pid.is_some()),
+            ("--all-frames", self.all_frames),
+            ("--raw-counts", self.raw_counts),
+            ("--estimate", self.estimate),
         ]
-    }
-
-    /// Whether the options select only some threads.
-    pub(in crate::cli) fn selects(&self) -> bool {
-        self.thread.is_some() || self.pid.is_some() || !self.labels.is_empty()
     }
 }

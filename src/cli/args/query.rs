@@ -33,10 +33,10 @@ pub(in crate::cli) struct QueryArgs {
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
     /// Newer dump or profile
-    #[arg(value_name = "NEW")]
+    #[arg(id = "new", value_name = "NEW")]
     pub(in crate::cli) second: Option<String>,
     /// One SQL statement; `-` reads it from standard input. Without it, lists the tables
-    #[arg(value_name = "SQL")]
+    #[arg(id = "sql", value_name = "SQL")]
     pub(in crate::cli) third: Option<String>,
     /// Maximum number of rows (0 = all; default: 1000 in tables, markdown and json, all in jsonl
     /// and csv)

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 /// List threads, goroutines or isolates with their stacks, and what only they keep alive
 ///
-/// Threads in the same state with equal stacks share a line with a count. RETAINED is the memory
+/// Threads in the same state with equal stacks share a line with a count. ONLY HERE is the memory
 /// that only these threads keep alive: through the local variables of their frames, and through
 /// what the runtime holds for them (a thread object, deferred calls, static fields of an isolate).
-/// Objects that another root also reaches do not count.
+/// Objects that another root also reaches do not count. RETAINED adds the memory that the thread
+/// objects retain where something else reaches them, too, as an executor reaches its threads with
+/// their thread-local values. Where both are equal, there is only RETAINED.
 ///
 /// WAIT is the minimum time that a goroutine has waited. Go records when a garbage collection first
 /// saw it wait; dumptool counts from then to the latest such time in the dump. STACK shows the

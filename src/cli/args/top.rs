@@ -26,7 +26,7 @@ use std::path::PathBuf;
   dumptool top --by root app.mvmheap             what only one kind of root keeps alive
   dumptool top --by loader app.hprof             loaders, and classes defined more than once
   dumptool top --by site app.heapdump            where live objects were allocated
-  dumptool top --by generation app.json          when live objects were allocated (Ruby)
+  dumptool top --by generation app.json          when live objects were allocated (Ruby, V8)
   dumptool top --snapshot all app.mvmheap        growth of types over all snapshots
   dumptool top --quick huge.hprof                count and size, without retained sizes
   dumptool top --suspects app.heapdump           likely leaks and waste
@@ -34,6 +34,7 @@ use std::path::PathBuf;
   dumptool top profile.mojo                      which functions take the time
   dumptool top --cum --thread 22312 profile.mojo
   dumptool top --by line --metric cpu profile.mojo
+  dumptool top --metric alloc --by class app.jfr
 
 With --by root, each group shows the objects that only its roots can reach. The row `held by more than one root`
 shows the rest, so that the rows add up to the live heap.
@@ -44,7 +45,7 @@ pub(in crate::cli) struct TopArgs {
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
     /// Group by type (default), namespace, package-root, root, size-class, loader, site or generation (heaps);
-    /// function (default), file, line, thread or process (profiles)
+    /// function (default), file, line, thread, process, class or state (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
@@ -77,10 +78,11 @@ pub(in crate::cli) struct TopHeapOptions {
     /// Count objects and bytes in one pass, without retained sizes
     #[arg(long, visible_alias = "no-retained", conflicts_with_all = ["objects", "suspects"])]
     pub(in crate::cli) quick: bool,
-    /// Show likely leaks and wasted memory, each with a path from a root
+    /// Show likely leaks and wasted memory, each with a path from a root. Of native heap profiles
+    /// (heaptrack, dhat …), who allocated what leaked or was never used
     #[arg(long, conflicts_with_all = ["by", "sort", "objects"])]
     pub(in crate::cli) suspects: bool,
-    /// Snapshot to use if the file has several (mvmheap): a number from 0, `last` for the last
+    /// Snapshot to use if the file has several (mvmheap, massif): a number from 0, `last` for the last
     /// complete one (default), or `all` for growth over all snapshots
     #[arg(long, value_name = "N|last|all", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshots>,
@@ -94,6 +96,7 @@ pub(in crate::cli) enum ByArg {
     /// Heaps: a type
     Type,
     /// Heaps: a library, package or file
+    #[value(alias = "package")]
     Namespace,
     /// Heaps: the first parts of a library or package, such as `package:sass` or `com.example`
     PackageRoot,
@@ -105,7 +108,8 @@ pub(in crate::cli) enum ByArg {
     Loader,
     /// Heaps: the place that allocated them (Go, V8, Ruby, Java 8)
     Site,
-    /// Heaps: the number of garbage collections before they were allocated (Ruby)
+    /// Heaps: the number of garbage collections before they were allocated (Ruby), or of samples
+    /// of a recording (V8)
     Generation,
     /// Profiles: a function
     Function,
@@ -117,6 +121,10 @@ pub(in crate::cli) enum ByArg {
     Thread,
     /// Profiles: a process
     Process,
+    /// Profiles: the class that an event is about (jfr), such as that of the allocated object
+    Class,
+    /// Profiles: the state of the thread (jfr)
+    State,
 }
 
 impl ByArg {
@@ -131,9 +139,22 @@ impl ByArg {
             | Self::Loader
             | Self::Site
             | Self::Generation => Kind::Heap,
-            Self::Function | Self::File | Self::Line | Self::Thread | Self::Process => {
-                Kind::Profile
-            }
+            Self::Function
+            | Self::File
+            | Self::Line
+            | Self::Thread
+            | Self::Process
+            | Self::Class
+            | Self::State => Kind::Profile,
+        }
+    }
+
+    /// The key of the label by which samples are grouped, if they are.
+    pub(in crate::cli) fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Class => Some("class"),
+            Self::State => Some("state"),
+            _ => None,
         }
     }
 
@@ -153,6 +174,8 @@ impl ByArg {
             Some(Self::Line) => "--by line",
             Some(Self::Thread) => "--by thread",
             Some(Self::Process) => "--by process",
+            Some(Self::Class) => "--by class",
+            Some(Self::State) => "--by state",
             None => "--by",
         };
         (name, by.is_some_and(|by| by.kind() == kind))

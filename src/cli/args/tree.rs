@@ -35,7 +35,7 @@ pub(in crate::cli) struct TreeArgs {
     /// Show only what this object retains: an address, or a number with or without `#`
     #[arg(value_name = "OBJECT", conflicts_with_all = ["type", "namespace", "exclude"])]
     pub(in crate::cli) object: Option<String>,
-    /// Minimum share of the whole that a line must have
+    /// Minimum share of the whole that a line must have; with --focus, of the functions in focus
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = parse_share)]
     pub(in crate::cli) min_share: f64,
     /// Maximum number of levels
@@ -44,15 +44,10 @@ pub(in crate::cli) struct TreeArgs {
     /// Maximum number of lines (0 = all; default: 60 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
-    /// Group siblings of the same type (`object`, the default), or merge all objects of a type at
-    /// each level (`type`)
-    #[arg(
-        long,
-        value_enum,
-        hide_possible_values = true,
-        value_name = "WHAT",
-        help_heading = "Heaps"
-    )]
+    /// Heaps: group siblings of the same type (`object`, the default), or merge all objects of a
+    /// type at each level (`type`). Profiles: begin with the `thread`, the `class` that an event is
+    /// about, or the `state` of the thread (jfr)
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<TreeByArg>,
     /// Print the tree for Graphviz: `dumptool tree --dot app.hprof | dot -Tsvg > tree.svg`
     #[arg(long, help_heading = "Heaps")]
@@ -75,6 +70,24 @@ pub(in crate::cli) enum TreeByArg {
     Object,
     /// Objects of one type below merged dominators
     Type,
+    /// Profiles: calls of each thread
+    Thread,
+    /// Profiles: calls for each class
+    Class,
+    /// Profiles: calls in each state of the thread
+    State,
+}
+
+impl TreeByArg {
+    /// The key of the label that is the outermost frame. `None` for heaps.
+    pub(in crate::cli) fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Object | Self::Type => None,
+            Self::Thread => Some("thread"),
+            Self::Class => Some("class"),
+            Self::State => Some("state"),
+        }
+    }
 }
 
 /// Parses a share of a whole: `2%`, `0.5 %`, or a fraction such as `0.02`.

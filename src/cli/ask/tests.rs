@@ -176,10 +176,11 @@ fn only_files_that_are_allowed_are_read() {
 }
 
 #[test]
-fn commands_that_write_cannot_be_asked() {
+fn commands_that_write_where_they_may_not_cannot_be_asked() {
     let file = fixture("mvmheap/tiny-nqp.mvmheap");
     for words in [
-        vec!["convert", &file, "/nowhere/out.hprof"],
+        vec!["convert", &file, &file],
+        vec!["convert", &file, "/nowhere/tables/", "--to", "csv"],
         vec!["report", &file, "-o", "/nowhere/out.html"],
         vec!["cat", &file],
         vec!["man"],

@@ -6,11 +6,12 @@ use crate::analysis::glob::Glob;
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::together::{Part, Together};
 use crate::cli::args::CheckArgs;
-use crate::cli::heap::Analyses;
+use crate::cli::heap::Answers;
+use crate::cli::heap::verdict::Words;
 use crate::cli::heap::{Analysed, damage, load, matching_types, path, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::{count, percent, plural};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown};
 use crate::input::Kind;
@@ -50,6 +51,9 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     if let Some(analysed) = &analysed {
         explain(&rules, &mut outcomes, analysed, session);
     }
+    if let (Some(share), Some(analysed)) = (args.rules.none_suspect, &analysed) {
+        outcomes.push(suspect(share, loaded, analysed, session));
+    }
     let of_newer = damage(input, loaded).map(|error| Damage::of(input, error));
     let status = report_loaded(session, input, loaded);
     let (of_older, old_status) =
@@ -62,6 +66,28 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         args,
         session,
     ))
+}
+
+/// The outcome of the rule about the largest owner that belongs to the program.
+fn suspect(
+    share: f64,
+    loaded: &Answers<'_>,
+    analysed: &Analysed<'_, '_>,
+    session: &Session,
+) -> Outcome {
+    let suspect = loaded.verdict().suspects.first();
+    let words = Words::new(loaded, analysed, suspect.into_iter(), session);
+    let live = analysed.tree().live_bytes();
+    let limit = (live as f64 * share) as u64;
+    let actual = suspect.map_or(0, |suspect| suspect.bytes);
+    let message = match suspect {
+        Some(suspect) => format!("{}, limit {}", words.headline(suspect), percent(share)),
+        None => words.nothing(loaded.verdict().usual.as_ref()),
+    };
+    let note = suspect.filter(|_| actual > limit).map(|suspect| words.details(suspect).join("; "));
+    let rule = format!("--none-suspect {}", percent(share));
+    let finding = Finding { rule, ok: actual <= limit, limit, actual, message };
+    Outcome { finding, kind: "none_suspect", note, is_void: false }
 }
 
 /// The figures kept of the heap that growth is measured against.
@@ -110,7 +136,7 @@ fn measured(
 /// # Errors
 /// A [`UsageError`] if a rule is about retained bytes, and an undamaged heap has no roots.
 fn analysed<'l, 'a>(
-    loaded: &'l Analyses<'a>,
+    loaded: &'l Answers<'a>,
     rules: &[Rule],
     input: &Input,
 ) -> Result<Option<Analysed<'l, 'a>>, UsageError> {
@@ -170,6 +196,9 @@ fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session)
     let show = |value: u64| if rule.column == "count" { count(value) } else { session.size(value) };
     let what = format!("{}.{}", rule.subject, rule.column);
     let before = old.map_or(Ok(0), |old| old.value);
+    if rule.kind == RuleKind::MaxEach && new.value.is_ok() {
+        return each(rule, new, show);
+    }
     let (Ok(actual), Ok(before)) = (new.value, before) else {
         let why = new.value.err().or(before.err()).unwrap_or_default();
         let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
@@ -202,6 +231,23 @@ fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session)
     let is_void =
         new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
     Outcome { finding, kind: rule.kind.name(), note: None, is_void }
+}
+
+/// The outcome of a rule about each type that matches.
+fn each(rule: &Rule, new: &Measure, show: impl Fn(u64) -> String) -> Outcome {
+    let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
+    let (name, actual) =
+        new.parts.first().map_or((&rule.subject, 0), |(name, actual)| (name, *actual));
+    let mut message =
+        format!("{}.{} = {}, limit {}", shown(name), rule.column, show(actual), show(limit));
+    let above = new.parts.iter().filter(|(_, value)| *value > limit).count();
+    match (new.matching, above) {
+        (0, _) => message.push_str(" (no type matches)"),
+        (_, 0 | 1) => {}
+        (_, above) => message.push_str(&contributors(&new.parts[..above], above, show)),
+    }
+    let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
+    Outcome { finding, kind: rule.kind.name(), note: None, is_void: new.matching == 0 }
 }
 
 /// The largest of several types: ` (3 types: byte[] 1.0 MiB, A 2 B, B 1 B)`.

@@ -1,23 +1,35 @@
 //! Every invariant that the format promises.
 
 use super::report::{Damage, Outcome, Report};
+use crate::cli::args::CheckArgs;
 use crate::cli::memory::reading_limit;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Table};
 use crate::cli::profile::refused;
 use crate::cli::session::Session;
 use crate::cli::size::plural;
-use crate::cli::status::Status;
+use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{escaped, show_path};
 use crate::input::check::Findings;
-use crate::input::{self, ReadOptions};
+use crate::input::{self, Format, ReadOptions};
 
-pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
+pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
+    for (name, given) in args.heap.given().into_iter().chain(args.profile.given()) {
+        match name {
+            "--layout" => input.only(&[Format::Hprof], name, given)?,
+            _ if given => {
+                let why = "applies to rules such as --max, but no rule was given";
+                return Err(UsageError::new(format!("{name} {why}")).into());
+            }
+            _ => {}
+        }
+    }
     let progress = session.progress(input);
     let options = ReadOptions {
-        quick: false,
         memory: reading_limit(input, &session.common),
+        layout: args.heap.roots.layout(),
         progress: &|offset| progress.reached(offset),
+        ..ReadOptions::default()
     };
     let findings = input::check(input.format, input.bytes(), options)
         .map_err(|error| refused(error, input, &session.common))?;
@@ -25,9 +37,11 @@ pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
     let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
     let ok = findings.ok() && damage.is_none();
     let text = text(input, &findings, ok, session);
+    // Omissions in every dump of HotSpot are not worth a warning.
     findings
         .warnings
         .iter()
+        .filter(|warning| session.common.verbose || !warning.is_usual())
         .for_each(|warning| session.terminal.warn(&input.path, &warning.to_string()));
     let status = match input.report_if_damaged(damage, &session.terminal) {
         Status::Done if !ok => Status::Broken,

@@ -8,7 +8,7 @@ mod rules;
 
 use super::args::CheckArgs;
 use super::session::Session;
-use super::status::{self, Status};
+use super::status::{self, Status, UsageError};
 use crate::input::Kind;
 use report::Report;
 use std::path::Path;
@@ -30,13 +30,28 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status>
 }
 
 fn check(path: &Path, args: &CheckArgs, session: &Session) -> anyhow::Result<Report> {
-    let input = session.open(path)?;
+    let input = session.open(path)?.at(args.heap.snapshot);
     match input.kind {
-        Kind::Heap => input.refuse(Kind::Profile, &args.profile.given())?,
-        Kind::Profile => input.refuse(Kind::Heap, &args.heap.given())?,
+        Kind::Heap => {
+            input.refuse(Kind::Profile, &[("--normalize", args.rules.normalize)])?;
+            input.refuse(Kind::Profile, &args.profile.given())?;
+        }
+        Kind::Profile => {
+            input.refuse(Kind::Heap, &args.heap.given())?;
+            input.refuse(Kind::Heap, &[("--none-suspect", args.rules.none_suspect.is_some())])?;
+        }
+    }
+    if !args.rules.given() {
+        // Invariants are those of the whole file, whatever a rule would look at.
+        let of_heaps = args.heap.given().into_iter().filter(|(name, _)| *name != "--layout");
+        let options = of_heaps.chain(args.profile.given());
+        if let Some((name, _)) = options.into_iter().find(|(_, given)| *given) {
+            let error = UsageError::new(format!("{name} needs a rule, such as --max"));
+            return Err(error.hint("without rules, check verifies the format of the file").into());
+        }
     }
     match (args.rules.given(), input.kind) {
-        (false, _) => invariants::run(&input, session),
+        (false, _) => invariants::run(args, &input, session),
         (true, Kind::Heap) => heap::run(args, &input, session),
         (true, Kind::Profile) => profile::run(args, &input, session),
     }

@@ -1,12 +1,15 @@
 //! Rules about the functions of a profile.
 
 use super::report::{Damage, Outcome, Report};
-use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
-use crate::analysis::profile::{FrameBy, Groups, Place, Selected, Sums, places, share_base};
+use super::rules::{Limit, METRIC, Rule, RuleKind, Unit, growth, parse};
+use crate::analysis::profile::{
+    FrameBy, GroupLabel, Groups, Place, Selected, Sums, TopBy, TopRow, places, top,
+};
 use crate::cli::args::{CheckArgs, ProfileOptions};
 use crate::cli::open::Input;
 use crate::cli::profile::{
-    Amount, Pattern, ProfileInput, load_profile, refuse_tag, stack_text, unit_name,
+    Amount, Pattern, ProfileInput, ShortFiles, load_all_metrics, named, refuse_tag, stack_text,
+    unit_name,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent};
@@ -15,10 +18,17 @@ use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::profile::{Metric, Values};
+use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// The subjects of rules.
-const COLUMNS: [(&str, Unit); 3] =
-    [("samples", Unit::Count), ("self", Unit::Any), ("total", Unit::Any)];
+const COLUMNS: [(&str, Unit); 5] = [
+    ("samples", Unit::Count),
+    ("self", Unit::Any),
+    ("total", Unit::Any),
+    ("share", Unit::Share),
+    (METRIC, Unit::Any),
+];
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
     refuse_tag(&args.profile, "check")?;
@@ -39,15 +49,13 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     };
     let older = older_input
         .as_ref()
-        .map(|older| load_profile(older, &args.profile, session))
+        .map(|older| load_all_metrics(older, &args.profile, session))
         .transpose()?;
-    let newer = load_profile(input, &args.profile, session)?;
+    let newer = load_all_metrics(input, &args.profile, session)?;
     let old = older.as_ref().map(Measured::of);
     let new = Measured::of(&newer);
-    let outcomes: Result<Vec<_>, UsageError> = rules
-        .iter()
-        .map(|rule| outcome(rule, old.as_ref(), &new, &args.profile, session))
-        .collect();
+    let outcomes: Result<Vec<_>, UsageError> =
+        rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, args, session)).collect();
     let of_older = || Some(Damage::of(older_input.as_ref()?, older.as_ref()?.damage()?));
     let damage = newer.damage().map(|error| Damage::of(input, error)).or_else(of_older);
     let status = newer
@@ -104,54 +112,32 @@ fn outcome(
     rule: &Rule,
     old: Option<&Measured<'_>>,
     new: &Measured<'_>,
-    options: &ProfileOptions,
+    args: &CheckArgs,
     session: &Session,
 ) -> Result<Outcome, UsageError> {
-    let metric = &metric(rule, new.loaded, options)?;
-    let amount = Amount::new(metric, share_base(&new.selected.total, metric), session.common.bytes);
-    let show = |value: u64| amount.show(i64::try_from(value).unwrap_or(i64::MAX));
-    let read = |sums: &Sums| {
-        let values = if rule.column == "self" { &sums.own } else { &sums.total };
-        // A function that freed more than it took breaks no limit.
-        u64::try_from(values.get(metric)).unwrap_or(0)
-    };
+    let metric = metric(rule, new.loaded, &args.profile)?;
+    let whole = metric.whole(&new.selected.total);
+    let judge =
+        Judge { rule, new, amount: Amount::new(&metric, whole, session.common.bytes), metric };
     let (wanted, sums) = new.cost(rule);
-    let actual = read(&sums);
     let functions = wanted.iter().filter(|wanted| **wanted).count();
-    let name = format!("{}.{}", rule.subject, rule.column);
-    let (limit, mut message) = match (rule.kind, rule.limit, old) {
-        (RuleKind::None, ..) => {
-            (0, format!("{}: {} samples, expected none", rule.subject, count(actual)))
-        }
-        (RuleKind::MaxGrowth, limit, Some(old)) => {
-            old.loaded.require(metric)?;
-            let before = read(&old.cost(rule).1);
-            let (limit, growth) = growth(limit, before, actual, show);
-            (limit, format!("{name} {growth}"))
-        }
-        (_, Limit::Share(share), _) => {
-            let base = share_base(&new.selected.total, metric).unsigned_abs();
-            let actual_share = if base == 0 { 0.0 } else { actual as f64 / base as f64 };
-            let message = format!(
-                "{name} = {} ({}), limit {}",
-                percent(actual_share),
-                show(actual),
-                percent(share)
-            );
-            ((base as f64 * share) as u64, message)
-        }
-        (_, Limit::Number(limit) | Limit::Time(limit), _) => {
-            (limit, format!("{name} = {}, limit {}", show(actual), show(limit)))
-        }
+    let mut judged = match (rule.kind, old) {
+        (RuleKind::None, _) => judge.none(&sums),
+        (RuleKind::MaxEach, _) => judge.each(&wanted, session),
+        (RuleKind::MaxGrowth, Some(old)) => judge.growth(&sums, old, args.rules.normalize)?,
+        (RuleKind::Max | RuleKind::MaxGrowth, _) => judge.all(&sums),
     };
     match functions {
-        0 => message.push_str(" (no function matches)"),
+        0 => judged.message.push_str(" (no function matches)"),
         1 => {}
-        _ if rule.subject == "total" => {}
-        more => message.push_str(&format!(" (sum of {more} functions)")),
+        _ if rule.subject == "total" || rule.kind == RuleKind::MaxEach => {}
+        more => judged.message.push_str(&format!(" (sum of {more} functions)")),
     }
+    let Judged { limit, actual, message, blamed } = judged;
     let ok = actual <= limit;
-    let place = (!ok && rule.subject != "total").then(|| new.heaviest(&wanted, metric)).flatten();
+    let place = (!ok && rule.subject != "total")
+        .then(|| new.heaviest(&blamed.unwrap_or(wanted), &judge.metric))
+        .flatten();
     let note = place.map(|place| {
         format!("mostly in {}", stack_text(&new.loaded.profile, &place, session.common.verbose))
     });
@@ -162,6 +148,128 @@ fn outcome(
     Ok(Outcome { finding, kind: rule.kind.name(), note, is_void })
 }
 
+/// Compares a profile with a rule.
+struct Judge<'a> {
+    rule: &'a Rule,
+    new: &'a Measured<'a>,
+    metric: Metric,
+    amount: Amount,
+}
+
+/// The result of a comparison.
+struct Judged {
+    limit: u64,
+    actual: u64,
+    message: String,
+    /// The functions that break the rule, by group. All that match unless it is known better.
+    blamed: Option<Vec<bool>>,
+}
+
+impl Judge<'_> {
+    /// Samples of functions that must have none.
+    fn none(&self, sums: &Sums) -> Judged {
+        let actual = self.value(sums);
+        let message = format!("{}: {} samples, expected none", self.rule.subject, count(actual));
+        Judged { limit: 0, actual, message, blamed: None }
+    }
+
+    /// All functions that match, together.
+    fn all(&self, sums: &Sums) -> Judged {
+        let actual = self.value(sums);
+        let (limit, comparison) = self.compare(actual);
+        let message = format!("{} = {comparison}", self.rule.what());
+        Judged { limit, actual, message, blamed: None }
+    }
+
+    /// Every function that matches.
+    fn each(&self, wanted: &[bool], session: &Session) -> Judged {
+        let mut top = top(&self.new.selected, TopBy::Frames(FrameBy::Function));
+        let groups = &self.new.groups;
+        let wanted: HashSet<&GroupLabel> =
+            groups.labels().iter().zip(wanted).filter(|(_, is)| **is).map(|(l, _)| l).collect();
+        top.rows.retain(|row| wanted.contains(&row.label));
+        top.rows.sort_by_cached_key(|row| (Reverse(self.value(&row.sums)), row.label.clone()));
+        let files = ShortFiles::of_profile(&self.new.loaded.profile, session.common.verbose);
+        let name = |row: &TopRow| files.name(&row.label.name, &row.label.namespace, None);
+        let actual = top.rows.first().map_or(0, |row| self.value(&row.sums));
+        let (limit, comparison) = self.compare(actual);
+        let first = top.rows.first().map_or_else(|| self.rule.subject.clone(), name);
+        let mut message = format!("{} of {first} = {comparison}", self.rule.column);
+        let above = top.rows.iter().take_while(|row| self.value(&row.sums) > limit);
+        let others: Vec<String> = above.skip(1).map(name).collect();
+        if !others.is_empty() {
+            const SHOWN: usize = 3;
+            let more = if others.len() > SHOWN { ", …" } else { "" };
+            let listed = others[..others.len().min(SHOWN)].join(", ");
+            message.push_str(&format!(" ({} more above it: {listed}{more})", others.len()));
+        }
+        let blamed = groups
+            .labels()
+            .iter()
+            .map(|label| top.rows.first().is_some_and(|row| row.label == *label))
+            .collect();
+        Judged { limit, actual, message, blamed: Some(blamed) }
+    }
+
+    /// The growth since an older profile; of shares, or if the old profile is to be scaled, as if
+    /// both had the same total.
+    fn growth(
+        &self,
+        sums: &Sums,
+        old: &Measured<'_>,
+        normalize: bool,
+    ) -> Result<Judged, UsageError> {
+        // The places of a file's own metrics differ between files.
+        let path = &old.loaded.input.path;
+        let of_old = match self.metric.number_in_file() {
+            Some(_) => named(&old.loaded.profile, self.metric.name(), path)?,
+            None => self.metric.clone(),
+        };
+        old.loaded.require(&of_old)?;
+        let actual = self.value(sums);
+        let mut before = self.value_of(&old.cost(self.rule).1, &of_old);
+        if normalize || self.rule.column == "share" {
+            let [before_all, now_all] = [(old, &of_old), (self.new, &self.metric)]
+                .map(|(measured, metric)| metric.whole(&measured.selected.total).max(1) as f64);
+            before = (before as f64 * now_all / before_all).round() as u64;
+        }
+        let show = |value| self.show(value);
+        let (limit, growth) = growth(self.rule.limit, before, actual, show);
+        let message = format!("{} {growth}", self.rule.what());
+        Ok(Judged { limit, actual, message, blamed: None })
+    }
+
+    /// The limit, and a value beside it: `23.0 % (1.2 s), limit 20.0 %`.
+    fn compare(&self, actual: u64) -> (u64, String) {
+        match self.rule.limit {
+            Limit::Share(share) => {
+                let base = self.metric.whole(&self.new.selected.total).unsigned_abs();
+                let actual_share = if base == 0 { 0.0 } else { actual as f64 / base as f64 };
+                let (actual_share, limit) = (percent(actual_share), percent(share));
+                let text = format!("{actual_share} ({}), limit {limit}", self.show(actual));
+                ((base as f64 * share) as u64, text)
+            }
+            Limit::Number(limit) | Limit::Time(limit) => {
+                (limit, format!("{}, limit {}", self.show(actual), self.show(limit)))
+            }
+        }
+    }
+
+    /// The number that the rule is about. A function that freed more than it took breaks no limit.
+    fn value(&self, sums: &Sums) -> u64 {
+        self.value_of(sums, &self.metric)
+    }
+
+    fn value_of(&self, sums: &Sums, metric: &Metric) -> u64 {
+        let values = if self.rule.column == "self" { &sums.own } else { &sums.total };
+        u64::try_from(values.get(metric)).unwrap_or(0)
+    }
+
+    fn show(&self, value: u64) -> String {
+        self.amount.show(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
 /// The metric of a rule: from its unit, or `--metric`, or the profile.
 fn metric(
     rule: &Rule,
@@ -170,6 +278,11 @@ fn metric(
 ) -> Result<Metric, UsageError> {
     if rule.column == "samples" {
         return Ok(Metric::SAMPLES);
+    }
+    if let Some(name) = &rule.metric {
+        let metric = named(&loaded.profile, name, &loaded.input.path)?;
+        loaded.require(&metric)?;
+        return Ok(metric);
     }
     let usual = loaded.metric(options)?;
     let plain = rule.text.ends_with(|c: char| c.is_ascii_digit());

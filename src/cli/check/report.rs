@@ -27,7 +27,7 @@ pub(super) struct Report {
     /// Peculiarities of the runtime that a person has to know.
     pub(super) warnings: Vec<CheckWarning>,
     pub(super) outcomes: Vec<Outcome>,
-    /// For people.
+    /// The finding as text for people.
     pub(super) text: String,
 }
 
@@ -89,9 +89,10 @@ impl Report {
         // A misspelt gate would be open for ever. That there is none of something may well be what
         // was requested.
         for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_void) {
-            match args.rules.strict {
-                true => outcome.finding.ok = false,
-                false => session.terminal.warn(&input.path, &outcome.finding.message),
+            if args.rules.strict {
+                outcome.finding.ok = false
+            } else {
+                session.terminal.warn(&input.path, &outcome.finding.message)
             }
         }
         let kept = outcomes.iter().all(|outcome| outcome.finding.ok);

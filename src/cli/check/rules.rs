@@ -7,25 +7,39 @@ use crate::cli::status::UsageError;
 /// A limit for types or functions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rule {
-    /// As it was written.
+    /// The rule as it was written.
     pub(super) text: String,
     pub(super) kind: RuleKind,
     /// A glob, or `total`.
     pub(super) subject: String,
     /// One of those that the kind of input has.
     pub(super) column: &'static str,
+    /// The metric that is named in place of a column.
+    pub(super) metric: Option<String>,
     pub(super) limit: Limit,
 }
+
+/// The column that stands for any metric of a profile.
+pub(super) const METRIC: &str = "METRIC";
 
 /// The subject of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RuleKind {
-    /// The number itself.
+    /// The number itself, of all that match together.
     Max,
+    /// The number itself, of each that matches.
+    MaxEach,
     /// The growth since an older dump.
     MaxGrowth,
     /// The number of objects or samples, which must be 0.
     None,
+}
+
+impl Rule {
+    /// The subject and the column, as they were written.
+    pub(super) fn what(&self) -> String {
+        format!("{}.{}", self.subject, self.metric.as_deref().unwrap_or(self.column))
+    }
 }
 
 impl RuleKind {
@@ -33,6 +47,7 @@ impl RuleKind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Max => "max",
+            Self::MaxEach => "max_each",
             Self::MaxGrowth => "max_growth",
             Self::None => "none",
         }
@@ -59,6 +74,8 @@ pub(super) enum Unit {
     Bytes,
     /// Any limit: bytes, a time, a count, or a percentage.
     Any,
+    /// A percentage.
+    Share,
 }
 
 /// Reads all rules. `columns` are those that the input has; the first one is what `--none` looks
@@ -71,11 +88,14 @@ pub(super) fn parse(
     columns: &[(&'static str, Unit)],
     subject: &str,
 ) -> Result<Vec<Rule>, UsageError> {
-    let max = options.max.iter().map(|text| parse_one(text, RuleKind::Max, columns, subject));
-    let growth = options
-        .max_growth
-        .iter()
-        .map(|text| parse_one(text, RuleKind::MaxGrowth, columns, subject));
+    let limits = [
+        (&options.max, RuleKind::Max),
+        (&options.max_each, RuleKind::MaxEach),
+        (&options.max_growth, RuleKind::MaxGrowth),
+    ];
+    let limits = limits.into_iter().flat_map(|(texts, kind)| {
+        texts.iter().map(move |text| parse_one(text, kind, columns, subject))
+    });
     let none = options.none.iter().map(|text| {
         let column = columns.first().map_or("", |(name, _)| *name);
         Ok(Rule {
@@ -83,10 +103,11 @@ pub(super) fn parse(
             kind: RuleKind::None,
             subject: text.clone(),
             column,
+            metric: None,
             limit: Limit::Number(0),
         })
     });
-    max.chain(growth).chain(none).collect()
+    limits.chain(none).collect()
 }
 
 fn parse_one(
@@ -109,12 +130,16 @@ fn parse_one(
     if name.is_empty() {
         return Err(wrong(format!("no {}", subject.to_lowercase())));
     }
-    let Some(&(column, unit)) = columns.iter().find(|(known, _)| *known == column.trim()) else {
-        return Err(wrong(format!("unknown column {:?}", column.trim())));
+    let find = |name: &str| columns.iter().find(|(known, _)| *known == name);
+    let column = column.trim();
+    let Some(&(known, unit)) = find(column).or_else(|| find(METRIC)) else {
+        return Err(wrong(format!("unknown column {column:?}")));
     };
+    let metric = (known == METRIC).then(|| column.to_owned());
     let limit = parse_limit(limit.trim(), kind, unit)
         .map_err(|what| wrong(format!("{what}, not {:?}", limit.trim())))?;
-    Ok(Rule { text: text.to_owned(), kind, subject: name.trim().to_owned(), column, limit })
+    let (text, subject) = (text.to_owned(), name.trim().to_owned());
+    Ok(Rule { text, kind, subject, column: known, metric, limit })
 }
 
 fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static str> {
@@ -123,7 +148,7 @@ fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static
             Ok(percent)
                 if percent.is_finite()
                     && percent >= 0.0
-                    && (kind == RuleKind::MaxGrowth || unit == Unit::Any) =>
+                    && (kind == RuleKind::MaxGrowth || matches!(unit, Unit::Any | Unit::Share)) =>
             {
                 Ok(Limit::Share(percent / 100.0))
             }
@@ -146,6 +171,7 @@ fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static
         Unit::Any => parse_size(text)
             .map(Limit::Number)
             .map_err(|_| "the limit must be a percentage, a time, a size or a number"),
+        Unit::Share => Err("the limit of a share must be a percentage"),
     }
 }
 
@@ -191,8 +217,12 @@ pub(super) fn growth(
 mod tests {
     use super::*;
 
-    const COLUMNS: [(&str, Unit); 3] =
-        [("count", Unit::Count), ("retained", Unit::Bytes), ("total", Unit::Any)];
+    const COLUMNS: [(&str, Unit); 4] = [
+        ("count", Unit::Count),
+        ("retained", Unit::Bytes),
+        ("total", Unit::Any),
+        ("share", Unit::Share),
+    ];
 
     fn limit(text: &str, kind: RuleKind) -> Option<Limit> {
         parse_one(text, kind, &COLUMNS, "TYPE").ok().map(|rule| rule.limit)
@@ -212,6 +242,7 @@ mod tests {
         assert_eq!(limit("slow.total=1.5 s", RuleKind::Max), Some(Limit::Time(1_500_000)));
         assert_eq!(limit("slow.total=30%", RuleKind::Max), Some(Limit::Share(0.3)));
         assert_eq!(limit("slow.total=12", RuleKind::Max), Some(Limit::Number(12)));
+        assert_eq!(limit("slow.share=20%", RuleKind::Max), Some(Limit::Share(0.2)));
     }
 
     #[test]
@@ -244,6 +275,7 @@ mod tests {
             "X.count=5%",
             "X.count=-1",
             "X.retained=big",
+            "X.share=0.2",
         ] {
             assert_eq!(limit(text, RuleKind::Max), None, "{text}");
         }

@@ -1,22 +1,22 @@
 //! `convert NEW x.svg --base OLD`: a flame graph of the changes.
 
-use super::{Conversion, Converted, Report};
+use super::{Converted, Job, Report};
 use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::dominators::Dominators;
 use crate::cli::heap::{load, report_loaded};
 use crate::cli::open::Input;
-use crate::cli::profile::load_profile;
+use crate::cli::profile::{ProfileInput, load_profile};
 use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
 use crate::input::Kind;
 use crate::model::profile::Metric;
 use crate::model::stacks::{Selection, WeightedStacks, of_profile};
-use crate::output::flamegraph::{FlamegraphWriter, Picture};
+use crate::output::flamegraph::{self, Picture};
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn run(conversion: &Conversion<'_>, old: &Path) -> anyhow::Result<Status> {
-    let Conversion { input, session, .. } = *conversion;
+pub(super) fn run(job: &Job<'_>, old: &Path) -> anyhow::Result<Status> {
+    let Job { input, session, .. } = *job;
     let old = session.open(old)?;
     if old.kind != input.kind {
         return Err(UsageError::new(
@@ -24,11 +24,23 @@ pub(super) fn run(conversion: &Conversion<'_>, old: &Path) -> anyhow::Result<Sta
         )
         .into());
     }
-    // One after the other, so that only one is in memory.
-    let (before, _, old_status) = picture(conversion, &old)?;
-    let (after, converted, status) = picture(conversion, input)?;
-    let (written, bytes) = conversion.write(|out| after.compared_with(&before).draw(out))?;
-    conversion.report(&Report {
+    let (before, (after, converted, status), old_status) = match input.kind {
+        Kind::Heap => {
+            // One after the other, so that only one is in memory.
+            let (before, _, old_status) = heap_picture(job, &old)?;
+            (before, heap_picture(job, input)?, old_status)
+        }
+        Kind::Profile => {
+            let mut before = load_profile(&old, &job.args.profile, session)?;
+            let after = load_profile(input, &job.args.profile, session)?;
+            let moved = before.follow(&after);
+            after.say_moved(&moved, "a guess", session);
+            let (before, _, old_status) = profile_picture(job, before)?;
+            (before, profile_picture(job, after)?, old_status)
+        }
+    };
+    let (written, bytes) = job.write(|out| after.compared_with(&before).draw(out))?;
+    job.report(&Report {
         converted,
         bytes,
         written: &written,
@@ -38,36 +50,36 @@ pub(super) fn run(conversion: &Conversion<'_>, old: &Path) -> anyhow::Result<Sta
     Ok(old_status.max(status))
 }
 
-fn picture(
-    conversion: &Conversion<'_>,
-    input: &Input,
-) -> anyhow::Result<(Picture, Converted, Status)> {
-    let Conversion { args, session, .. } = *conversion;
-    let drawn = |stacks: &WeightedStacks| {
-        let mut writer = FlamegraphWriter::new(stacks, 0, conversion.picture());
-        writer.part(stacks);
-        writer.picture(stacks)
-    };
-    if input.kind == Kind::Heap {
-        let held = load(session, "convert", input, args.heap.snapshot, &args.heap.roots)?;
-        let loaded = held.get();
-        let heap = &loaded.heap;
-        let dominators = Dominators::of(loaded.graph());
-        let share = args.min_share.unwrap_or(super::dominators::USUAL_SHARE);
-        let tree =
-            dominator_stacks::of(heap, &dominators, conversion.title(), share, Counted::Bytes);
-        return Ok((
-            drawn(&tree.stacks),
-            Converted::Objects(heap.object_count()),
-            report_loaded(session, input, loaded),
-        ));
-    }
-    let loaded = load_profile(input, &args.profile, session)?;
+type Drawn = (Picture, Converted, Status);
+
+fn heap_picture(job: &Job<'_>, input: &Input) -> anyhow::Result<Drawn> {
+    let Job { conversion, args, session, .. } = *job;
+    let held = load(session, "convert", input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
+    let heap = &loaded.heap;
+    let dominators = Dominators::of(loaded.graph());
+    let share = conversion.options.min_share;
+    let tree =
+        dominator_stacks::of(heap, &dominators, conversion.file.title(), share, Counted::Bytes);
+    Ok((
+        draw(job, &tree.stacks),
+        Converted::Objects(heap.object_count()),
+        report_loaded(session, input, loaded),
+    ))
+}
+
+fn profile_picture(job: &Job<'_>, loaded: ProfileInput<'_>) -> anyhow::Result<Drawn> {
+    let Job { conversion, args, session, .. } = *job;
     let metric = loaded.metric(&args.profile)?;
     // Boxes cannot have negative widths.
     let metric = if metric == Metric::MEMORY { Metric::MEMORY_GAINED } else { metric };
     let (status, samples) = (loaded.report(session), loaded.profile.total.samples());
     let selection = Selection { metrics: vec![metric], ..loaded.selection };
-    let stacks = of_profile(Arc::unwrap_or_clone(loaded.profile), conversion.title(), &selection);
-    Ok((drawn(&stacks), Converted::Samples(samples), status))
+    let stacks =
+        of_profile(Arc::unwrap_or_clone(loaded.profile), conversion.file.title(), &selection);
+    Ok((draw(job, &stacks), Converted::Samples(samples), status))
+}
+
+fn draw(job: &Job<'_>, stacks: &WeightedStacks) -> Picture {
+    flamegraph::picture(stacks, 0, &job.conversion.options.picture)
 }

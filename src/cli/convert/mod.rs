@@ -1,36 +1,29 @@
 //! `convert`: one format in, another one out.
 
-mod austin;
-mod converted;
 mod difference;
-mod dominators;
-mod heap;
 mod options;
-mod parts;
 mod profile;
-mod stacks;
 mod tables;
 
 use super::args::{ConvertArgs, OutputFormat, RedactArg, Target};
-use super::destination::{Destination, OutOfProportion, format_extension, is_stdout};
-use super::heap::load_for;
-use super::memory::Work;
+use super::budget::OutOfProportion;
+use super::destination::{Destination, format_extension, is_stdout};
+use super::heap::{load_for, report_loaded};
+use super::memory::{Work, reading_limit};
 use super::open::Input;
-use super::print::print_json;
+use super::print::{CsvSafe, print_json};
 use super::session::Session;
 use super::size::{count, plural};
 use super::status::{OutputError, Status, UsageError};
-use super::terminal::{show_path, tell};
+use super::terminal::show_path;
+use crate::convert::{self, Conversion, ConvertOptions, ConvertedCounts, output_formats};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
-use crate::model::Redaction;
-use crate::open::output_formats;
-use crate::output::flamegraph::FlamegraphOptions;
+use crate::model::{RedactedNames, Redaction};
 use crate::output::loss::Loss;
 use serde::Serialize;
-use std::ffi::OsStr;
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 #[derive(Serialize)]
@@ -39,13 +32,13 @@ struct Document<'a, W> {
     file: String,
     output: String,
     to: &'static str,
-    /// Of the output file; None for standard output and devices.
+    /// Size of the output file. None for standard output and devices.
     bytes: Option<u64>,
-    /// For heaps.
+    /// Number of objects of a heap.
     objects: Option<u64>,
-    /// For profiles.
+    /// Number of samples of a profile.
     samples: Option<u64>,
-    /// As readers of the target count.
+    /// The written data, as readers of the target count it.
     written: &'a W,
     lost: &'a [Loss],
 }
@@ -60,24 +53,33 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
         let error = UsageError::new("the report and the output cannot both go to standard output");
         return Err(error.hint("name a file for OUT").into());
     }
-    let input = session.open(&args.input)?;
+    // Before any folder is made for it.
+    if !to_stdout {
+        session.allow_new(&args.output)?;
+    }
+    let input = session.open(&args.input)?.at(args.heap.snapshot);
     let target = target(args, input.format, input.kind)?;
     options::refuse_foreign(args, target, &input)?;
-    let conversion = Conversion { target, args, input: &input, session };
+    let memory = reading_limit(&input, &session.common);
+    let options = ConvertOptions { memory, ..options::of(args) };
+    let conversion = Conversion { target, options: &options, file: input.file() };
+    let job = Job { conversion, args, input: &input, session };
     if let Some(old) = &args.base {
-        return difference::run(&conversion, old);
+        return difference::run(&job, old);
     }
-    match target {
-        // A recording streams, if all of it is wanted; a text is a profile like others.
-        Target::Austin if input.format == Format::Mojo && !args.profile.selects() => {
-            austin::run(&conversion)
-        }
-        Target::Hprof if input.kind == Kind::Heap => heap::to_hprof(&conversion),
-        Target::Heapsnapshot => heap::to_heapsnapshot(&conversion),
-        _ if tables::are_meant(args, target, &input) => tables::run(&conversion),
-        _ if input.kind == Kind::Heap => dominators::run(&conversion),
-        _ => profile::run(&conversion),
+    match input.kind {
+        _ if tables::are_meant(&job) => tables::run(&job),
+        Kind::Heap => heap(&job),
+        Kind::Profile if conversion.streams() => profile::stream(&job),
+        Kind::Profile => profile::run(&job),
     }
+}
+
+fn heap(job: &Job<'_>) -> anyhow::Result<Status> {
+    let loaded = job.load_heap()?;
+    let (converted, bytes) = job.write(|out| job.conversion.heap(&loaded, out))?;
+    job.report_converted(Converted::Objects(loaded.heap.object_count()), bytes, &converted)?;
+    Ok(report_loaded(job.session, job.input, &loaded))
 }
 
 /// The format to write: --to, or the extension of OUT, if it can be made from this input.
@@ -118,16 +120,17 @@ fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageE
 
 /// One input on its way to one output.
 #[derive(Clone, Copy)]
-struct Conversion<'a> {
-    target: Target,
+struct Job<'a> {
+    conversion: Conversion<'a>,
     args: &'a ConvertArgs,
     input: &'a Input,
     session: &'a Session,
 }
 
-impl<'a> Conversion<'a> {
+impl<'a> Job<'a> {
     fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
-        let work = if self.target == Target::Hprof { Work::Copy } else { Work::Analysis };
+        let work =
+            if self.conversion.target == Target::Hprof { Work::Copy } else { Work::Analysis };
         let mut loaded = load_for(
             work,
             self.session,
@@ -137,75 +140,61 @@ impl<'a> Conversion<'a> {
             &self.args.heap.roots,
         )?;
         if let Some(how) = self.args.redact {
-            loaded.heap.redact(match how {
+            let how = match how {
                 RedactArg::Blank => Redaction::Blank,
                 RedactArg::Hash => Redaction::Hash,
-            });
+            };
+            let names =
+                if self.args.keep_names { RedactedNames::NotLikeCode } else { RedactedNames::All };
+            loaded.heap.redact_names(how, names);
         }
         Ok(loaded)
     }
 
-    /// The title of the output in its viewer.
-    fn title(&self) -> &'a str {
-        self.args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input")
-    }
-
-    /// Returns the options of the flame graph.
-    fn picture(&self) -> FlamegraphOptions {
-        let ConvertArgs { title, inverted, lines, base, .. } = self.args;
-        FlamegraphOptions {
-            title: title.clone(),
-            inverted: *inverted,
-            lines: *lines,
-            merge_threads: base.is_some(),
-        }
-    }
-
-    fn create(&self) -> anyhow::Result<Destination> {
-        self.create_at(&self.args.output)
-    }
-
     fn create_at(&self, path: &Path) -> anyhow::Result<Destination> {
         use Target::{Hprof, Mojo, Parquet, Pprof};
-        let binary = matches!(self.target, Pprof | Mojo | Hprof | Parquet);
-        let destination = Destination::create(path, &self.args.input, binary)?;
-        // The hprof writer limits its padding.
-        let fills = self.target == Target::Hprof && self.input.kind == Kind::Heap;
-        let destination = if fills { destination } else { destination.at_most(self.most_output()) };
+        let binary = matches!(self.conversion.target, Pprof | Mojo | Hprof | Parquet);
+        let destination = Destination::create(path, binary, self.session)?;
         // pprof files are gzipped by definition; packing harder takes longer than all the rest.
-        Ok(if self.target == Target::Pprof { destination.gzipped() } else { destination })
+        Ok(if self.conversion.target == Target::Pprof {
+            destination.gzipped()
+        } else {
+            destination
+        })
     }
 
     /// Writes the output, which gets its name when it is complete. Returns the report, and the
     /// bytes of a plain file.
     fn write<W>(
         &self,
-        write: impl FnOnce(&mut Destination) -> io::Result<W>,
+        write: impl FnOnce(&mut Out<'_>) -> io::Result<W>,
     ) -> anyhow::Result<(W, Option<u64>)> {
         self.write_to(&self.args.output, write)
     }
 
-    /// As [`Conversion::write`], to another path.
+    /// As [`Job::write`], to another path.
     fn write_to<W>(
         &self,
         path: &Path,
-        write: impl FnOnce(&mut Destination) -> io::Result<W>,
+        write: impl FnOnce(&mut Out<'_>) -> io::Result<W>,
     ) -> anyhow::Result<(W, Option<u64>)> {
         let mut destination = self.create_at(path)?;
-        match write(&mut destination) {
+        let is_safe = self.conversion.target == Target::Csv && self.session.common.csv_safe;
+        let written = if is_safe {
+            write(&mut Out::Safe(CsvSafe::new(&mut destination)))
+        } else {
+            write(&mut Out::Plain(&mut destination))
+        };
+        match written {
             Ok(written) => Ok((written, destination.commit()?)),
             Err(error) => Err(self.failed_at(path, error)),
         }
     }
 
     /// The error of an output that could not be written, or ought not to be.
-    fn failed(&self, error: io::Error) -> anyhow::Error {
-        self.failed_at(&self.args.output, error)
-    }
-
     fn failed_at(&self, path: &Path, error: io::Error) -> anyhow::Error {
-        if error.get_ref().is_some_and(|error| error.is::<OutOfProportion>()) {
-            let hint = match self.target {
+        if OutOfProportion::of(&error).is_some() {
+            let hint = match self.conversion.target {
                 Target::Folded | Target::Pprof => {
                     "the input repeats the same stacks; `dumptool top` and `tree` show their sums"
                 }
@@ -224,16 +213,31 @@ impl<'a> Conversion<'a> {
         OutputError::new(path, error).into()
     }
 
-    /// The limit on output: 64 MiB for an input of up to 1 MiB, and 1000 times the size of the
-    /// rest. A compressed one may earn 1000 times its compressed size. Real outputs are up to 15
-    /// times as large as a profile, 400 times with STACK_REPEAT.
-    fn most_output(&self) -> u64 {
-        const FREE: u64 = 64 << 20;
-        const RATIO: u64 = 1000;
-        let source = &self.input.source;
-        let earned =
-            (source.bytes().len() as u64).saturating_sub(1 << 20).min(source.stored_bytes());
-        earned.saturating_mul(RATIO).max(FREE)
+    /// Reports what a conversion wrote and lost.
+    fn report_converted(
+        &self,
+        converted: Converted,
+        bytes: Option<u64>,
+        result: &convert::Converted,
+    ) -> anyhow::Result<()> {
+        let of_target = |number: String| format!("{number} of {}", self.conversion.target.name());
+        let summary = match &result.written {
+            ConvertedCounts::Hprof(report) => {
+                of_target(plural(report.instances, "instance", "instances"))
+            }
+            ConvertedCounts::Heapsnapshot(report) => format!(
+                "{} and {}",
+                plural(report.nodes, "node", "nodes"),
+                plural(report.edges, "edge", "edges")
+            ),
+            ConvertedCounts::Stacks(written) => {
+                of_target(plural(written.stacks, "stack", "stacks"))
+            }
+            ConvertedCounts::Samples { .. } => "Austin's text".to_owned(),
+            ConvertedCounts::Rows { rows } => of_target(plural(*rows, "row", "rows")),
+        };
+        let (written, lost) = (&result.written, result.lost.clone());
+        self.report(&Report { converted, bytes, written, summary, lost })
     }
 
     /// The document on standard output on request, otherwise one line on standard error and one
@@ -249,7 +253,7 @@ impl<'a> Conversion<'a> {
                 schema: "dumptool/convert/1",
                 file: args.input.display().to_string(),
                 output: args.output.display().to_string(),
-                to: self.target.name(),
+                to: self.conversion.target.name(),
                 bytes: report.bytes,
                 objects,
                 samples,
@@ -267,7 +271,7 @@ impl<'a> Conversion<'a> {
             Some("-") => "standard output".to_owned(),
             _ => show_path(&args.output),
         };
-        tell(
+        session.terminal.tell(
             "",
             &format!(
                 "{} -> {output}: {} as {}{bytes}",
@@ -279,9 +283,35 @@ impl<'a> Conversion<'a> {
         for loss in &report.lost {
             let bytes =
                 loss.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
-            tell("  dropped:", &format!("{} {}{bytes}", count(loss.count), loss.what));
+            session
+                .terminal
+                .tell("  dropped:", &format!("{} {}{bytes}", count(loss.count), loss.what));
         }
         Ok(())
+    }
+}
+
+/// The output of a writer.
+enum Out<'d> {
+    Plain(&'d mut Destination),
+    /// CSV that a spreadsheet shows and does not run.
+    Safe(CsvSafe<&'d mut Destination>),
+}
+
+impl Write for Out<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Safe(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Safe(out) => out.flush(),
+        }
     }
 }
 

@@ -2,16 +2,17 @@
 
 use super::{document, identity, side_json, with_rows};
 use crate::analysis::diff::{Delta, HistogramChange, Side, changes, rise};
-use crate::analysis::histogram::Histogram;
+use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::analysis::root_groups::HeldBy;
 use crate::cli::args::{
     ByArg, DiffArgs, DiffObjectsArg, DiffSort, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of,
 };
+use crate::cli::heap::grown::{Growth, Newer};
 use crate::cli::heap::histogram::{
     count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick,
     root_group_text,
 };
-use crate::cli::heap::{Analyses, HeldHeap, load, report_loaded};
+use crate::cli::heap::{Answers, load, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::session::Session;
@@ -19,7 +20,6 @@ use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// One of the two heaps.
 struct Counted {
@@ -27,9 +27,10 @@ struct Counted {
     has_roots: bool,
     snapshot: u64,
     status: Status,
-    /// Unless it was only counted.
-    loaded: Option<Arc<HeldHeap>>,
 }
+
+/// The group of roots that holds most objects of a type, by name and namespace.
+type TypeHolders = FxHashMap<(String, String), String>;
 
 pub(super) fn run(
     args: &DiffArgs,
@@ -43,13 +44,22 @@ pub(super) fn run(
     }
     let by = args.by.unwrap_or(ByArg::Type);
     let snapshots = args.heap.snapshot;
-    // One heap after the other, so that only one is in memory.
+    // One heap after the other, so that only one is in memory: the newer one first, of which it is
+    // asked what grew.
     let roots = &args.heap.roots.with_layout_names(by_layout);
     let old_roots = roots.of_program(args.heap.old_exe.as_ref());
-    let mut old_counted =
-        counted(args, by, old, (snapshots.map(|pair| pair.old), &old_roots), session)?;
-    old_counted.loaded = None;
-    let new_counted = counted(args, by, new, (snapshots.map(|pair| pair.new), roots), session)?;
+    let with_notes = by == ByArg::Type && session.common.format.is_for_people();
+    let describe = |loaded: &Answers<'_>, histogram: &Histogram| {
+        let holders = with_notes.then(|| holders(loaded, &histogram.rows));
+        (Newer::of(loaded, false, session), holders.unwrap_or_default())
+    };
+    let at = (snapshots.map(|pair| pair.new), roots);
+    let (new_counted, newer) = counted(args, by, new, at, session, describe)?;
+    let (newer, holders) = newer.unwrap_or_default();
+    let at = (snapshots.map(|pair| pair.old), &old_roots);
+    let since = |loaded: &Answers<'_>, _: &Histogram| newer.as_ref()?.since(loaded);
+    let (old_counted, growth) = counted(args, by, old, at, session, since)?;
+    let growth = growth.flatten();
     let (before, after) = (&old_counted.histogram, &new_counted.histogram);
     let mut changes = changes(before, after);
     let has_retained = old_counted.has_roots && new_counted.has_roots;
@@ -79,12 +89,9 @@ pub(super) fn run(
         (Some(DiffObjectsArg::Unreachable), _) => ObjectsArg::Unreachable,
         _ => ObjectsArg::Live,
     };
-    let notes = match session.common.format.is_for_people() {
-        true => notes(shown, by, new_counted.loaded.as_deref().map(HeldHeap::get)),
-        false => vec![String::new(); shown.len()],
-    };
     let rows: Vec<Row> =
-        shown.iter().zip(notes).map(|(change, note)| Row::of(change, note)).collect();
+        shown.iter().map(|change| Row::of(change, note(change, &holders))).collect();
+    let sentence = growth.as_ref().map(|growth| growth.sentence(session));
     let document = || {
         let document = document(old, new)
             .with("old_snapshot", old_counted.snapshot)
@@ -92,6 +99,8 @@ pub(super) fn run(
             .with("by", name_of(by))
             .with("objects", name_of(objects))
             .with("filter", args.filter.json())
+            .with("verdict", sentence.as_deref())
+            .with("grown", growth.as_ref().map(Growth::json))
             .with("old_total", side_json(&self::total(before)))
             .with("new_total", side_json(&self::total(after)));
         with_rows(document, changes.len() - shown.len(), unchanged)
@@ -105,7 +114,11 @@ pub(super) fn run(
         };
         footer(&changes, shown, unchanged, before, after, objects, session) + roots
     };
-    print(session, document, &rows, &columns(shown, by, &shares, session), &Shown::Table(&text))?;
+    let shown_as = match &sentence {
+        Some(sentence) => Shown::Headed(sentence, &text),
+        None => Shown::Table(&text),
+    };
+    print(session, document, &rows, &columns(shown, by, &shares, session), &shown_as)?;
     Ok(old_counted.status.max(new_counted.status))
 }
 
@@ -279,14 +292,15 @@ fn total(histogram: &Histogram) -> Side {
     Side { sum: histogram.total, retained_bytes }
 }
 
-/// Counts one of the heaps.
-fn counted(
+/// Counts one of the heaps, and looks at it if it is loaded for that.
+fn counted<T>(
     args: &DiffArgs,
     by: ByArg,
     input: &Input,
     (snapshot, roots): (Option<Snapshot>, &LoadArgs),
     session: &Session,
-) -> anyhow::Result<Counted> {
+    look: impl FnOnce(&Answers<'_>, &Histogram) -> T,
+) -> anyhow::Result<(Counted, Option<T>)> {
     if args.heap.quick {
         if !matches!(by, ByArg::Type | ByArg::Namespace | ByArg::PackageRoot)
             || args.sort == Some(DiffSort::Retained)
@@ -295,16 +309,17 @@ fn counted(
                 UsageError::new("--quick supports only --by type, namespace and package-root, without retained sizes").into()
             );
         }
-        let counted = count_types(session, input, snapshot, roots)?;
+        if let Some(option) = roots.needs_references() {
+            let message = format!(
+                "{option} cannot be used with --quick, which does not build the object graph"
+            );
+            return Err(UsageError::new(message).into());
+        }
+        let counted = count_types(session, "diff", input, snapshot, roots)?;
         let status = input.report_if_damaged(counted.damage.as_ref(), &session.terminal);
         let histogram = quick(&counted, by, &args.filter.filter());
-        return Ok(Counted {
-            histogram,
-            has_roots: false,
-            snapshot: counted.snapshot,
-            status,
-            loaded: None,
-        });
+        let snapshot = counted.snapshot;
+        return Ok((Counted { histogram, has_roots: false, snapshot, status }, None));
     }
     let objects = match args.heap.objects {
         Some(DiffObjectsArg::All) => ObjectsArg::All,
@@ -316,7 +331,8 @@ fn counted(
     let histogram = histogram(loaded, by, objects, &args.filter.filter(), input)?;
     let has_roots = histogram.unreachable.is_some();
     let status = report_loaded(session, input, loaded);
-    Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(held) })
+    let seen = look(loaded, &histogram);
+    Ok((Counted { histogram, has_roots, snapshot: loaded.snapshot, status }, Some(seen)))
 }
 
 /// Rows of the older heap that did not change.
@@ -325,28 +341,21 @@ fn unchanged(old: &Histogram, changes: &[HistogramChange]) -> u64 {
 }
 
 /// The remark beside the numbers of a row: gone; or new, and its holder.
-fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Analyses<'_>>) -> Vec<String> {
-    let is_new = |row: &HistogramChange| status(row) == "new";
-    let holders = match new {
-        Some(loaded) if by == ByArg::Type && rows.iter().any(is_new) => holders(loaded, rows),
-        _ => rows.iter().map(|_| None).collect(),
-    };
-    let note = |(row, holder): (&HistogramChange, Option<String>)| match (status(row), holder) {
-        ("changed", _) => String::new(),
-        ("new", Some(holder)) => format!("new: held by {holder}"),
-        (status, _) => status.to_owned(),
-    };
-    rows.iter().zip(holders).map(note).collect()
+fn note(row: &HistogramChange, holders: &TypeHolders) -> String {
+    let holder = || holders.get(&(row.name.clone(), row.namespace.clone()));
+    match status(row) {
+        "changed" => String::new(),
+        "new" => holder().map_or("new".to_owned(), |holder| format!("new: held by {holder}")),
+        status => status.to_owned(),
+    }
 }
 
-/// The group of roots that alone holds most objects of each type, if one does.
-fn holders(loaded: &Analyses<'_>, rows: &[HistogramChange]) -> Vec<Option<String>> {
+/// The group of roots that alone holds most objects of each type, where one does.
+fn holders(loaded: &Answers<'_>, rows: &[HistogramRow]) -> TypeHolders {
     let (heap, groups) = (&loaded.heap, loaded.tree_and_roots().1);
-    let index: FxHashMap<(&str, &str), usize> = rows
-        .iter()
-        .enumerate()
-        .map(|(row, change)| ((change.name.as_str(), change.namespace.as_str()), row))
-        .collect();
+    let of_rows = rows.iter().enumerate();
+    let index: FxHashMap<(&str, &str), usize> =
+        of_rows.map(|(at, row)| ((row.name.as_str(), row.namespace.as_str()), at)).collect();
     let text = |name| heap.names.text(name);
     let row_of: Vec<_> =
         heap.types.iter().map(|of| index.get(&(text(of.name), text(of.namespace)))).collect();
@@ -357,17 +366,17 @@ fn holders(loaded: &Analyses<'_>, rows: &[HistogramChange]) -> Vec<Option<String
             *counts[row].entry(group).or_default() += 1;
         }
     }
-    let most = |(counts, row): (BTreeMap<u32, u64>, &HistogramChange)| {
+    let most = |(counts, row): (BTreeMap<u32, u64>, &HistogramRow)| {
         let (group, held) =
             counts.into_iter().max_by_key(|(group, held)| (*held, std::cmp::Reverse(*group)))?;
-        let all = row.new.map_or(0, |side| side.sum.count);
         let group = &groups.groups[group as usize];
-        (held > all / 2).then(|| root_group_text(group.kind.name(), &group.name))
+        let name = (row.name.clone(), row.namespace.clone());
+        (held > row.sum.count / 2).then(|| (name, root_group_text(group.kind.name(), &group.name)))
     };
-    counts.into_iter().zip(rows).map(most).collect()
+    counts.into_iter().zip(rows).filter_map(most).collect()
 }
 
-/// With its sign, unless it is 0.
+/// A difference with its sign, unless it is 0.
 fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
     let sign = match value {
         ..0 => "-",

@@ -1,9 +1,10 @@
-//! `diff --objects`: which objects are new and which are gone, by class and identity hash (Dart).
+//! `diff --objects`: which objects are new and which are gone, by id, address, or class and
+//! identity hash.
 
 use super::{document, side_json, with_rows};
 use crate::analysis::diff::Side;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
-use crate::analysis::identity::{Fate, Hashed, fates};
+use crate::analysis::identity::{Fate, Identified, fates};
 use crate::cli::args::DiffArgs;
 use crate::cli::heap::{Analysed, load, report_loaded};
 use crate::cli::open::Input;
@@ -37,13 +38,17 @@ pub(super) fn run(
         .into());
     }
     let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
+    if old.format != new.format {
+        let error = UsageError::new("--objects cannot compare dumps of different formats");
+        return Err(error.hint("omit --objects to compare types").into());
+    }
     let roots = &args.heap.roots;
     let held_old = load(session, "diff", old, args.heap.snapshot.map(|pair| pair.old), roots)?;
     let held_new = load(session, "diff", new, args.heap.snapshot.map(|pair| pair.new), roots)?;
     let (loaded_old, loaded_new) = (held_old.get(), held_new.get());
     let mut all = fates(
-        Hashed { heap: &loaded_old.heap, hashes: &old_hashes },
-        Hashed { heap: &loaded_new.heap, hashes: &new_hashes },
+        Identified { heap: &loaded_old.heap, hashes: old_hashes.as_deref() },
+        Identified { heap: &loaded_new.heap, hashes: new_hashes.as_deref() },
     );
     let filter = args.filter.filter();
     all.retain(|fate| filter.selects(&fate.name, &fate.namespace));
@@ -65,12 +70,15 @@ pub(super) fn run(
             .with("by", "type")
             .with("objects", "identity")
             .with("filter", args.filter.json())
+            .with("verdict", Value::Null)
+            .with("grown", Value::Null)
             .with("old_total", all_of(&loaded_old.heap))
             .with("new_total", all_of(&loaded_new.heap));
         with_rows(document, rows.len() - shown.len(), (all.len() - rows.len()) as u64)
     };
-    let footer = || footer(&all, rows.len(), shown.len());
-    print(session, document, shown, &columns(&analysed, session), &Shown::Table(&footer))?;
+    let by_hash = new_hashes.is_some();
+    let footer = || footer(&all, by_hash, rows.len(), shown.len());
+    print(session, document, shown, &columns(&analysed, by_hash, session), &Shown::Table(&footer))?;
     Ok(report_loaded(session, old, loaded_old).max(report_loaded(session, new, loaded_new)))
 }
 
@@ -94,7 +102,12 @@ impl<'a> Row<'a> {
     }
 }
 
-fn columns<'c>(new: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, Row<'c>> {
+fn columns<'c>(
+    new: &'c Analysed<'_, '_>,
+    by_hash: bool,
+    session: &'c Session,
+) -> Columns<'c, Row<'c>> {
+    let uncertain = if by_hash { "unknown" } else { "doubtful" };
     let retains =
         |object| session.terminal.dim(&format!("retains {}", session.size(new.retained(object))));
     Columns::new(session)
@@ -104,6 +117,7 @@ fn columns<'c>(new: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, R
         .number("new", "NEW", |row| row.fate.new.len())
         .number("gone", "GONE", |row| row.fate.gone.len())
         .number("unknown", "NO HASH", |row| row.fate.unknown)
+        .number("doubtful", "DOUBTFUL", |row| row.fate.doubtful)
         .bytes("new_shallow_bytes", "SHALLOW", |row| row.new_bytes)
         .value("gone_shallow_bytes", |row| row.gone_bytes)
         .json("largest", |row| row.largest.map(|object| new.json(object)))
@@ -112,11 +126,11 @@ fn columns<'c>(new: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, R
                 format!("{} {}", new.heap.id(object), retains(object))
             })
         })
-        .table(&["new", "new_shallow_bytes", "gone", "kept", "unknown", "name", "largest_new"])
-        .minor(&["unknown", "kept"])
+        .table(&["new", "new_shallow_bytes", "gone", "kept", uncertain, "name", "largest_new"])
+        .minor(&[uncertain, "kept"])
 }
 
-fn footer(all: &[Fate], rows: usize, shown: usize) -> String {
+fn footer(all: &[Fate], by_hash: bool, rows: usize, shown: usize) -> String {
     let sum = |of: fn(&Fate) -> u64| count(all.iter().map(of).sum());
     let types = match shown == rows {
         true => format!("{} types with new or gone objects", count(rows as u64)),
@@ -126,12 +140,15 @@ fn footer(all: &[Fate], rows: usize, shown: usize) -> String {
             count(rows as u64)
         ),
     };
+    let rest = match by_hash {
+        true => format!("{} objects without identity hash ignored", sum(|fate| fate.unknown)),
+        false => format!("{} doubtful: their type or size has changed", sum(|fate| fate.doubtful)),
+    };
     format!(
-        "{types}; {} new, {} gone, {} kept; {} objects without identity hash ignored\n",
+        "{types}; {} new, {} gone, {} kept; {rest}\n",
         sum(|fate| fate.new.len() as u64),
         sum(|fate| fate.gone.len() as u64),
         sum(|fate| fate.kept),
-        sum(|fate| fate.unknown),
     )
 }
 
@@ -141,12 +158,16 @@ fn all_of(heap: &Heap<'_>) -> Value<'static> {
     side_json(&Side { sum: total, retained_bytes: None })
 }
 
-/// The identity hash codes of a dump.
-fn hashes(input: &Input) -> anyhow::Result<Vec<u32>> {
+/// The identity hash codes of a dump. `None` if ids identify its objects.
+fn hashes(input: &Input) -> anyhow::Result<Option<Vec<u32>>> {
+    if input::has_lasting_ids(input.format) {
+        return Ok(None);
+    }
     let hashes =
         input::identity_hashes(input.format, input.bytes()).map_err(|error| input.error(error))?;
-    hashes.ok_or_else(|| {
-        let message = format!("{} has no identity hashes", show_path(&input.path));
+    hashes.map(Some).ok_or_else(|| {
+        let file = show_path(&input.path);
+        let message = format!("nothing in {file} identifies objects in another dump");
         UsageError::new(message).hint("omit --objects to compare types").into()
     })
 }

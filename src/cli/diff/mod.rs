@@ -47,7 +47,11 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
             old.refuse(Kind::Profile, &args.profile.given())?;
             old.refuse(
                 Kind::Profile,
-                &[DiffSort::given(args.sort, Kind::Profile), ("--normalize", args.normalize)],
+                &[
+                    DiffSort::given(args.sort, Kind::Profile),
+                    ("--normalize", args.normalize),
+                    ("--trim-path", !args.trim_path.is_empty()),
+                ],
             )?;
             difference.iter().for_each(|difference| warn(difference, &new, session));
             let by_layout = difference.is_some() && old.format == new.format;

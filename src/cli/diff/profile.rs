@@ -1,39 +1,23 @@
 //! `diff` of profiles: which functions cost more or less than before.
 
+mod rows;
+
 use super::{document, with_rows};
 use crate::analysis::profile::{
-    FrameBy, ProfileChange, Selected, Sums, TopBy, changes, share_base, top,
+    FrameBy, Groups, MovedFolder, ProfileChange, Selected, TopBy, Words, changes, slower, top,
 };
-use crate::cli::args::{DiffArgs, DiffSort};
+use crate::cli::args::{ByArg, DiffArgs, DiffSort};
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Columns, Shown, Value, print};
+use crate::cli::print::{Shown, Value, print};
 use crate::cli::profile::{
-    Amount, ShortFiles, by_of, headings, load_profile, nouns, total_json, unit_name,
+    Amount, ProfileInput, by_of, load_profile, nouns, total_json, unit_name, with_dropped,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown as name};
-use crate::model::profile::Metric;
-
-/// A function, file, line, thread or process whose cost changed.
-struct Row<'a> {
-    change: &'a ProfileChange,
-    old: Option<Cost>,
-    new: Option<Cost>,
-    delta: Cost,
-}
-
-#[derive(Clone, Copy)]
-struct Cost {
-    own: i64,
-    total: i64,
-    samples_self: i64,
-    samples_total: i64,
-    /// Of all samples of its profile.
-    share_self: f64,
-    share_total: f64,
-}
+use crate::model::profile::{Metric, Values};
+use rows::{Row, columns};
 
 pub(super) fn run(
     args: &DiffArgs,
@@ -41,220 +25,222 @@ pub(super) fn run(
     new: &Input,
     session: &Session,
 ) -> anyhow::Result<Status> {
-    let old = load_profile(old, &args.profile, session)?;
-    let new = load_profile(new, &args.profile, session)?;
-    let metrics = &(old.metric(&args.profile)?, new.metric(&args.profile)?);
-    // The same value may be in different places of the two files.
-    if metrics.0.of != metrics.1.of {
-        let names = [&metrics.0, &metrics.1].map(|metric| name(metric.name()));
-        let error = UsageError::new(match (&old.profile, &new.profile) {
-            (old, new) if old.value_types.is_empty() && new.value_types.is_empty() => {
-                format!(
-                    "the old profile was recorded in {} mode, the new one in {} mode",
-                    old.mode.name(),
-                    new.mode.name()
-                )
-            }
-            _ => format!("the old profile measures {}, the new one {}", names[0], names[1]),
+    let options = args.profile.grouped(args.by.and_then(ByArg::label));
+    let mut old = load_profile(old, &options, session)?;
+    let mut new = load_profile(new, &options, session)?;
+    let has_files = matches!(by_of(args.by, args.profile.tag.as_ref()).0, TopBy::Frames(_));
+    let moved = match args.trim_path.is_empty() {
+        true if has_files => old.follow(&new),
+        true => Vec::new(),
+        false if !has_files => {
+            return Err(UsageError::new("--trim-path applies to functions, files and lines").into());
+        }
+        false => {
+            old.trim_paths(&args.trim_path);
+            new.trim_paths(&args.trim_path);
+            Vec::new()
+        }
+    };
+    new.say_moved(&moved, "a guess; --trim-path sets the prefixes", session);
+    Comparison::of(args, &old, &new, session)?.print(args, &moved, session)?;
+    Ok(old.report(session).max(new.report(session)))
+}
+
+/// One of the two profiles.
+struct Side<'a> {
+    loaded: &'a ProfileInput<'a>,
+    metric: Metric,
+    total: Values,
+    amount: Amount,
+}
+
+/// Two profiles, and what changed from the old one to the new one.
+struct Comparison<'a> {
+    by: TopBy,
+    by_name: &'static str,
+    old: Side<'a>,
+    new: Side<'a>,
+    /// The factor of old values.
+    scale: Option<f64>,
+    /// What became slower, in a sentence.
+    verdict: Option<String>,
+    changes: Vec<ProfileChange>,
+    unchanged: u64,
+}
+
+impl<'a> Comparison<'a> {
+    fn of(
+        args: &DiffArgs,
+        old: &'a ProfileInput<'a>,
+        new: &'a ProfileInput<'a>,
+        session: &Session,
+    ) -> anyhow::Result<Self> {
+        let metrics = same_metric(args, old, new)?;
+        let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
+        let measure = |loaded: &'a ProfileInput<'a>, metric: &Metric| {
+            let selected = Selected::of(&loaded.profile, &loaded.selection);
+            let side = Side {
+                loaded,
+                metric: metric.clone(),
+                amount: Amount::new(metric, metric.whole(&selected.total), session.common.bytes),
+                total: selected.total.clone(),
+            };
+            (side, top(&selected, by), selected)
+        };
+        let (mut old, mut before, _) = measure(old, &metrics.0);
+        let (new, after, selected) = measure(new, &metrics.1);
+        let scale = args.normalize.then(|| {
+            let (before, after) = (old.metric.whole(&old.total), new.metric.whole(&new.total));
+            after as f64 / before.max(1) as f64
         });
-        return Err(error.hint("select a metric that both have, such as --metric samples").into());
+        if let Some(scale) = scale {
+            before.scale(scale);
+            old.amount =
+                Amount::new(&old.metric, new.metric.whole(&new.total), session.common.bytes);
+        }
+        let mut changes = changes(before, after, (&old.metric, &new.metric));
+        let known = changes.len();
+        // Changes of other metrics would be rows of zeros here.
+        changes.retain(|change| {
+            let metrics = (&old.metric, &new.metric);
+            change.own(metrics) != 0 || change.total(metrics) != 0
+        });
+        let unchanged = (known - changes.len()) as u64;
+        let verdict = None;
+        let mut comparison = Self { by, by_name, old, new, scale, changes, unchanged, verdict };
+        if by == TopBy::Frames(FrameBy::Function) {
+            comparison.verdict = comparison.slower(&selected, session);
+        }
+        comparison.sort(args.sort);
+        Ok(comparison)
     }
-    let (metric, metrics) = (&metrics.1, (&metrics.0, &metrics.1));
-    let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
-    let selected =
-        (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
-    let bases = (share_base(&selected.0.total, metrics.0), share_base(&selected.1.total, metric));
-    let scale = args.normalize.then(|| bases.1 as f64 / bases.0.max(1) as f64);
-    let mut before = top(&selected.0, by);
-    scale.into_iter().for_each(|scale| before.scale(scale));
-    let exact = session.common.bytes;
-    let amounts = (
-        Amount::new(metrics.0, if args.normalize { bases.1 } else { bases.0 }, exact),
-        Amount::new(metric, bases.1, exact),
-    );
-    let mut all = changes(before, top(&selected.1, by), metrics);
-    let known = all.len();
-    // Scaled numbers of samples differ even where the metric does not.
-    all.retain(|change| match scale {
-        Some(_) => change.own(metrics) != 0 || change.total(metrics) != 0,
-        None => change.old != change.new,
-    });
-    let unchanged = (known - all.len()) as u64;
-    if args.sort.is_some_and(|sort| sort != DiffSort::Own) {
-        all.sort_by(|a, b| {
+
+    /// What became slower, and who calls it.
+    fn slower(&self, selected: &Selected<'_>, session: &Session) -> Option<String> {
+        let (old, new) = (&self.old, &self.new);
+        let groups = Groups::of(&new.loaded.profile, FrameBy::Function);
+        let before = old.metric.whole(&old.total) as f64 * self.scale.unwrap_or(1.0);
+        let whole = (before.round() as i64, new.metric.whole(&new.total));
+        let metrics = (&old.metric, &new.metric);
+        let slower = slower(&self.changes, whole, (selected, &groups), metrics)?;
+        let files = new.loaded.files(old.loaded, session);
+        Some(slower.sentence(&Words {
+            name: &|label| files.name(&label.name, &label.namespace, None),
+            amount: &|value| new.amount.show(value),
+        }))
+    }
+
+    /// Sorts by other columns than [`changes`] does.
+    fn sort(&mut self, sort: Option<DiffSort>) {
+        let Some(sort) = sort.filter(|sort| *sort != DiffSort::Own) else { return };
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.sort_by(|a, b| {
             let change = |change| {
-                let delta = Row::of(change, metrics, (&amounts.0, &amounts.1)).delta;
-                match args.sort {
-                    Some(DiffSort::Total) => (delta.total as f64).abs(),
+                let delta = self.row(change).delta;
+                match sort {
+                    DiffSort::Total => (delta.total as f64).abs(),
                     _ => delta.share_self.abs(),
                 }
             };
             change(b).total_cmp(&change(a))
         });
+        self.changes = changes;
     }
-    let (shown, rest) = session.shown(&all, args.limit, super::ROWS);
-    let rows: Vec<Row> =
-        shown.iter().map(|change| Row::of(change, metrics, (&amounts.0, &amounts.1))).collect();
-    let document = || {
-        let document = document(old.input, new.input)
-            .with("by", by_name)
-            .with("metric", metric.name())
-            .with("unit", unit_name(metric))
-            .with("scale", scale)
-            .with("old_total", total_json(&selected.0.total, metrics.0))
-            .with("new_total", total_json(&selected.1.total, metric));
-        with_rows(document, rest.len(), unchanged)
-    };
-    let footer = || {
-        let (one, many) = nouns(by);
-        let changed =
-            plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
-        let showing = if rest.is_empty() {
-            String::new()
-        } else {
-            format!("showing {} of ", count(shown.len() as u64))
+
+    fn row<'r>(&self, change: &'r ProfileChange) -> Row<'r> {
+        let (old, new) = (&self.old, &self.new);
+        Row::of(change, (&old.metric, &new.metric), (&old.amount, &new.amount))
+    }
+
+    fn print(
+        &self,
+        args: &DiffArgs,
+        moved: &[MovedFolder],
+        session: &Session,
+    ) -> anyhow::Result<()> {
+        let (shown, rest) = session.shown(&self.changes, args.limit, super::ROWS);
+        let rows: Vec<Row<'_>> = shown.iter().map(|change| self.row(change)).collect();
+        let (old, new) = (&self.old, &self.new);
+        let document = || {
+            let moved = moved.iter().map(|folder| {
+                Value::from([
+                    ("old", (&*folder.old).into()),
+                    ("new", (&*folder.new).into()),
+                    ("files", folder.files.into()),
+                ])
+            });
+            let document = document(old.loaded.input, new.loaded.input);
+            let sides = [("old_samples", old.loaded), ("new_samples", new.loaded)];
+            let document = with_dropped(document, sides)
+                .with("by", self.by_name)
+                .with("metric", new.metric.name())
+                .with("unit", unit_name(&new.metric))
+                .with("scale", self.scale)
+                .with("moved", moved.collect::<Vec<_>>())
+                .with("verdict", self.verdict.as_deref())
+                .with("old_total", total_json(&old.total, &old.metric))
+                .with("new_total", total_json(&new.total, &new.metric));
+            with_rows(document, rest.len(), self.unchanged)
         };
-        let mut text = format!("{showing}{changed}, {} unchanged", count(unchanged));
-        for (name, input, selected, metric, amount) in [
-            ("old", old.input, &selected.0, metrics.0, &amounts.0),
-            ("new", new.input, &selected.1, metrics.1, &amounts.1),
-        ] {
-            let samples = plural(selected.total.samples(), "sample", "samples");
-            let value = amount.show(selected.total.get(metric));
-            text.push_str(&format!(" · {name} {}: {value} in {samples}", show_path(&input.path)));
+        let footer = || self.footer(shown.len());
+        let files = new.loaded.files(old.loaded, session);
+        let text = match &self.verdict {
+            _ if shown.is_empty() => Shown::Text(&footer),
+            Some(verdict) => Shown::Headed(verdict, &footer),
+            None => Shown::Table(&footer),
+        };
+        print(session, document, &rows, &columns(self.by, &new.amount, &files, session), &text)
+    }
+
+    /// `showing 20 of 31 changed functions, 4 unchanged · old a.mojo: 1.2 s in 120 samples · …`.
+    fn footer(&self, shown: usize) -> String {
+        let (one, many) = nouns(self.by);
+        let all = self.changes.len();
+        let changed = plural(all as u64, &format!("changed {one}"), &format!("changed {many}"));
+        let showing = match shown < all {
+            true => format!("showing {} of ", count(shown as u64)),
+            false => String::new(),
+        };
+        let mut text = format!("{showing}{changed}, {} unchanged", count(self.unchanged));
+        for (name, side) in [("old", &self.old), ("new", &self.new)] {
+            let samples = plural(side.total.samples(), "sample", "samples");
+            let value = side.amount.show(side.total.get(&side.metric));
+            let path = show_path(&side.loaded.input.path);
+            text.push_str(&format!(" · {name} {path}: {value} in {samples}"));
         }
-        if let Some(scale) = scale {
+        if let Some(scale) = self.scale {
             text.push_str(&format!(" · old values multiplied by {scale:.4}"));
         }
         text + "\n"
-    };
-    let files = new.files(&old, session);
-    let text = if shown.is_empty() { Shown::Text(&footer) } else { Shown::Table(&footer) };
-    print(session, document, &rows, &columns(by, &amounts.1, &files, session), &text)?;
-    Ok(old.report(session).max(new.report(session)))
-}
-
-impl<'a> Row<'a> {
-    fn of(
-        change: &'a ProfileChange,
-        metrics: (&Metric, &Metric),
-        amounts: (&Amount, &Amount),
-    ) -> Self {
-        let old = change.old.as_ref().map(|sums| Cost::of(sums, metrics.0, amounts.0));
-        let new = change.new.as_ref().map(|sums| Cost::of(sums, metrics.1, amounts.1));
-        let (before, after) = (old.unwrap_or(Cost::NONE), new.unwrap_or(Cost::NONE));
-        let delta = Cost {
-            own: after.own.saturating_sub(before.own),
-            total: after.total.saturating_sub(before.total),
-            samples_self: after.samples_self - before.samples_self,
-            samples_total: after.samples_total - before.samples_total,
-            share_self: after.share_self - before.share_self,
-            share_total: after.share_total - before.share_total,
-        };
-        Self { change, old, new, delta }
-    }
-
-    /// `12.1 → 17.2 %`.
-    fn shares(&self, read: fn(&Cost) -> f64) -> String {
-        let percent = |cost: Option<Cost>| {
-            cost.map_or("–".to_owned(), |cost| format!("{:.1}", read(&cost) * 100.0 + 0.0))
-        };
-        format!("{} → {} %", percent(self.old), percent(self.new))
     }
 }
 
-impl Cost {
-    const NONE: Self = Self {
-        own: 0,
-        total: 0,
-        samples_self: 0,
-        samples_total: 0,
-        share_self: 0.0,
-        share_total: 0.0,
-    };
-
-    fn of(sums: &Sums, metric: &Metric, amount: &Amount) -> Self {
-        let (own, total) = (sums.own.get(metric), sums.total.get(metric));
-        Self {
-            own,
-            total,
-            samples_self: sums.own.get(&Metric::SAMPLES),
-            samples_total: sums.total.get(&Metric::SAMPLES),
-            share_self: amount.share(own),
-            share_total: amount.share(total),
-        }
+/// The metric of each profile. The same value may be in different places of the two files.
+///
+/// # Errors
+/// A [`UsageError`] if the profiles measure different things.
+fn same_metric(
+    args: &DiffArgs,
+    old: &ProfileInput<'_>,
+    new: &ProfileInput<'_>,
+) -> Result<(Metric, Metric), UsageError> {
+    let metrics = (old.metric(&args.profile)?, new.metric(&args.profile)?);
+    if metrics.0.of == metrics.1.of {
+        return Ok(metrics);
     }
-}
-
-/// Adds a column for a number of the costs before and after and of their difference.
-macro_rules! costs {
-    ($columns:expr, $side:literal, $cost:expr) => {
-        $columns
-            .value(concat!($side, ".self"), |row| $cost(row).map(|cost| cost.own))
-            .value(concat!($side, ".total"), |row| $cost(row).map(|cost| cost.total))
-            .value(concat!($side, ".samples_self"), |row| $cost(row).map(|cost| cost.samples_self))
-            .value(concat!($side, ".samples_total"), |row| {
-                $cost(row).map(|cost| cost.samples_total)
-            })
-            .value(concat!($side, ".share_self"), |row| $cost(row).map(|cost| cost.share_self))
-            .value(concat!($side, ".share_total"), |row| $cost(row).map(|cost| cost.share_total))
+    let (old, new) = (&old.profile, &new.profile);
+    let error = match old.value_types.is_empty() && new.value_types.is_empty() {
+        true => format!(
+            "the old profile was recorded in {} mode, the new one in {} mode",
+            old.mode.name(),
+            new.mode.name()
+        ),
+        false => format!(
+            "the old profile measures {}, the new one {}",
+            name(metrics.0.name()),
+            name(metrics.1.name())
+        ),
     };
+    let hint = "select a metric that both have, such as --metric samples";
+    Err(UsageError::new(error).hint(hint))
 }
-
-fn columns<'c>(
-    by: TopBy,
-    amount: &'c Amount,
-    files: &'c ShortFiles<'_>,
-    session: &'c Session,
-) -> Columns<'c, Row<'c>> {
-    let (heading, second) = headings(by);
-    let what = move |row: &Row| {
-        let what = &row.change.label.name;
-        let mark = match (&row.change.old, &row.change.new) {
-            (None, _) => session.terminal.caution(" (new)"),
-            (_, None) => session.terminal.dim(" (gone)"),
-            _ => String::new(),
-        };
-        let what = if by == TopBy::Frames(FrameBy::File) { files.show(what) } else { name(what) };
-        format!("{}{mark}", session.terminal.bold(&what))
-    };
-    let file = |row: &Row| {
-        let line = row.change.label.line.map(|line| format!(":{line}")).unwrap_or_default();
-        format!("{}{line}", files.show(&row.change.label.namespace))
-    };
-    let now = |row: &Row| row.new.unwrap_or(Cost::NONE);
-    let change = move |value: i64| session.terminal.change(&amount.change(value), value);
-    let columns = Columns::new(session)
-        .value("name", |row: &Row| &*row.change.label.name)
-        .value("namespace", |row| Value::non_empty(&row.change.label.namespace))
-        .value("line", |row| row.change.label.line);
-    let columns = costs!(columns, "old", |row: &Row| row.old);
-    let columns = costs!(columns, "new", |row: &Row| row.new);
-    costs!(columns, "delta", |row: &Row| Some(row.delta))
-        .cell("own", "SELF ±", Align::Right, move |row| change(row.delta.own))
-        .cell("own_now", "SELF NOW", Align::Right, move |row| amount.show(now(row).own))
-        .cell("own_share", "SHARE", Align::Right, |row| row.shares(|cost| cost.share_self))
-        .cell("sum", "TOTAL ±", Align::Right, move |row| change(row.delta.total))
-        .cell("sum_now", "TOTAL NOW", Align::Right, move |row| amount.show(now(row).total))
-        .cell("sum_share", "SHARE", Align::Right, |row| row.shares(|cost| cost.share_total))
-        .cell("what", heading, Align::Left, what)
-        .cell("file", second, Align::Left, file)
-        .csv(&CSV)
-        .minor(&["own_share", "own_now", "sum_share", "sum_now"])
-}
-
-const CSV: [&str; 13] = [
-    "name",
-    "namespace",
-    "line",
-    "old.self",
-    "new.self",
-    "delta.self",
-    "old.total",
-    "new.total",
-    "delta.total",
-    "old.share_self",
-    "new.share_self",
-    "old.share_total",
-    "new.share_total",
-];

@@ -2,6 +2,7 @@
 
 use crate::analysis::glob::{Glob, TypeFilter};
 use crate::analysis::largest::{Largest, LargestByType, largest, shallow};
+use crate::analysis::readable::ReadableTypes;
 use crate::analysis::text_signatures::{TextSignature, TextSignatures};
 use crate::cli::args::{FindArgs, FindHeapOptions, FindSortArg};
 use crate::cli::heap::{
@@ -22,7 +23,7 @@ use rayon::prelude::*;
 
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let options = &args.heap;
-    input.only(Format::Heapsnapshot, "--detached", options.detached)?;
+    input.only(&[Format::Heapsnapshot], "--detached", options.detached)?;
     let sort = sort(options)?;
     // Without retained sizes it is enough to have the objects and their references.
     let work = if options.no_retained { Work::Copy } else { Work::Analysis };
@@ -134,9 +135,12 @@ fn columns<'a>(
         .bytes("retained_bytes", "RETAINED", move |object| {
             is_known.then(|| analysed.retained(*object))
         })
-        .shown_as(|object| match analysed.is_live(*object) {
-            true => session.size(analysed.retained(*object)),
-            false => analysed.not_live(*object).to_owned(),
+        .shown_as(|object| {
+            if analysed.is_live(*object) {
+                session.size(analysed.retained(*object))
+            } else {
+                analysed.not_live(*object).to_owned()
+            }
         })
         .bytes("external_bytes", "EXTERNAL", |object| heap.external_bytes(*object))
         // Null for bytes, of which there can be many.
@@ -211,7 +215,7 @@ fn matching(
         held.sort_unstable();
         held
     });
-    let value = options.value.as_deref().map(|text| Wanted::new(text, texts));
+    let value = options.value.as_deref().map(|text| Wanted::new(heap, text, texts));
     let (least, most) = (options.min_size.unwrap_or(0), options.max_size.unwrap_or(u64::MAX));
     let by_size = options.min_size.is_some() || options.max_size.is_some();
     let fits = |object: ObjectId| {
@@ -237,12 +241,13 @@ struct Wanted<'t> {
     finder: Finder<'t>,
     signature: TextSignature,
     texts: Option<&'t TextSignatures>,
+    readable: ReadableTypes,
 }
 
 impl<'t> Wanted<'t> {
-    fn new(text: &'t str, texts: Option<&'t TextSignatures>) -> Self {
-        let signature = TextSignature::wanted(text);
-        Self { text, finder: Finder::new(text), signature, texts }
+    fn new(heap: &Heap<'_>, text: &'t str, texts: Option<&'t TextSignatures>) -> Self {
+        let (signature, readable) = (TextSignature::wanted(text), ReadableTypes::of(heap));
+        Self { text, finder: Finder::new(text), signature, texts, readable }
     }
 
     /// Whether it takes a look at the value.
@@ -260,7 +265,11 @@ impl<'t> Wanted<'t> {
             Value::Boolean(value) => self.text == value.to_string(),
             Value::Integer(value) => self.text == value.to_string(),
             Value::Float(value) => self.text.parse() == Ok(value),
-            Value::None | Value::Length(_) => false,
+            Value::None => self
+                .readable
+                .text(heap, object)
+                .is_some_and(|text| self.finder.find(text.as_bytes()).is_some()),
+            Value::Length(_) => false,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::status::Status;
 use crate::input::Kind;
 
 pub(super) fn run(args: &FindArgs, session: &Session) -> anyhow::Result<Status> {
-    let input = session.open(&args.file)?;
+    let input = session.open(&args.file)?.at(args.heap.options.snapshot);
     match input.kind {
         Kind::Heap => {
             input.refuse(Kind::Profile, &[("--line", args.line.is_some())])?;

@@ -1,14 +1,14 @@
 //! `find` of profiles: functions, what they cost and where.
 
 use crate::analysis::profile::{
-    FrameBy, GroupLabel, Groups, Place, Selected, TopBy, TopRow, places, share_base, top,
+    FrameBy, GroupLabel, Groups, Place, Selected, TopBy, TopRow, places, top,
 };
 use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ShortFiles, cost_columns, load_profile, no_function, nouns, refuse_tag,
-    stack_text, total_json, unit_name, whole,
+    Amount, Pattern, ShortFiles, cost_columns, events, load_profile, no_function, nouns,
+    refuse_tag, stack_text, total_json, unit_name, whole, with_dropped,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -43,14 +43,14 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         groups.labels().iter().zip(&places).collect();
     let place = |row: &TopRow| of_label.get(&row.label).copied().copied().flatten();
     let document = || {
-        Document::new("dumptool/find/1", &input.path)
+        with_dropped(Document::new("dumptool/find/1", &input.path), [("samples", &loaded)])
             .with("metric", metric.name())
             .with("unit", unit_name(metric))
             .with("total", total_json(&selected.total, metric))
             .rows("rows")
             .with("omitted", Value::from([("rows", rest.len().into())]))
     };
-    let amount = &Amount::new(metric, share_base(&selected.total, metric), session.common.bytes);
+    let amount = &Amount::new(metric, metric.whole(&selected.total), session.common.bytes);
     let files = ShortFiles::of_profile(profile, session.common.verbose);
     let thread =
         |row: &TopRow| place(row).map(|place| profile.thread(place.thread).label(&profile.names));
@@ -80,8 +80,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
             true => format!("all {found} found"),
             false => format!("showing {} of {found} found", count(rows.len() as u64)),
         };
-        let samples = plural(selected.total.samples(), "sample", "samples");
-        format!("{which}; shares of {} · {samples}\n", whole(&selected.total, metric, amount))
+        let events = events(&selected);
+        format!("{which}; shares of {} · {events}\n", whole(&selected.total, metric, amount))
     };
     let text = if rows.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns, &text)?;

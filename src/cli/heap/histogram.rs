@@ -1,12 +1,13 @@
 //! Groups of objects: how they are counted, sorted and called.
 
-use super::held::Analyses;
-use super::load::{load_options, refused};
+use super::held::Answers;
+use super::load::{load_for, load_options, refused};
 use crate::analysis::core_tree::CoreTree;
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::Growth;
 use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope, package_root};
 use crate::cli::args::{ByArg, LoadArgs, ObjectsArg, Snapshot, SortArg};
+use crate::cli::memory::Work;
 use crate::cli::open::Input;
 use crate::cli::print::Value;
 use crate::cli::progress::Progress;
@@ -27,21 +28,18 @@ use rustc_hash::FxHashMap;
 /// # Errors
 /// When the heap lacks the data to group by.
 pub(crate) fn histogram(
-    loaded: &Analyses<'_>,
+    loaded: &Answers<'_>,
     by: ByArg,
     objects: ObjectsArg,
     filter: &TypeFilter,
     input: &Input,
 ) -> Result<Histogram, UsageError> {
     let count = || count_objects(loaded, by, objects, filter, input);
-    match filter.is_empty() {
-        true => loaded.histogram((by, objects), count),
-        false => count(),
-    }
+    if filter.is_empty() { loaded.histogram((by, objects), count) } else { count() }
 }
 
 fn count_objects(
-    loaded: &Analyses<'_>,
+    loaded: &Answers<'_>,
     by: ByArg,
     objects: ObjectsArg,
     filter: &TypeFilter,
@@ -121,16 +119,23 @@ fn has_generations(heap: &Heap<'_>) -> bool {
     heap.sites.sites.iter().any(|site| site.generation.is_some())
 }
 
-/// Counts the objects of an input by type in one pass that keeps no object.
+/// Counts the objects of an input by type, in one pass that keeps no object unless the options need
+/// the references.
 ///
 /// # Errors
 /// When the file has no such snapshot, or nothing of it can be read.
 pub(crate) fn count_types(
     session: &Session,
+    command: &'static str,
     input: &Input,
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
 ) -> anyhow::Result<TypeCounts> {
+    if roots.needs_references().is_some() {
+        let loaded = load_for(Work::Counting, session, command, input, snapshot, roots)?;
+        return Ok(TypeCounts::of_heap(&loaded.heap, loaded.snapshot, loaded.damage));
+    }
+    input.accept(&roots.of_formats())?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
     let options = load_options(snapshot, roots, &reached);
@@ -189,6 +194,7 @@ pub(crate) fn quick(counted: &TypeCounts, by: ByArg, filter: &TypeFilter) -> His
                 source: TypeSource::None,
                 sum: Sum::default(),
                 retained_bytes: None,
+                estimate: None,
             });
             rows.len() - 1
         });

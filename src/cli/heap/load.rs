@@ -9,7 +9,7 @@ use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::{Error, ErrorKind};
 use crate::input::load::{Executable, LoadOptions, Loaded, RootScan, SnapshotChoice};
-use crate::input::{self, Format, Kind};
+use crate::input::{self, Kind};
 use crate::source::Source;
 use std::path::Path;
 use std::sync::Arc;
@@ -95,7 +95,8 @@ pub(crate) fn load_for<'a>(
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
 ) -> anyhow::Result<Loaded<'a>> {
-    let open = |path: &Path| open_program(path, input, session);
+    input.accept(&roots.of_formats())?;
+    let open = |path: &Path| open_program(path, session);
     let program = roots.exe.as_deref().map(open).transpose()?;
     let program = program.as_ref().map(Source::bytes);
     refuse_too_large(command, work, input, snapshot, program, &session.common)?;
@@ -114,16 +115,11 @@ pub(crate) fn load_for<'a>(
 }
 
 /// Opens the executable that wrote a dump.
-fn open_program(path: &Path, input: &Input, session: &Session) -> anyhow::Result<Source> {
-    if input.format != Format::Go {
-        return Err(UsageError::new(format!(
-            "--exe is for Go heap dumps; {} is not one",
-            show_path(&input.path)
-        ))
-        .into());
-    }
+fn open_program(path: &Path, session: &Session) -> anyhow::Result<Source> {
     session.allow(path)?;
-    Ok(Source::open(path).map_err(|error| InputError::new(path, error))?)
+    let program = Source::open(path).map_err(|error| InputError::new(path, error))?;
+    session.reads(path, &program);
+    Ok(program)
 }
 
 /// The options for loading a heap, from the arguments.
@@ -132,10 +128,7 @@ pub(crate) fn load_options<'a>(
     options: &LoadArgs,
     progress: crate::input::Progress<'a>,
 ) -> LoadOptions<'a> {
-    let snapshot = match snapshot {
-        Some(Snapshot::Number(number)) => SnapshotChoice::Number(number),
-        Some(Snapshot::Last) | None => SnapshotChoice::Last,
-    };
+    let snapshot = snapshot.map_or(SnapshotChoice::Last, Snapshot::choice);
     let roots = match options.choice() {
         RootsArg::Precise => RootScan::Precise,
         RootsArg::Default => RootScan::Default,
@@ -146,6 +139,7 @@ pub(crate) fn load_options<'a>(
         .roots(roots)
         .layout(options.layout())
         .sizes(options.sizes())
+        .plain_objects(options.plain_objects())
         .by_layout(options.by_layout)
         .progress(progress)
 }
@@ -190,11 +184,8 @@ pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l
 pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
     let terminal = &session.terminal;
     // Omissions in every dump of HotSpot are not worth a warning.
-    for warning in loaded
-        .heap
-        .warnings
-        .iter()
-        .filter(|warning| session.common.verbose || !warning.kind.is_usual())
+    for warning in
+        loaded.heap.warnings.iter().filter(|warning| session.common.verbose || !warning.is_usual())
     {
         terminal.warn(&input.path, &warning.text());
     }
@@ -211,8 +202,9 @@ pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_
         }
         return Status::Damaged;
     }
-    match loaded.heap.warnings.iter().any(|warning| warning.is_damage()) {
-        true => Status::Damaged,
-        false => Status::Done,
+    if loaded.heap.warnings.iter().any(|warning| warning.is_damage()) {
+        Status::Damaged
+    } else {
+        Status::Done
     }
 }

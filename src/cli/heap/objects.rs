@@ -1,7 +1,7 @@
 //! Single objects: the analyzed heap, objects in JSON, and messages about objects that do not
 //! exist.
 
-use super::held::Analyses;
+use super::held::Answers;
 use super::load::damage;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::glob::Glob;
@@ -17,12 +17,12 @@ use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 pub(crate) struct Analysed<'h, 'a> {
     pub(crate) heap: &'h Heap<'a>,
     pub(crate) graph: &'h Graph<'a>,
-    analyses: &'h Analyses<'a>,
+    analyses: &'h Answers<'a>,
     /// Whether the file is damaged before the end of its roots and references.
     incomplete: bool,
 }
 
-impl<'a> Analyses<'a> {
+impl<'a> Answers<'a> {
     /// The heap with its dominator tree.
     pub(crate) fn analysed(&self) -> Analysed<'_, 'a> {
         self.tree();
@@ -36,7 +36,7 @@ impl<'a> Analyses<'a> {
 }
 
 impl<'h, 'a> Analysed<'h, 'a> {
-    pub(crate) fn of(analyses: &'h Analyses<'a>) -> Self {
+    pub(crate) fn of(analyses: &'h Answers<'a>) -> Self {
         Self {
             heap: &analyses.heap,
             graph: analyses.graph(),
@@ -74,15 +74,9 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.heap.names.text(self.heap.type_of(object).namespace)
     }
 
-    /// The name of an object that has one: that of a class, for instance.
+    /// As [`own_name`].
     pub(crate) fn own_name(&self, object: ObjectId) -> Option<String> {
-        if self.heap.class_object(object).is_some() {
-            return Some(self.heap.shown_name(object).to_owned());
-        }
-        match self.heap.value(object) {
-            Value::Name(name) if !name.is_empty() => Some(name.into_owned()),
-            _ => None,
-        }
+        own_name(self.heap, object)
     }
 
     pub(crate) fn shallow(&self, object: ObjectId) -> u64 {
@@ -131,6 +125,17 @@ impl<'h, 'a> Analysed<'h, 'a> {
             None => "unknown",
             Some(_) => "unreachable",
         }
+    }
+}
+
+/// The name of an object that has one: that of a class, for instance.
+pub(crate) fn own_name(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
+    if heap.class_object(object).is_some() {
+        return Some(heap.shown_name(object).to_owned());
+    }
+    match heap.value(object) {
+        Value::Name(name) if !name.is_empty() => Some(name.into_owned()),
+        _ => None,
     }
 }
 
@@ -203,9 +208,10 @@ pub(crate) fn known_types(
     text: &str,
 ) -> Result<Vec<bool>, UsageError> {
     let types = matching_types(&loaded.heap, &Glob::new(text));
-    match types.contains(&true) || damage(input, loaded).is_some() {
-        true => Ok(types),
-        false => Err(no_such_type(&loaded.heap, text)),
+    if types.contains(&true) || damage(input, loaded).is_some() {
+        Ok(types)
+    } else {
+        Err(no_such_type(&loaded.heap, text))
     }
 }
 
@@ -239,9 +245,10 @@ fn near(heap: &Heap<'_>, text: &str) -> Vec<String> {
     let distance = |name: &str| {
         let name = name.to_lowercase();
         let edits = strsim::levenshtein(&wanted, first(&name, 64));
-        match name.contains(&wanted) || edits <= wanted.chars().count() / 3 {
-            true => Some((!name.contains(&wanted), edits)),
-            false => None,
+        if name.contains(&wanted) || edits <= wanted.chars().count() / 3 {
+            Some((!name.contains(&wanted), edits))
+        } else {
+            None
         }
     };
     let mut near: Vec<_> =

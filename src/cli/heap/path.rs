@@ -1,7 +1,8 @@
 //! Paths from roots: in JSON, as lines, and on one line.
 
 use super::objects::{Analysed, describe};
-use crate::analysis::paths::{Origin, Path};
+use super::value::described;
+use crate::analysis::paths::{CYCLE, Origin, Path};
 use crate::cli::print::{Align, Columns, Table, Value};
 use crate::cli::session::Session;
 use crate::cli::size::count;
@@ -25,6 +26,7 @@ pub(crate) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
         Origin::Synthetic(object) => {
             (RootKind::Runtime, heap.names.text(heap.type_of(object).name).to_owned())
         }
+        Origin::Cycle => (RootKind::Unowned, CYCLE.to_owned()),
     }
 }
 
@@ -111,10 +113,8 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
     let (kind, root) = root_text(heap, path.origin);
     let text = format!("  {}  {}\n", session.terminal.bold(kind.name()), shown(&root));
     let runs = runs(heap, path);
-    let cut = match runs.len() > MOST_LINES {
-        true => MOST_LINES / 2..runs.len() - MOST_LINES / 2,
-        false => 0..0,
-    };
+    let cut =
+        if runs.len() > MOST_LINES { MOST_LINES / 2..runs.len() - MOST_LINES / 2 } else { 0..0 };
     let mut table = Table::new(&[
         Align::Left,
         Align::Left,
@@ -137,7 +137,10 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
         table.row([
             format!(" {}└ {}{times}", indent(depth), shown(&run.label)).trim_end().to_owned(),
-            analysed.describe(run.object),
+            match described(heap, run.object) {
+                Some(text) => format!("{} {text}", analysed.describe(run.object)),
+                None => analysed.describe(run.object),
+            },
             heap.id(run.object),
             session.size(analysed.shallow(run.object)),
             format!("retains {}", session.size(analysed.retained(run.object))),

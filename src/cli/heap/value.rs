@@ -1,6 +1,7 @@
 //! The value of an object: its contents other than references.
 
 use super::objects::Analysed;
+use crate::analysis::readable;
 use crate::cli::print::Value as Json;
 use crate::cli::size::{count, plural};
 use crate::cli::terminal::shown;
@@ -14,7 +15,8 @@ const SHOWN_BYTES: usize = 4096;
 pub(crate) fn json<'h>(heap: &'h Heap<'_>, object: ObjectId, limit: Option<u64>) -> Json<'h> {
     let kind = |name: &'static str| ("kind", Json::from(name));
     match heap.value(object) {
-        Value::None => Json::Null,
+        Value::None => readable::text(heap, object)
+            .map_or(Json::Null, |text| Json::from([kind("description"), ("value", text.into())])),
         Value::Boolean(value) => Json::from([kind("boolean"), ("value", value.into())]),
         Value::Integer(value) => Json::from([kind("integer"), ("value", value.into())]),
         // JSON has no infinities.
@@ -31,7 +33,7 @@ pub(crate) fn json<'h>(heap: &'h Heap<'_>, object: ObjectId, limit: Option<u64>)
             Json::from([
                 kind("text"),
                 ("value", text.into()),
-                ("length", length.into()),
+                ("length", Some(length).filter(|length| *length != Value::UNKNOWN_LENGTH).into()),
                 ("complete", complete),
             ])
         }
@@ -64,6 +66,7 @@ pub(crate) fn plain<'h>(heap: &'h Heap<'_>, object: ObjectId) -> Json<'h> {
         Value::Integer(value) => value.into(),
         Value::Float(value) if value.is_finite() => value.into(),
         Value::Text { text, length } if is_complete(&text, length) => text.into(),
+        Value::None => readable::text(heap, object).into(),
         _ => Json::Null,
     }
 }
@@ -71,18 +74,37 @@ pub(crate) fn plain<'h>(heap: &'h Heap<'_>, object: ObjectId) -> Json<'h> {
 /// The value of an object beside others: its beginning, as `show` of the object itself shows the
 /// rest. Names are part of how objects are called.
 pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
-    const WIDTH: usize = 60;
     let line = match heap.value(object) {
         Value::Name(_) => return String::new(),
+        value if matches!(value, Value::None | Value::Integer(_)) => {
+            described(heap, object).or_else(|| line(&value)).unwrap_or_default()
+        }
         Value::Bytes(bytes) => {
             text_of(heap, object, &bytes).map(|text| format!("{text:?}")).unwrap_or_default()
         }
         value => line(&value).unwrap_or_default(),
     };
+    cut(line)
+}
+
+/// Characters of a value beside others.
+const WIDTH: usize = 60;
+
+fn cut(line: String) -> String {
     match line.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
+}
+
+/// An object as people write it, such as the name of an enum constant or a thread, or a date.
+pub(crate) fn described(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
+    description(heap, object).map(cut)
+}
+
+/// The whole text of such an object.
+pub(crate) fn description(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
+    readable::text(heap, object).map(|text| shown(&text))
 }
 
 /// The text of an object, as far as the file has it: of a string, or of an array as [`text_of`]
@@ -133,6 +155,10 @@ pub(crate) fn line(value: &Value<'_>) -> Option<String> {
         Value::Length(length) => format!("length {}", count(*length)),
         Value::Name(name) => name.to_string(),
         Value::Text { text, length } if is_complete(text, *length) => format!("{text:?}"),
+        Value::Text { text, length: Value::UNKNOWN_LENGTH } => {
+            let there = plural(text.encode_utf16().count() as u64, "code unit", "code units");
+            format!("{text:?} … possibly only the first {there}")
+        }
         Value::Text { text, length } => {
             let there = text.encode_utf16().count() as u64;
             format!(

@@ -3,16 +3,17 @@
 mod heap;
 mod profile;
 mod program;
+mod verdict;
 mod view;
 
 use super::args::{InfoArgs, OutputFormat, Snapshot};
 use super::memory::reading_limit;
 use super::print::{self, Columns, Shown, print, print_json, print_text, to_output};
-use super::profile::refused;
+use super::profile::{refused, warn_of_symbols};
 use super::session::Session;
 use super::size::{count, duration, plural, signed_size};
 use super::status::{self, Status, UsageError};
-use crate::input::info::{Info, ProfileInfo, SnapshotInfo};
+use crate::input::info::{Info, InfoWarning, ProfileInfo, SnapshotInfo};
 use crate::input::load::snapshots;
 use crate::input::{self, ReadOptions};
 use crate::output::json;
@@ -24,16 +25,19 @@ use view::View;
 struct Document {
     schema: &'static str,
     file: String,
-    /// Of the decompressed input.
+    /// Size of the decompressed input.
     bytes: u64,
     #[serde(flatten)]
     info: Info,
     /// The compression that was undone.
     compression: Option<&'static str>,
-    /// Of the input as stored.
+    /// Size of the input as stored.
     stored_bytes: u64,
     /// Frames of a Dart VM service that were joined.
     vm_service_frames: u64,
+    /// What holds the memory, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<String>,
 }
 
 pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> {
@@ -77,12 +81,18 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
     Ok(status)
 }
 
+/// The warnings that a person sees. Omissions in every dump of HotSpot are not worth one.
+fn shown_warnings<'i>(info: &'i Info, session: &Session) -> impl Iterator<Item = &'i InfoWarning> {
+    let verbose = session.common.verbose;
+    info.warnings.iter().filter(move |warning| verbose || !warning.is_usual())
+}
+
 /// What a person sees of a document.
 fn view(document: &Document, session: &Session) -> View {
     let info = &document.info;
     let mut view = View {
         file: document.file.clone(),
-        warnings: info.warnings.iter().map(ToString::to_string).collect(),
+        warnings: shown_warnings(info, session).map(ToString::to_string).collect(),
         ..View::default()
     };
     let version = info.format_version.iter().map(String::as_str);
@@ -105,6 +115,7 @@ fn view(document: &Document, session: &Session) -> View {
         None => String::new(),
     };
     view.headline.push(session.size(document.bytes) + &stored);
+    view.notes.extend(document.verdict.clone());
     view.records = info.records.iter().collect();
     view.damage = info.damage.as_ref().map(|damage| {
         let kind = match damage.error.kind() {
@@ -136,11 +147,18 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     let options = ReadOptions {
         quick: args.quick,
         memory: reading_limit(&input, &session.common),
-        progress: &|offset| progress.reached(offset),
+        symbols: session.symbols.names(),
+        progress: &|offset| progress.passed(offset, &input.source),
+        ..ReadOptions::default()
     };
     let mut info = input::info(input.format, input.bytes(), options)
         .map_err(|error| refused(error, &input, &session.common))?;
     drop(progress);
+    warn_of_symbols(&input, session);
+    let verdict = match args.verdict {
+        true => verdict::of(&input, args, session)?,
+        false => None,
+    };
     if let Some(exe) = &args.exe {
         program::add(&mut info, &input, exe, args.no_guess, session)?;
     }
@@ -157,7 +175,8 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         status::report_damage(path, &damage.error, &session.terminal);
     }
     if session.common.format != OutputFormat::Table {
-        info.warnings.iter().for_each(|warning| session.terminal.warn(path, &warning.to_string()));
+        shown_warnings(&info, session)
+            .for_each(|warning| session.terminal.warn(path, &warning.to_string()));
     }
     let file = path.display().to_string();
     Ok(Document {
@@ -168,6 +187,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         compression,
         stored_bytes,
         vm_service_frames,
+        verdict,
     })
 }
 

@@ -2,9 +2,11 @@
 
 use super::view::View;
 use crate::cli::session::Session;
-use crate::cli::size::{count, duration, interval, percent, plural, quantity, signed_size};
+use crate::cli::size::{count, duration, interval, percent, plural, quantity, signed_size, size};
 use crate::cli::terminal::shown;
-use crate::input::info::{Info, MetricInfo, ProfileInfo};
+use crate::input::info::{
+    CountsByName, Info, JfrDetails, JvmSetting, MetricInfo, ProfileDetails, ProfileInfo,
+};
 use crate::model::profile::Unit;
 
 pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session: &Session) {
@@ -84,8 +86,56 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
             ),
         );
     }
+    if let Some(ProfileDetails::Jfr(details)) = &profile.details {
+        show_recording(details, view, session);
+    }
     if let Some(hottest) = &profile.hottest {
         let file = hottest.namespace.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
         view.fact("hottest", percent(hottest.share), format!("{}{file} by itself", hottest.name));
+    }
+}
+
+/// Types of events that are named in the summary of a recording.
+const NAMED: usize = 5;
+
+fn show_recording(details: &JfrDetails, view: &mut View, session: &Session) {
+    view.headline.extend(details.jvm.clone());
+    let CountsByName(events) = &details.events;
+    let named = if session.common.verbose { events.len() } else { NAMED };
+    let mut names: Vec<_> =
+        events.iter().take(named).map(|(name, n)| format!("{name} {}", count(*n))).collect();
+    if events.len() > named {
+        names.push(format!("… of {} types (-v for all)", count(events.len() as u64)));
+    }
+    view.fact("events", count(events.iter().map(|(_, n)| n).sum()), names.join(", "));
+    if details.flags + details.system_properties > 0 {
+        let properties = plural(details.system_properties, "system property", "system properties");
+        let all = if session.common.verbose { "" } else { " (-v for all)" };
+        let remark = format!("of the JVM without their default value, {properties}{all}");
+        view.fact("flags", count(details.flags), remark);
+    }
+    if session.common.verbose {
+        view.notes.extend(details.settings.iter().map(|setting| {
+            let JvmSetting { kind, name, value, origin } = setting;
+            let origin = origin.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
+            shown(&format!("{kind} {name}={value}{origin}"))
+        }));
+    }
+    if let (Some(least), Some(most)) = (details.least_heap_bytes, details.most_heap_bytes) {
+        let (least, most) = (size(least, session.common.bytes), size(most, session.common.bytes));
+        let used = "most in use before or after a collection";
+        view.fact("heap", most, format!("{used}, at least {least}"));
+    }
+    for (number, label, what) in [
+        (
+            details.truncated_stacks,
+            "truncated",
+            "stacks that were cut at the recording's stackdepth",
+        ),
+        (details.lost_samples, "lost", "samples of CPU time that the recorder could not take"),
+    ] {
+        if number > 0 {
+            view.fact(label, count(number), what);
+        }
     }
 }

@@ -59,9 +59,10 @@ impl View {
             text.push('\n');
         }
         text.push('\n');
-        match all_records {
-            true => text.push_str(&record_table(&self.records)),
-            false => text.push_str(&record_line(&self.records, terminal)),
+        if all_records {
+            text.push_str(&record_table(&self.records))
+        } else {
+            text.push_str(&record_line(&self.records, terminal))
         }
         for warning in self.warnings.iter().filter(|_| terminal.warnings) {
             text.push_str(&format!("{} {}\n", terminal.caution("warning:"), shown(warning)));

@@ -63,7 +63,8 @@ impl fmt::Display for Access {
         f.write_str(
             "Heap dumps and profiles. `info` shows a summary of a file; then `top`, `suspects` and `tree` \
              show what holds the memory or takes the time, `find`, `show` and `path` find \
-             objects and show why they are alive, and `diff` shows what grew.",
+             objects and show why they are alive, `diff` shows what grew, and `convert` writes a \
+             new file for another tool.",
         )?;
         for (what, paths) in [("Files", &self.files), ("Folders", &self.folders)] {
             if !paths.is_empty() {

@@ -1,28 +1,15 @@
 //! The tools, made of the commands' own arguments.
 
+use crate::cli::COMMANDS;
 use crate::cli::args::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use serde_json::{Map, Value, json};
 use std::any::TypeId;
 use std::ffi::OsString;
 
-/// Each tool, with the command and the option that it represents.
-const TOOLS: [(&str, &str, Option<&str>); 11] = [
-    ("info", "info", None),
-    ("top", "top", None),
-    ("suspects", "top", Some("suspects")),
-    ("tree", "tree", None),
-    ("path", "path", None),
-    ("show", "show", None),
-    ("find", "find", None),
-    ("diff", "diff", None),
-    ("threads", "threads", None),
-    ("waste", "waste", None),
-    ("check", "check", None),
-];
-
-/// Options of commands that tools do not have: the answer is JSON, and `suspects` is a tool.
-const LEFT_OUT: [&str; 3] = ["dot", "suspects", "help"];
+/// Options of commands that tools do not have: the answer is JSON, `suspects` is a tool, and only
+/// single files are written.
+const LEFT_OUT: [&str; 4] = ["dot", "suspects", "help", "partition"];
 
 /// Most rows, entries and paths that can be requested: an answer is kept in memory.
 const MOST_ROWS: u64 = 10_000;
@@ -74,11 +61,17 @@ impl Tools {
     /// about if none is named.
     pub(super) fn of_command_line(only_file: Option<&str>) -> Self {
         let cli = Cli::command();
+        let offered = COMMANDS.iter().filter(|(_, offer)| offer.mcp).map(|(name, _)| *name);
+        // Suspects are an option of `top`, which nobody would look for there.
+        let with_suspects = |name| match name {
+            "top" => vec![("top", name, None), ("suspects", name, Some("suspects"))],
+            _ => vec![(name, name, None)],
+        };
         let tool = |(name, command, option)| {
             let subcommand = cli.find_subcommand(command)?;
             Some(Tool::of(name, command, subcommand, option, only_file))
         };
-        Self(TOOLS.into_iter().filter_map(tool).collect())
+        Self(offered.flat_map(with_suspects).filter_map(tool).collect())
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Tool> {
@@ -150,12 +143,17 @@ impl Tool {
                 "additionalProperties": false,
             },
             "annotations": {
-                "readOnlyHint": true,
+                "readOnlyHint": !self.writes(),
                 "destructiveHint": false,
-                "idempotentHint": true,
+                "idempotentHint": !self.writes(),
                 "openWorldHint": false,
             },
         })
+    }
+
+    /// Whether the tool writes a new file, which it refuses to do a second time.
+    fn writes(&self) -> bool {
+        self.command == "convert"
     }
 
     /// The command line for these arguments.
@@ -209,7 +207,8 @@ impl Argument {
     fn of(arg: &Arg, only_file: Option<&str>) -> Self {
         let name = arg.get_long().unwrap_or(arg.get_id().as_str()).replace('-', "_");
         let kind = Kind::of(arg, &name);
-        let default = only_file.filter(|_| name == "file").map(str::to_owned);
+        let default =
+            only_file.filter(|_| ["file", "input"].contains(&name.as_str())).map(str::to_owned);
         let mut schema = kind.schema();
         let mut set = |key: &str, value: Value| match (kind, schema.get_mut("items")) {
             (Kind::Texts, Some(items)) if key == "enum" => items[key] = value,
@@ -229,6 +228,8 @@ impl Argument {
         // What is different here.
         let help = help
             .replace("; `-` is standard input", "")
+            .replace("; `-` reads it from standard input", "")
+            .replace("; `-` is standard output and requires --to", ", which must not exist")
             .replace("0 = all; ", "")
             .replace(" in tables and json, all in jsonl and csv", "");
         set("description", help.into());

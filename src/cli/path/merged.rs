@@ -5,7 +5,7 @@ use crate::analysis::paths::merged::{
     Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged, without_indices,
 };
 use crate::cli::args::PathArgs;
-use crate::cli::heap::Analyses;
+use crate::cli::heap::Answers;
 use crate::cli::heap::path::root_json;
 use crate::cli::heap::{known_types, type_name};
 use crate::cli::memory;
@@ -28,7 +28,7 @@ struct Total {
 struct Row<'h> {
     root: (RootKind, String),
     steps: Vec<StepRow<'h>>,
-    /// In the middle of `steps`.
+    /// Number of steps that were left out in the middle of `steps`.
     omitted_steps: u64,
     count: u64,
     bytes: u64,
@@ -54,7 +54,7 @@ struct Paths {
 
 /// Prints the result in the format that was requested.
 pub(super) fn print_merged(
-    loaded: &Analyses<'_>,
+    loaded: &Answers<'_>,
     input: &Input,
     args: &PathArgs,
     session: &Session,

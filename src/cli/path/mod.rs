@@ -6,13 +6,24 @@ use super::args::{OutputFormat, PathArgs};
 use super::heap::path::{self, headline, lines, root_text};
 use super::heap::{Analysed, open_heap, report_loaded, without_roots};
 use super::print::{Columns, Document, Shown, Value, print, print_text};
+use super::recording;
 use super::session::Session;
 use super::status::{Status, UsageError};
 use crate::analysis::paths::{Path, ReachedBy, Step};
+use crate::input::{Format, Kind};
 use crate::model::heap::{Label, ObjectId};
 use crate::output::dot::{self, Arrow, Drawing};
 
 pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> {
+    let recording = session.open(&args.file)?;
+    if recording.format == Format::Jfr {
+        recording.refuse(Kind::Heap, &[("--dot", args.dot)])?;
+        recording.refuse(Kind::Heap, &args.heap.given())?;
+        return recording::paths(args, &recording, session);
+    }
+    if args.object.is_none() && args.type_glob.is_none() {
+        return Err(UsageError::new("path needs OBJECT, or --type GLOB").into());
+    }
     let instead = Some("`dumptool tree --focus GLOB` shows callers");
     let (input, held) = open_heap(session, "path", &args.file, &args.heap, instead)?;
     let loaded = held.get();
@@ -21,9 +32,10 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
             let analysed = loaded.analysed();
             let object = analysed.find(id, &input)?;
             let paths = loaded.paths(object, args.paths as usize);
-            match args.dot {
-                true => print_text(session, &drawing(&analysed, object, &paths, session)?)?,
-                false => print_paths(&analysed, object, &paths, args, loaded.snapshot, session)?,
+            if args.dot {
+                print_text(session, &drawing(&analysed, object, &paths, session)?)?
+            } else {
+                print_paths(&analysed, object, &paths, args, loaded.snapshot, session)?
             }
         }
         None if loaded.heap.roots.is_empty() => {
@@ -94,6 +106,7 @@ fn text(
         ([], Some(_)) => {
             " Not reachable from a root: garbage, or only weakly referenced.\n".to_owned()
         }
+        ([_], Some(false)) => " Not reachable from a root, but from a cycle:\n".to_owned(),
         ([_], _) => " Shortest path from a root:\n".to_owned(),
         (several, _) => format!(" The {} shortest paths from roots:\n", several.len()),
     });

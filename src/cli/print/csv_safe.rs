@@ -6,7 +6,7 @@ use std::io::{self, Write};
 /// `@`, a tab or CR.
 pub(crate) struct CsvSafe<W> {
     out: W,
-    /// Of the field that has not ended.
+    /// The bytes so far of the field that has not ended.
     field: Vec<u8>,
     in_quotes: bool,
 }

@@ -68,6 +68,8 @@ impl<'a> Document<'a> {
 pub(crate) enum Shown<'f> {
     /// A table, and a text below it.
     Table(&'f dyn Fn() -> String),
+    /// A sentence, a table, and a text below it.
+    Headed(&'f str, &'f dyn Fn() -> String),
     /// A separate text. Markdown still has the columns.
     Text(&'f dyn Fn() -> String),
 }
@@ -119,6 +121,9 @@ fn print_rows<'a>(
     match session.common.format {
         OutputFormat::Table => match text {
             Shown::Table(footer) => print_text(session, &(rows.render() + &footer())),
+            Shown::Headed(sentence, footer) => {
+                print_text(session, &format!("{sentence}\n\n{}{}", rows.render(), footer()))
+            }
             Shown::Text(text) => print_text(session, &text()),
         },
         OutputFormat::Json => print_json(session, &Whole { document: &document(), rows }),
@@ -128,14 +133,18 @@ fn print_rows<'a>(
                 writeln!(out)
             })
         }),
-        OutputFormat::Csv => to_output(session, &mut |out| match session.common.csv_safe {
-            true => csv(rows, &mut CsvSafe::new(out)),
-            false => csv(rows, out),
+        OutputFormat::Csv => to_output(session, &mut |out| {
+            if session.common.csv_safe { csv(rows, &mut CsvSafe::new(out)) } else { csv(rows, out) }
         }),
         OutputFormat::Markdown => to_output(session, &mut |out| {
+            if let Shown::Headed(sentence, _) = text {
+                writeln!(out, "{}", markdown::text(&format!("{sentence}\n")))?;
+            }
             markdown::table(rows, out)?;
             match text {
-                Shown::Table(footer) => write!(out, "\n{}", markdown::text(&footer())),
+                Shown::Table(footer) | Shown::Headed(_, footer) => {
+                    write!(out, "\n{}", markdown::text(&footer()))
+                }
                 Shown::Text(_) => Ok(()),
             }
         }),
@@ -166,10 +175,14 @@ pub(crate) fn to_output(
 ) -> anyhow::Result<()> {
     let written = match &session.output {
         Output::Stdout => {
-            let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+            let out = session.budget.counting(io::stdout().lock());
+            let mut out = BufWriter::with_capacity(64 << 10, out);
             write(&mut out).and_then(|()| out.flush())
         }
-        Output::Kept(kept) => write(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner)),
+        Output::Kept(kept) => {
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            write(&mut session.budget.counting(&mut *kept))
+        }
     };
     written.map_err(|error| OutputError::stdout(error).into())
 }

@@ -186,7 +186,9 @@ impl<'r, 'a> Rows<'r, 'a> {
     pub(super) fn fields(&self) -> (Vec<String>, impl Iterator<Item = Vec<Value<'a>>>) {
         let columns = self.columns(self.layout.for_csv());
         let names = columns.iter().map(|(_, column)| column.flat_key()).collect();
-        let values = move |row| columns.iter().map(|(at, _)| self.cells.value(row, *at)).collect();
+        let values = move |row| {
+            columns.iter().map(|(at, _)| self.cells.value(row, *at).in_one_field()).collect()
+        };
         (names, (0..self.cells.count()).map(values))
     }
 

@@ -22,6 +22,17 @@ impl<'a> Value<'a> {
     pub(crate) fn non_empty(text: &'a str) -> Self {
         if text.is_empty() { Self::Null } else { Self::Text(text.into()) }
     }
+
+    /// The value for CSV, where a list of numbers would else be a field for each.
+    pub(super) fn in_one_field(self) -> Self {
+        match self {
+            Self::Numbers(numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+                Self::Text(numbers.join(" ").into())
+            }
+            value => value,
+        }
+    }
 }
 
 impl Serialize for Value<'_> {

@@ -1,22 +1,19 @@
 //! Numbers of a metric.
 
-use crate::analysis::profile::{FrameBy, TopBy, share_base};
+use crate::analysis::profile::{FrameBy, Selected, TopBy};
 use crate::cli::args::ByArg;
-use crate::cli::size::{percent, quantity};
+use crate::cli::size::{percent, plural, quantity};
 use crate::cli::terminal::shown;
 use crate::model::profile::{Metric, Unit, Values};
 
 /// The name of a metric's unit in JSON.
 pub(crate) fn unit_name(metric: &Metric) -> &str {
-    match *metric == Metric::SAMPLES {
-        true => "samples",
-        false => metric.unit().name(),
-    }
+    if *metric == Metric::SAMPLES { "samples" } else { metric.unit().name() }
 }
 
 /// The whole that shares refer to, in words.
 pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String {
-    let base = amount.show(share_base(total, metric));
+    let base = amount.show(metric.whole(total));
     if *metric == Metric::MEMORY {
         return format!("net {}, shares of {base} gained", amount.change(total.get(metric)));
     }
@@ -32,6 +29,14 @@ pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String 
     base + &words.unwrap_or_else(|| format!(" {}", shown(metric.name())))
 }
 
+/// The number of samples, or of calls if the profile has these instead of stacks.
+pub(crate) fn events(selected: &Selected<'_>) -> String {
+    match selected.call_count() {
+        Some(calls) => plural(calls, "call", "calls"),
+        None => plural(selected.total.samples(), "sample", "samples"),
+    }
+}
+
 /// The grouping of rows, from an option that has been checked to be for profiles, and its name.
 pub(crate) fn by_of(by: Option<ByArg>, tag: Option<&String>) -> (TopBy, &'static str) {
     match by {
@@ -40,6 +45,8 @@ pub(crate) fn by_of(by: Option<ByArg>, tag: Option<&String>) -> (TopBy, &'static
         Some(ByArg::Line) => (TopBy::Frames(FrameBy::Line), "line"),
         Some(ByArg::Thread) => (TopBy::Thread, "thread"),
         Some(ByArg::Process) => (TopBy::Process, "process"),
+        Some(ByArg::Class) => (TopBy::Tag, "class"),
+        Some(ByArg::State) => (TopBy::Tag, "state"),
         _ => (TopBy::Frames(FrameBy::Function), "function"),
     }
 }

@@ -1,23 +1,39 @@
 //! Loads the profile of an input for a command.
 
 use super::ShortFiles;
-use crate::analysis::profile::Selected;
+use crate::analysis::profile::{MovedFolder, below, estimate_stacks, moved_folders};
 use crate::cli::args::{Common, ProfileOptions};
-use crate::cli::memory::{profile_limit, profile_too_large, reading_limit};
+use crate::cli::memory::{profile_limit, profile_too_large};
 use crate::cli::open::Input;
+use crate::cli::print::{Document, Value};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown};
 use crate::error::{Error, ErrorKind};
-use crate::input;
-use crate::input::load::{LoadedProfile, Parts};
+use crate::input::load::{LoadedProfile, MetricChoice};
+use crate::input::{self, Format};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The warning about a profile whose rules for leaving out frames are not followed.
+pub(crate) const UNAPPLIED: &str = "drop_frames or keep_frames is not a regular expression that dumptool can apply; all frames are kept";
+
+/// The formats with `--all-frames`: some frames are left out otherwise.
+const LEAVE_OUT_FRAMES: &[Format] = &[
+    Format::Pprof,
+    Format::Heaptrack,
+    Format::Jemalloc,
+    Format::Gperftools,
+    Format::Dhat,
+    Format::Massif,
+];
+
+/// The formats with `--raw-counts`: samples are scaled to all allocations otherwise.
+const SCALE_SAMPLES: &[Format] = &[Format::Jemalloc, Format::Gperftools];
 
 /// A profile, and which of its samples are looked at.
 pub(crate) struct ProfileInput<'a> {
@@ -37,11 +53,21 @@ pub(crate) fn load_profile<'a>(
     options: &ProfileOptions,
     session: &Session,
 ) -> anyhow::Result<ProfileInput<'a>> {
-    load(input, options, session, |how, _| {
-        let how =
-            input::load::ProfileOptions { memory: profile_limit(input, &session.common), ..how };
-        input::load_profile(input.format, input.bytes(), how)
-    })
+    // A resident profile answers other questions, too.
+    let metrics = session.resident.as_ref().map_or(options.metrics(), |_| MetricChoice::All);
+    load(input, options, session, Kept { metrics, ..Kept::default() })
+}
+
+/// As [`load_profile`], with the numbers of all metrics, and not only those of one.
+///
+/// # Errors
+/// As [`load_profile`].
+pub(crate) fn load_all_metrics<'a>(
+    input: &'a Input,
+    options: &ProfileOptions,
+    session: &Session,
+) -> anyhow::Result<ProfileInput<'a>> {
+    load(input, options, session, Kept::default())
 }
 
 /// As [`load_profile`], with all samples, if the file has single ones.
@@ -53,66 +79,87 @@ pub(crate) fn load_samples<'a>(
     input: &'a Input,
     session: &Session,
 ) -> anyhow::Result<ProfileInput<'a>> {
-    load(input, &ProfileOptions::default(), session, |how, _| {
-        let memory = profile_limit(input, &session.common);
-        let how = input::load::ProfileOptions { keep_samples: true, memory, ..how };
-        input::load_profile(input.format, input.bytes(), how)
-    })
-}
-
-/// As [`load_profile`], in parts: all but the last one, which is returned, are given to `add`.
-///
-/// # Errors
-/// As [`load_profile`], but `add` was called before that.
-pub(crate) fn load_profile_in_parts<'a>(
-    input: &'a Input,
-    options: &ProfileOptions,
-    session: &Session,
-    mut add: impl FnMut(&Selected<'_>),
-) -> anyhow::Result<ProfileInput<'a>> {
-    // A resident profile must be complete, so it is one part.
-    if session.resident.is_some() {
-        return load_profile(input, options, session);
-    }
-    load(input, options, session, |how, selection| {
-        let mut take = |part: &mut Profile| {
-            add(&Selected::of(part, selection));
-            ControlFlow::Continue(())
-        };
-        input::load_profile_in_parts(
-            input.format,
-            input.bytes(),
-            how,
-            Parts { size: Parts::SIZE, take: &mut take },
-        )
-    })
+    let kept = Kept { samples: true, ..Kept::default() };
+    load(input, &ProfileOptions::default(), session, kept)
 }
 
 fn load<'a>(
     input: &'a Input,
     options: &ProfileOptions,
     session: &Session,
-    load: impl FnOnce(input::load::ProfileOptions<'_>, &Selection) -> Result<LoadedProfile, Error>,
+    kept: Kept<'_>,
 ) -> anyhow::Result<ProfileInput<'a>> {
-    let progress = session.progress(input);
-    let memory = reading_limit(input, &session.common);
-    let how = input::load::ProfileOptions {
-        keep_samples: false,
-        memory,
-        progress: &|offset| progress.reached(offset),
-    };
-    let selection = selection(options);
+    let mut selection = selection(options);
     let load = || -> anyhow::Result<_> {
-        let loaded =
-            load(how, &selection).map_err(|error| refused(error, input, &session.common))?;
+        let loaded = read(input, options, session, kept)?;
         Ok((Arc::new(loaded.profile), loaded.damage))
     };
-    let (profile, damage) = match &session.resident {
-        Some(resident) => resident.profile(&input.path, load)?,
+    let resident =
+        session.resident.as_ref().filter(|_| options.is_usual() && input.snapshot.is_none());
+    let (profile, damage) = match resident {
+        Some(resident) => resident.profile(&input.path, options.all_frames, load)?,
         None => load()?,
     };
     require_thread(&profile, &selection, input)?;
+    if profile.has_separate_values {
+        selection.metrics.extend(match &options.metric {
+            Some(name) => profile.metric(name),
+            None => Some(selection.usual_metric(&profile)),
+        });
+    }
     Ok(ProfileInput { input, profile, selection, damage })
+}
+
+/// What of a profile is read beside its sums.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Kept<'m> {
+    pub(crate) samples: bool,
+    /// The addresses of frames, and the programs and libraries that they are in.
+    pub(crate) code: bool,
+    pub(crate) metrics: MetricChoice<'m>,
+}
+
+/// Reads a profile, and prints which files with symbols were found and not used.
+///
+/// # Errors
+/// A [`UsageError`] for an option that the format does not have; an `InputError` when nothing can be
+/// loaded.
+pub(crate) fn read(
+    input: &Input,
+    options: &ProfileOptions,
+    session: &Session,
+    kept: Kept<'_>,
+) -> anyhow::Result<LoadedProfile> {
+    input.only(LEAVE_OUT_FRAMES, "--all-frames", options.all_frames)?;
+    input.only(SCALE_SAMPLES, "--raw-counts", options.raw_counts)?;
+    input.only(&[Format::Callgrind], "--estimate", options.estimate)?;
+    let progress = session.progress(input);
+    let how = input::load::ProfileOptions {
+        keep_samples: kept.samples,
+        keep_code: kept.code,
+        all_frames: options.all_frames,
+        raw_counts: options.raw_counts,
+        snapshot: input.snapshot,
+        metrics: kept.metrics,
+        symbols: session.symbols.names(),
+        memory: profile_limit(input, &session.common),
+        progress: &|offset| progress.passed(offset, &input.source),
+    };
+    let mut loaded = input::load_profile(input.format, input.bytes(), how)
+        .map_err(|error| refused(error, input, &session.common))?;
+    warn_of_symbols(input, session);
+    if options.estimate {
+        session.terminal.warn(&input.path, "stacks are estimated; own costs are exact");
+        loaded.profile = estimate_stacks(&loaded.profile);
+    }
+    Ok(loaded)
+}
+
+/// Prints which files with symbols were found and not used.
+pub(crate) fn warn_of_symbols(input: &Input, session: &Session) {
+    for warning in session.symbols.warnings() {
+        session.terminal.warn(&input.path, &warning);
+    }
 }
 
 /// The error of a reader of a profile, as one about this input, or about the memory that it may
@@ -129,7 +176,10 @@ pub(crate) fn selection(options: &ProfileOptions) -> Selection {
     Selection {
         pid: options.pid.map(i128::from),
         thread: options.thread.clone(),
-        labels: options.labels.clone(),
+        labels: {
+            let event = options.event.iter().map(|name| ("event".to_owned(), name.clone()));
+            options.labels.iter().cloned().chain(event).collect()
+        },
         tag: options.tag.clone(),
         ..Selection::default()
     }
@@ -152,6 +202,9 @@ pub(crate) fn require_thread(
     }
     let wanted = selection.labels.iter().map(|(key, _)| key).chain(&selection.tag);
     let has_key = |key: &str| {
+        if key == Profile::THREAD_KEY {
+            return profile.threads.iter().any(|thread| !thread.is_unknown());
+        }
         profile.labels.iter().flatten().any(|label| profile.names.text(label.key) == key)
     };
     if let Some(key) = wanted.into_iter().find(|key| !has_key(key)) {
@@ -192,6 +245,26 @@ fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
     ))
 }
 
+/// Refuses a profile that has calls instead of stacks.
+///
+/// # Errors
+/// A [`UsageError`] that names what `needs` stacks, and what may be done `instead`.
+pub(crate) fn require_stacks(
+    profile: &Profile,
+    path: &Path,
+    needs: &str,
+    instead: &str,
+) -> Result<(), UsageError> {
+    match &profile.calls {
+        None => Ok(()),
+        Some(_) => Err(UsageError::new(format!(
+            "{} is a call graph and has no stacks, which {needs} needs",
+            show_path(path)
+        ))
+        .hint(format!("--estimate splits the costs of functions among their callers{instead}"))),
+    }
+}
+
 /// Refuses `--tag` in commands without groups.
 ///
 /// # Errors
@@ -216,6 +289,20 @@ fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
     }
 }
 
+/// Adds how many samples of each profile are without the frames that it asks to leave out, if there
+/// are any.
+pub(crate) fn with_dropped<'d, const N: usize>(
+    document: Document<'d>,
+    profiles: [(&'static str, &ProfileInput<'_>); N],
+) -> Document<'d> {
+    let counts = profiles.map(|(key, loaded)| (key, loaded.profile.notes.dropped));
+    match counts.iter().all(|(_, count)| *count == 0) {
+        true => document,
+        false => document
+            .with("dropped_frames", Value::from(counts.map(|(key, count)| (key, count.into())))),
+    }
+}
+
 impl ProfileInput<'_> {
     /// Returns the requested metric, or the main metric of the profile.
     ///
@@ -228,8 +315,10 @@ impl ProfileInput<'_> {
                 self.require(&metric)?;
                 Ok(metric)
             }
-            None if self.profile.default_metric() == Metric::MEMORY_GAINED => Ok(Metric::MEMORY),
-            None => Ok(self.profile.default_metric()),
+            None => {
+                let chosen = self.selection.metrics.first().cloned();
+                Ok(chosen.unwrap_or_else(|| self.profile.shown_metric()))
+            }
         }
     }
 
@@ -239,10 +328,44 @@ impl ProfileInput<'_> {
     /// # Errors
     /// As [`Self::metric`].
     pub(crate) fn require(&self, metric: &Metric) -> Result<(), UsageError> {
-        match self.profile.metrics_to_choose().contains(metric) {
-            true => Ok(()),
-            false => Err(no_metric(&self.profile, metric.name(), &self.input.path)),
+        if self.profile.metrics_to_choose().contains(metric) {
+            Ok(())
+        } else {
+            Err(no_metric(&self.profile, metric.name(), &self.input.path))
         }
+    }
+
+    /// Names files as a newer profile does, if they are in folders with other paths there. Returns
+    /// the folders, which are a guess.
+    pub(crate) fn follow(&mut self, new: &Self) -> Vec<MovedFolder> {
+        let moved = moved_folders(&self.profile, &new.profile);
+        if !moved.is_empty() {
+            Arc::make_mut(&mut self.profile)
+                .rename_files(|path| moved.iter().find_map(|folder| folder.new_path(path)));
+        }
+        moved
+    }
+
+    /// Says of the first folders that moved to those of this profile where they are, with a `hint`.
+    pub(crate) fn say_moved(&self, moved: &[MovedFolder], hint: &str, session: &Session) {
+        const MOVED: usize = 3;
+        let warn = |text: &str| session.terminal.warn(&self.input.path, text);
+        for MovedFolder { old, new, files } in moved.iter().take(MOVED) {
+            let (files, old, new) = (plural(*files, "file", "files"), shown(old), shown(new));
+            warn(&format!("{files} of {old} matched with {new} ({hint})"));
+        }
+        if let Some(more) = moved.len().checked_sub(MOVED).filter(|more| *more > 0) {
+            let more = plural(more as u64, "more folder", "more folders");
+            warn(&format!("{more} matched with others"));
+        }
+    }
+
+    /// Removes prefixes from the paths of files; of several that fit, the first one.
+    pub(crate) fn trim_paths(&mut self, prefixes: &[String]) {
+        Arc::make_mut(&mut self.profile).rename_files(|path| {
+            let below = |prefix: &String| below(path, prefix.trim_end_matches('/'));
+            prefixes.iter().find_map(below).map(str::to_owned)
+        });
     }
 
     /// The files of two profiles, told apart.
@@ -291,10 +414,18 @@ impl ProfileInput<'_> {
                 "number over 64 bits was set to the maximum",
                 "numbers over 64 bits were set to the maximum",
             ),
+            (
+                notes.dropped,
+                "sample is shown without the frames that the profile asks to leave out (--all-frames shows them)",
+                "samples are shown without the frames that the profile asks to leave out (--all-frames shows them)",
+            ),
         ] {
             if count > 0 {
                 session.terminal.warn(&self.input.path, &plural(count, one, many));
             }
+        }
+        if notes.unapplied > 0 {
+            session.terminal.warn(&self.input.path, UNAPPLIED);
         }
         self.input.report_if_damaged(self.damage.as_ref(), &session.terminal)
     }

@@ -6,14 +6,16 @@ mod files;
 mod load;
 mod pattern;
 mod rows;
+mod verdict;
 
-pub(super) use amount::{Amount, by_of, headings, nouns, unit_name, whole};
+pub(super) use amount::{Amount, by_of, events, headings, nouns, unit_name, whole};
 pub(super) use files::ShortFiles;
 #[cfg(feature = "query")]
 pub(super) use load::load_samples;
 pub(super) use load::{
-    ProfileInput, load_profile, load_profile_in_parts, named, refuse_tag, refused, require_thread,
-    selection,
+    Kept, ProfileInput, UNAPPLIED, load_all_metrics, load_profile, named, read, refuse_tag,
+    refused, require_stacks, require_thread, selection, warn_of_symbols, with_dropped,
 };
 pub(super) use pattern::{Pattern, no_function};
 pub(super) use rows::{cost_columns, stack_text, total_json};
+pub(super) use verdict::hottest_function;

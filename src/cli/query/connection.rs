@@ -9,13 +9,21 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-/// Opens a connection to the tables of a file, or of an older and a newer one. SQLite may take
-/// `memory` bytes.
+/// The cost that a statement may have.
+pub(super) struct Limits {
+    /// Bytes that SQLite may take.
+    pub(super) memory: u64,
+    /// The time from the beginning of the statement.
+    pub(super) time: Option<Duration>,
+}
+
+/// Opens a connection to the tables of a file, or of an older and a newer one, for one statement.
 ///
 /// # Errors
 /// When SQLite has no memory.
-pub(super) fn open(files: &[FileTables], memory: u64) -> rusqlite::Result<Connection> {
+pub(super) fn open(files: &[FileTables], limits: &Limits) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_MEMORY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -23,7 +31,7 @@ pub(super) fn open(files: &[FileTables], memory: u64) -> rusqlite::Result<Connec
     // What is sorted stays in memory, and memory has an end.
     connection.execute_batch(&format!(
         "PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {}",
-        i64::try_from(memory).unwrap_or(i64::MAX)
+        i64::try_from(limits.memory).unwrap_or(i64::MAX)
     ))?;
     let tables =
         |file: &FileTables| file.tables.iter().map(Arc::clone).collect::<Vec<Arc<Shared>>>();
@@ -37,6 +45,11 @@ pub(super) fn open(files: &[FileTables], memory: u64) -> rusqlite::Result<Connec
     virtual_table::create(&connection, schemas)?;
     functions::add(&connection, files)?;
     protect(&mut connection)?;
+    if let Some(time) = limits.time {
+        let started = Instant::now();
+        // SQLite asks after so many of its instructions: about every millisecond.
+        connection.progress_handler(10_000, Some(move || started.elapsed() > time))?;
+    }
     Ok(connection)
 }
 
@@ -95,6 +108,10 @@ pub(super) fn explain(error: &rusqlite::Error, sql: &str) -> UsageError {
             ErrorCode::OutOfMemory => {
                 UsageError::new("SQL: the query needs more memory than the limit")
                     .hint("--max-memory raises the limit")
+            }
+            ErrorCode::OperationInterrupted => {
+                UsageError::new("SQL: the query took longer than the limit")
+                    .hint("--timeout raises the limit")
             }
             ErrorCode::TooBig => UsageError::new("SQL: a text is longer than 64 MiB"),
             _ => UsageError::new(format!(

@@ -103,7 +103,7 @@ fn value(heap: &Heap<'_>, object: ObjectId) -> Sql {
 /// object has no such field.
 fn field(heap: &Heap<'_>, object: ObjectId, name: &str) -> Sql {
     let mut found = Sql::Null;
-    heap.fields(object, |field| {
+    heap.each_field(object, |field| {
         if field.name != name {
             return ControlFlow::Continue(());
         }

@@ -1,62 +1,65 @@
 //! `query`: SQL over the tables of a dump.
 //!
-//! SQLite reads [relations](relation) through [virtual tables](virtual_table): nothing is copied,
+//! SQLite reads [relations](crate::tables::Relation) through [virtual tables](virtual_table): nothing is copied,
 //! lookups use the indexes of the model, and an analysis runs when a column needs it.
 
 mod answer;
 mod connection;
-mod dump;
 mod examples;
 mod files;
 mod functions;
-mod heap;
 mod overview;
-mod profile;
-mod relation;
+mod relations;
 mod statement;
-mod tables;
 mod virtual_table;
 
 use super::args::QueryArgs;
 use super::heap::{damage, load_as, report_loaded};
-use super::memory::{Work, limit};
+use super::memory::{Work, most_memory, reading_limit};
 use super::open::Input;
-use super::profile::{ProfileInput, load_samples};
+use super::profile::{ProfileInput, load_samples, refused};
 use super::session::Session;
 use super::size::plural;
 use super::status::{Status, UsageError};
 use crate::cli::heap::HeldHeap;
-use crate::input::Kind;
-use crate::output::tables::Table;
-use dump::Dump;
+use crate::convert::read_events;
+use crate::input::{Format, Kind, ReadOptions};
+use crate::tables::EventRows;
+use connection::Limits;
 use files::FileTables;
-use relation::SqlTable;
+use relations::{LoadedFile, Model};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use virtual_table::Shared;
+use std::time::Duration;
 
 /// Memory that SQLite may take in any case.
 const LEAST_MEMORY: u64 = 64 << 20;
+/// The time of a statement in `serve` and `mcp`, unless `--timeout` is given.
+const RESIDENT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bytes of a statement on standard input.
 const LONGEST_SQL: u64 = 1 << 20;
 
 pub(super) fn run(args: &QueryArgs, session: &Session) -> anyhow::Result<Status> {
     let Question { new, sql } = Question::of(args)?;
     let paths: Vec<&Path> = [args.file.as_path()].into_iter().chain(new.as_deref()).collect();
-    let inputs: Vec<Input> =
-        paths.iter().map(|path| session.open(path)).collect::<anyhow::Result<_>>()?;
+    let open = |path: &&Path| Ok(session.open(path)?.at(args.heap.snapshot));
+    let inputs: Vec<Input> = paths.iter().map(open).collect::<anyhow::Result<_>>()?;
+    // They take more memory than all else of a recording.
+    let has_events = sql.as_ref().is_none_or(|sql| sql.to_lowercase().contains("events"));
     let files: Vec<File<'_>> = inputs
         .iter()
-        .map(|input| File::load(input, args, session))
+        .map(|input| File::load(input, args, session, has_events))
         .collect::<anyhow::Result<_>>()?;
     let tables: Vec<FileTables> = files.iter().map(|file| file.tables()).collect();
     match &sql {
         Some(sql) => {
-            let memory = limit(&session.common).unwrap_or(u64::MAX);
+            let most = inputs.iter().map(|input| most_memory(input, &session.common));
+            let memory = most.max().unwrap_or_default();
             let taken = files.iter().map(File::bytes).fold(0, u64::saturating_add);
             let memory = memory.saturating_sub(taken).max(LEAST_MEMORY);
-            let connection = connection::open(&tables, memory)
+            let limits = Limits { memory, time: time(session) };
+            let connection = connection::open(&tables, &limits)
                 .map_err(|error| connection::explain(&error, sql))?;
             answer::print_answer(&connection, sql, args, &paths, memory, session)?;
         }
@@ -69,12 +72,19 @@ pub(super) fn run(args: &QueryArgs, session: &Session) -> anyhow::Result<Status>
     Ok(statuses.max().unwrap_or(Status::Done))
 }
 
+/// The time that a statement may take: `--timeout`. A program that also answers others stops
+/// earlier than never.
+fn time(session: &Session) -> Option<Duration> {
+    let usual = session.resident.is_some().then_some(RESIDENT_TIMEOUT);
+    session.common.timeout.map(Duration::from_secs).or(usual)
+}
+
 /// Prints how many rows of each table were looked at: few, if an index was of use.
 fn tell_visited(files: &[FileTables], session: &Session) {
     for shared in files.iter().flat_map(|file| &file.tables) {
         let visited = shared.visited();
         if visited > 0 {
-            let name = shared.table.name;
+            let name = shared.name();
             let visited = plural(visited, "row", "rows");
             session.terminal.tell("", &format!("{name}: looked at {visited}"));
         }
@@ -121,14 +131,28 @@ fn read_stdin() -> anyhow::Result<String> {
     String::from_utf8(sql).map_err(|_| UsageError::new("SQL: not UTF-8").into())
 }
 
+/// The events of a recording.
+fn events(input: &Input, session: &Session) -> anyhow::Result<EventRows> {
+    let memory = reading_limit(input, &session.common);
+    let options = ReadOptions { memory, ..ReadOptions::default() };
+    let read = read_events(input.format, input.bytes(), options);
+    read.map_err(|error| refused(error, input, &session.common))
+}
+
 /// A loaded file.
 enum File<'i> {
     Heap { input: &'i Input, held: Arc<HeldHeap> },
-    Profile(ProfileInput<'i>),
+    Profile { loaded: ProfileInput<'i>, events: Option<Arc<EventRows>> },
 }
 
 impl<'i> File<'i> {
-    fn load(input: &'i Input, args: &QueryArgs, session: &Session) -> anyhow::Result<Self> {
+    /// Loads a file. `has_events`: with the table `events`, if it is a recording.
+    fn load(
+        input: &'i Input,
+        args: &QueryArgs,
+        session: &Session,
+        has_events: bool,
+    ) -> anyhow::Result<Self> {
         match input.kind {
             Kind::Heap => {
                 let (snapshot, roots) = (args.heap.snapshot, &args.heap.roots);
@@ -137,38 +161,42 @@ impl<'i> File<'i> {
             }
             Kind::Profile => {
                 input.refuse(Kind::Heap, &args.heap.given())?;
-                Ok(Self::Profile(load_samples(input, session)?))
+                let is_wanted = input.format == Format::Jfr && has_events;
+                let events = is_wanted.then(|| events(input, session)).transpose()?.map(Arc::new);
+                Ok(Self::Profile { loaded: load_samples(input, session)?, events })
             }
         }
     }
 
     fn tables(&self) -> FileTables {
-        let (input, mut tables, damaged, heap) = match self {
+        let (input, damage, model) = match self {
             Self::Heap { input, held } => {
-                let damaged = damage(input, held.get());
-                (*input, heap::tables(held), damaged, Some(Arc::clone(held)))
+                (*input, damage(input, held.get()), Model::Heap(Arc::clone(held)))
             }
-            Self::Profile(loaded) => {
-                (loaded.input, profile::tables(&loaded.profile), loaded.damage(), None)
+            Self::Profile { loaded, .. } => {
+                (loaded.input, loaded.damage(), Model::Profile(Arc::clone(&loaded.profile)))
             }
         };
-        let damaged = damaged.map(ToString::to_string);
-        tables.push(SqlTable::of(Table::Dump, Dump::of(input, damaged, heap.clone())));
-        FileTables { tables: tables.into_iter().map(Shared::new).collect(), heap }
+        let damage = damage.map(ToString::to_string);
+        let events = match self {
+            Self::Profile { events, .. } => events.clone(),
+            Self::Heap { .. } => None,
+        };
+        FileTables::of(LoadedFile { input: input.clone(), damage, model, events })
     }
 
     /// About the bytes that the loaded file takes.
     fn bytes(&self) -> u64 {
         match self {
             Self::Heap { held, .. } => held.bytes(),
-            Self::Profile(loaded) => loaded.input.bytes().len() as u64,
+            Self::Profile { loaded, .. } => loaded.input.bytes().len() as u64,
         }
     }
 
     fn report(&self, session: &Session) -> Status {
         match self {
             Self::Heap { input, held } => report_loaded(session, input, held.get()),
-            Self::Profile(loaded) => loaded.report(session),
+            Self::Profile { loaded, .. } => loaded.report(session),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use super::examples::{Example, OF_HEAPS, OF_PROFILES, OF_TWO_HEAPS, OF_TWO_PROFILES};
 use super::files::{FileTables, NEW, OLD};
-use super::relation::{Column, SqlTable};
 use crate::cli::print::{Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::output::syntax::shell_word;
+use crate::tables::{Column, Relation};
 use std::path::Path;
 
 /// Prints the tables of a file, or of two.
@@ -25,7 +25,7 @@ pub(super) fn print_overview(
     let examples = examples(files);
     let rows: Vec<Row<'_>> = entries
         .iter()
-        .flat_map(|entry| entry.of.columns.iter().map(|of| Row { table: &entry.name, of }))
+        .flat_map(|entry| entry.of.columns().into_iter().map(|of| Row { table: &entry.name, of }))
         .collect();
     let document = || {
         let file = paths.last().copied().unwrap_or(Path::new(""));
@@ -40,14 +40,14 @@ pub(super) fn print_overview(
     let columns = Columns::new(session)
         .text("table", "TABLE", |row: &Row<'_>| row.table)
         .text("column", "COLUMN", |row| row.of.name.as_ref())
-        .text("type", "TYPE", |row| row.of.kind.name());
+        .text("type", "TYPE", |row| row.of.kind.sql());
     print(session, document, &rows, &columns, &Shown::Text(&text))
 }
 
 /// A table with its name in SQL.
 struct Entry<'t> {
     name: String,
-    of: &'t SqlTable,
+    of: &'t dyn Relation,
 }
 
 struct Row<'e> {
@@ -60,22 +60,31 @@ fn entries<'t>(
     schema: Option<&'static str>,
 ) -> impl Iterator<Item = Entry<'t>> {
     file.tables.iter().map(move |shared| {
-        let of = &shared.table;
-        let name = schema.map_or(of.name.to_owned(), |schema| format!("{schema}.{}", of.name));
-        Entry { name, of }
+        let name = shared.name();
+        let name = schema.map_or(name.to_owned(), |schema| format!("{schema}.{name}"));
+        Entry { name, of: shared.relation() }
     })
 }
 
 impl Entry<'_> {
     fn json(&self) -> Value<'_> {
-        let column = |column: &'_ Column| {
+        let column = |(number, column): (usize, &Column)| {
             let name = Value::from(column.name.clone().into_owned());
-            Value::from([("name", name), ("type", column.kind.name().into())])
+            Value::from([
+                ("name", name),
+                ("type", column.kind.sql().into()),
+                ("unit", column.unit.into()),
+                ("meaning", column.doc.into()),
+                ("indexed", self.of.lookup_cost(number).is_some().into()),
+            ])
         };
         Value::from([
             ("name", self.name.as_str().into()),
-            ("rows", self.of.rows.len().into()),
-            ("columns", self.of.columns.iter().map(column).collect::<Vec<_>>().into()),
+            ("rows", self.of.len().into()),
+            (
+                "columns",
+                self.of.columns().into_iter().enumerate().map(column).collect::<Vec<_>>().into(),
+            ),
         ])
     }
 }
@@ -103,15 +112,16 @@ fn text(
 ) -> String {
     let mut text = String::new();
     for Entry { name, of } in entries {
-        let names: Vec<&str> = of.columns.iter().map(|column| column.name.as_ref()).collect();
-        let rows = plural(of.rows.len(), "row", "rows");
+        let columns = of.columns();
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
+        let rows = plural(of.len() as u64, "row", "rows");
         text.push_str(&format!("{}: {rows}\n", session.terminal.bold(name)));
         text.push_str(&format!("  {}\n", names.join(", ")));
     }
     if paths.len() == 2 {
         text.push_str("A name without old. or new. refers to the newer file.\n");
     }
-    if entries.iter().any(|entry| entry.of.name == "objects") {
+    if entries.iter().any(|entry| entry.of.name() == "objects") {
         let functions = session.terminal.bold("functions");
         text.push_str(&format!("{functions}\n  path(id), value(id), field(id, name)\n"));
     }

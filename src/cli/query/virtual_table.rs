@@ -5,7 +5,10 @@
 //! unsafe.
 #![allow(unsafe_code)]
 
-use super::relation::{At, Cell, Column, Key, Kind, Lookup, Order, Rows, SqlTable};
+use super::relations::Relations;
+use crate::tables::{
+    Cell, CellBlock, CellKind, Column, Key, Order, Relation, RowNumbers, Table as Known,
+};
 use rusqlite::ffi::{sqlite3_vtab, sqlite3_vtab_cursor};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::vtab::{
@@ -14,8 +17,9 @@ use rusqlite::vtab::{
 };
 use rusqlite::{Connection, Error, Result};
 use std::borrow::Cow;
-use std::cell::{Cell as Hint, RefCell};
+use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_int};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,14 +28,26 @@ pub(super) type Tables = Vec<Arc<Shared>>;
 
 /// A table with what its cursors share.
 pub(super) struct Shared {
-    pub(super) table: SqlTable,
+    relations: Arc<Relations>,
+    /// The number of the table in its file.
+    number: usize,
     plans: Mutex<Vec<Arc<Plan>>>,
     visited: AtomicU64,
 }
 
 impl Shared {
-    pub(super) fn new(table: SqlTable) -> Arc<Self> {
-        Arc::new(Self { table, plans: Mutex::default(), visited: AtomicU64::new(0) })
+    pub(super) fn new(relations: Arc<Relations>, number: usize) -> Arc<Self> {
+        Arc::new(Self { relations, number, plans: Mutex::default(), visited: AtomicU64::new(0) })
+    }
+
+    pub(super) fn relation(&self) -> &dyn Relation {
+        &*self.relations.borrow_dependent()[self.number]
+    }
+
+    /// The name in SQL, which has a keyword `references`.
+    pub(super) fn name(&self) -> &'static str {
+        let name = self.relation().name();
+        if name == Known::References.name() { "refs" } else { name }
     }
 
     /// The number of rows that queries have looked at.
@@ -49,7 +65,8 @@ impl Shared {
 struct Plan {
     /// The column whose value is the argument.
     lookup: Option<usize>,
-    order: Vec<Order>,
+    /// The columns of the order, and whether large values come first.
+    order: Vec<(usize, bool)>,
     /// One bit for each column that is read.
     used: u64,
 }
@@ -59,7 +76,7 @@ pub(super) fn create(connection: &Connection, schemas: Vec<(&'static str, Tables
     const MODULE: &Module<'static, Table> = &Module::read_only_module();
     let names: Vec<(&str, &str)> = schemas
         .iter()
-        .flat_map(|(schema, tables)| tables.iter().map(|shared| (*schema, shared.table.name)))
+        .flat_map(|(schema, tables)| tables.iter().map(|shared| (*schema, shared.name())))
         .collect();
     connection.create_module(c"dumptool", MODULE, Some(schemas))?;
     names.iter().try_for_each(|(schema, table)| {
@@ -77,11 +94,44 @@ struct Table {
 struct Cursor {
     base: sqlite3_vtab_cursor,
     shared: Arc<Shared>,
-    rows: Rows,
-    row: Option<u64>,
+    rows: RowNumbers,
+    row: Option<usize>,
     visited: u64,
-    hint: Hint<u32>,
-    text: RefCell<String>,
+    /// The kind of the cells of each column.
+    kinds: Vec<CellKind>,
+    read: RefCell<Read>,
+}
+
+/// Cells that have been computed.
+#[derive(Default)]
+struct Read {
+    /// By column.
+    blocks: Vec<Block>,
+    text: String,
+}
+
+/// Cells of a column in consecutive rows.
+#[derive(Default)]
+struct Block {
+    rows: Range<usize>,
+    cells: CellBlock,
+}
+
+/// Most rows of a block.
+const BLOCK: usize = 4096;
+
+impl Block {
+    /// Has a row computed, and more behind it each time if a query reads one after the other.
+    fn read(&mut self, relation: &dyn Relation, column: usize, row: usize) {
+        let Range { start, end } = self.rows;
+        if (start..end).contains(&row) {
+            return;
+        }
+        let is_near = (end..=end + (end - start)).contains(&row);
+        let count = if is_near { (2 * (end - start)).clamp(1, BLOCK) } else { 1 };
+        self.rows = row..(row + count).min(relation.len());
+        relation.fill(column, self.rows.clone(), &mut self.cells);
+    }
 }
 
 // SAFETY: the structure is `repr(C)` and begins with `sqlite3_vtab`.
@@ -102,59 +152,35 @@ unsafe impl VTab<'_> for Table {
             .flatten()
             .filter(|(name, _)| name.as_bytes() == schema)
             .flat_map(|(_, tables)| tables)
-            .find(|shared| shared.table.name.as_bytes() == table)
+            .find(|shared| shared.name().as_bytes() == table)
             .ok_or_else(|| Error::ModuleError("no such table".to_owned()))?;
-        let declaration = declaration(&shared.table.columns);
+        let declaration = declaration(&shared.relation().columns());
         let table = Self { base: sqlite3_vtab::default(), shared: Arc::clone(shared) };
         Ok((Cow::Owned(CString::new(declaration)?), table))
     }
 
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
-        let relation = &self.shared.table.rows;
-        let rows = relation.len();
-        let mut best: Option<(usize, Lookup)> = None;
-        let lookups = relation.lookups();
-        for (number, constraint) in info.constraints().enumerate() {
-            let is_equal = constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ;
-            if !is_equal || !constraint.is_usable() {
-                continue;
-            }
-            // Indexes compare bytes; `collate nocase` finds more.
-            if info.collation(number)? != "BINARY" {
-                continue;
-            }
-            let found = lookups.iter().find(|lookup| lookup.column as c_int == constraint.column());
-            if let Some(found) = found
-                && best.as_ref().is_none_or(|(_, best)| found.rows < best.rows)
-            {
-                let (column, rows) = (found.column, found.rows);
-                best = Some((number, Lookup { column, rows }));
-            }
-        }
+        let relation = self.shared.relation();
         let mut plan = Plan { used: info.col_used(), ..Plan::default() };
-        match best {
-            Some((number, lookup)) => {
+        let (rows, cost) = match cheapest(relation, info)? {
+            Some((number, column, rows)) => {
                 info.constraint_usage(number).set_argv_index(1);
-                plan.lookup = Some(lookup.column);
-                info.set_estimated_rows(i64::try_from(lookup.rows).unwrap_or(i64::MAX));
-                info.set_estimated_cost(lookup.rows as f64 + 1.0);
+                plan.lookup = Some(column);
+                (rows, rows as f64 + 1.0)
             }
             None => {
-                let order: Vec<Order> = info
-                    .order_bys()
-                    .map(|by| Order {
-                        column: usize::try_from(by.column()).unwrap_or(usize::MAX),
-                        is_descending: by.is_order_by_desc(),
-                    })
-                    .collect();
-                if !order.is_empty() && relation.has_order(&order) {
+                let column = |column| usize::try_from(column).unwrap_or(usize::MAX);
+                let order = info.order_bys().map(|by| (column(by.column()), by.is_order_by_desc()));
+                let order: Vec<(usize, bool)> = order.collect();
+                if !order.is_empty() && relation.has_order(&named(&relation.columns(), &order)) {
                     info.set_order_by_consumed(true);
                     plan.order = order;
                 }
-                info.set_estimated_rows(i64::try_from(rows).unwrap_or(i64::MAX));
-                info.set_estimated_cost(rows as f64 + 10.0);
+                (relation.len() as u64, relation.len() as f64 + 10.0)
             }
-        }
+        };
+        info.set_estimated_rows(i64::try_from(rows).unwrap_or(i64::MAX));
+        info.set_estimated_cost(cost);
         let mut plans = self.shared.plans();
         info.set_idx_num(c_int::try_from(plans.len()).unwrap_or(c_int::MAX));
         plans.push(Arc::new(plan));
@@ -162,16 +188,48 @@ unsafe impl VTab<'_> for Table {
     }
 
     fn open(&mut self) -> Result<Cursor> {
+        let kinds: Vec<CellKind> =
+            self.shared.relation().columns().iter().map(|column| column.kind).collect();
+        let blocks = kinds.iter().map(|_| Block::default()).collect();
         Ok(Cursor {
             base: sqlite3_vtab_cursor::default(),
             shared: Arc::clone(&self.shared),
-            rows: Rows::none(),
+            rows: RowNumbers::Range(0..0),
             row: None,
             visited: 0,
-            hint: Hint::new(0),
-            text: RefCell::default(),
+            kinds,
+            read: RefCell::new(Read { blocks, text: String::new() }),
         })
     }
+}
+
+/// The constraint by which fewest rows are found: its number, its column and about the number of
+/// rows.
+fn cheapest(relation: &dyn Relation, info: &IndexInfo) -> Result<Option<(usize, usize, u64)>> {
+    let mut best: Option<(usize, usize, u64)> = None;
+    for (number, constraint) in info.constraints().enumerate() {
+        let is_equal = constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ;
+        // Indexes compare bytes; `collate nocase` finds more.
+        if !is_equal || !constraint.is_usable() || info.collation(number)? != "BINARY" {
+            continue;
+        }
+        let Ok(column) = usize::try_from(constraint.column()) else { continue };
+        if let Some(rows) = relation.lookup_cost(column)
+            && best.is_none_or(|(_, _, fewest)| rows < fewest)
+        {
+            best = Some((number, column, rows));
+        }
+    }
+    Ok(best)
+}
+
+/// An order by the names of columns.
+fn named<'c>(columns: &[&'c Column], order: &[(usize, bool)]) -> Vec<Order<'c>> {
+    let name = |column: usize| columns.get(column).map_or("", |column| &column.name);
+    order
+        .iter()
+        .map(|&(column, is_descending)| Order { column: name(column), is_descending })
+        .collect()
 }
 
 impl CreateVTab<'_> for Table {
@@ -179,10 +237,10 @@ impl CreateVTab<'_> for Table {
 }
 
 /// The columns as SQL. Names of a file can hold anything.
-fn declaration(columns: &[Column]) -> String {
-    let column = |column: &Column| {
+fn declaration(columns: &[&Column]) -> String {
+    let column = |column: &&Column| {
         let name = column.name.replace('\0', "\u{fffd}").replace('"', "\"\"");
-        format!("\"{name}\" {}", column.kind.name())
+        format!("\"{name}\" {}", column.kind.sql())
     };
     format!("CREATE TABLE x({})", columns.iter().map(column).collect::<Vec<_>>().join(", "))
 }
@@ -193,16 +251,18 @@ unsafe impl VTabCursor for Cursor {
         let plan =
             usize::try_from(plan).ok().and_then(|plan| self.shared.plans().get(plan).cloned());
         let plan = plan.unwrap_or_default();
-        let relation = &self.shared.table.rows;
-        relation.prepare(plan.used);
+        let relation = self.shared.relation();
+        // The last bit stands for all columns beyond.
+        let is_used = |column: &usize| plan.used >> (*column).min(63) & 1 == 1;
+        (0..self.kinds.len()).filter(is_used).for_each(|column| relation.prepare(column));
+        let all = RowNumbers::Range(0..relation.len());
         self.rows = match (plan.lookup, args.iter().next()) {
-            (Some(column), Some(value)) => match key(self.shared.table.columns[column].kind, value)
-            {
+            (Some(column), Some(value)) => match key(self.kinds[column], value) {
                 Sought::Key(key) => relation.find(column, key),
-                Sought::Nothing => Rows::none(),
-                Sought::Unknown => Rows::Range(0..relation.len()),
+                Sought::Nothing => RowNumbers::Range(0..0),
+                Sought::Unknown => all,
             },
-            _ => relation.ordered(&plan.order).unwrap_or_else(|| Rows::Range(0..relation.len())),
+            _ => relation.ordered(&named(&relation.columns(), &plan.order)).unwrap_or(all),
         };
         self.next()
     }
@@ -221,13 +281,18 @@ unsafe impl VTabCursor for Cursor {
 
     fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
         let (Some(row), Ok(column)) = (self.row, usize::try_from(column)) else { return Ok(()) };
-        let mut text = self.text.borrow_mut();
+        let relation = self.shared.relation();
+        let mut read = self.read.borrow_mut();
+        let Read { blocks, text } = &mut *read;
+        let block = &mut blocks[column];
+        block.read(relation, column, row);
         text.clear();
-        let at = At { row, hint: &self.hint };
+        let (place, column) = (row - block.rows.start, (column, self.kinds[column]));
         context.set_result(ToSqlOutput::Borrowed(
-            match self.shared.table.rows.cell(at, column, &mut text) {
-                Cell::Null => ValueRef::Null,
+            match block.cells.cell(relation, column, place, text) {
+                Cell::Absent => ValueRef::Null,
                 Cell::Integer(number) => ValueRef::Integer(number),
+                Cell::Boolean(value) => ValueRef::Integer(value.into()),
                 Cell::Text(text) => ValueRef::Text(text.as_bytes()),
             },
         ))
@@ -253,11 +318,13 @@ enum Sought<'k> {
     Unknown,
 }
 
-fn key(kind: Kind, value: ValueRef<'_>) -> Sought<'_> {
+fn key(kind: CellKind, value: ValueRef<'_>) -> Sought<'_> {
     match (kind, value) {
         (_, ValueRef::Null) => Sought::Nothing,
-        (Kind::Integer, ValueRef::Integer(number)) => Sought::Key(Key::Number(number)),
-        (Kind::Text, ValueRef::Text(text)) => match std::str::from_utf8(text) {
+        (CellKind::Integer | CellKind::SmallInteger, ValueRef::Integer(number)) => {
+            Sought::Key(Key::Number(number))
+        }
+        (CellKind::Text, ValueRef::Text(text)) => match std::str::from_utf8(text) {
             Ok(text) => Sought::Key(Key::Text(text)),
             Err(_) => Sought::Unknown,
         },

@@ -1,14 +1,16 @@
 //! `/TOKEN/api/COMMAND?OPTION=VALUE`: the documents of the command line.
 
 use super::http::Response;
+use crate::cli::ask::Answer;
 use crate::cli::dumps::Dumps;
 use crate::cli::status::Status;
+use crate::cli::terminal::show_path;
+use crate::cli::{COMMANDS, ServeFiles};
+use crate::output::OutputFormat;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-/// Commands about one dump.
-const COMMANDS: [&str; 8] = ["info", "top", "tree", "path", "show", "find", "threads", "waste"];
 /// Options that are given when the server starts, or that write elsewhere than to the answer.
 const FIXED: [&str; 14] = [
     "exe",
@@ -34,7 +36,11 @@ pub(super) struct Api {
     file: PathBuf,
     /// The older and the newer one, if there are two.
     both: Option<[PathBuf; 2]>,
+    converting: Mutex<()>,
 }
+
+/// The command whose answer is a file.
+const CONVERT: &str = "convert";
 
 /// The query with which the page asks for what an object retains.
 pub(super) fn tree_on_page(object: &str) -> String {
@@ -50,60 +56,84 @@ impl Api {
             [old, new] => Some([old.clone(), new.clone()]),
             _ => None,
         };
-        Self { resident, file: files.last().cloned().unwrap_or_default(), both }
+        let file = files.last().cloned().unwrap_or_default();
+        Self { resident, file, both, converting: Mutex::default() }
     }
 
     /// The document of a command. A request that the command line would refuse is refused with its
     /// message.
     pub(super) fn response(&self, command: &str, query: &str) -> Response {
+        // A mapping of a shortened file has no pages for what is gone.
+        if let Some(path) = self.resident.changed() {
+            let message = format!(
+                "{} was changed, truncated or deleted; start `dumptool serve` again",
+                show_path(&path)
+            );
+            return Response::error("410 Gone", &message);
+        }
         let words = match self.words(command, query) {
             Ok(words) => words,
             Err(message) => return Response::error("400 Bad Request", &message),
         };
+        if command == CONVERT {
+            return self.download(words);
+        }
         let content_type =
             match words.iter().rev().find_map(|word| word.to_str()?.strip_prefix("--format=")) {
                 Some("csv") => "text/csv; charset=utf-8",
                 Some("json") => "application/json",
                 _ => "text/plain; charset=utf-8",
             };
-        let answer = self.resident.answer(words);
-        match answer.status {
-            Status::Done | Status::Broken | Status::Damaged => {
-                Response::ok(content_type, answer.result)
-            }
-            Status::Usage => Response::error("400 Bad Request", answer.messages.trim_end()),
-            Status::Unreadable => {
-                Response::error("422 Unprocessable Content", answer.messages.trim_end())
-            }
-            Status::Unwritable => {
-                Response::error("500 Internal Server Error", answer.messages.trim_end())
-            }
-        }
+        response(content_type, self.resident.answer(words))
+    }
+
+    /// A conversion as a file to save. One is made at a time, because its output is in memory.
+    fn download(&self, words: Vec<OsString>) -> Response {
+        let Ok(_only) = self.converting.try_lock() else {
+            return Response::error("503 Service Unavailable", "another conversion is running");
+        };
+        let name = self.file_name(&words);
+        let response = response("application/octet-stream", self.resident.answer(words));
+        let file_name = response.status.starts_with("200").then_some(name);
+        Response { file_name, ..response }
+    }
+
+    /// The name of the dump with the extension of the format, in characters that need no quotes.
+    fn file_name(&self, words: &[OsString]) -> String {
+        let stem = self.file.file_stem().unwrap_or_default().to_string_lossy();
+        let target = words.iter().find_map(|word| word.to_str()?.strip_prefix("--to="));
+        let extension = target
+            .and_then(OutputFormat::from_name)
+            .map_or("bin", |target| target.extensions().first().copied().unwrap_or("bin"));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let plain: String = stem.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+        format!("{plain}.{extension}")
     }
 
     /// The command line that a request represents: `top?limit=5&suspects` is `top --limit=5
-    /// --suspects`, and `object` is the argument after the file.
+    /// --suspects`, and `object` or `sql` is the argument after the files.
     ///
     /// # Errors
     /// No such command, or an option that a request may not have.
     fn words(&self, command: &str, query: &str) -> Result<Vec<OsString>, String> {
-        let files = match (command, &self.both) {
-            ("diff", Some(both)) => &both[..],
-            ("diff", None) => return Err("diff needs two dumps".to_owned()),
-            (command, _) if COMMANDS.contains(&command) => std::slice::from_ref(&self.file),
-            _ => {
-                return Err(format!(
-                    "unknown command; the commands are {} and diff",
-                    COMMANDS.join(", ")
-                ));
-            }
+        let offered = COMMANDS.iter().filter_map(|(name, offer)| Some((*name, offer.serve?)));
+        let Some((_, wanted)) = offered.clone().find(|(name, _)| *name == command) else {
+            let names: Vec<_> = offered.map(|(name, _)| name).collect();
+            return Err(format!("unknown command; the commands are {}", names.join(", ")));
         };
-        let mut words: Vec<OsString> = vec![command.into(), "--format=json".into()];
+        let files = match (wanted, &self.both) {
+            (ServeFiles::Two | ServeFiles::All, Some(both)) => &both[..],
+            (ServeFiles::Two, None) => return Err(format!("{command} needs two dumps")),
+            (ServeFiles::Newest | ServeFiles::All, _) => std::slice::from_ref(&self.file),
+        };
+        let is_download = command == CONVERT;
+        let format = if is_download { "--format=table" } else { "--format=json" };
+        let mut words: Vec<OsString> = vec![command.into(), format.into()];
         let mut objects = Vec::new();
         for (key, value) in form_urlencoded::parse(query.as_bytes()) {
             let is_name = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
             match &*key {
-                "object" => objects.push(OsString::from(value.into_owned())),
+                "object" | "sql" => objects.push(OsString::from(value.into_owned())),
                 key if !is_name || key.is_empty() || FIXED.contains(&key) => {
                     return Err(format!("a request cannot have the option {key:?}"));
                 }
@@ -114,6 +144,24 @@ impl Api {
         words.push("--".into());
         words.extend(files.iter().map(OsString::from));
         words.extend(objects);
+        // Into the answer.
+        words.extend(is_download.then(|| "-".into()));
         Ok(words)
+    }
+}
+
+/// The answer of a command as a response.
+fn response(content_type: &'static str, answer: Answer) -> Response {
+    match answer.status {
+        Status::Done | Status::Broken | Status::Damaged => {
+            Response::ok(content_type, answer.result)
+        }
+        Status::Usage => Response::error("400 Bad Request", answer.messages.trim_end()),
+        Status::Unreadable => {
+            Response::error("422 Unprocessable Content", answer.messages.trim_end())
+        }
+        Status::Unwritable => {
+            Response::error("500 Internal Server Error", answer.messages.trim_end())
+        }
     }
 }

@@ -29,18 +29,20 @@ pub(super) struct Request {
 pub(super) struct Response {
     pub(super) status: &'static str,
     pub(super) content_type: &'static str,
+    /// The name under which browsers save the body. None: they show it.
+    pub(super) file_name: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
 impl Response {
     pub(super) fn ok(content_type: &'static str, body: Vec<u8>) -> Self {
-        Self { status: "200 OK", content_type, body }
+        Self { status: "200 OK", content_type, file_name: None, body }
     }
 
     /// An error with a text for people.
     pub(super) fn error(status: &'static str, text: &str) -> Self {
         let body = format!("{text}\n").into_bytes();
-        Self { status, content_type: "text/plain; charset=utf-8", body }
+        Self { status, content_type: "text/plain; charset=utf-8", file_name: None, body }
     }
 }
 
@@ -63,14 +65,14 @@ pub(super) fn read(stream: &mut TcpStream) -> Result<Request, Option<Response>> 
             Err(_) => return Err(None),
         };
         head.extend_from_slice(part.get(..count).unwrap_or_default());
-        if let Some(request) = parse(&head).map_err(Some)? {
-            return Ok(request);
-        }
         if head.len() > MOST_HEAD {
             return Err(Some(Response::error(
                 "431 Request Header Fields Too Large",
                 "the request is too long",
             )));
+        }
+        if let Some(request) = parse(&head).map_err(Some)? {
+            return Ok(request);
         }
     }
 }
@@ -111,27 +113,8 @@ fn parse(head: &[u8]) -> Result<Option<Request>, Response> {
 /// Sends a response. Nothing may keep it, and no other page may use it.
 pub(super) fn write(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
-    let Response { status, content_type, body } = response;
-    let allow = if status.starts_with("405") { "Allow: GET\r\n" } else { "" };
-    // The page has a policy of its own, which a header can only narrow.
-    let policy = if content_type.starts_with("text/html") { "" } else { "default-src 'none'; " };
-    let head = format!(
-        "HTTP/1.1 {status}\r\n\
-         Content-Type: {content_type}\r\n\
-         Content-Length: {}\r\n\
-         Connection: close\r\n\
-         Cache-Control: no-store\r\n\
-         X-Content-Type-Options: nosniff\r\n\
-         Referrer-Policy: no-referrer\r\n\
-         Cross-Origin-Resource-Policy: same-origin\r\n\
-         Cross-Origin-Opener-Policy: same-origin\r\n\
-         X-Frame-Options: DENY\r\n\
-         Content-Security-Policy: {policy}frame-ancestors 'none'\r\n\
-         {allow}\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes())?;
-    stream.write_all(body)?;
+    stream.write_all(head(response).as_bytes())?;
+    stream.write_all(&response.body)?;
     stream.flush()?;
     // Without this, closing with unread bytes would discard what the client has not taken yet.
     stream.shutdown(std::net::Shutdown::Write)?;
@@ -143,6 +126,38 @@ pub(super) fn write(stream: &mut TcpStream, response: &Response) -> io::Result<(
         }
     }
     Ok(())
+}
+
+/// Sends as much of a short response as the system takes at once, and waits for nothing.
+pub(super) fn refuse(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
+    stream.set_nonblocking(true)?;
+    let whole = [head(response).as_bytes(), &response.body].concat();
+    stream.write(&whole).map(drop)
+}
+
+fn head(response: &Response) -> String {
+    let Response { status, content_type, file_name, body } = response;
+    let disposition = file_name.as_ref().map_or(String::new(), |name| {
+        format!("Content-Disposition: attachment; filename=\"{name}\"\r\n")
+    });
+    let allow = if status.starts_with("405") { "Allow: GET\r\n" } else { "" };
+    // The page has a policy of its own, which a header can only narrow.
+    let policy = if content_type.starts_with("text/html") { "" } else { "default-src 'none'; " };
+    format!(
+        "HTTP/1.1 {status}\r\n\
+         Content-Type: {content_type}\r\n\
+         Content-Length: {}\r\n\
+         Connection: close\r\n\
+         Cache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\n\
+         Referrer-Policy: no-referrer\r\n\
+         Cross-Origin-Resource-Policy: same-origin\r\n\
+         Cross-Origin-Opener-Policy: same-origin\r\n\
+         X-Frame-Options: DENY\r\n\
+         Content-Security-Policy: {policy}frame-ancestors 'none'\r\n\
+         {disposition}{allow}\r\n",
+        body.len()
+    )
 }
 
 #[cfg(test)]

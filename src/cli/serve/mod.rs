@@ -2,25 +2,25 @@
 
 mod api;
 mod browser;
+mod connections;
 mod http;
 
 use super::args::{OutputFormat, ServeArgs};
 use super::dumps::{Dumps, Given};
+use super::page::page;
 use super::progress::Progress;
 use super::session::Session;
 use super::status::{OutputError, Status, UsageError};
 use super::terminal::{show_path, tell};
 use api::Api;
+use connections::{Connections, Counted};
 use http::{Request, Response};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Objects whose subtrees are ready for a click: those above most others.
 const HEADS: usize = 16;
-/// Connections that are served at the same time. Others are turned away.
-const MOST_CONNECTIONS: usize = 32;
 
 pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "serve shows a page; its documents are JSON")?;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
     let session =
         &Session { resident: Some(Arc::clone(&resident)), ..Session::new(session.common.clone()) };
-    let (page, status) = match super::report::page(&args.report(), session)? {
+    let (page, status) = match page(&args.report(), session)? {
         (Some(page), status) => (page, status),
         (None, status) => return Ok(status),
     };
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         api: Api::new(Arc::clone(&resident), &files),
         page: page.into_bytes(),
         token,
-        connections: AtomicUsize::new(0),
+        connections: Arc::default(),
     });
     // Who opens the page clicks at once, and the first look at something takes longest.
     let phase = Progress::new("preparing views", None);
@@ -76,7 +76,7 @@ struct Server {
     token: String,
     page: Vec<u8>,
     api: Api,
-    connections: AtomicUsize,
+    connections: Arc<Connections>,
 }
 
 /// Answers until the process ends.
@@ -85,20 +85,15 @@ fn serve(server: &Arc<Server>, listener: &TcpListener) {
     for stream in listener.incoming() {
         // A client that is gone before it was accepted is no reason to end.
         let Ok(mut stream) = stream else { continue };
-        let counted = Counted::of(server);
-        if counted.is_too_many() {
+        let Some(counted) = server.connections.admit(&stream) else {
             let busy = Response::error("503 Service Unavailable", "too many connections");
-            let _ = http::write(&mut stream, &busy);
+            let _ = http::refuse(&mut stream, &busy);
             continue;
-        }
-        let mut answer = move || {
-            counted.server.answer(&mut stream);
         };
+        let server = Arc::clone(server);
+        let mut answer = move || server.answer(&mut stream, &counted);
         // If there is no thread for it, the connection is closed.
-        match alone {
-            true => answer(),
-            false => drop(std::thread::Builder::new().spawn(answer)),
-        }
+        if alone { answer() } else { drop(std::thread::Builder::new().spawn(answer)) }
     }
 }
 
@@ -107,32 +102,11 @@ fn is_alone() -> bool {
     rayon::current_thread_index().is_some()
 }
 
-/// A connection, counted as long as it lives.
-struct Counted {
-    server: Arc<Server>,
-    before: usize,
-}
-
-impl Counted {
-    fn of(server: &Arc<Server>) -> Self {
-        let before = server.connections.fetch_add(1, Ordering::SeqCst);
-        Self { server: Arc::clone(server), before }
-    }
-
-    fn is_too_many(&self) -> bool {
-        self.before >= MOST_CONNECTIONS
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.server.connections.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
 impl Server {
-    fn answer(&self, stream: &mut TcpStream) {
-        let response = match http::read(stream) {
+    fn answer(&self, stream: &mut TcpStream, counted: &Counted) {
+        let request = http::read(stream);
+        counted.busy();
+        let response = match request {
             Ok(request) => self.response(&request),
             Err(Some(refusal)) => refusal,
             Err(None) => return,

@@ -8,6 +8,7 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::terminal::shown;
 use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference};
+use crate::model::{ObjectField, StoredValue};
 use std::ops::ControlFlow;
 
 /// Entries and elements that are shown when nothing else is requested.
@@ -19,47 +20,19 @@ const NUMBERS: usize = 10;
 pub(super) struct Contents<'c, 'h, 'a> {
     analysed: &'c Analysed<'h, 'a>,
     collections: Collections<'h, 'a>,
-    fields: Vec<Field>,
+    fields: Vec<ObjectField<'c>>,
     array: Option<Array>,
-    elements: Vec<(u64, Shown)>,
+    elements: Vec<(u64, StoredValue)>,
+    /// All elements.
+    all_elements: u64,
     collection: Option<Collection>,
-}
-
-struct Field {
-    class: String,
-    name: String,
-    type_name: String,
-    value: Shown,
 }
 
 struct Collection {
     kind: CollectionKind,
     /// The number of entries. `None` if it was not counted to the end.
     size: Option<u64>,
-    entries: Vec<(Option<Shown>, Shown)>,
-}
-
-/// A value that outlives what it was read from.
-enum Shown {
-    Value(FieldValue<'static>),
-    Text(String),
-}
-
-impl Shown {
-    fn of(value: FieldValue<'_>) -> Self {
-        match (value, value.owned()) {
-            (_, Some(value)) => Self::Value(value),
-            (FieldValue::Text(text), _) => Self::Text(text.to_owned()),
-            _ => Self::Value(FieldValue::Omitted),
-        }
-    }
-
-    fn object(&self) -> Option<ObjectId> {
-        match self {
-            Self::Value(value) => value.object(),
-            Self::Text(_) => None,
-        }
-    }
+    entries: Vec<(Option<StoredValue>, StoredValue)>,
 }
 
 impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
@@ -75,25 +48,25 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             Some(0) => u64::MAX,
             entries => entries.unwrap_or(SHOWN),
         };
-        let mut fields = Vec::new();
-        heap.fields(object, |field| {
-            let [class, name, type_name] =
-                [field.class, field.name, field.type_name].map(str::to_owned);
-            fields.push(Field { class, name, type_name, value: Shown::of(field.value) });
-            ControlFlow::Continue(())
-        });
+        let fields = heap.fields(object).collect();
         let array = heap.array(object);
         let mut elements = Vec::new();
+        let mut visited = 0;
         heap.elements(object, 0, |index, value| {
-            elements.push((index, Shown::of(value)));
-            if (elements.len() as u64) < most {
+            visited += 1;
+            if visited <= most {
+                elements.push((index, StoredValue::of(value)));
+            }
+            // Without a length, elements are counted.
+            if visited < most || array.is_none() {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
             }
         });
+        let all_elements = array.map_or(visited, |array| array.length);
         let collection = Collection::of(&collections, object, most);
-        Self { analysed, collections, fields, array, elements, collection }
+        Self { analysed, collections, fields, array, elements, all_elements, collection }
     }
 
     /// Whether there is nothing to show.
@@ -112,7 +85,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             LabelKind::Field(name) => {
                 let name = self.analysed.heap.names.text(name);
                 self.fields.iter().any(|field| {
-                    field.name == name && field.value.object() == Some(reference.target)
+                    let object = field.object();
+                    field.name() == name && object.is_none_or(|object| object == reference.target)
                 })
             }
             LabelKind::Index(_) => !self.elements.is_empty(),
@@ -122,7 +96,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
 
     /// Elements that are not among the contents.
     pub(super) fn omitted_elements(&self) -> u64 {
-        self.array.map_or(0, |array| array.length.saturating_sub(self.elements.len() as u64))
+        self.all_elements.saturating_sub(self.elements.len() as u64)
     }
 
     /// Entries that are not among the contents. `None` if it is not known how many.
@@ -149,11 +123,11 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     pub(super) fn fields_json(&self) -> Json<'_> {
         let fields = self.fields.iter().map(|field| {
             let mut json = vec![
-                ("class", Json::non_empty(&field.class)),
-                ("name", field.name.as_str().into()),
-                ("type", Json::non_empty(&field.type_name)),
+                ("class", Json::non_empty(field.class())),
+                ("name", field.name().into()),
+                ("type", Json::non_empty(field.type_name())),
             ];
-            json.extend(self.json(&field.value));
+            json.extend(self.json(field.stored()));
             Json::Map(json)
         });
         fields.collect::<Vec<_>>().into()
@@ -184,41 +158,27 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     }
 
     /// A value, and the object if it is a reference to one.
-    fn json<'j>(&'j self, value: &'j Shown) -> [(&'static str, Json<'j>); 2] {
-        let plain = match value {
-            Shown::Text(text) => text.as_str().into(),
-            Shown::Value(FieldValue::Boolean(value)) => (*value).into(),
-            Shown::Value(FieldValue::Integer(value)) => (*value).into(),
-            Shown::Value(FieldValue::Unsigned(value)) => (*value).into(),
+    fn json<'j>(&'j self, value: &'j StoredValue) -> [(&'static str, Json<'j>); 2] {
+        let plain = match value.get() {
+            FieldValue::Text(text) => text.into(),
+            FieldValue::Boolean(value) => value.into(),
+            FieldValue::Integer(value) => value.into(),
+            FieldValue::Unsigned(value) => value.into(),
             // JSON has no infinities.
-            Shown::Value(FieldValue::Float(value)) if value.is_finite() => (*value).into(),
-            Shown::Value(FieldValue::Null | FieldValue::Omitted) => Json::Null,
-            Shown::Value(FieldValue::Object(object)) => value::plain(self.analysed.heap, *object),
-            value => self.plain(value).into(),
+            FieldValue::Float(value) if value.is_finite() => value.into(),
+            FieldValue::Null | FieldValue::Omitted => Json::Null,
+            FieldValue::Object(object) => value::plain(self.analysed.heap, object),
+            _ => self.plain(value).into(),
         };
         [
             ("value", plain),
-            ("object", value.object().map(|object| self.analysed.json(object)).into()),
+            ("object", value.get().object().map(|object| self.analysed.json(object)).into()),
         ]
     }
 
     /// A value without what a reference leads to: `20000`, `'x'`, `0xfd5e2430`, `null`.
-    fn plain(&self, value: &Shown) -> String {
-        match value {
-            Shown::Text(text) => format!("{text:?}"),
-            Shown::Value(FieldValue::Null) => "null".to_owned(),
-            Shown::Value(FieldValue::Object(object)) => self.analysed.heap.id(*object),
-            Shown::Value(FieldValue::Address(address)) => format!("{address:#x}"),
-            Shown::Value(FieldValue::Boolean(value)) => value.to_string(),
-            Shown::Value(FieldValue::Integer(value)) => value.to_string(),
-            Shown::Value(FieldValue::Unsigned(value)) => value.to_string(),
-            Shown::Value(FieldValue::Float(value)) => format!("{value:?}"),
-            Shown::Value(FieldValue::Character(unit)) => match char::from_u32((*unit).into()) {
-                Some(character) => format!("{character:?}"),
-                None => format!("'\\u{unit:04x}'"),
-            },
-            Shown::Value(_) => "(not in the dump)".to_owned(),
-        }
+    fn plain(&self, value: &StoredValue) -> String {
+        value.text(self.analysed.heap)
     }
 
     /// Tables of entries, fields and elements.
@@ -228,15 +188,13 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     }
 
     /// Returns the columns after a value: type, retained bytes, and text.
-    fn beside(&self, value: &Shown, type_name: &str, session: &Session) -> [String; 3] {
+    fn beside(&self, value: &StoredValue, type_name: &str, session: &Session) -> [String; 3] {
         let analysed = self.analysed;
-        match value {
-            Shown::Value(FieldValue::Object(object)) => [
-                analysed.describe(*object),
-                retains(analysed, *object, session),
-                self.brief(*object),
-            ],
-            Shown::Value(FieldValue::Address(_)) => {
+        match value.get() {
+            FieldValue::Object(object) => {
+                [analysed.describe(object), retains(analysed, object, session), self.brief(object)]
+            }
+            FieldValue::Address(_) => {
                 [shown(type_name), String::new(), "not an object of the dump".to_owned()]
             }
             _ => [shown(type_name), String::new(), String::new()],
@@ -260,18 +218,19 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         }
         let mut table =
             Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
-        let is_inherited = self.fields.iter().any(|field| field.class != self.fields[0].class);
+        let is_inherited = self.fields.iter().any(|field| field.class() != self.fields[0].class());
         let mut class = "";
         for field in &self.fields {
-            if is_inherited && field.class != class {
-                class = &field.class;
+            if is_inherited && field.class() != class {
+                class = field.class();
                 table.span([shown(class)]);
             }
             let indent = if is_inherited { "  " } else { "" };
-            let [type_name, retained, text] = self.beside(&field.value, &field.type_name, session);
+            let [type_name, retained, text] =
+                self.beside(field.stored(), field.type_name(), session);
             table.row([
-                format!("{indent}{}", shown(&field.name)),
-                self.plain(&field.value),
+                format!("{indent}{}", shown(field.name())),
+                self.plain(field.stored()),
                 type_name,
                 retained,
                 text,
@@ -304,8 +263,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             text.push_str(&table.render());
         }
         if self.omitted_elements() > 0 {
-            let all = self.array.map_or(0, |array| array.length);
-            let all = plural(all, "element", "elements");
+            let all = plural(self.all_elements, "element", "elements");
             text.push_str(&format!("  showing {} of {all}\n", count(self.elements.len() as u64)));
         }
         text
@@ -327,6 +285,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
                 .map(|(text, id)| [text, id, "→".to_owned()]);
             let (text, id) = self.entry(value);
             let retained = value
+                .get()
                 .object()
                 .map_or_else(String::new, |object| retains(self.analysed, object, session));
             table.row(key.into_iter().flatten().chain([text, id, retained]));
@@ -348,8 +307,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     }
 
     /// A key or a value: its text, or its type, and the object.
-    fn entry(&self, value: &Shown) -> (String, String) {
-        let Some(object) = value.object() else { return (self.plain(value), String::new()) };
+    fn entry(&self, value: &StoredValue) -> (String, String) {
+        let Some(object) = value.get().object() else { return (self.plain(value), String::new()) };
         let text = match (value::brief(self.analysed.heap, object), self.brief(object)) {
             (value, _) if !value.is_empty() => value,
             (_, size) if size.is_empty() => self.analysed.describe(object),
@@ -369,7 +328,7 @@ impl Collection {
                 is_complete = false;
                 return ControlFlow::Break(());
             }
-            entries.push((key.map(Shown::of), Shown::of(value)));
+            entries.push((key.map(StoredValue::of), StoredValue::of(value)));
             ControlFlow::Continue(())
         });
         let counted = is_complete.then_some(entries.len() as u64);

@@ -64,8 +64,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let mut growth = Growth::default();
     let mut last = Last::default();
     for number in &numbers {
-        let counted =
-            count_types(session, input, Some(Snapshot::Number(*number)), &args.heap.roots)?;
+        let snapshot = Some(Snapshot::Number(*number));
+        let counted = count_types(session, "top", input, snapshot, &args.heap.roots)?;
         growth.begin_snapshot();
         add_types(&mut growth, &counted, &filter);
         if numbers.last() == Some(number) {

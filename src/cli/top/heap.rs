@@ -17,6 +17,7 @@ use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown as shown_text;
 use crate::input::Format;
 use crate::model::heap::{Heap, LoadWarning};
+use crate::model::site::Sampling;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashSet;
 
@@ -31,7 +32,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if by == ByArg::Root && objects != ObjectsArg::Live {
         return Err(UsageError::new("--by root supports only live objects").into());
     }
-    input.only(Format::Heapsnapshot, "--detached", args.heap.detached)?;
+    input.only(&[Format::Heapsnapshot], "--detached", args.heap.detached)?;
     if args.heap.quick {
         return run_quick(args, by, snapshot, input, session);
     }
@@ -68,6 +69,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         (None, Format::Go) => Names::OfDump,
         (None, _) => Names::All,
     };
+    let is_profile =
+        by == ByArg::Site && loaded.heap.sites().sites.iter().any(|site| site.live.is_some());
     let top = Top {
         snapshot: loaded.snapshot,
         by,
@@ -77,8 +80,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         incomplete,
         warnings,
         names,
-        is_profile: by == ByArg::Site
-            && loaded.heap.sites().sites.iter().any(|site| site.live.is_some()),
+        is_profile,
+        sampling: if is_profile { loaded.heap.sites().sampling } else { Sampling::Complete },
         repeated: if by == ByArg::Loader { repeated(&loaded.heap) } else { Vec::new() },
         histogram: &histogram,
         session,
@@ -95,23 +98,22 @@ fn run_quick(
     input: &Input,
     session: &Session,
 ) -> anyhow::Result<Status> {
-    let needs_graph = match (by, args.heap.sort) {
+    let needs_references = match (by, args.heap.sort) {
         (ByArg::Root, _) => Some("--by root"),
         (ByArg::SizeClass, _) => Some("--by size-class"),
         (ByArg::Loader, _) => Some("--by loader"),
         (ByArg::Site, _) => Some("--by site"),
         (ByArg::Generation, _) => Some("--by generation"),
         (_, Some(SortArg::Retained)) => Some("--sort retained"),
-        _ if args.heap.roots.exe.is_some() => Some("--exe"),
-        _ => None,
+        _ => args.heap.roots.needs_references(),
     };
-    if let Some(needs) = needs_graph {
+    if let Some(needs) = needs_references {
         return Err(UsageError::new(format!(
             "{needs} cannot be used with --quick, which does not build the object graph"
         ))
         .into());
     }
-    let counted = count_types(session, input, snapshot, &args.heap.roots)?;
+    let counted = count_types(session, "top", input, snapshot, &args.heap.roots)?;
     let mut histogram = quick(&counted, by, &args.filter.filter());
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
     sort_rows(&mut histogram.rows, sort);
@@ -127,6 +129,7 @@ fn run_quick(
         warnings: &[],
         names,
         is_profile: false,
+        sampling: Sampling::Complete,
         repeated: Vec::new(),
         histogram: &histogram,
         session,
@@ -181,11 +184,13 @@ struct Top<'a> {
     names: Names,
     /// The rows are what the file counts by itself.
     is_profile: bool,
+    /// What a profile counts by itself.
+    sampling: Sampling,
     /// The warnings about the loaded heap.
     warnings: &'a [LoadWarning],
     /// Classes that several loaders defined, with their number.
     repeated: Vec<(&'a str, u64)>,
-    /// With sorted rows.
+    /// Its rows are sorted.
     histogram: &'a Histogram,
     session: &'a Session,
 }
@@ -231,14 +236,26 @@ impl<'a> Top<'a> {
         let whole = self.whole().max(1) as f64;
         let share = move |row: &HistogramRow| value(row, sort) as f64 / whole;
         // The column that is sorted by comes first.
-        let mut keys = vec![key(sort), "share"];
-        keys.extend(self.other_columns().map(key));
+        let mut keys = match self.sampling {
+            Sampling::Rate(_) => vec![estimate_key(sort), "share"],
+            // A sample says little of shares: small objects are hardly ever sampled.
+            Sampling::Unknown => vec![key(sort)],
+            Sampling::Complete => vec![key(sort), "share"],
+        };
+        if matches!(self.sampling, Sampling::Rate(_)) {
+            keys.extend(self.other_columns().map(estimate_key));
+            keys.push("samples");
+        } else {
+            keys.extend(self.other_columns().map(key));
+        }
         keys.push("name");
         if needs_namespace(by, shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str())))
         {
             keys.push("namespace");
         }
-        keys.push("bar");
+        if self.sampling != Sampling::Unknown {
+            keys.push("bar");
+        }
         let minor: Vec<&str> = ["external_bytes", "shallow_bytes"]
             .into_iter()
             .filter(|minor| *minor != key(sort))
@@ -253,11 +270,20 @@ impl<'a> Top<'a> {
             .bytes("shallow_bytes", "SHALLOW", |row| row.sum.shallow_bytes)
             .bytes("external_bytes", "EXTERNAL", |row| row.sum.external_bytes)
             .bytes("retained_bytes", "RETAINED", |row| row.retained_bytes)
+            .cell("samples", "SAMPLES", Align::Right, |row| count(row.sum.count))
             .cell("size", "SIZE", Align::Right, |row| session.size(row.sum.bytes()))
             .cell("share", "SHARE", Align::Right, move |row| percent(share(row)))
             .bar(share)
-            .table(&keys)
             .minor(&minor);
+        let columns = match self.sampling {
+            Sampling::Rate(_) => columns
+                .number("estimated_count", "COUNT", |row| row.estimate.map(|sum| sum.count))
+                .bytes("estimated_bytes", "ESTIMATE", |row| {
+                    row.estimate.map(|sum| sum.shallow_bytes)
+                }),
+            _ => columns,
+        };
+        let columns = columns.table(&keys);
         match (self.names, by) {
             (Names::OfProgram, ByArg::Type) => {
                 columns.value("type_source", |row| row.source.name())
@@ -289,18 +315,18 @@ impl<'a> Top<'a> {
     /// The sum of all rows in the column that is sorted by. Retained bytes are shares of all bytes:
     /// what one type retains, another one may retain as well.
     fn whole(&self) -> u64 {
-        let total = &self.histogram.whole;
-        match self.sort {
-            SortArg::Retained | SortArg::Size => total.bytes(),
-            SortArg::Shallow => total.shallow_bytes,
-            SortArg::Count => total.count,
-            SortArg::External => total.external_bytes,
+        match self.sampling {
+            Sampling::Rate(_) => self.histogram.rows.iter().map(|row| value(row, self.sort)).sum(),
+            _ => part(&self.histogram.whole, self.sort),
         }
     }
 
     /// `showing 20 of 414 types; 92.1 % of 13.3 MiB live · unreachable: 12 objects, 1.2 KiB`.
     fn footer(&self, shown: &[HistogramRow]) -> String {
-        let (total, rows) = (&self.histogram.total, self.histogram.rows.len() as u64);
+        let rows = self.histogram.rows.len() as u64;
+        let estimates =
+            matches!(self.sampling, Sampling::Rate(_)).then(|| estimated(&self.histogram.rows));
+        let total = estimates.as_ref().unwrap_or(&self.histogram.total);
         let bytes = |sum: &Sum| size(sum.bytes(), self.session.common.bytes);
         let what = match (self.objects, self.histogram.unreachable.is_some()) {
             (_, false) if self.is_profile => "live",
@@ -311,12 +337,12 @@ impl<'a> Top<'a> {
             _ => "in all objects",
         };
         let (one, many) = group_nouns(self.by);
-        let whole = &self.histogram.whole;
+        let whole = estimates.as_ref().unwrap_or(&self.histogram.whole);
         let mut footer = if shown.len() as u64 == rows {
             let of = if whole == total { String::new() } else { format!(" of {}", bytes(whole)) };
             format!("{}, {}{of} {what}", plural(rows, one, many), bytes(total))
         } else {
-            let share = percent(sum(shown).bytes() as f64 / whole.bytes().max(1) as f64);
+            let share = percent(estimated(shown).bytes() as f64 / whole.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));
             // What a root holds is all there is of its row; a type retains more than its own bytes.
             let own = if self.by == ByArg::Root {
@@ -335,6 +361,13 @@ impl<'a> Top<'a> {
             None if self.incomplete => {
                 footer.push_str("\nno roots before the damage: live and unreachable objects cannot be distinguished")
             }
+            None if self.sampling == Sampling::Unknown => footer.push_str(
+                ": a sample of the allocations at an unknown rate, as the runtime's allocation profiler recorded it",
+            ),
+            None if let Sampling::Rate(rate) = self.sampling => footer.push_str(&format!(
+                ": estimated from the samples of the runtime's allocation profiler, one every {} on average",
+                size(rate, self.session.common.bytes)
+            )),
             None if self.is_profile => footer.push_str(", as the runtime's allocation profiler recorded them"),
             None if self.quick => footer.push_str(", live or not"),
             None => footer.push_str("\nthe dump has no roots: all objects are counted, and retained sizes are not known"),
@@ -371,13 +404,20 @@ fn sort_rows(rows: &mut [HistogramRow], by: SortArg) {
     rows.sort_by_key(|row| std::cmp::Reverse(value(row, by)));
 }
 
+/// The value of a column, scaled where the row is a sample.
 fn value(row: &HistogramRow, column: SortArg) -> u64 {
     match column {
         SortArg::Retained => row.retained_bytes.unwrap_or(0),
-        SortArg::Shallow => row.sum.shallow_bytes,
-        SortArg::Count => row.sum.count,
-        SortArg::External => row.sum.external_bytes,
-        SortArg::Size => row.sum.bytes(),
+        column => part(row.estimate.as_ref().unwrap_or(&row.sum), column),
+    }
+}
+
+fn part(sum: &Sum, column: SortArg) -> u64 {
+    match column {
+        SortArg::Retained | SortArg::Size => sum.bytes(),
+        SortArg::Shallow => sum.shallow_bytes,
+        SortArg::Count => sum.count,
+        SortArg::External => sum.external_bytes,
     }
 }
 
@@ -389,6 +429,21 @@ fn key(column: SortArg) -> &'static str {
         SortArg::External => "external_bytes",
         SortArg::Size => "size",
     }
+}
+
+/// The column of the estimate of another one.
+fn estimate_key(column: SortArg) -> &'static str {
+    match column {
+        SortArg::Count => "estimated_count",
+        _ => "estimated_bytes",
+    }
+}
+
+/// The sum of the rows, scaled where they are samples.
+fn estimated(rows: &[HistogramRow]) -> Sum {
+    let mut sum = Sum::default();
+    rows.iter().for_each(|row| sum.add_sum(row.estimate.as_ref().unwrap_or(&row.sum)));
+    sum
 }
 
 fn sum(rows: &[HistogramRow]) -> Sum {

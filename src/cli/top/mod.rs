@@ -4,17 +4,23 @@ mod growth;
 mod heap;
 mod profile;
 mod suspects;
+mod wasted;
 
-use super::args::{ByArg, TopArgs};
+use super::args::{ByArg, Snapshots, TopArgs};
+use super::recording;
 use super::session::Session;
 use super::status::{Status, UsageError};
-use crate::input::Kind;
+use crate::input::{Format, Kind};
 
 /// Rows that are shown unless others are requested.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
-    let input = session.open(&args.file)?;
+    let snapshot = match args.heap.snapshot {
+        Some(Snapshots::One(snapshot)) => Some(snapshot),
+        Some(Snapshots::All) | None => None,
+    };
+    let input = session.open(&args.file)?.at(snapshot);
     match input.kind {
         Kind::Heap => {
             input.refuse(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)])?;
@@ -30,8 +36,18 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
             }
         }
         Kind::Profile => {
-            input.refuse(Kind::Heap, &heap_options(args))?;
             input.refuse(Kind::Heap, &args.filter.given())?;
+            if args.heap.suspects && input.format == Format::Jfr {
+                return recording::suspects(args, &input, session);
+            }
+            if args.heap.suspects && wasted::has(input.format) {
+                let options = heap_options(args).into_iter();
+                let others =
+                    options.filter(|(name, _)| !["--suspects", "--snapshot"].contains(name));
+                input.refuse(Kind::Heap, &others.collect::<Vec<_>>())?;
+                return wasted::run(args, &input, session);
+            }
+            input.refuse(Kind::Heap, &heap_options(args))?;
             profile::run(args, &input, session)
         }
     }

@@ -1,12 +1,12 @@
 //! `top` of profiles: functions by what they cost.
 
-use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, TopSums, share_base};
-use crate::cli::args::TopArgs;
+use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, top};
+use crate::cli::args::{ByArg, TopArgs};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, ShortFiles, by_of, cost_columns, headings, load_profile_in_parts, nouns, total_json,
-    unit_name, whole,
+    Amount, ShortFiles, by_of, cost_columns, events, headings, hottest_function, load_profile,
+    nouns, total_json, unit_name, whole, with_dropped,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -16,22 +16,22 @@ use crate::model::profile::Metric;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
-    let mut sums = TopSums::new(by);
-    let loaded = load_profile_in_parts(input, &args.profile, session, |part| sums.add(part))?;
-    let metric = &loaded.metric(&args.profile)?;
-    let mut selected = Selected::of(&loaded.profile, &loaded.selection);
-    sums.add(&selected);
-    (selected.total, selected.without_frames) = (sums.total.clone(), sums.without_frames.clone());
-    let mut all = sums.finish();
+    let options = args.profile.grouped(args.by.and_then(ByArg::label));
+    let loaded = load_profile(input, &options, session)?;
+    let metric = &loaded.metric(&options)?;
+    let selected = Selected::of(&loaded.profile, &loaded.selection);
+    let mut all = top(&selected, by);
     all.sort(metric, args.cum);
     let (shown, rest) = session.shown(&all.rows, args.limit, super::ROWS);
+    let verdict = hottest_function(&selected, metric, session);
     let document = || {
         let own = rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum));
         let samples: u64 = rest.iter().map(|row| row.sums.own.samples()).sum();
-        Document::new("dumptool/top/1", &input.path)
+        with_dropped(Document::new("dumptool/top/1", &input.path), [("samples", &loaded)])
             .with("by", by_name)
             .with("metric", metric.name())
             .with("unit", unit_name(metric))
+            .with("verdict", verdict.as_deref())
             .with("total", total_json(&selected.total, metric))
             .with("without_frames", total_json(&selected.without_frames, metric))
             .rows("rows")
@@ -44,17 +44,30 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
                 ]),
             )
     };
-    let amount = Amount::new(metric, share_base(&selected.total, metric), session.common.bytes);
+    let amount = Amount::new(metric, metric.whole(&selected.total), session.common.bytes);
     let files = ShortFiles::of_profile(&loaded.profile, session.common.verbose);
-    let view = View { selected: &selected, by, metric, amount, files };
-    print(
-        session,
-        document,
-        shown,
-        &view.columns(session),
-        &Shown::Table(&|| view.footer(shown, rest)),
-    )?;
+    let is_histogram = loaded.profile.has_separate_values && metric.name() == "objects";
+    let counts = loaded.profile.metric("object-count").filter(|_| is_histogram);
+    let view = View { selected: &selected, by, metric, amount, files, counts };
+    let footer = || view.footer(shown, rest) + &bounds(all.bounds, by);
+    let shown_as = match &verdict {
+        Some(verdict) => Shown::Headed(verdict, &footer),
+        None => Shown::Table(&footer),
+    };
+    print(session, document, shown, &view.columns(session), &shown_as)?;
     Ok(loaded.report(session))
+}
+
+/// The line about totals that are upper bounds, if there are any.
+fn bounds(bounds: usize, by: TopBy) -> String {
+    let (one, many) = nouns(by);
+    match bounds {
+        0 => String::new(),
+        _ => format!(
+            "TOTAL is an upper bound for {}, in circles of calls\n",
+            plural(bounds as u64, one, many)
+        ),
+    }
 }
 
 /// The columns of the table.
@@ -64,6 +77,8 @@ struct View<'a> {
     metric: &'a Metric,
     amount: Amount,
     files: ShortFiles<'a>,
+    /// The metric with numbers of objects, where the rows are classes of a histogram (JFR).
+    counts: Option<Metric>,
 }
 
 impl View<'_> {
@@ -71,8 +86,14 @@ impl View<'_> {
         let &Self { by, metric, ref amount, ref files, .. } = self;
         let own = move |row: &TopRow| row.sums.own.get(metric);
         let total = move |row: &TopRow| row.sums.total.get(metric);
-        let (name, file) = headings(by);
+        let (mut name, file) = headings(by);
+        let counts = self.counts.as_ref();
+        let objects = move |row: &TopRow| counts.map(|counts| row.sums.own.get(counts));
+        if counts.is_some() && by == TopBy::Frames(FrameBy::Function) {
+            name = "CLASS";
+        }
         let keys: &[_] = match by {
+            TopBy::Frames(_) if counts.is_some() => &["own", "own_share", "objects", "what", "bar"],
             TopBy::Frames(_) => &["own", "own_share", "sum", "sum_share", "what", "file", "bar"],
             // A thread has one number only.
             TopBy::Thread | TopBy::Process | TopBy::Tag => &["sum", "sum_share", "samples", "what"],
@@ -88,7 +109,12 @@ impl View<'_> {
             Some(line) => format!("{}:{line}", files.show(&row.label.namespace)),
             None => files.show(&row.label.namespace),
         };
-        cost_columns(session, metric)
+        let costs = cost_columns(session, metric);
+        let costs = if counts.is_some() { costs.value("objects", objects) } else { costs };
+        costs
+            .cell("objects", "OBJECTS", Align::Right, move |row| {
+                count(u64::try_from(objects(row).unwrap_or(0)).unwrap_or(0))
+            })
             .cell("own", "SELF", Align::Right, move |row| amount.show(own(row)))
             .cell("own_share", "SHARE", Align::Right, move |row| amount.percent(own(row)))
             .cell("sum", "TOTAL", Align::Right, move |row| amount.show(total(row)))
@@ -105,10 +131,12 @@ impl View<'_> {
     /// `showing 20 of 414 functions; 92.1 % of 180.6 s · 268 631 samples in 4 threads`.
     fn footer(&self, shown: &[TopRow], rest: &[TopRow]) -> String {
         let rows = (shown.len() + rest.len()) as u64;
-        let (one, many) = nouns(self.by);
+        let (one, many) = match self.counts {
+            Some(_) => ("class", "classes"),
+            None => nouns(self.by),
+        };
         let kind = plural(rows, one, many);
         let selected = self.selected;
-        let total = &selected.total;
         let sum =
             shown.iter().fold(0i64, |sum, row| sum.saturating_add(row.sums.own.get(self.metric)));
         let which = match rest {
@@ -128,10 +156,10 @@ impl View<'_> {
             count => format!(" in {}", plural(count as u64, "thread", "threads")),
         };
         let before = if is_samples { " of" } else { " ·" };
-        text.push_str(&format!(
-            "{before} {}{threads}",
-            plural(total.samples(), "sample", "samples")
-        ));
+        match selected.call_count() {
+            Some(0) => text.push_str("; no calls, so that TOTAL is SELF"),
+            _ => text.push_str(&format!("{before} {}{threads}", events(selected))),
+        }
         let empty = &selected.without_frames;
         if !empty.is_zero() {
             text.push_str(&format!(", {} without frames", count(empty.samples())));

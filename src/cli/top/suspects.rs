@@ -2,14 +2,17 @@
 
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
-use crate::analysis::suspects;
+use crate::analysis::waste::Measurements;
+use crate::analysis::waste::outstanding::Outstanding;
 use crate::cli::args::{Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;
-use crate::cli::heap::suspects::Suspects;
+use crate::cli::heap::verdict::Words;
+use crate::cli::heap::waste_words::WasteWords;
 use crate::cli::heap::{load, report_loaded, without_roots};
 use crate::cli::open::Input;
 use crate::cli::print::{Document, Shown, Value as Json, print};
 use crate::cli::session::Session;
+use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
@@ -27,9 +30,30 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         return without_roots(session, input, loaded, "suspects cannot be found", None);
     }
     let analysed = loaded.analysed();
-    let found = suspects::find(heap, analysed.tree());
+    let verdict = loaded.verdict();
+    let found = &verdict.suspects;
     let most = session.rows(args.limit, SHOWN).min(found.len());
-    let report = Suspects::new(loaded, &analysed, &found[..most], session);
+    let wasted = Outstanding::of(heap, analysed.tree(), &Measurements::of(heap, analysed.tree()));
+    let described = found[..most].iter().chain(&verdict.usual);
+    let words = Words::new(loaded, &analysed, described, session);
+    let waste = WasteWords { analysed: &analysed, session };
+    let text = || {
+        let mut text: String =
+            found[..most].iter().map(|finding| words.lines(finding) + "\n").collect();
+        if found.is_empty() {
+            text = words.nothing(verdict.usual.as_ref()) + "\n";
+        }
+        if most < found.len() {
+            let left = plural((found.len() - most) as u64, "suspect", "suspects");
+            text.push_str(&format!("{left} more (-n 0 shows all)\n"));
+        }
+        let could_be_saved = wasted.iter().take(SHOWN).map(|one| waste.lines(one));
+        if !wasted.is_empty() {
+            text.push_str("\ncould be saved (see `dumptool waste`):\n");
+            text.extend(could_be_saved);
+        }
+        text
+    };
     let document = || {
         let live = Histogram::of(heap, Some(analysed.tree()), GroupBy::Type, Scope::Live);
         let omitted = [
@@ -46,20 +70,13 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .with("total", sum_json(&live.total))
             .with("unreachable", live.unreachable.as_ref().map(sum_json))
             .with("total_bytes", analysed.tree().live_bytes())
-            // Suspects are no groups of objects, and overlap, so that what is left out cannot be
-            // added up.
             .with("rows", ())
             .rows("suspects")
+            .with("waste", wasted.iter().map(|one| waste.json(one)).collect::<Vec<_>>())
             .with("omitted", Json::from(omitted))
             .with("warnings", warnings(&loaded.heap.warnings))
     };
-    print(
-        session,
-        document,
-        &found[..most],
-        &report.columns(),
-        &Shown::Text(&|| report.text(&found, most)),
-    )?;
+    print(session, document, &found[..most], &words.columns(), &Shown::Text(&text))?;
     Ok(report_loaded(session, input, loaded))
 }
 

@@ -21,13 +21,20 @@ pub(super) struct CallLine {
 const CHAIN: usize = 6;
 
 /// Each call with what it costs below the one that it comes from. Calls that lead on to a single
-/// other one are one line.
-pub(super) fn calls(lines: &[CallLine], amount: &Amount, terminal: &Terminal) -> String {
+/// other one are one line. Of the one `above` all, only what was left out below it is drawn.
+pub(super) fn calls(
+    lines: &[CallLine],
+    above: Option<&PrunedNode>,
+    amount: &Amount,
+    terminal: &Terminal,
+) -> String {
     let mut drawing = Drawing::default();
+    above.into_iter().for_each(|above| drawing.push(above, 0));
     for (i, line) in lines.iter().enumerate() {
-        match i.checked_sub(1).is_some_and(|before| leads_on(&lines[before], line)) {
-            true => drawing.go_on(line),
-            false => drawing.draw(line),
+        if i.checked_sub(1).is_some_and(|before| leads_on(&lines[before], line)) {
+            drawing.go_on(line)
+        } else {
+            drawing.draw(line)
         }
     }
     drawing.close(0);
@@ -88,7 +95,7 @@ impl Drawing {
         let level =
             self.open.last().map_or(u32::from(line.node.depth > 0), |above| above.level + 1);
         self.rows.push(Row { level, cost: line.cost(), names: vec![line.names()] });
-        self.push(line, level);
+        self.push(&line.node, level);
     }
 
     /// Adds a call to the line of the one that leads to it.
@@ -98,11 +105,11 @@ impl Drawing {
             row.cost = line.cost();
             row.names.push(line.names());
         }
-        self.push(line, level);
+        self.push(&line.node, level);
     }
 
-    fn push(&mut self, line: &CallLine, level: u32) {
-        let PrunedNode { depth, omitted, omitted_value, .. } = line.node;
+    fn push(&mut self, node: &PrunedNode, level: u32) {
+        let PrunedNode { depth, omitted, omitted_value, .. } = *node;
         self.open.push(Open { depth, level, omitted, omitted_value });
     }
 

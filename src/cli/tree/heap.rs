@@ -5,7 +5,9 @@ use crate::analysis::owners::TypeOwner;
 use crate::analysis::tree::{self, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::heap::histogram::root_group_text;
-use crate::cli::heap::{find_object, known_types, load, report_loaded, without_roots};
+use crate::cli::heap::{
+    describe, find_object, known_types, load, own_name, report_loaded, without_roots,
+};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Table, Value, print, print_text};
 use crate::cli::session::Session;
@@ -13,7 +15,7 @@ use crate::cli::size::{count, percent, plural};
 use crate::cli::status::Status;
 use crate::cli::terminal::{self, Terminal, shown};
 use crate::input::load::Loaded;
-use crate::model::heap::Heap;
+use crate::model::heap::{Heap, ObjectId};
 use crate::output::dot;
 use crate::output::syntax::shell_word;
 
@@ -104,6 +106,8 @@ fn columns<'a>(
         })
         .text("name", "NAME", |line| name(heap, line).0)
         .value("namespace", |line| Value::non_empty(name(heap, line).1))
+        .value("label", |line| label(heap, line))
+        .json("own_name", |line| single(line).and_then(|object| own_name(heap, object)))
         .text("object", "OBJECT", |line| object(heap, line))
         .number("count", "COUNT", |line| line.count)
         .value("self", |line| line.own_bytes)
@@ -128,6 +132,19 @@ fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
     };
     let of = heap.shown(of);
     (heap.names.text(of.name), heap.names.text(of.namespace))
+}
+
+/// The object of a line that shows one, or the first one of a chain.
+fn single(line: &TreeLine) -> Option<ObjectId> {
+    match line.what {
+        TreeItem::Object(object) | TreeItem::Chain(object) => Some(object),
+        _ => None,
+    }
+}
+
+/// The name of the reference from the object of the line above.
+fn label(heap: &Heap<'_>, line: &TreeLine) -> Option<String> {
+    Some(heap.reference_text(line.reference?).into_owned()).filter(|label| !label.is_empty())
 }
 
 /// The object of a line, or the first one of a chain.
@@ -271,7 +288,12 @@ fn drawing(heap: &Heap<'_>, lines: &[TreeLine], session: &Session) -> anyhow::Re
 /// The text for a line: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one
 /// chain`.
 fn title(heap: &Heap<'_>, line: &TreeLine, terminal: &Terminal) -> String {
-    let name = terminal.bold(&shown(name(heap, line).0));
+    let name = match single(line) {
+        Some(object) => describe(heap, object),
+        None => shown(name(heap, line).0),
+    };
+    let label = label(heap, line).map(|label| shown(&label) + "  ").unwrap_or_default();
+    let name = label + &terminal.bold(&name);
     let object =
         object(heap, line).map(|object| terminal.dim(&format!(" {object}"))).unwrap_or_default();
     let many = format!(" ×{}", count(line.count));

@@ -4,21 +4,26 @@ mod calls;
 mod heap;
 mod profile;
 
-use super::args::TreeArgs;
+use super::args::{TreeArgs, TreeByArg};
 use super::session::Session;
 use super::status::Status;
 use crate::input::Kind;
 
 pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> {
-    let input = session.open(&args.file)?;
+    let input = session.open(&args.file)?.at(args.heap.snapshot);
     match input.kind {
         Kind::Heap => {
-            input.refuse(Kind::Profile, &[("--focus", args.focus.is_some())])?;
+            let by_label = args.by.and_then(TreeByArg::label).is_some();
+            let foreign =
+                [("--focus", args.focus.is_some()), ("--by thread, class or state", by_label)];
+            input.refuse(Kind::Profile, &foreign)?;
             input.refuse(Kind::Profile, &args.profile.given())?;
             heap::run(args, &input, session)
         }
         Kind::Profile => {
-            input.refuse(Kind::Heap, &[("--by", args.by.is_some()), ("--dot", args.dot)])?;
+            let by_object = args.by.is_some_and(|by| by.label().is_none());
+            let foreign = [("--by object or type", by_object), ("--dot", args.dot)];
+            input.refuse(Kind::Heap, &foreign)?;
             input.refuse(Kind::Heap, &args.heap.given())?;
             input.refuse(Kind::Heap, &[("OBJECT", args.object.is_some())])?;
             input.refuse(Kind::Heap, &args.filter.given())?;

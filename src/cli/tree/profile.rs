@@ -3,14 +3,13 @@
 use super::calls::{CallLine, calls};
 use crate::analysis::profile::{
     CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, PrunedNode, Selected, prune,
-    share_base,
 };
-use crate::cli::args::TreeArgs;
+use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, total_json, unit_name,
-    whole,
+    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, require_stacks,
+    total_json, unit_name, whole, with_dropped,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -32,14 +31,19 @@ struct Node<'a> {
 }
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let mut loaded = load_profile(input, &args.profile, session)?;
-    if let Some(key) = &args.profile.tag {
+    let options = args.profile.grouped(args.by.and_then(TreeByArg::label));
+    let mut loaded = load_profile(input, &options, session)?;
+    if args.focus.is_none() {
+        let instead = "; --focus FUNCTION shows exact callers and callees";
+        require_stacks(&loaded.profile, &input.path, "the tree of calls", instead)?;
+    }
+    if let Some(key) = &options.tag {
         Arc::make_mut(&mut loaded.profile).root_stacks_by_label(key, |_| false);
     }
     let metric = &loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let groups = Groups::of(&loaded.profile, FrameBy::Function);
-    let base = share_base(&selected.total, metric);
+    let base = metric.whole(&selected.total);
     let limits = PruneLimits {
         min_share: args.min_share,
         base,
@@ -86,9 +90,9 @@ impl<'a> View<'a> {
             _ => "all threads".to_owned(),
         };
         let root = GroupLabel { name: root.into(), ..GroupLabel::default() };
-        let nodes = self.nodes(&tree, &root, CALLS);
+        let nodes = self.nodes(&tree, &root, CALLS, self.limits);
         let document = || self.document(None).with("callers", ()).rows("nodes");
-        let text = || self.lines(&nodes) + &self.footer(&tree, &nodes);
+        let text = || self.lines(&nodes, None) + &self.footer(&tree, &nodes);
         print(self.session, document, &nodes, &self.columns(), &Shown::Text(&text))
     }
 
@@ -114,16 +118,14 @@ impl<'a> View<'a> {
                 ..GroupLabel::default()
             },
         };
-        let mut called = self.nodes(&focus.callees, &root, CALLS);
-        if found.len() == 1 && called.len() > 1 {
-            // The only function is the root itself.
-            called.remove(0);
-            for node in &mut called {
-                node.depth -= 1;
-                node.node.depth -= 1;
-            }
-        }
-        let mut both = self.nodes(&focus.callers, &root, CALLERS);
+        let cost = &focus.callees.node(0).sums.total;
+        // However little the function costs, its callers and callees are shown.
+        let limits = PruneLimits { base: self.metric.whole(cost), ..self.limits };
+        let mut called = match found.len() {
+            1 => self.callees_of_one(&focus.callees, &root, limits),
+            _ => self.nodes(&focus.callees, &root, CALLS, limits),
+        };
+        let mut both = self.nodes(&focus.callers, &root, CALLERS, limits);
         let callers = both.len();
         both.append(&mut called);
         let document = || {
@@ -134,20 +136,24 @@ impl<'a> View<'a> {
         let text = || {
             let heading = |text: &str| self.session.terminal.dim(text) + "\n";
             let (callers, called) = both.split_at(callers);
-            let callers = match callers.len() {
-                1 => "  nothing (outermost frame)\n".to_owned(),
-                _ => self.lines(&callers[1..]),
+            let callers = match callers {
+                [only] if only.node.omitted == 0 => "  nothing (outermost frame)\n".to_owned(),
+                [function, callers @ ..] => self.lines(callers, Some(&function.node)),
+                [] => String::new(),
             };
-            let (cost, all) = (&focus.callees.node(0).sums.total, &self.selected.total);
+            let all = &self.selected.total;
             let share = self.amount.percent(cost.get(self.metric));
-            let footer = format!(
-                "{}: {share} of {} · {} of {}\n",
-                shown(&root.name),
-                whole(all, self.metric, &self.amount),
-                count(cost.samples()),
-                plural(all.samples(), "sample", "samples")
-            );
-            [heading("called by"), callers, heading("calls"), self.lines(called), footer].concat()
+            let samples = match self.loaded.profile.calls {
+                Some(_) => String::new(),
+                None => {
+                    let of = plural(all.samples(), "sample", "samples");
+                    format!(" · {} of {of}", count(cost.samples()))
+                }
+            };
+            let (name, whole) = (shown(&root.name), whole(all, self.metric, &self.amount));
+            let footer = format!("{name}: {share} of {whole}{samples}\n");
+            [heading("called by"), callers, heading("calls"), self.lines(called, None), footer]
+                .concat()
         };
         print(self.session, document, &both, &self.columns(), &Shown::Text(&text))
     }
@@ -157,10 +163,28 @@ impl<'a> View<'a> {
         let pattern = Pattern::new(text);
         let wanted: Vec<bool> =
             self.groups.labels().iter().map(|label| pattern.matches(label)).collect();
-        match wanted.contains(&true) {
-            true => Ok(wanted),
-            false => Err(no_function(text, self.groups.labels())),
+        if wanted.contains(&true) {
+            Ok(wanted)
+        } else {
+            Err(no_function(text, self.groups.labels()))
         }
+    }
+
+    /// The callees of the only function in focus, which is the root itself.
+    fn callees_of_one<'n>(
+        &'n self,
+        tree: &CallTree,
+        root: &'n GroupLabel,
+        limits: PruneLimits,
+    ) -> Vec<Node<'n>> {
+        let (depth, nodes) = (limits.depth.max(1), limits.nodes.max(2));
+        let mut called = self.nodes(tree, root, CALLS, PruneLimits { depth, nodes, ..limits });
+        called.remove(0);
+        for node in &mut called {
+            node.depth -= 1;
+            node.node.depth -= 1;
+        }
+        called
     }
 
     fn nodes<'n>(
@@ -168,8 +192,9 @@ impl<'a> View<'a> {
         tree: &CallTree,
         root: &'n GroupLabel,
         direction: &'static str,
+        limits: PruneLimits,
     ) -> Vec<Node<'n>> {
-        let nodes = prune(tree, self.metric, &self.limits).into_iter().map(|pruned| {
+        let nodes = prune(tree, self.metric, &limits).into_iter().map(|pruned| {
             let node = tree.node(pruned.node);
             Node {
                 direction,
@@ -206,14 +231,16 @@ impl<'a> View<'a> {
     }
 
     fn document<'d>(&'d self, focus: Option<&'d str>) -> Document<'d> {
-        Document::new("dumptool/tree/1", &self.loaded.input.path)
+        let document = Document::new("dumptool/tree/1", &self.loaded.input.path);
+        with_dropped(document, [("samples", self.loaded)])
             .with("metric", self.metric.name())
             .with("unit", unit_name(self.metric))
             .with("total", total_json(&self.selected.total, self.metric))
             .with("focus", focus)
     }
 
-    fn lines(&self, nodes: &[Node<'_>]) -> String {
+    /// The lines of nodes, below one that is not drawn itself if there is one.
+    fn lines(&self, nodes: &[Node<'_>], above: Option<&PrunedNode>) -> String {
         let files = ShortFiles::of_profile(&self.loaded.profile, self.session.common.verbose);
         let lines = nodes.iter().map(|node| CallLine {
             name: shown(&node.label.name),
@@ -223,7 +250,7 @@ impl<'a> View<'a> {
             total: node.total,
             node: node.node,
         });
-        calls(&lines.collect::<Vec<_>>(), &self.amount, &self.session.terminal)
+        calls(&lines.collect::<Vec<_>>(), above, &self.amount, &self.session.terminal)
     }
 
     /// `showing 12 of 812 calls, those of at least 1 % of 180.6 s`.

@@ -28,7 +28,8 @@ pub use load::load;
 pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
 pub use summary::info;
 
-use crate::input::format::Format;
+use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
@@ -50,25 +51,34 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         b"# sampler: ",
     ],
     begins_otherwise: begins_with_sample,
+    origin: |_| Provenance::of("Python"),
     record_names: &[RECORD_NAMES],
     info,
     check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: true }),
 };
 
 /// The names of the lines.
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 
-/// Bytes of a file in which its first sample is looked for.
+/// Bytes of a file in which its first samples are looked for.
 const HEAD: usize = 64 << 10;
 
 /// Whether the first line of a file that is neither empty nor metadata (`# key: value`) is a
-/// sample.
+/// sample, and the first stack has a frame of Austin's: folded stacks of others, and dumptool's
+/// own, may begin with a process and a thread, too.
 pub fn begins_with_sample(bytes: &[u8]) -> bool {
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let is_metadata = |line: &&[u8]| line.starts_with(b"# ") && line.contains(&b':');
-    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
-    lines.find(|line| !line.is_empty() && !is_metadata(line)).is_some_and(is_sample)
+    let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !is_metadata(line)).peekable();
+    if !lines.peek().is_some_and(|line| is_sample(line)) {
+        return false;
+    }
+    // What cannot be parsed may be cut, or go on in the next line.
+    let mut stacks =
+        lines.filter_map(records::parse_sample).filter(|sample| !sample.stack.is_empty());
+    stacks.next().is_none_or(|sample| sample.frames().any(|frame| frame.is_ok()))
 }
 
 /// Whether a line begins like a sample: `P`, a number, `;T`.

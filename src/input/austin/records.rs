@@ -171,7 +171,7 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// From the beginning.
+    /// Reads from the beginning of the file.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, samples: Saturating(0) }
     }
@@ -220,7 +220,7 @@ fn end_of_line(text: &[u8]) -> Option<usize> {
     }
 }
 
-fn parse_sample(line: &[u8]) -> Option<AustinSample<'_>> {
+pub(super) fn parse_sample(line: &[u8]) -> Option<AustinSample<'_>> {
     let (text, metric) = split_at_last(line, b' ')?;
     let metric = parse_metric(metric)?;
     let (pid, rest) = split_at_first(text.strip_prefix(b"P")?, b';')?;

@@ -56,14 +56,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     // sizes follow these.
     let incomplete =
         damage.is_some() && records.counts().objects != Some(loader.positions.len() as u64);
-    Ok(Loaded {
-        heap: loader.finish(&records, bytes),
-        damage,
-        incomplete,
-        snapshot: 0,
-        remarks: Vec::new(),
-        executable: None,
-    })
+    Ok(Loaded { damage, incomplete, ..Loaded::of(loader.finish(&records, bytes)) })
 }
 
 /// The row of the object from which everything is reached.
@@ -151,9 +144,10 @@ impl<'a> Loader<'a> {
         };
         let heap = self.builder.heap();
         let start = heap.references.target.len();
-        let read = match class.has_weak {
-            true => add_weak_references(heap, &self.classes, class, object, cursor),
-            false => add_references(&mut heap.references, &self.classes, class, cursor),
+        let read = if class.has_weak {
+            add_weak_references(heap, &self.classes, class, object, cursor)
+        } else {
+            add_references(&mut heap.references, &self.classes, class, cursor)
         };
         if let Err(error) = read {
             heap.references.target.truncate(start);

@@ -62,6 +62,7 @@ pub mod invariants;
 pub mod load;
 pub mod object;
 pub mod records;
+mod roles;
 pub mod summary;
 pub mod tail;
 pub mod word_size;
@@ -73,8 +74,10 @@ pub use summary::info;
 
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::format::Format;
-use crate::input::spec::{FormatSpec, HeapReader, Readers};
+use crate::input::Format;
+use crate::input::origin::Provenance;
+use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
+use roles::ROLES;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -85,6 +88,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["dartheap", "heapsnapshot", "data"],
     magics: &[b"dartheap"],
     begins_otherwise: |_| false,
+    origin: |_| Provenance::of("Dart"),
     record_names: &[&Rec::NAMES],
     info,
     check,
@@ -92,7 +96,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        identity_hashes: Some(identity_hashes),
+        roles: ROLES,
+        identity: Identity::Hashes(identity_hashes),
     }),
 };
 

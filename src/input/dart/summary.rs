@@ -51,7 +51,7 @@ struct Totals {
     external_properties: Saturating<u64>,
     external_bytes: u64,
     tail: Option<Tail>,
-    /// By class id, less 1.
+    /// Totals of classes. The index is the class id minus 1.
     by_class: Vec<ClassTotals>,
 }
 

@@ -22,7 +22,7 @@ pub struct FoldedLines<'a> {
 }
 
 impl<'a> FoldedLines<'a> {
-    /// From the beginning.
+    /// Reads from the beginning of the file.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -116,11 +116,24 @@ pub fn for_each_record(
     visit(FoldedLines::new(bytes), options, visitor).map(|_| ())
 }
 
+/// The beginning of the line in which dumptool names the value of a file and its unit:
+/// `# folded: alloc_space in bytes`. Other readers skip it as a comment.
+pub(super) const VALUE: &[u8] = b"# folded: ";
+
+/// The name and the unit of the value, from a file that begins with them.
+pub(super) fn named_value(bytes: &[u8]) -> Option<(&str, &str)> {
+    let line = bytes.strip_prefix(VALUE)?.split(|byte| *byte == b'\n').next()?;
+    std::str::from_utf8(line).ok()?.trim_end().rsplit_once(" in ")
+}
+
 /// Lines that are looked at to detect the format.
 const LOOKED_AT: usize = 50;
 
 /// Whether the first lines of a file are stacks with numbers, and one of them at least has several
 /// frames.
+///
+/// Stacks may be empty (` 7`, as py-spy writes samples of an idle thread), and names need not be
+/// UTF-8, but they are text.
 pub(super) fn looks_right(bytes: &[u8]) -> bool {
     const HEAD: usize = 64 << 10;
     let head = bytes.get(..HEAD).unwrap_or(bytes);
@@ -130,13 +143,16 @@ pub(super) fn looks_right(bytes: &[u8]) -> bool {
     } else {
         head
     };
+    let is_control = |byte: &u8| byte.is_ascii_control() && *byte != b'\t';
     let mut has_frames = false;
     for line in FoldedLines::new(head).take(LOOKED_AT) {
         let Ok((_, line)) = line else { return false };
-        if line.stack.first().is_none_or(u8::is_ascii_whitespace) || line.stack.contains(&0) {
+        if line.stack.first().is_some_and(u8::is_ascii_whitespace)
+            || line.stack.iter().any(is_control)
+        {
             return false;
         }
         has_frames |= line.stack.contains(&b';');
     }
-    has_frames && std::str::from_utf8(head).is_ok()
+    has_frames
 }

@@ -1,6 +1,6 @@
 //! Loads folded stacks.
 
-use super::lines::{FoldedLines, MILLIONTHS};
+use super::lines::{FoldedLines, MILLIONTHS, named_value};
 use crate::error::Result;
 use crate::input::frames::own_thread;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
@@ -9,6 +9,7 @@ use crate::model::profile::{
     FrameKind, ProfileBuilder, ProfileFrame, ProfileThread, StackId, ThreadId, Unit, ValueType,
     Values,
 };
+use memchr::memchr_iter;
 
 /// Loads a profile of sums.
 ///
@@ -18,7 +19,7 @@ use crate::model::profile::{
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let shape = Shape::of(bytes);
     let mut loader = Loader { builder: ProfileBuilder::new(false), shape };
-    loader.builder.set_value_types(shape.value_types(), usize::from(shape.is_differential));
+    loader.builder.set_value_types(shape.value_types(bytes), usize::from(shape.is_differential));
     let damage = damage(loader.read(bytes, options))?;
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
@@ -46,10 +47,14 @@ impl Shape {
         Self { is_differential: is_differential && lines > 0, is_whole }
     }
 
-    fn value_types(self) -> Vec<ValueType> {
-        let unit = if self.is_whole { Unit::Count } else { Unit::named("millionths") };
-        let names = if self.is_differential { &["before", "after"][..] } else { &["samples"] };
-        names.iter().map(|&name| ValueType { name: name.into(), unit: unit.clone() }).collect()
+    fn value_types(self, bytes: &[u8]) -> Vec<ValueType> {
+        let (name, unit) = named_value(bytes).unwrap_or(("samples", Unit::Count.name()));
+        let unit = if self.is_whole { Unit::named(unit) } else { Unit::named(Unit::MILLIONTHS) };
+        let names = if self.is_differential { &["before", "after"][..] } else { &[name] };
+        names
+            .iter()
+            .map(|&name| ValueType { name: name.to_owned().into(), unit: unit.clone() })
+            .collect()
     }
 
     fn number(self, millionths: i128) -> i128 {
@@ -89,9 +94,12 @@ impl Loader {
     /// The thread of a stack, and its frames. Dumptool writes `P12;T34` before the frames; other
     /// writers' threads are frames.
     fn thread<'a>(&mut self, stack: &'a [u8]) -> (ThreadId, &'a [u8]) {
-        let known = std::str::from_utf8(stack).ok();
-        if let Some((thread, frames)) = known.and_then(|text| own_thread(text, &mut self.builder)) {
-            return (thread, frames.as_bytes());
+        // Names of frames need not be UTF-8.
+        let end = memchr_iter(b';', stack).nth(1).unwrap_or(stack.len());
+        let (label, frames) = stack.split_at(end);
+        let label = std::str::from_utf8(label).ok();
+        if let Some((thread, _)) = label.and_then(|label| own_thread(label, &mut self.builder)) {
+            return (thread, frames.strip_prefix(b";").unwrap_or(frames));
         }
         (self.builder.labelled_thread(ProfileThread::named(Names::EMPTY)), stack)
     }

@@ -2,8 +2,9 @@
 //! async-profiler, py-spy and dumptool write them.
 //!
 //! The last blank of a line divides the stack from its number. Empty lines and lines that begin
-//! with `#` are skipped. A differential file has two numbers in every line: before and after. There
-//! is no magic, and no escape for `;` and blanks in names.
+//! with `#` are skipped, but for dumptool's own first line, which names the value and its unit:
+//! `# folded: alloc_space in bytes`. A differential file has two numbers in every line: before and
+//! after. There is no other magic, and no escape for `;` and blanks in names.
 //!
 //! Sources: flamegraph.pl, difffolded.pl and inferno; files of py-spy 0.4.3.
 
@@ -15,7 +16,8 @@ pub use lines::{FoldedLine, FoldedLines, for_each_record};
 pub use load::load;
 pub use summary::{check, info};
 
-use crate::input::format::Format;
+use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
@@ -25,10 +27,12 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "folded stacks",
     versions: "one or two numbers per line",
     extensions: &["folded", "collapsed"],
-    magics: &[],
+    magics: &[lines::VALUE],
     begins_otherwise: lines::looks_right,
+    // Several runtimes write them.
+    origin: |_| Provenance::default(),
     record_names: &[&["stack"]],
     info,
     check,
-    readers: Readers::Profile(ProfileReader { load, has_order: false, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };

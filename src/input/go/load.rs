@@ -74,6 +74,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     };
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
     survey.by_layout = options.by_layout;
+    let matched = options.executable.map(|executable| exe::Matched::new(executable, &survey));
+    let matched = matched.transpose()?;
     let placed = Placed::new(bytes, &survey);
     progress(1, 2);
     let hints = Hints::new(placed.sizes.len());
@@ -81,7 +83,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let mut edges = Edges::new(&reader, &placed);
     progress(3, 4);
     let mut names = Names::default();
-    let mut roots = Roots::new(&reader, &survey, &edges.references, options.roots, &mut names);
+    let symbols = matched.as_ref().map(exe::Matched::symbols);
+    let mut roots =
+        Roots::new(&reader, &survey, &edges.references, options.roots, symbols, &mut names);
     let mut warnings = Warnings::default();
     warnings.add(WarningKind::RepeatedAddresses, survey.duplicates);
     warnings.add(WarningKind::OverlappingObjects, placed.overlapping.0);
@@ -97,8 +101,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let (mut types, mut type_of) =
         typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     let mut type_sources = Vec::new();
-    let named = match options.executable {
-        Some(executable) => {
+    let named = match matched {
+        Some(matched) => {
             let mut columns = exe::Columns {
                 names: &mut names,
                 types: &mut types,
@@ -108,8 +112,10 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
                 roots: &mut roots.roots,
                 threads: &roots.threads,
                 frames: &roots.frames,
+                rows: &roots.rows,
+                words: &roots.words,
             };
-            Some(exe::name(executable, options.bare, &reader, &placed, &mut columns)?)
+            Some(exe::name(matched, options.bare, &reader, &placed, &mut columns)?)
         }
         None => None,
     };
@@ -122,8 +128,11 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         types,
         type_sources,
         detached_types: Vec::new(),
+        quoting_types: Vec::new(),
         representations: Vec::new(),
+        roles: &[],
         type_of: type_of.into(),
+        sites: roots.sites.finish(&placed.sizes),
         shallow: placed.sizes,
         external: Vec::new(),
         ids: Ids::Addresses(survey.addresses),
@@ -135,7 +144,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         threads: roots.threads,
         frames: roots.frames,
         keys: Vec::new(),
-        sites: roots.sites.finish(),
+        counts_references: false,
         pointer_size: words.size as u8,
         big_endian: words.big_endian,
         values: Some(Box::new(Contents::new(bytes, placed.positions, typed))),

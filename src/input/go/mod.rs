@@ -68,6 +68,7 @@ pub mod phantoms;
 mod plain;
 mod primitives;
 pub mod records;
+mod roles;
 pub mod roots;
 pub mod summary;
 pub mod types;
@@ -80,8 +81,9 @@ pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;
 
-use crate::input::format::Format;
-use crate::input::spec::{FormatSpec, HeapReader, Readers};
+use crate::input::Format;
+use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
+use roles::ROLES;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -98,6 +100,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         b"go1.7 heap dump\n",
     ],
     begins_otherwise: |_| false,
+    origin,
     record_names: &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]],
     info,
     check,
@@ -105,6 +108,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        identity_hashes: None,
+        roles: ROLES,
+        identity: Identity::Ids,
     }),
 };

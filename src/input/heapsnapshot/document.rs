@@ -98,8 +98,8 @@ impl<'a> Document<'a> {
         while json.item()? {
             json.peek()?;
             let offset = json.offset();
-            json.text()?;
-            self.strings.push(offset);
+            let text = json.text()?;
+            self.strings.push(offset, text);
         }
         Ok(())
     }

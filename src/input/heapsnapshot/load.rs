@@ -9,10 +9,13 @@
 mod bits;
 mod detached;
 mod edges;
+mod entries;
 mod essential;
+mod generations;
 mod locations;
 mod nodes;
 mod owners;
+mod plain;
 mod roots;
 mod sites;
 mod types;
@@ -23,17 +26,24 @@ use super::meta::NodeType;
 use super::rows::Rows;
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
-use crate::input::load::{LoadOptions, Loaded, NodeSizes, only_snapshot};
+use crate::input::load::{LoadOptions, Loaded, NodeSizes, PlainObjectTypes, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, WarningKind};
 use crate::model::sum::Sum;
 use edges::Edges;
+use entries::Tables;
 use essential::Graph;
 use locations::Locations;
 use nodes::Nodes;
+use plain::PlainObjects;
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 use types::Types;
-use values::NodeNames;
+use values::{Labels, NodeNames};
+
+/// In snapshots of V8, fewer than one node in this many has no reference to it, or hardly a hundred
+/// nodes.
+const FEW_ORPHANS: u64 = 20;
 
 /// Loads the graph of a snapshot.
 ///
@@ -44,11 +54,12 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
     let (nodes, bad_node) = Nodes::read(&document, options.progress)?;
-    let (edges, bad_edge) = Edges::read(&document, options.bare, options.progress);
+    let named = !options.bare || options.plain_objects == PlainObjectTypes::ByProperties;
+    let (edges, bad_edge) = Edges::read(&document, named, options.progress);
     let incomplete = document.is_incomplete() || bad_node.is_some() || bad_edge.is_some();
     let damage = bad_node.or(bad_edge).or(document.damage.take());
     let heap = build(bytes, document, nodes, edges, options);
-    Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new(), executable: None })
+    Ok(Loaded { damage, incomplete, ..Loaded::of(heap) })
 }
 
 fn build<'a>(
@@ -60,16 +71,14 @@ fn build<'a>(
 ) -> Heap<'a> {
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let sites = sites::read(bytes, &document, std::mem::take(&mut nodes.traces), builder.names());
-    builder.heap().sites = sites;
+    builder.heap().sites = generations::add(sites, &document, &nodes);
     let locations = Locations::of(&document);
     let Document { meta, strings, .. } = document;
     let (first, missing, surplus) = first_edges(&nodes, edges.len());
-    edges.name(&strings, builder.names());
-    builder.heap().keys = std::mem::take(&mut edges.keys);
     let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees: None };
     let is_dom_trees = |object: &ObjectId| {
         let name = nodes.name.get(object.index()).and_then(|&name| strings.raw(name.into()));
-        let kind = nodes.kind.get(object.index()).map(|&kind| meta.node_type(kind.into()));
+        let kind = nodes.kind.get(object.index()).map(|&kind| meta.node_type(kind));
         kind == Some(NodeType::Synthetic)
             && name.is_some_and(|name| name.raw() == b"(Document DOM trees)")
     };
@@ -82,10 +91,21 @@ fn build<'a>(
     };
     let types = || {
         let detached = detached::detached(&graph, &meta);
-        Types::new(&meta, &strings).of_all(&nodes, &detached, &mut builder)
+        let plain = match options.plain_objects {
+            PlainObjectTypes::ByProperties => PlainObjects::of(&graph, &meta, &strings),
+            PlainObjectTypes::One => PlainObjects::default(),
+        };
+        Types::new(&meta, &strings).of_all(&nodes, &detached, &plain, &mut builder)
     };
     let ((weak, orphans), types) = rayon::join(held, types);
     builder.heap().type_of = types;
+    if options.bare {
+        edges.label = Vec::new();
+    }
+    edges.name(&strings, &mut builder);
+    let tables = Tables::number(&nodes, &mut edges, &first, builder.names());
+    let labels = Labels::of(builder.names());
+    let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees };
     roots::add(&mut builder, &graph, &weak, &meta, &strings, &orphans);
     let shallow = match options.sizes {
         NodeSizes::File => std::mem::take(&mut nodes.size),
@@ -104,6 +124,8 @@ fn build<'a>(
         WarningKind::PartialRows,
         u64::from(nodes.left_over > 0).saturating_add(u64::from(edges.left_over > 0)),
     );
+    let unheld = many_unheld(orphans.len() as u64, nodes.len() as u64).unwrap_or(0);
+    builder.warn(WarningKind::UnheldObjects, unheld);
     let repeated = nodes.repeated_ids();
     builder.warn(WarningKind::RepeatedIds, repeated);
     if options.bare {
@@ -111,7 +133,15 @@ fn build<'a>(
     }
     let ids =
         if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
-    builder.finish(ids, Some(Box::new(NodeNames { strings, name: nodes.name, locations })))
+    let most_units = OnceLock::new();
+    let name = nodes.name;
+    let values = NodeNames { strings, name, locations, labels, tables, most_units };
+    builder.finish(ids, Some(Box::new(values)))
+}
+
+/// The number of nodes that nothing refers to, if they are so many that retained sizes say little.
+pub(super) fn many_unheld(unheld: u64, nodes: u64) -> Option<u64> {
+    (unheld > (nodes / FEW_ORPHANS).max(100)).then_some(unheld)
 }
 
 /// Where the edges of each node begin, how many edges are missing at the end, and how many belong
@@ -139,23 +169,25 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let fields = document.meta.node;
     let mut sums: FxHashMap<(u8, u32, bool), Sum> = FxHashMap::default();
     let mut damage = None;
-    let named = |kind: u64| {
+    let named = |kind: u8| {
         matches!(
             document.meta.node_type(kind),
-            NodeType::Object | NodeType::Native | NodeType::Synthetic
+            NodeType::Object
+                | NodeType::Native
+                | NodeType::Synthetic
+                | NodeType::JuliaArray
+                | NodeType::JuliaObject
         )
     };
     for part in &Rows::of(document.nodes.as_ref(), fields.count).parts {
         (options.progress)(part.offset());
         let outcome = part.read(fields.count, |_, row| {
             let field = |at: usize| row.get(at).copied().unwrap_or(0);
-            let kind = field(fields.kind);
+            let kind = document.meta.kinds.kind(field(fields.kind));
             let name = if named(kind) { nodes::narrow(field(fields.name)) } else { 0 };
             let native = document.meta.node_type(kind) == NodeType::Native;
             let detached = native && fields.detachedness.is_some_and(|at| field(at) == 2);
-            sums.entry((kind.min(255) as u8, name, detached))
-                .or_default()
-                .add(field(fields.self_size), 0);
+            sums.entry((kind, name, detached)).or_default().add(field(fields.self_size), 0);
         });
         if let Err(error) = outcome {
             damage = Some(error.context("in nodes"));

@@ -7,6 +7,9 @@ use crate::input::json::{Scanner, ValueKind};
 pub const MAX_FIELDS: usize = 16;
 const MAX_TYPES: usize = 200;
 
+/// Most types of nodes. Julia has one for each type of objects; this many take 2 MiB.
+const MAX_NODE_TYPES: usize = 1 << 16;
+
 /// Declares the names of types that matter here.
 macro_rules! named {
     ($(#[$meta:meta])* pub enum $name:ident { $($variant:ident = $text:literal,)+ }) => {
@@ -45,6 +48,13 @@ named! {
         Synthetic = "synthetic",
         Symbol = "symbol",
         Bigint = "bigint",
+        Concatenated = "concatenated string",
+        JuliaArray = "jl_array_t",
+        JuliaModule = "jl_module_t",
+        JuliaString = "String",
+        JuliaSymbol = "jl_sym_t",
+        JuliaType = "jl_datatype_t",
+        JuliaObject = "jl_value_t",
     }
 }
 
@@ -52,6 +62,7 @@ named! {
     /// A type of edges.
     pub enum EdgeType {
         Element = "element",
+        Property = "property",
         Internal = "internal",
         Hidden = "hidden",
         Shortcut = "shortcut",
@@ -100,6 +111,8 @@ pub struct Meta {
     pub node: NodeFields,
     /// The types of nodes and their names in the file.
     pub node_types: Vec<(NodeType, String)>,
+    /// The kinds of nodes: their types, of which Julia's types of objects are one.
+    pub kinds: Kinds,
     /// Where the fields of edges are.
     pub edge: EdgeFields,
     /// The types of edges and their names in the file.
@@ -167,14 +180,13 @@ impl Meta {
                 to_node: edge.position("to_node")?,
             },
         );
+        let node_types: Vec<_> =
+            names.node_types.into_iter().map(|name| (NodeType::of(&name), name)).collect();
         Ok(Self {
             node,
             edge,
-            node_types: names
-                .node_types
-                .into_iter()
-                .map(|name| (NodeType::of(&name), name))
-                .collect(),
+            kinds: Kinds::of(&node_types),
+            node_types,
             edge_types: names
                 .edge_types
                 .into_iter()
@@ -193,13 +205,10 @@ impl Meta {
         })
     }
 
-    /// The type of a node by its number in the file.
+    /// The type of the nodes of a kind.
     #[inline]
-    pub fn node_type(&self, number: u64) -> NodeType {
-        usize::try_from(number)
-            .ok()
-            .and_then(|number| self.node_types.get(number))
-            .map_or(NodeType::Other, |(known, _)| *known)
+    pub fn node_type(&self, kind: u8) -> NodeType {
+        self.kinds.list.get(usize::from(kind)).map_or(NodeType::Other, |(known, _)| *known)
     }
 
     /// The type of an edge by its number in the file.
@@ -209,6 +218,52 @@ impl Meta {
             .ok()
             .and_then(|number| self.edge_types.get(number))
             .map_or(EdgeType::Other, |(known, _)| *known)
+    }
+}
+
+/// The kinds of nodes, which are at most 255.
+///
+/// Those of V8 are its types. Julia adds a type of nodes for each type of objects, and such nodes
+/// have the name of their type: all of them are of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct Kinds {
+    /// The type of the nodes of each kind, and its name.
+    pub list: Vec<(NodeType, String)>,
+    /// The kind of each type, if they are not the same.
+    of: Vec<u8>,
+}
+
+impl Kinds {
+    fn of(types: &[(NodeType, String)]) -> Self {
+        if !types.iter().any(|(known, _)| *known == NodeType::JuliaType) {
+            return Self { list: types.iter().take(MAX_TYPES).cloned().collect(), of: Vec::new() };
+        }
+        let mut kinds = Self::default();
+        for (known, name) in types {
+            let (known, name) = match known {
+                NodeType::Object | NodeType::Other => (NodeType::JuliaObject, "object"),
+                known => (*known, name.as_str()),
+            };
+            let same = |(other, _): &(NodeType, String)| *other == known;
+            let kind = kinds.list.iter().position(same).unwrap_or(kinds.list.len());
+            if kind == kinds.list.len() {
+                kinds.list.push((known, name.to_owned()));
+            }
+            kinds.of.push(kind as u8);
+        }
+        kinds
+    }
+
+    /// The kind of a node by the number of its type in the file; 255 for all beyond.
+    #[inline]
+    pub fn kind(&self, number: u64) -> u8 {
+        match self.of.is_empty() {
+            true => number.min(255) as u8,
+            false => {
+                let number = usize::try_from(number).unwrap_or(usize::MAX);
+                self.of.get(number).copied().unwrap_or(255)
+            }
+        }
     }
 }
 
@@ -230,14 +285,16 @@ impl Names {
         json.begin_object()?;
         while let Some(key) = json.key()? {
             match key.raw() {
-                b"node_fields" => self.node_fields = list(json)?,
-                b"node_types" => self.node_types = nested_list(json)?,
-                b"edge_fields" => self.edge_fields = list(json)?,
-                b"edge_types" => self.edge_types = nested_list(json)?,
-                b"location_fields" => self.location_fields = list(json)?,
-                b"sample_fields" => self.sample_fields = list(json)?,
-                b"trace_function_info_fields" => self.trace_function_info_fields = list(json)?,
-                b"trace_node_fields" => self.trace_node_fields = list(json)?,
+                b"node_fields" => self.node_fields = list(json, MAX_TYPES)?,
+                b"node_types" => self.node_types = nested_list(json, MAX_NODE_TYPES)?,
+                b"edge_fields" => self.edge_fields = list(json, MAX_TYPES)?,
+                b"edge_types" => self.edge_types = nested_list(json, MAX_TYPES)?,
+                b"location_fields" => self.location_fields = list(json, MAX_TYPES)?,
+                b"sample_fields" => self.sample_fields = list(json, MAX_TYPES)?,
+                b"trace_function_info_fields" => {
+                    self.trace_function_info_fields = list(json, MAX_TYPES)?
+                }
+                b"trace_node_fields" => self.trace_node_fields = list(json, MAX_TYPES)?,
                 _ => json.skip()?,
             }
         }
@@ -280,13 +337,13 @@ fn count(json: &mut Scanner<'_>) -> Result<Option<u64>> {
     }
 }
 
-/// A list of names.
-fn list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
+/// A list of at most so many names.
+fn list(json: &mut Scanner<'_>, most: usize) -> Result<Vec<String>> {
     let mut names = Vec::new();
     json.begin_array()?;
     while json.item()? {
         match json.peek()? {
-            ValueKind::String if names.len() < MAX_TYPES => {
+            ValueKind::String if names.len() < most => {
                 names.push(json.text()?.decode().into_owned())
             }
             _ => json.skip()?,
@@ -296,12 +353,12 @@ fn list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
 }
 
 /// The first list in a list: the names of types.
-fn nested_list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
+fn nested_list(json: &mut Scanner<'_>, most: usize) -> Result<Vec<String>> {
     let mut names = Vec::new();
     json.begin_array()?;
     while json.item()? {
         match json.peek()? {
-            ValueKind::Array if names.is_empty() => names = list(json)?,
+            ValueKind::Array if names.is_empty() => names = list(json, most)?,
             _ => json.skip()?,
         }
     }

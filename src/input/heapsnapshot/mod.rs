@@ -40,6 +40,7 @@ pub mod invariants;
 pub mod load;
 pub mod meta;
 pub mod records;
+mod roles;
 pub mod rows;
 pub mod strings;
 pub mod summary;
@@ -49,18 +50,21 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::format::Format;
-use crate::input::spec::{FormatSpec, HeapReader, Readers};
+use crate::input::Format;
+use crate::input::origin::Provenance;
+use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
+use roles::ROLES;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Heapsnapshot,
     name: "heapsnapshot",
     title: "V8 heap snapshot",
-    versions: "Node.js 12 to 24, Chrome, Deno, Electron, Bun (V8 format)",
+    versions: "Node.js 12 to 24, Chrome, Deno, Electron, Bun, Julia (V8 format)",
     extensions: &["heapsnapshot", "heaptimeline"],
     magics: &[b"{\"snapshot\":{\"meta\":{\"node_fields\":"],
     begins_otherwise,
+    origin: |_| Provenance::of("V8"),
     record_names: &[Rec::NAMES],
     info,
     check,
@@ -68,7 +72,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (10, 6),
-        identity_hashes: None,
+        roles: ROLES,
+        identity: Identity::Ids,
     }),
 };
 

@@ -24,7 +24,7 @@ pub struct Part<'a> {
 
 /// An array of rows, in parts.
 pub struct Rows<'a> {
-    /// In order.
+    /// The parts of the list, in the order of the file.
     pub parts: Vec<Part<'a>>,
     /// The number of rows.
     pub count: usize,

@@ -1,31 +1,111 @@
 //! The texts of a snapshot, found by their numbers and decoded on demand.
 
-use crate::input::json::{Scanner, Text};
+use crate::input::json::{Scanner, Text, closing_quote};
 use crate::model::heap::Offsets;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-/// Where each string begins. 4 bytes for each, 8 in files of 4 GiB and more.
+/// Strings of more bytes are measured and decoded once, however many nodes have them.
+const LONG: usize = 4096;
+
+/// Bytes of the file for each string that columns have room for, and the strings in any case. Real
+/// files have hundreds of bytes for each.
+const DENSE: (usize, usize) = (64, 1 << 20);
+
+/// Where each string begins: 4 bytes for each, 8 in files of 4 GiB and more. Of strings that are too
+/// many for the size of the file, it is known of every second, fourth and so on.
 #[derive(Clone, Debug)]
 pub struct Strings<'a> {
     bytes: &'a [u8],
     positions: Offsets,
+    count: usize,
+    /// Positions are those of the strings whose number ends with so many bits that are 0.
+    skipped_bits: u32,
+    /// In the order of their numbers.
+    long: Vec<LongString<'a>>,
+}
+
+#[derive(Clone, Debug)]
+struct LongString<'a> {
+    number: u64,
+    raw: Text<'a>,
+    text: OnceLock<Cow<'a, str>>,
+    units: OnceLock<Units>,
+}
+
+/// The length of a text in UTF-16 code units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Units {
+    pub(super) count: usize,
+    /// The most that the text can have had in V8, which writes characters above U+FFFF, such as
+    /// emoji, with 16 bits: these become characters from U+F000 on, which are rare otherwise.
+    pub(super) most: usize,
+}
+
+impl Units {
+    fn of(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self { count: text.len(), most: text.len() };
+        }
+        let private = text.chars().filter(|own| matches!(own, '\u{f000}'..='\u{faff}')).count();
+        let count = text.encode_utf16().count();
+        Self { count, most: count.saturating_add(private) }
+    }
 }
 
 impl<'a> Strings<'a> {
     /// None yet.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, positions: Offsets::with_capacity(0, bytes.len() as u64) }
+        let positions = Offsets::with_capacity(0, bytes.len() as u64);
+        Self { bytes, positions, count: 0, skipped_bits: 0, long: Vec::new() }
     }
 
-    /// Adds the string that begins, with its quote, at this offset.
+    /// Adds a string, which begins with its quote at this offset.
     #[inline]
-    pub(super) fn push(&mut self, offset: u64) {
-        self.positions.push(offset);
+    pub(super) fn push(&mut self, offset: u64, raw: Text<'a>) {
+        if raw.raw().len() > LONG {
+            let number = self.len() as u64;
+            let long = LongString { number, raw, text: OnceLock::new(), units: OnceLock::new() };
+            self.long.push(long);
+        }
+        if self.count & self.skipped() == 0 {
+            self.positions.push(offset);
+            if self.positions.len() > self.most_dense() {
+                self.thin_out();
+            }
+        }
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// The most strings for which a column may have room.
+    fn most_dense(&self) -> usize {
+        self.bytes.len().div_euclid(DENSE.0).saturating_add(DENSE.1)
+    }
+
+    /// The number of strings after a known one of which the position is not known.
+    #[inline]
+    fn skipped(&self) -> usize {
+        1_usize.wrapping_shl(self.skipped_bits).wrapping_sub(1)
+    }
+
+    /// Drops every second position.
+    fn thin_out(&mut self) {
+        let kept = self.positions.len().div_ceil(2);
+        let mut positions = Offsets::with_capacity(kept, self.bytes.len() as u64);
+        (0..kept).for_each(|row| positions.push(self.positions.get(row.saturating_mul(2))));
+        self.positions = positions;
+        self.skipped_bits = self.skipped_bits.saturating_add(1);
     }
 
     /// The number of strings.
     pub fn len(&self) -> usize {
-        self.positions.len()
+        self.count
+    }
+
+    /// The number of strings for which a column has room: all, unless they are too many for the size
+    /// of the file.
+    pub(super) fn dense(&self) -> usize {
+        self.count.min(self.most_dense())
     }
 
     /// Returns `true` if there are no strings, as in a file that ends before them.
@@ -36,7 +116,25 @@ impl<'a> Strings<'a> {
     /// Absolute offset of a string.
     pub fn offset(&self, number: u64) -> Option<u64> {
         let row = usize::try_from(number).ok().filter(|row| *row < self.len())?;
-        Some(self.positions.get(row))
+        let known = self.positions.get(row.wrapping_shr(self.skipped_bits));
+        (0..row & self.skipped()).try_fold(known, |at, _| self.next(at))
+    }
+
+    /// Absolute offset of the string after the one at this offset.
+    fn next(&self, offset: u64) -> Option<u64> {
+        let (end, _) = closing_quote(self.bytes, usize::try_from(offset).ok()?.wrapping_add(1))?;
+        let after = end.wrapping_add(1);
+        let gap = memchr::memchr(b'"', self.bytes.get(after..)?)?;
+        Some(after.wrapping_add(gap) as u64)
+    }
+
+    /// Bytes of a string in the file, escapes and what separates it from the next one included.
+    pub(super) fn extent(&self, number: u64) -> usize {
+        let start = self.offset(number).unwrap_or_default();
+        match self.offset(number.saturating_add(1)) {
+            Some(next) => next.saturating_sub(start) as usize,
+            None => self.raw(number).map_or(0, |text| text.raw().len()),
+        }
     }
 
     /// The numbers of the strings that contain a text as it is in the file, in order.
@@ -49,11 +147,16 @@ impl<'a> Strings<'a> {
         let end = end.saturating_add(self.raw(last).map_or(0, |text| text.raw().len() as u64));
         let all = start as usize..end as usize;
         let all = self.bytes.get(all).unwrap_or_default();
-        let mut number = 0_u64;
+        let (mut number, mut known) = (0_u64, start);
         for at in memchr::memmem::find_iter(all, text) {
             let at = start.saturating_add(at as u64);
-            while self.offset(number.saturating_add(1)).is_some_and(|next| next <= at) {
-                number = number.saturating_add(1);
+            while number < last {
+                let next = match self.skipped_bits {
+                    0 => self.offset(number.saturating_add(1)),
+                    _ => self.next(known),
+                };
+                let Some(next) = next.filter(|next| *next <= at) else { break };
+                (number, known) = (number.saturating_add(1), next);
             }
             if found.last() != Some(&number) {
                 found.push(number);
@@ -64,12 +167,84 @@ impl<'a> Strings<'a> {
 
     /// The string of a number. `None` if there is no such string.
     pub fn raw(&self, number: u64) -> Option<Text<'a>> {
+        if let Some(long) = self.long(number) {
+            return Some(long.raw);
+        }
         let at = usize::try_from(self.offset(number)?).ok()?;
         Scanner::new(self.bytes.get(at..)?, 0).text().ok()
     }
 
     /// The text of a number; `#12` if the file ends before string 12.
-    pub fn text(&self, number: u64) -> Cow<'a, str> {
+    pub fn text(&self, number: u64) -> Cow<'_, str> {
+        if let Some(long) = self.long(number) {
+            return long.text().into();
+        }
         self.raw(number).map_or_else(|| Cow::Owned(format!("#{number}")), |text| text.decode())
+    }
+
+    /// The length of the text of a number.
+    pub(super) fn units(&self, number: u64) -> Units {
+        match self.long(number) {
+            Some(long) => *long.units.get_or_init(|| Units::of(long.text())),
+            None => Units::of(&self.text(number)),
+        }
+    }
+
+    /// The row of a string among the long ones.
+    #[inline]
+    pub(super) fn long_row(&self, number: u64) -> Option<usize> {
+        if self.long.is_empty() {
+            return None;
+        }
+        self.long.binary_search_by_key(&number, |long| long.number).ok()
+    }
+
+    /// The number of long strings.
+    pub(super) fn long_count(&self) -> usize {
+        self.long.len()
+    }
+
+    #[inline]
+    fn long(&self, number: u64) -> Option<&LongString<'a>> {
+        self.long.get(self.long_row(number)?)
+    }
+}
+
+impl LongString<'_> {
+    fn text(&self) -> &str {
+        self.text.get_or_init(|| self.raw.decode())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 150 MB of columns for a file of 100 KB, compressed.
+    #[test]
+    fn of_too_many_strings_not_all_positions_are_kept() {
+        const COUNT: usize = 3 << 20;
+        let mut bytes = b"[".to_vec();
+        let mut offsets = Vec::with_capacity(COUNT);
+        for number in 0..COUNT {
+            offsets.push(bytes.len() as u64);
+            match number % 1_000_000 {
+                999_999 => bytes.extend_from_slice(br#""needle\" ]" , "#),
+                _ => bytes.extend_from_slice(b"\"\","),
+            }
+        }
+        let mut strings = Strings::new(&bytes);
+        for &offset in &offsets {
+            let text = Scanner::new(&bytes[offset as usize..], 0).text().unwrap();
+            strings.push(offset, text);
+        }
+        assert_eq!(strings.len(), COUNT);
+        assert!(strings.positions.len() <= strings.dense() && strings.dense() < COUNT);
+        for number in [0, 1, 2, 3, 999_998, 1_000_000, COUNT - 1] {
+            assert_eq!(strings.offset(number as u64), Some(offsets[number]), "{number}");
+        }
+        assert_eq!(strings.offset(COUNT as u64), None);
+        assert_eq!(strings.text(999_999), "needle\" ]");
+        assert_eq!(strings.containing(b"needle"), [999_999, 1_999_999, 2_999_999]);
     }
 }

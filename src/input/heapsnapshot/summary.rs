@@ -1,15 +1,18 @@
 //! `info` of a snapshot.
 
 use super::document::Document;
+use super::meta::EdgeType;
 use super::rows::{Part, Rows};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::info::{
-    CountsByName, FormatDetails, HeapInfo, HeapsnapshotDetails, Info, SnapshotInfo,
+    CountsByName, FormatDetails, HeapInfo, HeapsnapshotDetails, Info, InfoWarning, SnapshotInfo,
 };
 use crate::input::json::{Numbers, Scanner, Token};
 use crate::input::read::ReadOptions;
+use crate::model::heap::{LoadWarning, WarningKind};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Summarizes a snapshot in one pass over its numbers.
 ///
@@ -19,7 +22,8 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut document = Document::read(bytes)?;
     let meta = &document.meta;
     let nodes = NodeSums::read(&document, options);
-    let edges = EdgeSums::read(&document, options);
+    let held = Held::none(nodes.count);
+    let edges = EdgeSums::read(&document, options, &held);
     let mut info = super::SPEC.summary("");
     for (key, count) in [
         ("node_count", meta.node_count),
@@ -61,9 +65,10 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         )
     };
     let by_node_type =
-        names(&nodes.by_type, meta.node_types.iter().map(|(_, name)| name).collect());
+        names(&nodes.by_type, meta.kinds.list.iter().map(|(_, name)| name).collect());
     let synthetic = meta
-        .node_types
+        .kinds
+        .list
         .iter()
         .zip(nodes.by_type)
         .filter(|((_, name), _)| name == "synthetic")
@@ -93,6 +98,13 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
             details: FormatDetails::Heapsnapshot(Box::new(details)),
         }],
     });
+    // The references of a damaged file are incomplete anyway.
+    if damage.is_none()
+        && let Some(count) = super::load::many_unheld(held.unheld(nodes.count), nodes.count)
+    {
+        let kind = WarningKind::UnheldObjects;
+        info.warnings.push(InfoWarning::Load(LoadWarning { kind, count }));
+    }
     info.set_damage(damage);
     Ok(info)
 }
@@ -124,7 +136,7 @@ impl NodeSums {
             let mut sums = none();
             let outcome = part.read(fields.count, |_, row| {
                 let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                count(&mut sums.by_type, field(fields.kind));
+                count(&mut sums.by_type, document.meta.kinds.kind(field(fields.kind)).into());
                 sums.count = sums.count.wrapping_add(1);
                 sums.bytes = sums.bytes.saturating_add(field(fields.self_size));
                 if fields.detachedness.is_some_and(|at| field(at) == 2) {
@@ -161,13 +173,19 @@ struct EdgeSums {
 }
 
 impl EdgeSums {
-    fn read(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
-        let fields = document.meta.edge;
+    fn read(document: &Document<'_>, options: ReadOptions<'_>, held: &Held) -> Self {
+        let (meta, fields) = (&document.meta, document.meta.edge);
+        let node_fields = meta.node.count as u64;
         let read = |part: &Part<'_>| {
             (options.progress)(part.offset());
             let mut sums = Self { count: 0, by_type: [0; 256], damage: None };
             let outcome = part.read(fields.count, |_, row| {
-                count(&mut sums.by_type, row.get(fields.kind).copied().unwrap_or(0));
+                let field = |at: usize| row.get(at).copied().unwrap_or(0);
+                count(&mut sums.by_type, field(fields.kind));
+                if meta.edge_type(field(fields.kind)) != EdgeType::Weak {
+                    let node = field(fields.to_node).checked_div(node_fields);
+                    held.add(node.unwrap_or(u64::MAX));
+                }
                 sums.count = sums.count.wrapping_add(1);
             });
             sums.damage = outcome.err().map(|error| error.context("in edges"));
@@ -185,6 +203,31 @@ impl EdgeSums {
             }
         }
         total
+    }
+}
+
+/// The nodes that an edge refers to, one bit each.
+struct Held(Vec<AtomicU64>);
+
+impl Held {
+    fn none(count: u64) -> Self {
+        Self((0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn add(&self, node: u64) {
+        let word = usize::try_from(node.wrapping_div(64)).ok().and_then(|word| self.0.get(word));
+        let bit = 1u64.wrapping_shl(node as u32);
+        // Most nodes have several edges: a look costs less than a write.
+        if let Some(word) = word.filter(|word| word.load(Ordering::Relaxed) & bit == 0) {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// The number of nodes, without node 0, that no edge refers to.
+    fn unheld(&self, count: u64) -> u64 {
+        self.add(0);
+        let held = |word: &AtomicU64| u64::from(word.load(Ordering::Relaxed).count_ones());
+        count.saturating_sub(self.0.iter().map(held).fold(0, u64::saturating_add))
     }
 }
 

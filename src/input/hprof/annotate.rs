@@ -4,12 +4,13 @@
 //! follow their instances are not known to these.
 
 use super::classes::{ClassDump, Field, Static};
-use super::naming::{Strings, class_name};
+use super::naming::Strings;
 use super::objects::{Instance, Object};
 use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
 use crate::error::Result;
 use crate::input::read::{ReadOptions, Visitor};
+use crate::java::class_name;
 use crate::model::fields::{FieldSink, Record};
 use rustc_hash::FxHashMap;
 

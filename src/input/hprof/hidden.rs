@@ -8,7 +8,7 @@ pub(super) struct Hidden {
     /// Fields that every version since 11 injects.
     pub fields: Widths,
     /// The objects are larger than their fields by what depends on the version: the distance to one
-    /// neighbour is enough to tell.
+    /// neighbour is enough to know.
     pub larger: bool,
     /// The objects have a stack after their fields, so that they differ in size.
     pub chunk: bool,

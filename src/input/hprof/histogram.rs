@@ -1,8 +1,9 @@
 //! Objects by class, without their references.
 
+use super::direct::DirectBuffer;
 use super::objects::Object;
 use super::scan::Scan;
-use super::sizes::words;
+use super::sizes::positive_int;
 use super::types::Types;
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
@@ -55,6 +56,9 @@ struct Class {
     values: u64,
     arrays: Lengths,
     stacks: Option<Stacks>,
+    direct: Option<DirectBuffer>,
+    /// Bytes that direct buffers have allocated.
+    external: u64,
 }
 
 /// Objects with stacks of virtual threads.
@@ -74,9 +78,15 @@ impl Objects {
                     class.instances += 1;
                     class.values = class.values.saturating_add(instance.values.len() as u64);
                     if let Some(stacks) = &mut class.stacks {
-                        let count =
-                            stacks.counts.entry(words(instance.values, stacks.offset)).or_default();
+                        let count = stacks
+                            .counts
+                            .entry(positive_int(instance.values, stacks.offset))
+                            .or_default();
                         *count = count.saturating_add(1);
+                    }
+                    if let Some(direct) = &class.direct {
+                        let bytes = direct.bytes(instance.values, scan.ids);
+                        class.external = class.external.saturating_add(bytes);
                     }
                 }
             }
@@ -99,7 +109,8 @@ impl Objects {
         if row >= self.classes.len() {
             let stacks =
                 scan.words_field(id).map(|offset| Stacks { offset, counts: FxHashMap::default() });
-            self.classes.push(Class { id, stacks, ..Class::default() });
+            let direct = scan.direct_buffer(id);
+            self.classes.push(Class { id, stacks, direct, ..Class::default() });
         }
         self.classes.get_mut(row)
     }
@@ -119,6 +130,8 @@ impl Objects {
             match known {
                 Some((known, type_id)) => {
                     sums.add(type_id, instances, known.size.saturating_mul(instances));
+                    // In files of dumptool, an array has these bytes.
+                    sums.add_external(type_id, if scan.ours { 0 } else { class.external });
                     let stacks = class
                         .stacks
                         .iter()
@@ -178,6 +191,12 @@ impl Sums {
     fn add(&mut self, type_id: TypeId, objects: u64, shallow: u64) {
         if let Some(sum) = self.0.get_mut(type_id.0 as usize) {
             sum.add_sum(&Sum { count: objects, shallow_bytes: shallow, external_bytes: 0 });
+        }
+    }
+
+    fn add_external(&mut self, type_id: TypeId, external_bytes: u64) {
+        if let Some(sum) = self.0.get_mut(type_id.0 as usize) {
+            sum.add_sum(&Sum { external_bytes, ..Sum::default() });
         }
     }
 

@@ -6,9 +6,14 @@
 //! file. Then the size of each class is settled, superclasses first:
 //!
 //! * A distance below the size by the rules is the size, as objects do not overlap.
-//! * A distance above it is the size if the JVM is known to add something to the class (`hidden`),
-//!   or if it is that of at least [`MANY`] neighbours and of half of them all. Otherwise there is
-//!   garbage after the objects, and the rules count.
+//! * If the JVM is known to add something to a class (`hidden`), it adds as much as leaves room in
+//!   the distances of that class and of all its subclasses.
+//! * Below a class with padding (`@Contended`), one more padding is taken from a distance.
+//! * Any other distance above the size by the rules is the size if it is that of at least [`MANY`]
+//!   neighbours and of half of them all, and if the difference is too small for an object. Otherwise
+//!   there is garbage after the objects, and the rules count: where a program makes a temporary
+//!   object after each one that it keeps, and a collector moves nothing, all distances are equally
+//!   too large.
 //!
 //! Bytes that a class has beyond the rules are in its subclasses too. Addresses are not used when
 //! they are not those of a JVM: no multiples of 8, or closer to each other than the fields between
@@ -24,8 +29,11 @@ use crate::input::load::LayoutChoice;
 
 /// Neighbours that make a size beyond the rules no accident.
 const MANY: u32 = 4;
-/// Bytes that the JVM adds to a class at most. `@Contended` takes 128 on each side of a group.
+/// Bytes that the JVM adds to a class at most.
 const MOST_HIDDEN: u64 = 2048;
+/// Bytes that `@Contended` puts at each side of a group of fields (`ContendedPaddingWidth`). JDK 17
+/// puts them before the fields of some subclasses again.
+const PADDING: u64 = 128;
 /// Classes that `-v` names.
 const EXAMPLES: usize = 5;
 /// One class in so many may contradict all layouts before addresses are not trusted.
@@ -35,6 +43,8 @@ const TRUST: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub rule: Rule,
+    /// Ids are the addresses of a JVM's objects, which do not overlap.
+    pub has_addresses: bool,
     /// Neighbours whose distance is the size of the first one's class. None if the file or the user
     /// states sizes, or if ids are no addresses.
     pub pairs: Option<u64>,
@@ -47,6 +57,7 @@ impl Default for Found {
     fn default() -> Self {
         Self {
             rule: Rule::HotSpot(Layout::narrow_pointers(Gaps::Filled)),
+            has_addresses: false,
             pairs: None,
             corrected: Vec::new(),
         }
@@ -96,7 +107,7 @@ pub(super) fn find(
     ours: bool,
     choice: LayoutChoice,
 ) -> Found {
-    let by_rule = |rule| Found { rule, pairs: None, corrected: Vec::new() };
+    let by_rule = |rule| Found { rule, ..Found::default() };
     let object = classes.named("java.lang.Object", strings).and_then(|index| classes.get(index));
     let stated = object.map_or(0, |class| class.dump.instance_size);
     if stated > 0 {
@@ -132,20 +143,26 @@ pub(super) fn find(
     }
     let mut found = Found {
         rule: Rule::HotSpot(layout),
+        has_addresses: alignment.is_some(),
         pairs: is_measured.then_some(0),
         corrected: Vec::new(),
     };
-    let ends = classes.ends(&layout, |index, class, end| {
+    let rooms = Rooms::of(classes, &distances, &layout);
+    let ends = classes.ends(&layout, |index, class, by_rules| {
+        let end = match class.hidden.larger {
+            true => by_rules.saturating_add(rooms.hidden(index, by_rules)),
+            false => by_rules,
+        };
         let Some(distance) = distances.get(index).copied().flatten() else { return end };
-        let by_rule = layout.up(end);
-        let size = settle(by_rule, distance, class.larger);
+        let by_rule = layout.up(by_rules);
+        let size = settle(layout.up(end), distance, class.larger, layout.up(layout.header));
         if size == distance.least {
             found.pairs = found.pairs.map(|pairs| pairs.saturating_add(distance.times.into()));
         }
         if size != by_rule {
             found.corrected.push(Corrected { class: index, by_rule, size, pairs: distance.times });
         }
-        end.saturating_add(size).saturating_sub(by_rule)
+        end.saturating_add(size).saturating_sub(layout.up(end))
     });
     found.corrected.sort_by_key(|class| class.class);
     classes.set_sizes(&ends, &layout);
@@ -154,15 +171,52 @@ pub(super) fn find(
     found
 }
 
-/// The size of a class, of which the rules say `by_rule`. `larger` classes have more than they
-/// list.
-fn settle(by_rule: u64, distance: Distance, larger: bool) -> u64 {
+/// The size of a class that is `expected` by the rules and by what the JVM is known to add.
+/// `larger`: it adds to this class or to one above it. `smallest` is the size of the smallest
+/// object.
+fn settle(expected: u64, distance: Distance, larger: bool, smallest: u64) -> u64 {
     let Distance { least, times, pairs } = distance;
-    let is_size = match least.checked_sub(by_rule) {
+    let is_size = match least.checked_sub(expected) {
         None => true,
-        Some(more) => more <= MOST_HIDDEN && (larger || times >= MANY && times >= pairs / 2),
+        Some(PADDING) => larger && times > 0,
+        Some(more) => more < smallest && times >= MANY && times >= pairs / 2,
     };
-    if is_size { least } else { by_rule }
+    if is_size { least } else { expected }
+}
+
+/// The room that the neighbours of a class leave for what the JVM adds to it, by position.
+struct Rooms {
+    /// Where the fields end by the rules alone.
+    ends: Vec<u64>,
+    /// Bytes behind these, before the neighbours of the objects of the class and of its subclasses.
+    room: Vec<Option<u64>>,
+}
+
+impl Rooms {
+    fn of(classes: &ClassTable<'_>, distances: &[Option<Distance>], layout: &Layout) -> Self {
+        let ends = classes.ends(layout, |_, _, end| end);
+        // Only neighbours count: a mere bound may be larger by anything.
+        let room = |(distance, end): (&Option<Distance>, &u64)| {
+            let distance = distance.filter(|distance| distance.times > 0)?;
+            Some(distance.least.saturating_sub(*end)).filter(|room| *room <= MOST_HIDDEN)
+        };
+        let mut room: Vec<_> = distances.iter().zip(&ends).map(room).collect();
+        classes.for_each_parent(|class, parent| {
+            let own = room.get(class).copied().flatten();
+            if let Some(of_parent) = room.get_mut(parent) {
+                *of_parent = [*of_parent, own].into_iter().flatten().min();
+            }
+        });
+        Self { ends, room }
+    }
+
+    /// Bytes that the JVM adds to a class whose fields end at `end`, with what it adds to those
+    /// above. It may take less than all the room: then subclasses seldom use the rest.
+    fn hidden(&self, index: usize, end: u64) -> u64 {
+        let room = self.room.get(index).copied().flatten();
+        let inherited = end.saturating_sub(self.ends.get(index).copied().unwrap_or(end));
+        room.map_or(0, |room| room.saturating_sub(inherited))
+    }
 }
 
 /// Whether objects are at least as far from each other as the smallest layout says.

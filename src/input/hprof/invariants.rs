@@ -27,7 +27,6 @@ use super::sizes::Rule;
 use super::symbols::{Frame, LoadClass};
 use crate::error::Result;
 use crate::input::check::{CheckWarning, Findings, faults};
-use crate::input::load::LayoutChoice;
 use crate::input::read::ReadOptions;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{LoadWarning, RootKind, WarningKind};
@@ -40,7 +39,7 @@ use std::num::Saturating;
 /// # Errors
 /// When the header cannot be read.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    let mut scan = Scan::new(bytes, LayoutChoice::default(), options.progress)?;
+    let mut scan = Scan::new(bytes, options.layout, options.progress)?;
     let addresses = std::mem::take(&mut scan.addresses).finish();
     let mut checker = Checker::new(&mut scan, &addresses);
     let mut records = Records::new(bytes)?;
@@ -48,12 +47,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
     let Checker { faults, unlinked, .. } = checker;
     let checks_elements = matches!(scan.sizes.rule, Rule::Stated { .. });
-    faults.report(
-        &mut findings,
-        scan.damage.is_none(),
-        checks_elements,
-        scan.sizes.pairs.is_some(),
-    );
+    faults.report(&mut findings, scan.damage.is_none(), checks_elements, scan.sizes.has_addresses);
     if let Rule::HotSpot { .. } = scan.sizes.rule {
         findings.tolerate(faults.dangling_elements.0, load(WarningKind::OmittedElements));
         findings.tolerate(unlinked.0, load(WarningKind::OmittedClasses));
@@ -265,7 +259,7 @@ impl<'s, 'a> Checker<'s, 'a> {
     /// addresses of a JVM.
     #[inline]
     fn overlap(&mut self, id: u64, size: u64) {
-        if self.scan.sizes.pairs.is_some() {
+        if self.scan.sizes.has_addresses {
             let overlaps =
                 self.addresses.after(id).is_some_and(|next| next.saturating_sub(id) < size);
             self.faults.overlaps += u64::from(overlaps);

@@ -6,7 +6,7 @@ use super::fields::Widths;
 use super::hidden::{Hidden, hidden, is};
 use super::naming::Strings;
 use super::primitives::IdSize;
-use super::sizes::{Layout, Rule, words};
+use super::sizes::{Layout, Rule, positive_int};
 use crate::java::FieldType;
 use crate::model::heap::Label;
 use crate::model::names::Names;
@@ -186,11 +186,8 @@ impl<'a> ClassTable<'a> {
             let Some(&index) = self.order.get(position) else { return };
             let Some(class) = self.classes.get(index) else { return };
             let hidden = hidden(strings.text(class.name));
-            let larger = hidden.larger
-                || class
-                    .parent
-                    .and_then(|parent| self.classes.get(parent))
-                    .is_some_and(|parent| parent.larger);
+            let parent = class.parent.and_then(|parent| self.classes.get(parent));
+            let larger = hidden.larger || parent.is_some_and(|parent| parent.larger);
             let words = class.words_field(hidden, strings, ids);
             if let Some(class) = self.classes.get_mut(index) {
                 (class.hidden, class.larger, class.words) = (hidden, larger, words);
@@ -229,6 +226,15 @@ impl<'a> ClassTable<'a> {
             }
         }
         ends
+    }
+
+    /// Passes each class with its superclass, subclasses first, as positions.
+    pub(super) fn for_each_parent(&self, mut each: impl FnMut(usize, usize)) {
+        for &index in self.order.iter().rev() {
+            if let Some(parent) = self.classes.get(index).and_then(|class| class.parent) {
+                each(index, parent);
+            }
+        }
     }
 
     /// Sets the size of each class, whose fields end there.
@@ -335,7 +341,7 @@ impl Class<'_> {
     pub(super) fn instance_size(&self, rule: &Rule, values: &[u8]) -> u64 {
         match self.words {
             None => self.size,
-            Some(offset) => self.size.saturating_add(rule.stack(words(values, offset))),
+            Some(offset) => self.size.saturating_add(rule.stack(positive_int(values, offset))),
         }
     }
 
@@ -363,6 +369,11 @@ impl Class<'_> {
     ) -> Option<usize> {
         let (offset, kind) = self.own_field(b"size", strings, ids).filter(|_| hidden.chunk)?;
         (kind == FieldType::Int).then_some(offset)
+    }
+
+    /// Bytes of the fields that the class itself declares.
+    pub(super) fn own_data(&self, ids: IdSize) -> usize {
+        usize::try_from(self.own.total(ids.bytes() as u64)).unwrap_or(usize::MAX)
     }
 
     /// Where a field that the class itself declares stands, counted from its first own field.

@@ -89,11 +89,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     };
     // Roots and objects stand in any order, so that both may follow.
     Ok(Loaded {
-        heap,
         incomplete: scan.damage.is_some(),
-        snapshot: 0,
         remarks,
-        executable: None,
         damage: scan.damage,
+        ..Loaded::of(heap)
     })
 }

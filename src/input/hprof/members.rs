@@ -21,6 +21,8 @@ pub(super) struct Members<'a> {
     strings: Strings<'a>,
     /// The type of each class, in the order of the table.
     types: Vec<TypeId>,
+    /// The class records have the fields of a class from the last to the first.
+    is_reversed: bool,
 }
 
 /// A field of an instance: its class as a position in the table, its name, and its value.
@@ -38,7 +40,17 @@ impl<'a> Members<'a> {
         strings: Strings<'a>,
         types: Vec<TypeId>,
     ) -> Self {
-        Self { contents, classes, strings, types }
+        let is_reversed = is_reversed(&classes, &strings);
+        Self { contents, classes, strings, types, is_reversed }
+    }
+
+    /// As [`Self::slots`], with the fields of each class in the order of the source.
+    fn declared(&self, instance: &Instance<'a>) -> Vec<Slot<'a>> {
+        let mut slots: Vec<Slot<'a>> = self.slots(instance).collect();
+        if self.is_reversed {
+            slots.chunk_by_mut(|a, b| a.class == b.class).for_each(<[_]>::reverse);
+        }
+        slots
     }
 
     /// The fields of an instance as far as its data reaches: its class first, then the superclass,
@@ -95,6 +107,16 @@ impl<'a> Members<'a> {
     }
 }
 
+/// Whether class records have the last field first, as those of HotSpot have in JDK 17 and earlier.
+/// The JDK declares `value` of java.lang.String before `hash`.
+fn is_reversed(classes: &ClassTable<'_>, strings: &Strings<'_>) -> bool {
+    let class = classes.named("java.lang.String", strings).and_then(|index| classes.get(index));
+    let field = |name: &[u8]| {
+        class.and_then(|of| of.dump.fields.iter().position(|own| strings.text(own.name) == name))
+    };
+    matches!((field(b"value"), field(b"hash")), (Some(value), Some(hash)) if value > hash)
+}
+
 impl ObjectValues for Members<'_> {
     fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         self.contents.value(heap, object)
@@ -108,7 +130,7 @@ impl ObjectValues for Members<'_> {
         let Ids::Addresses(addresses) = &heap.ids else { return };
         match self.contents.record(object) {
             Some(HeapRec::Object(Object::Instance(instance))) => {
-                for slot in self.slots(&instance) {
+                for slot in self.declared(&instance) {
                     let (name, value) =
                         (String::from_utf8_lossy(slot.name), self.stored(&slot, addresses));
                     let class = self.class_name(heap, slot.class);

@@ -62,12 +62,14 @@
 //! * [`profile`]: files with sums of samples instead of a heap;
 //! * [`mod@load`]: the heap, with the help of `scan` (the first pass), `rows` (the others), [`layout`], [`naming`],
 //!   [`threads`], [`values`] and `members` (fields and elements);
+//! * `direct`: the memory of direct buffers;
 //! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours`
 //!   (distances) and `inference`.
 
 mod annotate;
 mod class_cache;
 pub mod classes;
+mod direct;
 mod fields;
 pub mod header;
 mod hidden;
@@ -84,6 +86,7 @@ mod omitted;
 pub mod primitives;
 pub mod profile;
 pub mod records;
+mod roles;
 pub mod roots;
 mod rows;
 mod scan;
@@ -111,9 +114,10 @@ pub(super) fn origin(bytes: &[u8]) -> Provenance {
     Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
 }
 
-use crate::input::format::Format;
+use crate::input::Format;
 use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, ProfileReader, Readers};
+use crate::input::spec::{FormatSpec, HeapReader, Identity, ProfileReader, Readers};
+use roles::ROLES;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -124,12 +128,19 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["hprof"],
     magics: &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"],
     begins_otherwise: |_| false,
+    origin,
     record_names: &[records::Body::NAMES, HEAP_RECORD_NAMES],
     info,
     check,
     readers: Readers::Both {
-        heap: HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None },
-        profile: ProfileReader { load: load_profile, has_order: false, load_in_parts: None },
+        heap: HeapReader {
+            load,
+            histogram,
+            least_bytes: (4, 1),
+            roles: ROLES,
+            identity: Identity::Nothing,
+        },
+        profile: ProfileReader { load: load_profile, has_order: false },
         kind,
     },
 };

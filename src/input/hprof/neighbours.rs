@@ -5,8 +5,11 @@
 //! one pass, with memory that does not grow with the heap:
 //!
 //! * **The order of the file.** Most collectors let the dumper walk their regions by address, so
-//!   that the next record is the next object. Classes stand elsewhere in the file, which makes some
-//!   distances too large and none too small.
+//!   that the next record is the next object, unless a class object is in between: their records
+//!   are elsewhere in the file. So all addresses of classes are kept, as are those of the first
+//!   instances of each class. Class objects then shorten the distances of a class with few
+//!   instances, of which each one counts. In a dump in the order of the graph, the next record is
+//!   some object: distances are upper bounds, but never evidence of a size.
 //! * **A sample of pages.** All objects and classes of some pages are kept and sorted at the end,
 //!   for dumps in the order of the graph (ZGC) and for classes. The sample is the whole heap until
 //!   there are more than [`SAMPLE`] objects; then half of the pages go, and again. Which ones
@@ -26,15 +29,17 @@ const SMALL_SAMPLE: usize = 1 << 16;
 const PAGE: u32 = 14;
 /// Pages without objects that may stand between neighbours.
 const EMPTY_PAGES: u64 = 64;
+/// Instances of each class whose addresses are kept.
+const KEPT: u32 = 8;
 
 /// The known distances from the objects of a class to the next objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Distance {
     /// The smallest one, in bytes.
     pub least: u64,
-    /// The number of times it was that one.
+    /// The number of neighbours at that distance.
     pub times: u32,
-    /// The number of all.
+    /// The number of all neighbours.
     pub pairs: u32,
 }
 
@@ -49,6 +54,11 @@ impl Distance {
         } else if distance == self.least {
             self.times = self.times.saturating_add(1);
         }
+    }
+
+    /// The same bound on the size, without neighbours that prove it.
+    fn as_bound(self) -> Self {
+        Self { times: 0, pairs: 0, ..self }
     }
 
     /// Takes what another look at the same heap saw, which may be the same pairs.
@@ -105,15 +115,22 @@ struct Distances {
     arrays: Arrays,
     /// Positions of classes, with the distance from their object to the next one.
     mirrors: Vec<(u32, u64)>,
+    /// Addresses of the first [`KEPT`] instances of each class, with the row of the class.
+    first: Vec<(u64, u32)>,
 }
 
 impl Distances {
+    /// Takes an object and the address of the next one.
     #[inline]
-    fn see(&mut self, what: &What, distance: u64) {
+    fn see(&mut self, what: &What, id: u64, next: u64) {
+        let distance = next.saturating_sub(id);
         match *what {
             What::Instance(row) => {
                 if let Some(class) = self.classes.get_mut(row as usize) {
                     class.see(distance);
+                    if class.pairs <= KEPT {
+                        self.first.push((id, row));
+                    }
                 }
             }
             What::References(count) => {
@@ -129,6 +146,19 @@ impl Distances {
             }
             What::Class(position) => self.mirrors.push((position, distance)),
             What::Other => {}
+        }
+    }
+
+    /// Shortens the distances of the first instances to class objects after them.
+    fn see_class_objects(&mut self, class_objects: &[u64]) {
+        for (id, row) in &self.first {
+            let next = class_objects.partition_point(|object| object <= id);
+            if let (Some(next), Some(class)) =
+                (class_objects.get(next), self.classes.get_mut(*row as usize))
+                && next.saturating_sub(*id) < class.least
+            {
+                (class.least, class.times) = (next.saturating_sub(*id), 1);
+            }
         }
     }
 }
@@ -149,6 +179,8 @@ pub(super) struct Watch {
     /// Objects whose address is below that of the object before, or equal to it.
     descents: u64,
     sample: Vec<(u64, What)>,
+    /// The addresses of all class objects.
+    class_objects: Vec<u64>,
     /// The largest hash of a page in the sample.
     limit: u64,
 }
@@ -165,6 +197,7 @@ impl Default for Watch {
             objects: 0,
             descents: 0,
             sample: Vec::new(),
+            class_objects: Vec::new(),
             limit: u64::MAX,
         }
     }
@@ -194,7 +227,7 @@ impl Watch {
         };
         if let Some(before) = self.last_id {
             match before < id {
-                true => self.distances.see(&self.last, id.saturating_sub(before)),
+                true => self.distances.see(&self.last, before, id),
                 false => self.descents = self.descents.saturating_add(1),
             }
         }
@@ -205,6 +238,7 @@ impl Watch {
 
     /// Takes a class, by its position.
     pub(super) fn class(&mut self, id: u64, position: usize) {
+        self.class_objects.push(id);
         self.add(id, u32::try_from(position).map_or(What::Other, What::Class));
     }
 
@@ -219,7 +253,7 @@ impl Watch {
 
     fn keep(&mut self, id: u64, what: What) {
         self.sample.push((id, what));
-        let room = if self.descents < self.objects / 64 { SMALL_SAMPLE } else { SAMPLE };
+        let room = if self.is_nearly_ascending() { SMALL_SAMPLE } else { SAMPLE };
         while self.sample.len() >= room && self.limit > 0 {
             self.limit /= 2;
             let limit = self.limit;
@@ -243,6 +277,11 @@ impl Watch {
         self.descents == 0
     }
 
+    /// Whether the next record of the file is that of the next object, with few exceptions.
+    fn is_nearly_ascending(&self) -> bool {
+        self.descents < self.objects / 64
+    }
+
     /// The observations.
     pub(super) fn finish(mut self) -> Neighbours {
         // Sorting is next to nothing where the file is in the order of addresses.
@@ -253,11 +292,19 @@ impl Watch {
         };
         for ((before, what), (id, _)) in self.sample.iter().zip(self.sample.iter().skip(1)) {
             if before < id && self.holds_all(before >> PAGE, id >> PAGE) {
-                sampled.see(what, id.saturating_sub(*before));
+                sampled.see(what, *before, *id);
             }
         }
+        self.class_objects.sort_unstable();
+        self.distances.see_class_objects(&self.class_objects);
+        let are_neighbours = self.is_nearly_ascending();
         let Distances { mut classes, mut arrays, .. } = self.distances;
-        classes.iter_mut().zip(&sampled.classes).for_each(|(class, sampled)| class.merge(*sampled));
+        for (class, sampled) in classes.iter_mut().zip(&sampled.classes) {
+            if !are_neighbours {
+                *class = class.as_bound();
+            }
+            class.merge(*sampled);
+        }
         arrays.merge(sampled.arrays);
         Neighbours {
             rows: self.rows,
@@ -301,7 +348,7 @@ impl Neighbours {
     /// The distance from objects of a class, by its id.
     pub(super) fn distance(&self, class: u64) -> Option<Distance> {
         let distance = self.classes.get(*self.rows.get(&class)? as usize)?;
-        (distance.pairs > 0).then_some(*distance)
+        (*distance != Distance::NONE).then_some(*distance)
     }
 
     /// The greatest power of two that divides all addresses; HotSpot takes 8 to 256 for the

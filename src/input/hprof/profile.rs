@@ -6,15 +6,16 @@
 //! as the thread's groups.
 
 use super::header::Header;
-use super::naming::{Strings, class_name};
+use super::naming::Strings;
 use super::records::{Body, Rec, Records};
 use super::statistics::{AllocSites, CpuSamples};
 use super::symbols::{Frame, StartThread, Trace};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::format::Kind;
+use crate::input::Kind;
 use crate::input::frames::{kind_of_file, raw_thread_id};
 use crate::input::load::{LoadedProfile, MemoryLimit, ProfileOptions};
+use crate::java::class_name;
 use crate::model::names::Names;
 use crate::model::profile::{
     FrameId, FrameKind, Mode, ProfileBuilder, ProfileFrame, StackId, ThreadId, Values,

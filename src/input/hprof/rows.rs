@@ -1,11 +1,12 @@
 //! The objects of a file as rows, in the order of their ids.
 
 use super::class_cache::ClassCache;
+use super::direct::DirectBuffer;
 use super::objects::Object;
 use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::Scan;
-use super::sizes::{Rule, words};
+use super::sizes::{Rule, positive_int};
 use super::types::Types;
 use crate::bytes::Cursor;
 use crate::input::read::Progress;
@@ -36,6 +37,7 @@ pub(super) struct Shape {
     size: u64,
     /// Where the words of a StackChunk's stack stand among the values.
     words: Option<usize>,
+    direct: Option<DirectBuffer>,
     /// Bytes of all fields.
     data: u64,
     broken: bool,
@@ -207,8 +209,13 @@ impl<'a> Rows<'_, 'a> {
             self.find_shape(index);
         }
         let Some(Some(shape)) = self.shapes.get_mut(index) else { return };
-        let stack = shape.words.map_or(0, |at| self.scan.sizes.rule.stack(words(values, at)));
-        self.builder.add_object(shape.type_id, shape.size.saturating_add(stack));
+        let stack =
+            shape.words.map_or(0, |at| self.scan.sizes.rule.stack(positive_int(values, at)));
+        let object = self.builder.add_object(shape.type_id, shape.size.saturating_add(stack));
+        match shape.direct.map_or(0, |direct| direct.bytes(values, self.scan.ids)) {
+            0 => {}
+            bytes => self.builder.add_external(object, bytes),
+        }
         if let Some(class) = shape.held {
             self.builder.add_reference(class, self.class_label, false);
         }
@@ -237,6 +244,7 @@ impl<'a> Rows<'_, 'a> {
             held: self.held_classes.get(index).copied().flatten(),
             size: class.size,
             words: class.words,
+            direct: self.scan.direct_buffer(class.dump.id),
             data: class.data,
             broken: class.broken,
             fields: None,

@@ -1,9 +1,10 @@
 //! The first pass of loading: everything but the contents of objects.
 
+use super::direct::DirectBuffer;
 use super::hidden::{hidden, is};
 use super::inference::{self, Found};
 use super::layout::{Class, ClassTable};
-use super::naming::{Strings, class_name};
+use super::naming::Strings;
 use super::neighbours::{Neighbours, Watch};
 use super::objects::Object;
 use super::primitives::{IdSize, Value};
@@ -16,7 +17,7 @@ use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
 use crate::input::load::LayoutChoice;
 use crate::input::read::Progress;
-use crate::java::{CLASS, FieldType};
+use crate::java::{CLASS, FieldType, class_name};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::heap::RootKind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -259,6 +260,12 @@ impl<'a> Scan<'a> {
             &self.strings,
             self.ids,
         )
+    }
+
+    /// The fields of a class that tell the memory of direct buffers. `None` for other classes.
+    pub(super) fn direct_buffer(&self, class: u64) -> Option<DirectBuffer> {
+        DirectBuffer::of(class, &self.classes, &self.names, &self.strings, self.ids)
+            .filter(|_| !self.ours)
     }
 
     /// Returns the lines that `-v` prints.

@@ -182,13 +182,10 @@ impl Rule {
     }
 }
 
-/// The words of a StackChunk's stack, which its field at this offset has.
-pub(super) fn words(values: &[u8], offset: usize) -> u64 {
-    let words = values
-        .get(offset..)
-        .and_then(|rest| rest.first_chunk())
-        .map_or(0, |words| i32::from_be_bytes(*words));
-    u64::try_from(words).unwrap_or(0)
+/// The int field of an instance at this offset among its values; 0 if it is negative or missing.
+pub(super) fn positive_int(values: &[u8], offset: usize) -> u64 {
+    let bytes = values.get(offset..).and_then(|rest| rest.first_chunk());
+    bytes.and_then(|bytes| i32::from_be_bytes(*bytes).try_into().ok()).unwrap_or(0)
 }
 
 /// Rounds up to a power of two.

@@ -1,8 +1,9 @@
 //! The summary of a file for `info`.
 
+use super::direct::DirectBuffer;
 use super::inference;
 use super::layout::ClassTable;
-use super::naming::{Strings, class_name};
+use super::naming::Strings;
 use super::neighbours::Watch;
 use super::objects::Object;
 use super::omitted::OmittedElements;
@@ -12,7 +13,7 @@ use super::roots::{ROOT_TAGS, Root};
 use super::sizes::Rule;
 use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
-use crate::input::format::Kind;
+use crate::input::Kind;
 use crate::input::info::{
     self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, InfoWarning, RootCount,
     SnapshotInfo,
@@ -20,7 +21,7 @@ use crate::input::info::{
 use crate::input::load::LayoutChoice;
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
-use crate::java::{FieldType, PRIMITIVES};
+use crate::java::{FieldType, PRIMITIVES, class_name};
 use crate::model::fields::Record;
 use crate::model::heap::{LoadWarning, WarningKind};
 use rustc_hash::FxHashMap;
@@ -65,6 +66,14 @@ fn info_of_profile(
     Ok(info)
 }
 
+/// The objects of a class, by its id.
+#[derive(Debug)]
+struct OfClass {
+    class: u64,
+    count: Count,
+    direct: Option<DirectBuffer>,
+}
+
 /// Objects of one class, and bytes of their fields or elements.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
@@ -103,7 +112,9 @@ struct Totals<'a> {
     watch: Watch,
     omitted: OmittedElements<'a>,
     /// By the row of the watch.
-    by_class: Vec<(u64, Count)>,
+    by_class: Vec<OfClass>,
+    /// Bytes that direct buffers have allocated.
+    external: u64,
     by_element: [Count; PRIMITIVES.len()],
 }
 
@@ -171,12 +182,18 @@ impl<'a> Totals<'a> {
             Object::Instance(instance) => {
                 self.instances += 1;
                 self.virtual_threads.see(instance);
-                self.count(row, instance.class, instance.values.len());
+                self.count(row, instance.class, instance.values.len(), ids);
+                if let Some(OfClass { direct: Some(direct), .. }) =
+                    row.and_then(|row| self.by_class.get(row))
+                {
+                    let bytes = direct.bytes(instance.values, ids);
+                    self.external = self.external.saturating_add(bytes);
+                }
             }
             Object::ObjectArray(array) => {
                 self.object_arrays += 1;
                 self.elements += u64::from(array.count);
-                self.count(row, array.class, array.elements.len());
+                self.count(row, array.class, array.elements.len(), ids);
             }
             Object::PrimitiveArray(array) => {
                 let bytes = array.size(ids);
@@ -189,13 +206,14 @@ impl<'a> Totals<'a> {
     }
 
     #[inline]
-    fn count(&mut self, row: Option<usize>, class: u64, bytes: usize) {
+    fn count(&mut self, row: Option<usize>, class: u64, bytes: usize, ids: IdSize) {
         let Some(row) = row else { return };
         if row >= self.by_class.len() {
-            self.by_class.push((class, Count::default()));
+            let direct = DirectBuffer::of(class, &self.table, &self.names, &self.strings, ids);
+            self.by_class.push(OfClass { class, count: Count::default(), direct });
         }
-        if let Some((_, count)) = self.by_class.get_mut(row) {
-            count.add(bytes as u64);
+        if let Some(of) = self.by_class.get_mut(row) {
+            of.count.add(bytes as u64);
         }
     }
 
@@ -249,6 +267,8 @@ impl<'a> Totals<'a> {
             Some(_) if damage.is_none() => std::mem::take(&mut self.omitted).count(header.id_size),
             _ => None,
         };
+        // In files of dumptool, arrays have the bytes outside the original heap.
+        let ours = self.table.named("dumptool.Info", &self.strings).is_some();
         let lack_stacks = self.virtual_threads.lack_stacks(&self.thread_roots);
         for (kind, count) in [
             (WarningKind::OmittedElements, omitted.unwrap_or(0)),
@@ -269,7 +289,7 @@ impl<'a> Totals<'a> {
                 roots: Some(roots.iter().map(|root| root.count).sum()),
                 types: Some(self.classes.0),
                 shallow_bytes: None,
-                external_bytes: Some(0),
+                external_bytes: Some(if ours { 0 } else { self.external }),
                 time_us: None,
                 details: info::FormatDetails::Hprof(Box::new(HprofDetails {
                     id_size: header.id_size.bytes() as u8,
@@ -296,9 +316,9 @@ impl<'a> Totals<'a> {
     /// Elements of arrays, and fields of instances. The table has been resolved.
     fn reference_slots(&self) -> u64 {
         let fields = self.table.reference_fields();
-        let of_class = |(class, count): &(u64, Count)| {
-            let row = self.table.index(*class)?;
-            Some(fields.get(row)?.saturating_mul(count.objects.0))
+        let of_class = |of: &OfClass| {
+            let row = self.table.index(of.class)?;
+            Some(fields.get(row)?.saturating_mul(of.count.objects.0))
         };
         self.by_class.iter().filter_map(of_class).fold(self.elements.0, u64::saturating_add)
     }
@@ -322,7 +342,7 @@ impl<'a> Totals<'a> {
     }
 
     fn top_classes(&self) -> Vec<HprofTopClass> {
-        let classes = self.by_class.iter().map(|(class, count)| (Err(*class), *count));
+        let classes = self.by_class.iter().map(|of| (Err(of.class), of.count));
         let arrays = PRIMITIVES
             .into_iter()
             .zip(self.by_element)

@@ -1,12 +1,12 @@
 //! Threads with their frames, and the roots that belong to them.
 
-use super::naming::{MAX_NAME, class_name};
+use super::naming::MAX_NAME;
 use super::scan::Scan;
 use super::sizes::Rule;
 use super::symbols::Trace;
 use super::thread_states::States;
 use super::values::Contents;
-use crate::java::FieldType;
+use crate::java::{FieldType, class_name};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
@@ -70,7 +70,7 @@ pub(super) fn add(
             _ => Label::NONE,
         };
         let thread = thread.map(|(_, thread)| thread.row);
-        builder.add_root(Root { object, kind: tag.kind, group, label, frame, thread });
+        builder.add_root(Root { label, frame, thread, ..Root::new(object, tag.kind, group) });
     }
     for class in scan.classes.iter().filter(|class| scan.is_boot_array(class)) {
         let Some(object) = addresses.at(class.dump.id) else { continue };
@@ -161,6 +161,12 @@ fn add_threads(
         let trace = scan.traces.get(&thread.trace).filter(|trace| used.insert(trace.serial));
         let frames = trace.map(|trace| stack(trace, scan, builder.names())).unwrap_or_default();
         let first = builder.add_thread(&name, id.unwrap_or(thread.serial.into()), object, &frames);
+        let innermost = frames.first().map(|frame| builder.names().text(frame.function));
+        // The JVM adds this frame to the thread for whose allocation it wrote the dump.
+        let state = match innermost {
+            Some("java.lang.OutOfMemoryError.<init>") => Some("RUNNABLE (OutOfMemoryError)"),
+            _ => state,
+        };
         let state = state.map_or(Names::EMPTY, |state| builder.names().intern(state));
         let threads = &mut builder.heap().threads;
         threads.iter_mut().next_back().into_iter().for_each(|thread| thread.state = state);

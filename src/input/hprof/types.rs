@@ -1,9 +1,8 @@
 //! The types of the heap of a file.
 
-use super::naming::class_name;
 use super::scan::Scan;
 use super::values::kind;
-use crate::java::{FieldType, PRIMITIVES, package_of};
+use crate::java::{FieldType, PRIMITIVES, class_name, package_of};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{TypeId, TypeKind};
 

@@ -1,5 +1,7 @@
 //! `info` for Dart snapshots only.
 
+use super::SnapshotInfo;
+use super::facts::{Amount, Phrase, Summary, list, phrase};
 use serde::Serialize;
 
 /// The names of the kinds of data, by tag.
@@ -45,6 +47,58 @@ pub struct DartDetails {
     pub trailing_zero_bytes: u64,
     /// The classes with the most bytes, largest first.
     pub top_classes: Vec<DartTopClass>,
+}
+
+impl DartDetails {
+    pub(super) fn summarize(&self, snapshot: &SnapshotInfo, to: &mut Summary) {
+        to.head(format!("isolate {}", self.name));
+        if let Some(generation) = self.vm_generation {
+            to.head(format!("Dart {generation}"));
+        }
+        if let Some(bytes) = self.word_size {
+            to.head(format!("{}-bit", u64::from(bytes).saturating_mul(8)));
+        }
+        if self.devtools_export {
+            to.head("exported by DevTools");
+        }
+        let count = |number: Option<u64>| Amount::Count(number.unwrap_or(0));
+        let sizes = phrase![
+            Amount::Bytes(snapshot.shallow_bytes.unwrap_or(0)),
+            ", ",
+            Amount::Count(self.zero_size_objects),
+            " of size 0",
+        ];
+        to.fact("objects", count(snapshot.objects), sizes);
+        let zero = phrase![Amount::Count(self.zero_references), " to no object"];
+        to.fact("references", count(snapshot.references), zero);
+        let isolates =
+            self.isolates.map(|isolates| Amount::Counted(isolates, "isolate", "isolates"));
+        to.fact("roots", count(snapshot.roots), isolates.into_iter().collect());
+        let holes = phrase![Amount::Counted(self.class_holes, "unused id", "unused ids")];
+        to.fact("classes", Amount::Count(self.classes), holes);
+        let properties = self.external_properties;
+        let external =
+            phrase!["in ", Amount::Counted(properties, "object property", "object properties")];
+        to.fact("external", Amount::Bytes(snapshot.external_bytes.unwrap_or(0)), external);
+        let [.., latin1, utf16, _, _] = self.by_tag.0;
+        let truncated = phrase![
+            Amount::Count(self.truncated_strings),
+            " truncated to 128 characters by the VM"
+        ];
+        to.fact("strings", Amount::Count(latin1.saturating_add(utf16)), truncated);
+        let capacity =
+            phrase!["of ", Amount::Bytes(self.header.capacity), " capacity, as counted by the VM"];
+        to.fact("heap", Amount::Bytes(self.header.shallow_size), capacity);
+        let biggest: Phrase = list(
+            self.top_classes
+                .iter()
+                .take(3)
+                .map(|class| phrase![format!("{} ", class.name), Amount::Bytes(class.bytes)]),
+        );
+        if !biggest.is_empty() {
+            to.remark("biggest", biggest);
+        }
+    }
 }
 
 /// Totals in the header.

@@ -1,5 +1,7 @@
 //! `info` for Go dumps only.
 
+use super::SnapshotInfo;
+use super::facts::{Amount, Phrase, Summary, list, phrase};
 use crate::model::heap::TypeSource;
 use serde::{Serialize, Serializer};
 
@@ -60,9 +62,99 @@ pub struct GoDetails {
     pub alloc_samples: u64,
 }
 
+impl GoDetails {
+    pub(super) fn summarize(&self, snapshot: &SnapshotInfo, to: &mut Summary) {
+        let runtime = [self.go_version.as_deref(), self.arch.as_deref()];
+        let runtime = runtime.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        if !runtime.is_empty() {
+            to.head(runtime);
+        }
+        if let (Some(pointer_size), Some(big_endian)) = (self.pointer_size, self.big_endian) {
+            let order = if big_endian { "big-endian" } else { "little-endian" };
+            to.head(format!("{}-bit {order}", pointer_size.saturating_mul(8)));
+        }
+        self.summarize_objects(snapshot, to);
+        self.summarize_roots(to);
+        let headers = match self.malloc_headers {
+            0 => Phrase::new(),
+            headers => {
+                phrase![Amount::Counted(headers, "object", "objects"), " with a type address"]
+            }
+        };
+        to.fact("types", Amount::Count(snapshot.types.unwrap_or(0)), headers);
+        if let Some(program) = &self.types_from_exe {
+            program.summarize(to);
+        }
+        if let Some(memstats) = &self.memstats {
+            memstats.summarize(to);
+        }
+    }
+
+    fn summarize_objects(&self, snapshot: &SnapshotInfo, to: &mut Summary) {
+        let identity = match (self.heap_objects_matches, self.heap_alloc_matches) {
+            (Some(true), Some(true)) => "  = the runtime's HeapObjects and HeapAlloc",
+            (Some(_), Some(_)) => "  differs from the runtime's HeapObjects and HeapAlloc",
+            _ => "",
+        };
+        let bytes = Amount::Bytes(snapshot.shallow_bytes.unwrap_or(0));
+        to.fact("objects", Amount::Count(snapshot.objects.unwrap_or(0)), phrase![bytes, identity]);
+        if self.phantom_objects > 0 {
+            let why = phrase![
+                "phantom records, ",
+                Amount::Bytes(self.phantom_bytes),
+                " (bug in the heap dump writer of Go 1.22 and later)",
+            ];
+            to.fact("dropped", Amount::Count(self.phantom_objects), why);
+        }
+    }
+
+    fn summarize_roots(&self, to: &mut Summary) {
+        let frames = phrase![Amount::Counted(self.stack_frames, "frame", "frames")];
+        let reasons = self.goroutines.wait_reasons.iter().take(3);
+        let reasons =
+            reasons.map(|reason| phrase![Amount::Count(reason.count), format!(" {}", reason.name)]);
+        let doing = list([frames].into_iter().chain(reasons));
+        to.fact("goroutines", Amount::Count(self.goroutines.count), doing);
+        let Segments { data, bss } = &self.segments;
+        let bytes = data.bytes.saturating_add(bss.bytes);
+        if bytes > 0 {
+            let fields = data.pointer_fields.saturating_add(bss.pointer_fields);
+            let parts = phrase![
+                "data ",
+                Amount::Bytes(data.bytes),
+                ", bss ",
+                Amount::Bytes(bss.bytes),
+                ", ",
+                Amount::Counted(fields, "pointer field", "pointer fields"),
+            ];
+            to.fact("globals", Amount::Bytes(bytes), parts);
+        }
+        if self.finalizers.saturating_add(self.queued_finalizers) > 0 {
+            let queued = phrase![Amount::Count(self.queued_finalizers), " queued"];
+            to.fact("finalizers", Amount::Count(self.finalizers), queued);
+        }
+    }
+}
+
 /// Names with numbers, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoMemstats(pub Vec<(&'static str, u64)>);
+
+impl GoMemstats {
+    fn summarize(&self, to: &mut Summary) {
+        let of = |name: &str| {
+            self.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value)
+        };
+        // GOGC=off sets the goal so high that it is never reached.
+        let next = match of("NextGC") {
+            goal if goal >= 1 << 60 => phrase!["GC off"],
+            goal => phrase!["next GC at ", Amount::Bytes(goal)],
+        };
+        let system = phrase!["in use of ", Amount::Bytes(of("HeapSys")), " from the system"];
+        let collections = phrase![Amount::Counted(of("NumGC"), "collection", "collections")];
+        to.fact("heap", Amount::Bytes(of("HeapInuse")), list([system, next, collections]));
+    }
+}
 
 impl Serialize for GoMemstats {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -157,6 +249,47 @@ pub struct TypesFromExecutable {
     pub rejected: u64,
     /// Values of less than 16 bytes without pointers, which share objects: their number by type.
     pub tiny_values: std::collections::BTreeMap<String, u64>,
+}
+
+impl TypesFromExecutable {
+    fn summarize(&self, to: &mut Summary) {
+        let named = |counts: &TypeSourceCounts| {
+            let all = counts.named.saturating_add(counts.unnamed).max(1);
+            Amount::Share(counts.named as f64 / all as f64)
+        };
+        let kinds = [
+            (self.objects.exact, " exact"),
+            (self.objects.array, " arrays"),
+            (self.objects.partial, " in part"),
+            (self.objects.guess, " guessed"),
+        ];
+        let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
+        let kinds = list(kinds.map(|(count, what)| phrase![Amount::Count(count), what]));
+        let mut what = phrase!["of live objects, ", named(&self.bytes), " of bytes named"];
+        if !kinds.is_empty() {
+            what.push(" (".into());
+            what.extend(kinds);
+            what.push(")".into());
+        }
+        to.fact("named", named(&self.objects), what);
+        let parts = [
+            phrase![Amount::Counted(self.functions, "function", "functions")],
+            phrase![Amount::Counted(self.descriptors, "type descriptor", "type descriptors")],
+            phrase![format!("module data by {}", self.module_data)],
+            phrase![if self.dwarf { "DWARF" } else { "no DWARF" }],
+        ];
+        to.remark("executable", list(parts));
+        to.remark("", phrase![format!("agrees in {}", self.checks.join(", "))]);
+        if self.conflicts.saturating_add(self.rejected) > 0 {
+            let doubts = phrase![
+                Amount::Counted(self.conflicts, "contradictory type", "contradictory types"),
+                ", ",
+                Amount::Count(self.rejected),
+                " rejected",
+            ];
+            to.remark("", doubts);
+        }
+    }
 }
 
 /// A number of objects or bytes by how their types were found.

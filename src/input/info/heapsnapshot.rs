@@ -1,5 +1,7 @@
 //! The parts of the `info` summary that only V8 heap snapshots have.
 
+use super::SnapshotInfo;
+use super::facts::{Amount, Phrase, Summary, phrase};
 use serde::{Serialize, Serializer};
 
 /// Details of a snapshot. Sizes are in bytes.
@@ -19,6 +21,24 @@ pub struct HeapsnapshotDetails {
     pub by_node_type: CountsByName,
     /// Edges by type, in the order of the file's list of types.
     pub by_edge_type: CountsByName,
+}
+
+impl HeapsnapshotDetails {
+    pub(super) fn summarize(&self, snapshot: &SnapshotInfo, to: &mut Summary) {
+        let objects = Amount::Count(snapshot.objects.unwrap_or(0));
+        to.fact("objects", objects, self.by_node_type.most());
+        to.fact("size", Amount::Bytes(snapshot.shallow_bytes.unwrap_or(0)), Phrase::new());
+        if let Some(bytes) = self.extra_native_bytes.filter(|bytes| *bytes > 0) {
+            to.fact("native", Amount::Bytes(bytes), phrase!["outside of all objects"]);
+        }
+        to.fact("references", Amount::Count(self.edges), self.by_edge_type.most());
+        to.fact("strings", Amount::Count(self.strings), Phrase::new());
+        if self.detached > 0 {
+            let why =
+                "marked as detached, like DOM nodes outside of their document (top --detached)";
+            to.fact("detached", Amount::Count(self.detached), phrase![why]);
+        }
+    }
 }
 
 /// Counts by names of the file.

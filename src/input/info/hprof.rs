@@ -1,5 +1,7 @@
 //! `info` for hprof files only.
 
+use super::facts::{Amount, Summary, numbers, phrase};
+use super::{Info, SnapshotInfo};
 use serde::Serialize;
 
 /// Details of a file. Sizes are in bytes.
@@ -35,6 +37,41 @@ pub struct HprofDetails {
     pub top_classes: Vec<HprofTopClass>,
 }
 
+impl HprofDetails {
+    pub(super) fn summarize(&self, info: &Info, snapshot: &SnapshotInfo, to: &mut Summary) {
+        to.head(format!("{}-byte ids", self.id_size));
+        let kinds = [
+            ("instances", self.instances),
+            ("object arrays", self.object_arrays),
+            ("primitive arrays", self.primitive_arrays),
+        ];
+        to.fact("objects", Amount::Count(snapshot.objects.unwrap_or(0)), numbers(kinds));
+        let mut roots: Vec<_> = self
+            .roots
+            .iter()
+            .map(|root| (root.kind.trim_start_matches("root_"), root.count))
+            .collect();
+        roots.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+        roots.truncate(4);
+        to.fact("roots", Amount::Count(snapshot.roots.unwrap_or(0)), numbers(roots));
+        let strings = phrase![Amount::Count(self.strings), " strings"];
+        to.fact("classes", Amount::Count(self.classes), strings);
+        let frames = phrase![Amount::Counted(info.records.count("frame"), "frame", "frames")];
+        to.fact("threads", Amount::Count(self.threads), frames);
+        if let Some(bytes) = snapshot.external_bytes.filter(|bytes| *bytes > 0) {
+            to.fact("external", Amount::Bytes(bytes), phrase!["allocated by direct buffers"]);
+        }
+        if let Some(layout) = &self.layout {
+            layout.summarize(to);
+        }
+        let most = self.top_classes.iter().take(3).map(|class| (class.name.as_str(), class.count));
+        let most = numbers(most);
+        if !most.is_empty() {
+            to.remark("frequent", most);
+        }
+    }
+}
+
 /// The layout of objects in memory. All numbers but the counts are bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HprofLayout {
@@ -55,6 +92,28 @@ pub struct HprofLayout {
     pub pairs: Option<u64>,
     /// Classes whose size is that distance, and not what HotSpot's rules give.
     pub measured_classes: u64,
+}
+
+impl HprofLayout {
+    fn summarize(&self, to: &mut Summary) {
+        let Self { references, header, array_header, alignment, .. } = self;
+        let mut phrase = phrase![format!(
+            "references {references}, header {header}, arrays {array_header}, alignment {alignment} ("
+        )];
+        match self.pairs {
+            Some(pairs) => phrase.extend([
+                "inferred from ".into(),
+                Amount::Counted(pairs, "pair of neighbors", "pairs of neighbors"),
+            ]),
+            None => phrase.push("default".into()),
+        }
+        if self.measured_classes > 0 {
+            let measured = Amount::Counted(self.measured_classes, "class", "classes");
+            phrase.extend(["; ".into(), measured, " measured".into()]);
+        }
+        phrase.push(")".into());
+        to.remark("layout", phrase);
+    }
 }
 
 /// The number of roots of a kind.

@@ -1,5 +1,7 @@
 //! `info` for MoarVM's snapshots only.
 
+use super::facts::{Amount, Summary, phrase};
+use super::{Info, SnapshotInfo};
 use serde::Serialize;
 
 /// Details that only MoarVM's snapshots have. `None`: not in the file, or not readable.
@@ -61,4 +63,11 @@ pub struct BiggestType {
     pub bytes: u64,
     /// Number of objects of the type.
     pub count: Option<u64>,
+}
+
+pub(super) fn summarize(info: &Info, snapshots: &[SnapshotInfo], to: &mut Summary) {
+    if let Some(pid) = info.metadata.iter().find(|datum| datum.key == "pid") {
+        to.head(format!("pid {}", pid.value));
+    }
+    to.headline.push(phrase![Amount::Counted(snapshots.len() as u64, "snapshot", "snapshots")]);
 }

@@ -1,6 +1,7 @@
 //! The parts of the `info` summary that only Ruby heap dumps have.
 
-use super::CountsByName;
+use super::facts::{Amount, Phrase, Summary, phrase};
+use super::{CountsByName, SnapshotInfo};
 use serde::Serialize;
 
 /// Details of a dump.
@@ -16,4 +17,18 @@ pub struct RubyDetails {
     pub allocations_traced: u64,
     /// Lines that were skipped because they are not valid JSON.
     pub malformed_lines: u64,
+}
+
+impl RubyDetails {
+    pub(super) fn summarize(&self, snapshot: &SnapshotInfo, to: &mut Summary) {
+        let count = |number: Option<u64>| Amount::Count(number.unwrap_or(0));
+        to.fact("objects", count(snapshot.objects), self.by_type.most());
+        to.fact("size", Amount::Bytes(snapshot.shallow_bytes.unwrap_or(0)), Phrase::new());
+        to.fact("roots", count(snapshot.roots), self.roots.most());
+        to.fact("classes", count(snapshot.types), Phrase::new());
+        if self.allocations_traced > 0 {
+            let traced = phrase!["objects with an allocation site"];
+            to.fact("traced", Amount::Count(self.allocations_traced), traced);
+        }
+    }
 }

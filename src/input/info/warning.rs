@@ -71,16 +71,37 @@ pub enum InfoWarning {
         /// The number of all samples.
         all: u64,
     },
-    /// Locations without functions (pprof).
-    BareLocations(u64),
+    /// A library whose functions have no names.
+    Unnamed {
+        /// The path of the library. Empty for addresses outside of all libraries.
+        library: String,
+        /// The share of the metric that is in the library itself.
+        share: f64,
+        /// The name of the metric.
+        metric: String,
+    },
+    /// Samples that were not recorded because the buffer was full (perf).
+    LostSamples(u64),
+    /// Samples with bytes of the stack to unwind, which are not used (perf).
+    StackBytes(u64),
     /// References to functions, locations or strings that the file lacks (pprof).
     DanglingReferences(u64),
     /// Names that are not UTF-8 (pprof).
     InvalidNames(u64),
     /// Indented lines that are not frames (perf script).
     SkippedLines(u64),
+    /// Allocations were sampled once in this many bytes, and numbers are scaled (jemalloc,
+    /// gperftools).
+    Sampled(u64),
     /// Microseconds before the first sample (V8).
     TimeBeforeSamples(i64),
+}
+
+impl InfoWarning {
+    /// Returns `true` if sound dumps of the runtime usually give this warning.
+    pub fn is_usual(&self) -> bool {
+        matches!(self, Self::Load(warning) if warning.is_usual())
+    }
 }
 
 impl InfoWarning {
@@ -113,10 +134,7 @@ impl fmt::Display for InfoWarning {
             ),
             Self::MemstatsDiffer { found, expected } => {
                 let (count, bytes) = found;
-                f.write_str(match found.0 > expected.0 || found.1 > expected.1 {
-                    true => "more objects than in the memory statistics",
-                    false => "fewer objects than in the memory statistics, as if the dump was written before a collection ended",
-                })?;
+                f.write_str(if found.0 > expected.0 || found.1 > expected.1 { "more objects than in the memory statistics" } else { "fewer objects than in the memory statistics, as if the dump was written before a collection ended" })?;
                 write!(f, ": {count} ({bytes} bytes), not {} ({} bytes)", expected.0, expected.1)
             }
             Self::UnknownFlags(flags) => {
@@ -160,9 +178,22 @@ impl fmt::Display for InfoWarning {
             Self::InvalidSamples { bad, all } => {
                 write!(f, "Austin could not unwind {bad} of {all} samples properly")
             }
-            Self::BareLocations(count) => write!(
+            Self::Unnamed { library, share, metric } => {
+                let percent = share * 100.0;
+                match library.as_str() {
+                    "" => write!(f, "{percent:.1} % of {metric} is outside of all programs and libraries"),
+                    library => write!(
+                        f,
+                        "{percent:.1} % of {metric} is in {library}, of which no symbols were found; --symbols PATH says where they are"
+                    ),
+                }
+            }
+            Self::LostSamples(count) => {
+                write!(f, "records that were lost because perf's buffer was full: {count}")
+            }
+            Self::StackBytes(count) => write!(
                 f,
-                "locations without functions, shown by their library or address: {count}"
+                "samples whose stack was recorded as bytes (--call-graph dwarf) and not unwound: {count}; --symbols PATH says where the programs are"
             ),
             Self::DanglingReferences(count) => write!(
                 f,
@@ -174,6 +205,10 @@ impl fmt::Display for InfoWarning {
             Self::SkippedLines(count) => {
                 write!(f, "indented lines that are not frames, which were skipped: {count}")
             }
+            Self::Sampled(rate) => write!(
+                f,
+                "one allocation in about {rate} bytes was sampled; numbers are scaled to all allocations (--raw-counts shows those of the samples)"
+            ),
             Self::TimeBeforeSamples(time) => {
                 write!(f, "{time} microseconds before the first sample belong to no function")
             }

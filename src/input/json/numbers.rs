@@ -40,9 +40,10 @@ impl<'a> Number<'a> {
     fn unsigned_from_float(&self) -> Result<u64> {
         let value = self.float()?;
         // 2⁶⁴ is the first float that does not fit; -0 does.
-        match (0.0..18_446_744_073_709_551_616.0).contains(&value) && value.fract() == 0.0 {
-            true => Ok(value as u64),
-            false => Err(self.not("a whole number from 0 to 18446744073709551615")),
+        if (0.0..18_446_744_073_709_551_616.0).contains(&value) && value.fract() == 0.0 {
+            Ok(value as u64)
+        } else {
+            Err(self.not("a whole number from 0 to 18446744073709551615"))
         }
     }
 
@@ -55,9 +56,10 @@ impl<'a> Number<'a> {
             return Ok(value);
         }
         let value = self.float()?;
-        match value.abs() < 9_223_372_036_854_775_808.0 && value.fract() == 0.0 {
-            true => Ok(value as i64),
-            false => Err(self.not("a whole number of 64 bits")),
+        if value.abs() < 9_223_372_036_854_775_808.0 && value.fract() == 0.0 {
+            Ok(value as i64)
+        } else {
+            Err(self.not("a whole number of 64 bits"))
         }
     }
 
@@ -97,9 +99,10 @@ impl<'a> Numbers<'a> {
     /// `offset` is the absolute offset of the first byte. If the array is `cut` off by the end of
     /// the input, its last number is left out, which may be cut too.
     pub fn new(bytes: &'a [u8], offset: u64, cut: bool) -> Self {
-        let whole = match cut {
-            true => bytes.get(..memchr::memrchr(b',', bytes).unwrap_or(0)).unwrap_or_default(),
-            false => bytes,
+        let whole = if cut {
+            bytes.get(..memchr::memrchr(b',', bytes).unwrap_or(0)).unwrap_or_default()
+        } else {
+            bytes
         };
         Self { bytes: whole, at: 0, base: offset, cut }
     }

@@ -3,14 +3,6 @@
 //! Nearly all of a file are references to frames, and the same run of them comes again and again.
 //! So a run is looked up as bytes, and only runs that were not met lately are taken apart. What a
 //! run means changes when one of its keys is defined again, which is rare: then all are forgotten.
-//!
-//! Where stacks hardly come again, looking for them is in vain: then a run that was not met lately
-//! becomes new stacks. That is found out part by part, so that only profiles that are loaded in
-//! parts have such stacks.
-//!
-//! Where stacks are to be forgotten now and then, those that the file can still refer to are put
-//! into the new tree: the last ones of all threads. Those of tasks are not, as only profiles with
-//! all samples keep them.
 
 mod frames;
 mod repeat;
@@ -20,42 +12,25 @@ use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
 use super::sample_state::SampleState;
 use crate::error::Result;
-use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
+use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
-    EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId,
-    StackTree, TaskChange, ThreadId,
+    FrameId, FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, StackTree,
+    TaskChange, ThreadId,
 };
 use frames::Frames;
 use repeat::Previous;
 use runs::{RunKey, Runs};
 use rustc_hash::FxHashMap;
-use std::ops::ControlFlow;
 
 /// Loads a profile.
 ///
 /// # Errors
 /// When the header cannot be read, or the profile takes more memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    load_in_parts(
-        bytes,
-        options,
-        Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) },
-    )
-}
-
-/// Loads a profile in parts, which end where a sample does.
-///
-/// # Errors
-/// As for [`load()`].
-pub fn load_in_parts(
-    bytes: &[u8],
-    options: ProfileOptions<'_>,
-    parts: Parts<'_>,
-) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();
-    let mut loader = Loader::new(options.keep_samples, parts);
+    let mut loader = Loader::new(options.keep_samples);
     let damage = damage(loader.read(&mut records, options))?;
     match &damage {
         // The sample that the damage is in is not complete: its frames and metrics may be missing.
@@ -65,13 +40,8 @@ pub fn load_in_parts(
     Ok(LoadedProfile { profile: loader.builder.finish(), damage: damage.or(version_error) })
 }
 
-struct Loader<'a, 'p> {
+struct Loader<'a> {
     builder: ProfileBuilder,
-    parts: Parts<'p>,
-    /// The part ends with the sample in which its stacks and their sums become more than this.
-    full: usize,
-    /// Samples of the parts before.
-    samples_before: u64,
     frames: Frames,
     threads: FxHashMap<(Varint, Option<Varint>, &'a [u8]), Place>,
     runs: Runs<'a>,
@@ -107,13 +77,10 @@ struct Task {
     stack: StackId,
 }
 
-impl<'a, 'p> Loader<'a, 'p> {
-    fn new(keep_samples: bool, parts: Parts<'p>) -> Self {
+impl<'a> Loader<'a> {
+    fn new(keep_samples: bool) -> Self {
         Self {
             builder: ProfileBuilder::new(keep_samples),
-            full: parts.size,
-            samples_before: 0,
-            parts,
             frames: Frames::default(),
             threads: FxHashMap::default(),
             runs: Runs::new(),
@@ -152,49 +119,8 @@ impl<'a, 'p> Loader<'a, 'p> {
                 if samples.is_multiple_of(4096) {
                     (options.progress)(offset);
                 }
-                if self.is_full() && self.end_part().is_break() {
-                    return Ok(());
-                }
             }
         }
-    }
-
-    fn is_full(&mut self) -> bool {
-        let profile = self.builder.profile();
-        profile.stacks.len().saturating_add(profile.aggregate.len()) > self.full
-    }
-
-    /// Gives away what came before the sample that has just begun, and forgets its stacks.
-    fn end_part(&mut self) -> ControlFlow<()> {
-        let previous = self.previous.frames(self.builder.stacks());
-        (self.parts.take)(self.builder.profile())?;
-        let size = if self.are_stacks_new() {
-            // It is of no use to know many of them, and what is made of them is done faster among
-            // few.
-            let size = self.parts.size / 16;
-            self.builder.forget_stacks(EqualStacks::MayRepeat);
-            self.runs = Runs::few(size);
-            size
-        } else {
-            self.builder.forget_stacks(EqualStacks::AreOne { room: self.parts.size });
-            self.runs = Runs::new();
-            self.parts.size
-        };
-        self.samples_before = self.builder.profile().total.samples();
-        self.previous.restore(&previous, &mut self.builder);
-        // What is done for each part again must not be more than what is new in it: the time would
-        // grow with the square of the file.
-        let Profile { stacks, threads, frames, .. } = self.builder.profile();
-        let anew = stacks.len().saturating_add(threads.len()).saturating_add(frames.len());
-        self.full = stacks.len().saturating_add(anew.max(size));
-        ControlFlow::Continue(())
-    }
-
-    /// Whether hardly a sample of the part had a stack that was there before in it.
-    fn are_stacks_new(&mut self) -> bool {
-        let profile = self.builder.profile();
-        let samples = profile.total.samples().wrapping_sub(self.samples_before);
-        profile.aggregate.len() as u64 > samples.saturating_sub(samples / 4)
     }
 
     #[inline]

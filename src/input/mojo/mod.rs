@@ -44,11 +44,12 @@ pub mod summary;
 pub mod symbols;
 
 pub use invariants::check;
-pub use load::{load, load_in_parts};
+pub use load::load;
 pub use records::{Records, for_each_record};
 pub use summary::info;
 
-use crate::input::format::Format;
+use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
@@ -60,14 +61,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["mojo"],
     magics: &[b"MOJ"],
     begins_otherwise: |_| false,
+    origin: |_| Provenance::of("Python"),
     record_names: &[records::Event::NAMES],
     info,
     check,
-    readers: Readers::Profile(ProfileReader {
-        load,
-        has_order: true,
-        load_in_parts: Some(load_in_parts),
-    }),
+    readers: Readers::Profile(ProfileReader { load, has_order: true }),
 };
 
 /// The newest version that is known.

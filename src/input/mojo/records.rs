@@ -23,9 +23,10 @@ pub struct Varint {
 impl Varint {
     /// The number.
     pub fn value(self) -> i128 {
-        match self.negative {
-            true => i128::from(self.magnitude).wrapping_neg(),
-            false => i128::from(self.magnitude),
+        if self.negative {
+            i128::from(self.magnitude).wrapping_neg()
+        } else {
+            i128::from(self.magnitude)
         }
     }
 
@@ -38,10 +39,7 @@ impl Varint {
     /// The number as a key or a count: a negative one wraps, as the writers cast to unsigned.
     #[inline]
     fn as_key(self) -> u64 {
-        match self.negative {
-            true => self.magnitude.wrapping_neg(),
-            false => self.magnitude,
-        }
+        if self.negative { self.magnitude.wrapping_neg() } else { self.magnitude }
     }
 }
 

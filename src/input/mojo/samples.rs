@@ -175,10 +175,7 @@ impl<'a> Stream<'a> {
 
     #[inline]
     fn push(&mut self, frame: SampleFrame<'a>) {
-        match self.frames.len() < DEEPEST {
-            true => self.frames.push(frame),
-            false => self.cut = true,
-        }
+        if self.frames.len() < DEEPEST { self.frames.push(frame) } else { self.cut = true }
     }
 
     /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end

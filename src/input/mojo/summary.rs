@@ -53,7 +53,10 @@ pub(super) struct Tally<'a> {
     memory_gained: Saturating<i128>,
     pub(super) gc_time: Saturating<i128>,
     pub(super) threads: FxHashSet<(i128, Option<i128>, &'a [u8])>,
-    /// Time, or memory gained in files without times, by (function, file) of the innermost frame.
+    /// The mode says that samples of idle threads do not count.
+    only_busy: bool,
+    /// Time, or the change of memory in files without times, by (function, file) of the innermost
+    /// frame.
     self_values: FxHashMap<(&'a [u8], &'a [u8]), i128>,
     open: Option<Open>,
     task_frames: u64,
@@ -115,6 +118,7 @@ impl<'a> Tally<'a> {
             memory_gained: Saturating(0),
             gc_time: Saturating(0),
             threads: FxHashSet::default(),
+            only_busy: false,
             self_values: FxHashMap::default(),
             open: None,
             task_frames: 0,
@@ -149,7 +153,12 @@ impl<'a> Tally<'a> {
             Event::InvalidFrame => self.sample(|open| open.invalid = true),
             Event::KernelFrame { .. } | Event::StackRepeat => self.sample(|open| open.frames += 1),
             Event::TaskStack { frames, .. } => self.task_frames = frames,
-            Event::Metadata { key, value } => self.metadata.push((key, value)),
+            Event::Metadata { key, value } => {
+                if key == b"mode" {
+                    self.only_busy = value == b"cpu";
+                }
+                self.metadata.push((key, value));
+            }
             Event::String { key, value } => self.symbols.keys.define_string(key, value),
             Event::Frame(definition) => {
                 let _ = self.symbols.define_frame(offset, definition); // Cannot fail under Lookup::Robust.
@@ -206,7 +215,11 @@ impl<'a> Tally<'a> {
         }
         let Some((offset, key)) = open.leaf else { return };
         if let Ok(SampleFrame::Code { file, function, .. }) = self.symbols.frame(offset, key) {
-            let value = if has_time { time } else { memory.max(0) };
+            let value = match has_time {
+                true if idle && self.only_busy => 0,
+                true => time,
+                false => memory,
+            };
             // As long as the model keeps names: a long one is looked up in every sample.
             let kept = |name: &'a [u8]| name.get(..Names::LONGEST).unwrap_or(name);
             let sum = self.self_values.entry((kept(function), kept(file))).or_default();
@@ -254,7 +267,9 @@ impl<'a> Tally<'a> {
             interval_us: self.number("interval"),
             duration_us: self.number("duration"),
             metrics: metrics(&Mode::of(mode.unwrap_or_default()).metrics(&total), &total),
-            hottest: self.hottest(),
+            hottest: self.hottest(&total),
+            unnamed: Vec::new(),
+            details: None,
         }
     }
 
@@ -272,12 +287,13 @@ impl<'a> Tally<'a> {
         Values::of_sums(self.samples.0, self.gc_samples.0, sums)
     }
 
-    /// The function with the largest value of its own; the name decides between equals. Not told
-    /// for files that repeat stacks by reference, whose innermost frames are not known without
+    /// The function with the largest value of its own, as tables show it; the name decides between
+    /// equals. Not told for files that repeat stacks by reference, whose innermost frames are not known without
     /// resolving them.
-    fn hottest(&self) -> Option<Hottest> {
+    fn hottest(&self, total: &Values) -> Option<Hottest> {
         let repeats = self.count("stack_repeat") > 0;
-        let total = if self.time.0 > 0 { self.time.0 } else { self.self_values.values().sum() };
+        let mode = Mode::of(self.metadatum("mode").unwrap_or_default());
+        let total = mode.metrics(total).swap_remove(0).shown().whole(total);
         let ((function, file), value) =
             self.self_values.iter().min_by_key(|(name, value)| (Reverse(**value), **name))?;
         (!repeats && *value > 0 && total > 0).then(|| Hottest {

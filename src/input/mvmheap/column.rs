@@ -65,9 +65,10 @@ impl Decoders {
         self.limit(weight) / (NUMBER * REFERENCES_SHARE)
     }
 
-    fn take(&self) -> DCtx<'static> {
+    /// A context. `None` if there is no memory for another one.
+    fn take(&self) -> Option<DCtx<'static>> {
         let unused = self.unused.lock().ok().and_then(|mut unused| unused.pop());
-        unused.unwrap_or_else(DCtx::create)
+        unused.or_else(DCtx::try_create)
     }
 
     fn give_back(&self, context: DCtx<'static>) {
@@ -111,7 +112,9 @@ impl<'a> FrameReader<'a> {
     /// size of the snapshot: a single column of equal numbers may well shrink to a few bytes.
     pub(super) fn new(block: &Block<'a>, weight: u64, decoders: &Decoders) -> Result<Self> {
         let (frame, offset) = block.frame().unwrap_or_default();
-        let mut context = decoders.take();
+        let mut context = decoders.take().ok_or_else(|| {
+            Error::io(std::io::ErrorKind::OutOfMemory.into(), "cannot start zstd")
+        })?;
         context
             .reset(ResetDirective::SessionAndParameters)
             .and_then(|_| context.set_parameter(DParameter::WindowLogMax(LARGEST_WINDOW_LOG)))
@@ -153,10 +156,7 @@ impl<'a> FrameReader<'a> {
             }
         }
         self.decoded = self.decoded.saturating_add(filled as u64);
-        match self.decoded > self.limit {
-            true => Err(self.too_large(self.limit)),
-            false => Ok(filled),
-        }
+        if self.decoded > self.limit { Err(self.too_large(self.limit)) } else { Ok(filled) }
     }
 
     /// Compressed bytes read so far.
@@ -175,9 +175,10 @@ impl<'a> FrameReader<'a> {
             "the zstd frame of block \"{}\" cannot be decompressed",
             self.name.escape_default()
         );
-        let error = match why.contains("memory") {
-            true => Error::limit(self.position(), what),
-            false => Error::corrupt(self.position(), what),
+        let error = if why.contains("memory") {
+            Error::limit(self.position(), what)
+        } else {
+            Error::corrupt(self.position(), what)
         };
         error.found(why).context(format!("after {} decompressed bytes", self.decoded))
     }
@@ -224,9 +225,10 @@ impl<'a> Column<'a> {
             .found(entry_size.to_string()));
         }
         let mut frame = FrameReader::new(block, weight, decoders)?;
-        let numbers = match frame.name.starts_with("ref") {
-            true => decoders.most_references(weight),
-            false => decoders.most_rows(weight),
+        let numbers = if frame.name.starts_with("ref") {
+            decoders.most_references(weight)
+        } else {
+            decoders.most_rows(weight)
         };
         frame.limit = numbers.saturating_mul(entry_size.into());
         Ok(Self { frame, width: usize::from(entry_size), raw: Vec::new() })

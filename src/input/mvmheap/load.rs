@@ -47,12 +47,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
                 }
                 dump.note(failure);
                 return Ok(Loaded {
-                    heap: finish(builder),
                     damage: dump.damage,
-                    incomplete: false,
                     snapshot: number as u64,
-                    remarks: Vec::new(),
-                    executable: None,
+                    ..Loaded::of(finish(builder))
                 });
             }
             Err(error) => failure = failure.or(Some(error)),

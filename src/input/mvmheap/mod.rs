@@ -80,6 +80,7 @@ pub mod load;
 mod meta;
 mod ranges;
 pub mod records;
+mod roles;
 mod rows;
 mod scan;
 mod sections;
@@ -97,8 +98,10 @@ pub use sections::Section;
 pub use summary::info;
 
 use crate::error::{Error, Result};
-use crate::input::format::Format;
-use crate::input::spec::{FormatSpec, HeapReader, Readers};
+use crate::input::Format;
+use crate::input::origin::Provenance;
+use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
+use roles::ROLES;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -109,6 +112,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["mvmheap"],
     magics: &[b"MoarHeapDumpv002", b"MoarHeapDumpv003"],
     begins_otherwise: |_| false,
+    origin: |_| Provenance::of("MoarVM"),
     record_names: &[RECORD_NAMES],
     info,
     check,
@@ -116,7 +120,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        identity_hashes: None,
+        roles: ROLES,
+        identity: Identity::Nothing,
     }),
 };
 

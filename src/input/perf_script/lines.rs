@@ -29,7 +29,7 @@ pub struct PerfLines<'a> {
 }
 
 impl<'a> PerfLines<'a> {
-    /// From the beginning.
+    /// Reads from the beginning of the file.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0, inline: None, in_sample: false, skipped: 0 }
     }
@@ -50,9 +50,10 @@ impl<'a> PerfLines<'a> {
         self.at = self.bytes.len();
         let (message, expected) =
             ("not a sample of perf script", "a command, a thread id, and a time or an event");
-        match is_cut {
-            true => Error::truncated(offset, message).expected(expected),
-            false => Error::corrupt(offset, message).expected(expected),
+        if is_cut {
+            Error::truncated(offset, message).expected(expected)
+        } else {
+            Error::corrupt(offset, message).expected(expected)
         }
     }
 }

@@ -6,11 +6,12 @@
 use super::lines::{PerfLine, PerfLines};
 use super::parse::{PerfFrame, PerfSample};
 use crate::error::Result;
+use crate::input::frames::{perf_thread, perf_unit};
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
-    FrameId, FrameKind, LabelValue, LabelsId, ProfileBuilder, ProfileFrame, ProfileThread,
-    SampleLabel, StackId, ThreadId, Unit, ValueType, Values,
+    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType, Values,
+    library_name,
 };
 use rustc_hash::FxHashMap;
 
@@ -26,7 +27,7 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
     let types: Vec<_> = std::iter::once(samples)
         .chain(events.iter().map(|(event, _)| ValueType {
             name: String::from_utf8_lossy(event).into_owned().into(),
-            unit: unit(event),
+            unit: perf_unit(event),
         }))
         .collect();
     // Periods count, as in perf's own reports: those of the event with the most samples.
@@ -71,15 +72,6 @@ fn events(bytes: &[u8]) -> Vec<(&[u8], u64)> {
     events
 }
 
-/// Periods of clocks are nanoseconds.
-fn unit(event: &[u8]) -> Unit {
-    let name = event.split(|byte| *byte == b':').next().unwrap_or_default();
-    match name {
-        b"cpu-clock" | b"task-clock" => Unit::Nanoseconds,
-        _ => Unit::Count,
-    }
-}
-
 /// Returns the header that `perf script --header` prints: lines `# key : value` before the first
 /// sample.
 pub(super) fn header(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
@@ -103,7 +95,7 @@ struct Loader<'a> {
     sample: Option<PerfSample<'a>>,
     /// Its frames, innermost first.
     frames: Vec<PerfFrame<'a>>,
-    /// In memory that is used again.
+    /// The frames of the current sample. The memory is used again for the next one.
     stack: Vec<FrameId>,
 }
 
@@ -164,22 +156,7 @@ impl<'a> Loader<'a> {
         if let Some(&known) = self.threads.get(&(pid, tid, comm)) {
             return known;
         }
-        let builder = &mut self.builder;
-        let label =
-            SampleLabel { key: builder.name(b"comm"), value: LabelValue::Text(builder.name(comm)) };
-        let labels = if comm.is_empty() { LabelsId::default() } else { builder.labels(&[label]) };
-        // Ids of threads of processes are hexadecimal in the model.
-        let name = match (pid, tid) {
-            (Some(_), 0..) => format!("{tid:x}"),
-            (Some(_), _) => format!("-{:x}", tid.unsigned_abs()),
-            (None, _) => tid.to_string(),
-        };
-        let thread = builder.name(name.as_bytes());
-        let thread = match pid {
-            Some(pid) => ProfileThread { pid: pid.into(), interpreter: None, name: thread, labels },
-            None => ProfileThread { labels, ..ProfileThread::named(thread) },
-        };
-        let thread = builder.labelled_thread(thread);
+        let thread = perf_thread(&mut self.builder, pid, tid, comm);
         self.threads.insert((pid, tid, comm), thread);
         thread
     }
@@ -205,11 +182,9 @@ impl<'a> Loader<'a> {
         if !matches!(symbol, b"" | b"[unknown]") {
             return self.builder.name(symbol);
         }
-        let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
-        match name {
-            b"" => self.builder.name(b"[unknown]"),
-            name if name.starts_with(b"[") => self.builder.name(name),
-            name => self.builder.name(&[b"[", name, b"]"].concat()),
+        match library_name(file).as_slice() {
+            b"[]" => self.builder.name(b"[unknown]"),
+            name => self.builder.name(name),
         }
     }
 }

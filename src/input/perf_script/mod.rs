@@ -24,7 +24,8 @@ pub use load::load;
 pub use parse::{PerfFrame, PerfSample};
 pub use summary::{check, info};
 
-use crate::input::format::Format;
+use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
@@ -36,8 +37,10 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["perf", "stacks"],
     magics: &[],
     begins_otherwise: lines::looks_right,
+    // Several runtimes write them.
+    origin: |_| Provenance::default(),
     record_names: &[&["sample", "frame"]],
     info,
     check,
-    readers: Readers::Profile(ProfileReader { load, has_order: false, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };

@@ -130,9 +130,10 @@ fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
 fn without_offset(symbol: &[u8]) -> &[u8] {
     let Some(at) = rfind(symbol, b"+0x") else { return symbol };
     let digits = symbol.get(at.saturating_add(3)..).unwrap_or_default();
-    match !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit) {
-        true => symbol.get(..at).unwrap_or_default(),
-        false => symbol,
+    if !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit) {
+        symbol.get(..at).unwrap_or_default()
+    } else {
+        symbol
     }
 }
 

@@ -261,16 +261,22 @@ impl<'a> Graph<'a> {
     /// The name of a CODE with its package: `main::work`.
     pub(super) fn code_name(&self, address: u64) -> Option<String> {
         let code = self.at(address).filter(|sv| sv.kind == kind::CODE)?;
-        let (package, name) = match code.own.strings[1] {
-            Some(name) => (code.own.pointers.get(0), name),
-            None => {
-                let glob = self.at(code.own.pointers.get(1)).filter(|sv| sv.kind == kind::GLOB)?;
-                (glob.own.pointers.get(0), glob.own.strings[0]?)
-            }
-        };
+        match code.own.strings[1] {
+            Some(name) => Some(self.qualified(code.own.pointers.get(0), name)),
+            None => self.glob_name(&self.at(code.own.pointers.get(1))?),
+        }
+    }
+
+    /// The name of a GLOB with its package.
+    pub(super) fn glob_name(&self, glob: &Sv<'a>) -> Option<String> {
+        let name = glob.own.strings[0].filter(|_| glob.kind == kind::GLOB)?;
+        Some(self.qualified(glob.own.pointers.get(0), name))
+    }
+
+    fn qualified(&self, package: u64, name: &[u8]) -> String {
         let package = self.packages.get(&package).copied().unwrap_or_default();
         let [package, name] = [package, name].map(String::from_utf8_lossy);
-        Some(format!("{package}::{name}"))
+        format!("{package}::{name}")
     }
 
     /// Whether the SV at an address is an ARRAY, or there is one at all.

@@ -17,10 +17,7 @@ impl Words {
     #[inline]
     pub fn number(self, bytes: &[u8]) -> u64 {
         let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        match self.big_endian {
-            true => bytes.iter().fold(0, add),
-            false => bytes.iter().rev().fold(0, add),
-        }
+        if self.big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
     }
 
     /// A UINT.

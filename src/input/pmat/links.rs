@@ -29,9 +29,10 @@ pub(super) fn for_each<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl FnMut
         kind::HASH | kind::STASH | kind::CLASS => {
             // A single reference back is not in a list.
             let (list, single) = (Name::Words("the backrefs list"), Name::Words("a backref"));
-            match graph.is_array(pointer(0)) {
-                true => add(pointer(0), list, false),
-                false => add(pointer(0), single, true),
+            if graph.is_array(pointer(0)) {
+                add(pointer(0), list, false)
+            } else {
+                add(pointer(0), single, true)
             }
         }
         kind::CODE => {

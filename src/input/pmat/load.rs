@@ -42,18 +42,12 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     }
     add_roots(&graph, &mut builder);
     builder.set_pointer_size(graph.layout.words.pointer_size());
+    builder.heap().counts_references = true;
     builder.heap().big_endian = graph.layout.words.is_big_endian();
     let damage = graph.damage.take();
     let ids = Ids::Addresses(graph.addresses.clone());
     let heap = builder.finish(ids, Some(Box::new(Values(graph))));
-    Ok(Loaded {
-        heap,
-        incomplete: damage.is_some(),
-        damage,
-        snapshot: 0,
-        remarks: Vec::new(),
-        executable: None,
-    })
+    Ok(Loaded { incomplete: damage.is_some(), damage, ..Loaded::of(heap) })
 }
 
 /// Gives all references of an SV: its own, the one to its package, and those of extensions.
@@ -109,7 +103,8 @@ impl<'a> Types<'a> {
                 (false, "REGEXP" | "INVLIST") => TypeKind::Bytes,
                 (false, _) => TypeKind::Instance,
             };
-            builder.add_type(&String::from_utf8_lossy(key.1), "", kind)
+            let name = String::from_utf8_lossy(key.1);
+            builder.add_type(&name, if package.is_some() { &name } else { "" }, kind)
         })
     }
 }
@@ -126,7 +121,8 @@ fn add_roots(graph: &Graph<'_>, builder: &mut HeapBuilder<'_>) {
             match graph.addresses.at(address) {
                 Some(object) => {
                     let thread = frame.map(|_| 0);
-                    builder.add_root(Root { object, kind, group, label, frame, thread })
+                    let root = Root::new(object, kind, group);
+                    builder.add_root(Root { label, frame, thread, ..root })
                 }
                 None => {
                     let is_none = address == 0 || graph.layout.immortals.contains(&address);

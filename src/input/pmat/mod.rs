@@ -34,6 +34,7 @@ pub mod layout;
 mod links;
 pub mod load;
 pub mod records;
+mod roles;
 pub mod summary;
 pub mod sv;
 mod values;
@@ -43,8 +44,10 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::format::Format;
-use crate::input::spec::{FormatSpec, HeapReader, Readers};
+use crate::input::Format;
+use crate::input::origin::Provenance;
+use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
+use roles::ROLES;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -55,6 +58,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["pmat"],
     magics: &[b"PMAT"],
     begins_otherwise: |_| false,
+    origin: |_| Provenance::of("Perl"),
     record_names: &[Rec::NAMES],
     info,
     check,
@@ -62,6 +66,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (13, 4),
-        identity_hashes: None,
+        roles: ROLES,
+        identity: Identity::Ids,
     }),
 };

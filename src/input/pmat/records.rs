@@ -92,9 +92,10 @@ fn part<S: FieldSink>(sink: &mut S, part: &Fields<'_>) {
 }
 
 fn list<S: FieldSink>(sink: &mut S, name: &'static str, pointers: Pointers<'_>) {
-    match sink.wants_contents() {
-        true => sink.list(name, pointers.iter(), |address, sink| sink.address("address", address)),
-        false => sink.unsigned(name, pointers.iter().len() as u64),
+    if sink.wants_contents() {
+        sink.list(name, pointers.iter(), |address, sink| sink.address("address", address))
+    } else {
+        sink.unsigned(name, pointers.iter().len() as u64)
     }
 }
 

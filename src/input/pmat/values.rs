@@ -44,7 +44,10 @@ impl ObjectValues for Values<'_> {
             }
             (14, _) => Value::Boolean(true),
             (15, _) => Value::Boolean(false),
-            (kind::STASH | kind::CLASS | kind::GLOB, _) => name(first),
+            (kind::STASH | kind::CLASS, _) => name(first),
+            (kind::GLOB, _) => {
+                self.0.glob_name(&sv).map_or(Value::None, |name| Value::Name(name.into()))
+            }
             (kind::CODE, _) => match self.0.code_name(sv.address) {
                 Some(name) => Value::Name(Cow::Owned(name)),
                 None => name(second),

@@ -1,19 +1,20 @@
 //! Loads a profile: the tables first, then the samples, each of which appends or finds its stack
 //! once.
 
-use super::tables::{Location, Tables};
+use super::prune::{NotApplied, Prune};
+use super::tables::{Line, Location, Tables};
 use super::wire::{Field, Fields, Value};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::frames::raw_thread_id;
-use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
+use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
+use crate::model::profile::CodePlace;
 use crate::model::profile::{
-    EqualStacks, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread,
-    SampleLabel, StackId, ThreadId, Unit, ValueType, Values,
+    Code, FrameId, FrameKind, LabelValue, Mapping, ProfileBuilder, ProfileFrame, ProfileThread,
+    SampleLabel, StackId, ThreadId, Unit, ValueType, Values, library_name,
 };
 use rustc_hash::FxHashMap;
-use std::ops::ControlFlow;
 
 /// Loads a profile. It has no samples in the order of time, even if they are requested: the file
 /// has sums.
@@ -21,45 +22,38 @@ use std::ops::ControlFlow;
 /// # Errors
 /// When the file has no field of a profile, or the profile takes more memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    load_in_parts(
-        bytes,
-        options,
-        Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) },
-    )
-}
-
-/// Loads a profile in parts, which end where a sample does.
-///
-/// # Errors
-/// As for [`load()`].
-pub fn load_in_parts(
-    bytes: &[u8],
-    options: ProfileOptions<'_>,
-    parts: Parts<'_>,
-) -> Result<LoadedProfile> {
     let (tables, cut) = Tables::read(bytes, options.memory, options.progress)?;
     if tables.counts.iter().all(|count| *count == 0) {
         return Err(super::records::nothing_read(cut));
     }
-    let mut loader = Loader::new(&tables, bytes.len() as u64, parts);
+    let mut loader = Loader::new(&tables, bytes.len() as u64);
     loader.describe();
+    let bare = |location: &Location| tables.lines(location).is_empty();
+    let are_wanted = options.symbols.is_some() && tables.locations.rows.iter().any(bare);
+    if options.keep_code || are_wanted {
+        *loader.builder.code() = Some(tables.code());
+    }
+    if !options.keep_code && !options.all_frames {
+        loader.prune();
+    }
     let found = damage(loader.samples(bytes, cut.as_ref(), options))?;
-    Ok(LoadedProfile { profile: loader.builder.finish(), damage: found.or(cut) })
+    Ok(LoadedProfile { profile: options.named(loader.builder.finish()), damage: found.or(cut) })
 }
 
-struct Loader<'t, 'a, 'p> {
+struct Loader<'t, 'a> {
     tables: &'t Tables<'a>,
     builder: ProfileBuilder,
-    parts: Parts<'p>,
-    /// The part ends with the sample in which its stacks and their sums become more than this.
-    full: usize,
-    /// By string: its name, once it was requested.
+    /// The name of each string, once it was requested.
     names: Vec<Option<NameId>>,
+    /// The frames that the profile asks to leave out.
+    prune: Option<Prune>,
     /// By row of the locations: its frames, outermost first, once they were requested.
     places: Vec<Place>,
     frames: Vec<FrameId>,
     /// Threads by the bytes of their labels.
     threads: FxHashMap<&'a [u8], ThreadId>,
+    /// The thread of samples without labels.
+    unlabelled: Option<ThreadId>,
     /// The frame of locations that the file does not have.
     unresolved: Option<FrameId>,
     /// Frames that the stacks to come may have beyond one for each location.
@@ -93,17 +87,17 @@ impl Place {
 /// few bytes of a sample can refer to a location with thousands of inlined functions.
 const INLINED: (u64, u64) = (4, 1 << 20);
 
-impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
-    fn new(tables: &'t Tables<'a>, length: u64, parts: Parts<'p>) -> Self {
+impl<'t, 'a> Loader<'t, 'a> {
+    fn new(tables: &'t Tables<'a>, length: u64) -> Self {
         Self {
             tables,
             builder: ProfileBuilder::new(false),
-            full: parts.size,
-            parts,
             names: vec![None; tables.strings.len()],
+            prune: None,
             places: vec![Place::UNKNOWN; tables.locations.rows.len()],
             frames: Vec::new(),
             threads: FxHashMap::default(),
+            unlabelled: None,
             unresolved: None,
             inlined: length.saturating_mul(INLINED.0).saturating_add(INLINED.1),
             sample: Sample::default(),
@@ -140,8 +134,9 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
     ) -> Result<()> {
         let end = cut.and_then(Error::offset).unwrap_or(u64::MAX);
         let tables = self.tables.bytes();
-        for (number, field) in Fields(Cursor::new(bytes, 0)).enumerate() {
-            let Ok(field) = field else { break };
+        let (mut fields, mut number) = (Fields(Cursor::new(bytes, 0)), 0_u64);
+        while let Some(Ok(field)) = fields.next() {
+            number = number.wrapping_add(1);
             if number % 4096 == 0 {
                 (options.progress)((bytes.len() as u64 / 2).saturating_add(field.offset / 2));
             }
@@ -152,26 +147,25 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
             let besides = tables.saturating_add(field.value.bytes_at_most());
             options.memory.check(field.offset, &self.builder, besides)?;
             self.sample(field)?;
-            if self.is_full() && self.end_part().is_break() {
-                break;
+            if self.sample.locations.is_empty() {
+                self.add_copies(fields.skip_copies(bytes, field.offset));
             }
         }
         Ok(())
     }
 
-    fn is_full(&mut self) -> bool {
-        let profile = self.builder.profile();
-        profile.stacks.len().saturating_add(profile.aggregate.len()) > self.full
-    }
-
-    fn end_part(&mut self) -> ControlFlow<()> {
-        (self.parts.take)(self.builder.profile())?;
-        // Writers of profiles add up samples with equal stacks, so that hardly a stack comes again.
-        self.builder.forget_stacks(EqualStacks::MayRepeat);
-        let profile = self.builder.profile();
-        let anew = profile.threads.len().saturating_add(profile.frames.len());
-        self.full = anew.max(self.parts.size / 16);
-        ControlFlow::Continue(())
+    /// Adds samples that equal the last one, which has no stack.
+    fn add_copies(&mut self, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let sample = std::mem::take(&mut self.sample);
+        let thread = self.thread(&sample);
+        self.sample = sample;
+        let factor = i64::try_from(times).unwrap_or(i64::MAX);
+        let values = &mut self.sample.values;
+        values.iter_mut().for_each(|value| *value = value.saturating_mul(factor));
+        self.builder.add(thread, StackId::EMPTY, &Values::of_types(times, values));
     }
 
     fn sample(&mut self, field: Field<'a>) -> Result<()> {
@@ -190,9 +184,23 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         read
     }
 
+    /// Leaves out the frames that the profile asks to leave out, if that is possible.
+    fn prune(&mut self) {
+        match Prune::of(self.tables) {
+            Ok(prune) => self.prune = prune,
+            Err(NotApplied) => self.builder.notes().unapplied = 1,
+        }
+    }
+
     /// Puts together the frames of a sample, outermost first.
     fn stack_of(&mut self, sample: &mut Sample<'a>) {
         sample.stack.clear();
+        let pruned = self.prune.as_ref().map(|prune| prune.shorten(self.tables, &sample.locations));
+        if let Some((kept, is_shorter)) = pruned {
+            sample.locations.drain(..kept);
+            let dropped = &mut self.builder.notes().dropped;
+            *dropped = dropped.saturating_add(is_shorter.into());
+        }
         for &id in sample.locations.iter().rev() {
             match self.place(id) {
                 Place { at, count: 1 } => sample.stack.push(FrameId(at)),
@@ -237,7 +245,9 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
             return Place { at: self.unresolved_frame().0, count: 1 };
         };
         let start = self.frames.len();
-        self.push_location(location);
+        let lines = self.tables.lines(location);
+        let kept = self.prune.as_ref().map_or(lines, |prune| prune.lines(row, lines));
+        self.push_location(location, kept);
         let place = match self.frames.get(start..).unwrap_or_default() {
             &[only] => {
                 self.frames.truncate(start);
@@ -264,16 +274,15 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         })
     }
 
-    fn push_location(&mut self, location: &Location) {
-        let tables = self.tables;
-        let lines = tables.lines(location);
+    fn push_location(&mut self, location: &Location, lines: &[Line]) {
+        let (tables, start) = (self.tables, self.frames.len());
         if lines.is_empty() {
             let frame = self.unsymbolized(location);
-            self.frames.push(frame);
+            self.push_frame(frame, Line::default(), Names::EMPTY, 0);
         }
         // The last line is the function itself, those before it were inlined into the next one.
         for line in lines.iter().rev() {
-            let frame = match tables.functions.get(line.function) {
+            match tables.functions.get(line.function) {
                 Some(function) => {
                     let name = if tables.string(function.name).is_some_and(|name| !name.is_empty())
                     {
@@ -281,37 +290,82 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
                     } else {
                         function.system_name
                     };
-                    let (function, file) = (self.name(name), self.name(function.file));
-                    let line = self.builder.line(line.line.max(0).into());
-                    self.builder.frame(ProfileFrame { function, file, line, kind: FrameKind::Code })
+                    let (name, file) = (self.name(name), self.name(function.file));
+                    let shown = self.builder.line(line.line.max(0).into());
+                    let keeps = self.builder.code().is_some();
+                    let system_name =
+                        if keeps { self.name(function.system_name) } else { Names::EMPTY };
+                    let kind = FrameKind::Code;
+                    let frame = ProfileFrame { function: name, file, line: shown, kind };
+                    self.push_frame(frame, *line, system_name, function.start_line);
                 }
                 None => {
                     let unresolved = &mut self.builder.notes().unresolved;
                     *unresolved = unresolved.saturating_add(1);
-                    self.unresolved_frame()
+                    let frame = self.unresolved_frame();
+                    let frame = self.builder.definition(frame);
+                    self.push_frame(frame, *line, Names::EMPTY, 0);
                 }
-            };
-            self.frames.push(frame);
+            }
+        }
+        self.locate(location, start);
+    }
+
+    /// Adds a frame of a location. Where places are kept, it is that location's alone.
+    fn push_frame(
+        &mut self,
+        frame: ProfileFrame,
+        line: Line,
+        system_name: NameId,
+        start_line: i64,
+    ) {
+        let Some(number) = self.builder.code().is_some().then(|| self.builder.new_frame(frame))
+        else {
+            return self.frames.push(self.builder.frame(frame));
+        };
+        self.frames.push(number);
+        if let Some(code) = self.builder.code() {
+            code.places.resize(number.index(), None);
+            code.places.push(Some(CodePlace {
+                address: 0,
+                mapping: None,
+                outermost: number,
+                lines: 0,
+                system_name,
+                line: line.line,
+                column: line.column,
+                start_line,
+            }));
+        }
+    }
+
+    /// States the place of the frames of a location, which are those from `start` on.
+    fn locate(&mut self, location: &Location, start: usize) {
+        let mapping = self.tables.mappings.row(location.mapping).map(|row| row as u32);
+        let lines = self.tables.lines(location).len() as u32;
+        let frames = self.frames.get(start..).unwrap_or_default();
+        let (Some(&outermost), Some(code)) = (frames.first(), self.builder.code()) else { return };
+        for frame in frames {
+            let Some(Some(place)) = code.places.get_mut(frame.index()) else { continue };
+            (place.address, place.mapping) = (location.address, mapping);
+            (place.outermost, place.lines) = (outermost, lines);
         }
     }
 
     /// A location without functions: the name of its program or library, or its address.
-    fn unsymbolized(&mut self, location: &Location) -> FrameId {
+    fn unsymbolized(&mut self, location: &Location) -> ProfileFrame {
         let file = self
             .tables
             .mappings
             .get(location.mapping)
             .and_then(|mapping| self.tables.string(mapping.file));
         let (function, file) = match file.filter(|file| !file.is_empty()) {
-            Some(file) => {
-                let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
-                (self.builder.name(&[b"[", name, b"]"].concat()), self.builder.name(file))
-            }
+            Some(file) => (self.builder.name(&library_name(file)), self.builder.name(file)),
             None => {
                 (self.builder.name(format!("{:#x}", location.address).as_bytes()), Names::EMPTY)
             }
         };
-        self.builder.frame(ProfileFrame { function, file, line: 0, kind: FrameKind::Native })
+        ProfileFrame { function, file, line: 0, kind: FrameKind::Native }
     }
 
     /// The name of a string; empty if there is none.
@@ -337,6 +391,9 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         {
             return known;
         }
+        if let Some(known) = self.unlabelled.filter(|_| sample.labels.is_empty()) {
+            return known;
+        }
         let mut labels: Vec<SampleLabel> =
             sample.labels.iter().filter_map(|&label| self.label(label)).collect();
         labels.sort_unstable();
@@ -354,7 +411,7 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         }
         let name = match name {
             Some(LabelValue::Text(name)) if pid.is_some() => {
-                // As Austin has ids.
+                // Austin writes ids in this form.
                 let id = raw_thread_id(self.builder.text(name).as_bytes());
                 id.map_or(name, |id| self.builder.name(id.as_bytes()))
             }
@@ -369,8 +426,10 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         let pid = pid.unwrap_or(ProfileThread::NO_PROCESS);
         let thread =
             self.builder.labelled_thread(ProfileThread { pid, interpreter: None, name, labels });
-        if let [only] = sample.labels.as_slice() {
-            self.threads.insert(only.rest(), thread);
+        match sample.labels.as_slice() {
+            [] => self.unlabelled = Some(thread),
+            [only] => _ = self.threads.insert(only.rest(), thread),
+            _ => {}
         }
         thread
     }
@@ -392,6 +451,21 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
             _ => LabelValue::Text(self.name(text)),
         };
         Some(SampleLabel { key, value })
+    }
+}
+
+impl Tables<'_> {
+    /// The mappings, without the places of frames.
+    fn code(&self) -> Code {
+        let mapping = |of: &super::tables::Mapping| Mapping {
+            start: of.start,
+            limit: of.limit,
+            offset: of.offset,
+            file: self.text(of.file),
+            build_id: self.text(of.build_id),
+            is_symbolized: of.is_symbolized,
+        };
+        Code { mappings: self.mappings.rows.iter().map(mapping).collect(), places: Vec::new() }
     }
 }
 

@@ -5,13 +5,13 @@
 //!
 //! ```text
 //! Profile    1 sample_type*  2 sample*  3 mapping*  4 location*  5 function*  6 string*  9 time_nanos  10 duration_nanos
-//!            11 period_type  12 period  13 comment*  14 default_sample_type  15 doc_url
+//!            7 drop_frames  8 keep_frames  11 period_type  12 period  13 comment*  14 default_sample_type  15 doc_url
 //! ValueType  1 type  2 unit                                          indexes of strings, as all names are
 //! Sample     1 location id*  2 value*  3 label*                      the first location is the innermost
 //! Label      1 key  2 text  3 number  4 unit
 //! Mapping    1 id  2 start  3 limit  4 offset  5 file  6 build id
 //! Location   1 id  2 mapping id  3 address  4 line*                  the first line is the innermost inlined function
-//! Line       1 function id  2 line
+//! Line       1 function id  2 line  3 column
 //! Function   1 id  2 name  3 system name  4 file  5 start line
 //! ```
 //!
@@ -24,17 +24,19 @@
 
 mod invariants;
 mod load;
+mod prune;
 mod records;
 mod summary;
 mod tables;
 mod wire;
 
 pub use invariants::check;
-pub use load::{load, load_in_parts};
+pub use load::load;
 pub use records::{PprofRecord, Records, for_each_record};
 pub use summary::info;
 
-use crate::input::format::Format;
+use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
@@ -46,14 +48,12 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["pb", "pb.gz", "pprof", "prof"],
     magics: &[],
     begins_otherwise,
+    // Several runtimes write them.
+    origin: |_| Provenance::default(),
     record_names: &[records::RECORD_NAMES],
     info,
     check,
-    readers: Readers::Profile(ProfileReader {
-        load,
-        has_order: false,
-        load_in_parts: Some(load_in_parts),
-    }),
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
 /// Whether the first fields are those of a profile. As there is no magic, they must make sense.

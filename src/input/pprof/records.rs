@@ -35,7 +35,7 @@ pub struct PprofRecord<'a>(pub(super) Field<'a>);
 pub struct Records<'a>(Fields<'a>);
 
 impl<'a> Records<'a> {
-    /// From the beginning.
+    /// Reads from the beginning of the file.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(Fields(Cursor::new(bytes, 0)))
     }
@@ -71,7 +71,7 @@ pub fn for_each_record(
 /// so one of them at least must be a message whose fields are those of a sample type, a sample, a
 /// location or a function.
 pub(super) fn looks_right(head: &[u8], length: usize) -> bool {
-    const LOOKED_AT: usize = 8;
+    const LOOKED_AT: usize = 16;
     let mut cursor = Cursor::new(head, 0);
     // Some writers put the strings first, of which the first one is empty.
     let mut is_proven = head.starts_with(&[0x32, 0, 0x32]);
@@ -83,7 +83,10 @@ pub(super) fn looks_right(head: &[u8], length: usize) -> bool {
                     (1 | 11, Value::Bytes(_)) => has_only(field, 2),
                     (2, Value::Bytes(_)) => has_only(field, 3),
                     (4 | 5, Value::Bytes(_)) => has_only(field, 5),
-                    (3 | 6 | 13, Value::Bytes(_)) | (7..=10 | 12..=15, Value::Number(_)) => true,
+                    (3, Value::Bytes(_)) => has_only(field, 10),
+                    (6 | 13, Value::Bytes(_)) | (7..=10 | 12..=15, Value::Number(_)) => true,
+                    // Fields of later versions.
+                    (16.., _) => true,
                     _ => false,
                 };
                 is_proven |= matches!(field.number, 1 | 2 | 4 | 5 | 11);

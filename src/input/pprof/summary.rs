@@ -1,15 +1,12 @@
 //! The `info` summary of a profile.
 
-use super::load::load_in_parts;
+use super::load::load;
 use super::records::RECORD_NAMES;
 use super::tables::Tables;
 use crate::error::Result;
 use crate::input::info::{Info, InfoWarning};
-use crate::input::load::Parts;
-use crate::input::profile_info::{OwnSums, profile_info_of};
+use crate::input::profile_info::{profile_info, warn_of_unnamed};
 use crate::input::read::ReadOptions;
-use crate::model::profile::Profile;
-use std::ops::ControlFlow;
 
 /// Summarizes a profile.
 ///
@@ -17,14 +14,7 @@ use std::ops::ControlFlow;
 /// When the file has no field of a profile.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tables, _) = Tables::read(bytes, options.memory, &|_| {})?;
-    let mut own = OwnSums::default();
-    let mut take = |part: &mut Profile| {
-        own.add(part);
-        ControlFlow::Continue(())
-    };
-    let loaded =
-        load_in_parts(bytes, options.into(), Parts { size: Parts::SIZE, take: &mut take })?;
-    own.add(&loaded.profile);
+    let loaded = load(bytes, options.into())?;
     let mut info = super::SPEC.summary("");
     info.set_damage(loaded.damage);
     for (key, value) in tables.metadata() {
@@ -33,16 +23,15 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for (name, count) in RECORD_NAMES.iter().zip(tables.counts).filter(|(_, count)| *count > 0) {
         info.records.add(name, count);
     }
-    let bare =
-        tables.locations.rows.iter().filter(|location| tables.lines(location).is_empty()).count();
     let notes = &loaded.profile.notes;
     let warnings = [
-        (bare as u64, InfoWarning::BareLocations(bare as u64)),
         (notes.unresolved, InfoWarning::DanglingReferences(notes.unresolved)),
         (notes.replaced, InfoWarning::InvalidNames(notes.replaced)),
     ];
     info.warnings.extend(warnings.into_iter().filter(|(n, _)| *n > 0).map(|(_, warning)| warning));
-    info.profile = Some(profile_info_of(&loaded.profile, Some(loaded.profile.mode), &own));
+    let profile = profile_info(&loaded.profile, Some(loaded.profile.mode));
+    info.warnings.extend(warn_of_unnamed(&profile));
+    info.profile = Some(profile);
     Ok(info)
 }
 

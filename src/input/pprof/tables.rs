@@ -39,11 +39,17 @@ pub(super) struct Function {
     pub(super) name: u64,
     pub(super) system_name: u64,
     pub(super) file: u64,
+    pub(super) start_line: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mapping {
+    pub(super) start: u64,
+    pub(super) limit: u64,
+    pub(super) offset: u64,
     pub(super) file: u64,
+    pub(super) build_id: u64,
+    pub(super) is_symbolized: [bool; 4],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,6 +64,7 @@ pub(super) struct Location {
 pub(super) struct Line {
     pub(super) function: u64,
     pub(super) line: i64,
+    pub(super) column: i64,
 }
 
 /// Rows by ids, which usually are 1, 2, 3 and so on.
@@ -113,6 +120,9 @@ impl<T> Table<T> {
     }
 }
 
+/// Sample types that a file may have. Each makes every sum larger, and tables have a column for each.
+const MOST_TYPES: usize = 64;
+
 impl<'a> Tables<'a> {
     /// Reads the tables of a file up to its first damage.
     ///
@@ -124,15 +134,21 @@ impl<'a> Tables<'a> {
         progress: &dyn Fn(u64),
     ) -> Result<(Self, Option<Error>)> {
         let mut tables = Self::default();
-        for (number, field) in Fields(Cursor::new(bytes, 0)).enumerate() {
+        let mut fields = Fields(Cursor::new(bytes, 0));
+        let mut number = 0_u64;
+        while let Some(field) = fields.next() {
+            if let Ok(Field { number: 2, value: Value::Bytes(_), offset }) = field {
+                tables.add_samples(fields.skip_copies(bytes, offset));
+            }
+            number = number.wrapping_add(1);
             let read = field.and_then(|field| {
-                if number % 65536 == 0 {
+                if number.is_multiple_of(65536) {
                     progress(field.offset / 2);
                 }
                 // Lines of locations and comments are kept.
                 let is_kept = matches!(field.number, 4 | 13);
                 let more = if is_kept { field.value.bytes_at_most() } else { 0 };
-                if more > 1 << 16 || number % 4096 == 0 {
+                if more > 1 << 16 || number.is_multiple_of(4096) {
                     memory.check_bytes(field.offset, tables.bytes().saturating_add(more))?;
                 }
                 tables.field(field)
@@ -149,7 +165,7 @@ impl<'a> Tables<'a> {
     pub(super) fn bytes(&self) -> u64 {
         let rows = [
             self.strings.len().saturating_mul(36),
-            self.lines.len().saturating_mul(24),
+            self.lines.len().saturating_mul(36),
             self.comments.len().saturating_mul(12),
             self.types.len().saturating_mul(24),
             self.functions.bytes(),
@@ -159,8 +175,14 @@ impl<'a> Tables<'a> {
         rows.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes as u64))
     }
 
+    /// Counts samples that equal another one.
+    fn add_samples(&mut self, copies: u64) {
+        self.samples = self.samples.saturating_add(copies);
+        self.counts[1] = self.counts[1].saturating_add(copies);
+    }
+
     fn field(&mut self, field: Field<'a>) -> Result<()> {
-        let Field { number, value, .. } = field;
+        let Field { number, value, offset } = field;
         if let Some(count) = usize::try_from(number.saturating_sub(1).min(15))
             .ok()
             .and_then(|index| self.counts.get_mut(index))
@@ -168,14 +190,29 @@ impl<'a> Tables<'a> {
             *count = count.saturating_add(1);
         }
         match (number, value) {
-            (1, Value::Bytes(_)) => self.types.push(value_type(value)?),
+            (1, Value::Bytes(_)) => {
+                if self.types.len() >= MOST_TYPES {
+                    return Err(Error::limit(offset, "too many sample types")
+                        .expected(format!("at most {MOST_TYPES}")));
+                }
+                self.types.push(value_type(value)?);
+            }
             (2, Value::Bytes(_)) => self.samples = self.samples.saturating_add(1),
             (3, Value::Bytes(_)) => {
                 let (mut id, mut mapping) = (0, Mapping::default());
                 for field in value.fields() {
                     match field? {
                         Field { number: 1, value, .. } => id = value.number(),
+                        Field { number: 2, value, .. } => mapping.start = value.number(),
+                        Field { number: 3, value, .. } => mapping.limit = value.number(),
+                        Field { number: 4, value, .. } => mapping.offset = value.number(),
                         Field { number: 5, value, .. } => mapping.file = value.number(),
+                        Field { number: 6, value, .. } => mapping.build_id = value.number(),
+                        Field { number: flag @ 7..=10, value, .. } => {
+                            let flags = mapping.is_symbolized.iter_mut();
+                            let wanted = flags.zip(7..).filter(|(_, number)| *number == flag);
+                            wanted.for_each(|(it, _)| *it = value.number() != 0);
+                        }
                         _ => {}
                     }
                 }
@@ -190,6 +227,9 @@ impl<'a> Tables<'a> {
                         Field { number: 2, value, .. } => function.name = value.number(),
                         Field { number: 3, value, .. } => function.system_name = value.number(),
                         Field { number: 4, value, .. } => function.file = value.number(),
+                        Field { number: 5, value, .. } => {
+                            function.start_line = value.number() as i64
+                        }
                         _ => {}
                     }
                 }
@@ -224,6 +264,7 @@ impl<'a> Tables<'a> {
                         match field? {
                             Field { number: 1, value, .. } => line.function = value.number(),
                             Field { number: 2, value, .. } => line.line = value.number() as i64,
+                            Field { number: 3, value, .. } => line.column = value.number() as i64,
                             _ => {}
                         }
                     }

@@ -55,6 +55,19 @@ impl<'a> Fields<'a> {
     }
 }
 
+impl<'a> Fields<'a> {
+    /// Skips copies of a field of `bytes` that follow it, and returns how many there are: a
+    /// compressed file can have millions.
+    pub(super) fn skip_copies(&mut self, bytes: &[u8], offset: u64) -> u64 {
+        let field = offset as usize..self.0.offset() as usize;
+        let Some(field) = bytes.get(field).filter(|field| !field.is_empty()) else { return 0 };
+        let rest = self.0.rest().chunks_exact(field.len());
+        let copies = rest.take_while(|next| *next == field).count();
+        let length = copies.saturating_mul(field.len()) as u64;
+        if self.0.take(length, "copies of a field").is_err() { 0 } else { copies as u64 }
+    }
+}
+
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<Field<'a>>;
 

@@ -1,10 +1,10 @@
 //! The invariants of a dump, for `check`.
 
 use super::line::Line;
-use super::lines::read_all;
 use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::check::{Findings, faults};
+use crate::input::json_lines::read_all;
 use crate::input::read::ReadOptions;
 use crate::model::addresses::AddressesBuilder;
 use std::num::Saturating;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::input::json::{Number, Scanner, Text, Token, ValueKind};
+use crate::input::json_lines::JsonLine;
 
 /// The members of a line that dumptool knows. Absent members are `None` or empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,13 +63,10 @@ pub struct Line<'a> {
     pub shape_type: Option<Text<'a>>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> JsonLine<'a> for Line<'a> {
     /// Reads a line up to its flags.
-    ///
-    /// # Errors
-    /// When the line is not JSON, or a member is not of its type.
     #[inline]
-    pub fn read(json: &mut Scanner<'a>) -> Result<Self> {
+    fn read(json: &mut Scanner<'a>) -> Result<Self> {
         let mut line = Self::default();
         json.begin_object()?;
         while let Some(key) = json.key()? {
@@ -108,6 +106,12 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
+    fn is_known(&self) -> bool {
+        !self.kind.is_empty()
+    }
+}
+
+impl Line<'_> {
     /// Whether the line is an object: it has an address and is not a shape.
     pub fn is_object(&self) -> bool {
         self.address.is_some() && self.kind != b"SHAPE"

@@ -7,12 +7,12 @@
 use super::SPEC;
 use super::distinct::Distinct;
 use super::line::Line;
-use super::lines::{Skipped, read_all};
 use super::sites::{PartSites, Sites};
 use super::types::{Class, TypeKey, Types};
 use super::values::Lines;
 use crate::error::{Error, Result};
 use crate::input::histogram::TypeCounts;
+use crate::input::json_lines::{Skipped, read_all};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
@@ -50,21 +50,15 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.heap().pointer_size = 0;
     let values = Lines { bytes, positions, types };
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(values)));
-    Ok(Loaded {
-        heap,
-        incomplete: cut.is_some(),
-        damage: cut,
-        snapshot: 0,
-        remarks: Vec::new(),
-        executable: None,
-    })
+    Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
 }
 
 /// Refuses what does not begin like a dump.
 pub(super) fn check_beginning(bytes: &[u8]) -> Result<()> {
-    match SPEC.magics.iter().any(|magic| bytes.starts_with(magic)) {
-        true => Ok(()),
-        false => Err(SPEC.wrong_magic()),
+    if SPEC.magics.iter().any(|magic| bytes.starts_with(magic)) {
+        Ok(())
+    } else {
+        Err(SPEC.wrong_magic())
     }
 }
 
@@ -92,7 +86,7 @@ enum Named {
     Entries(u64),
     /// Instance variables of a shape.
     Shape(u64),
-    /// Of a class: the address of its superclass.
+    /// The address of the superclass of a class.
     Superclass(u64),
 }
 
@@ -219,7 +213,8 @@ impl<'a> Loader<'a> {
                 match self.addresses.at(address) {
                     // An object may be there many times.
                     Some(object) if seen.insert((object, group)) => {
-                        self.builder.add_root(Root::new(object, kind, group));
+                        let is_exact = name != "machine_context";
+                        self.builder.add_root(Root { is_exact, ..Root::new(object, kind, group) });
                     }
                     Some(_) => {}
                     None => dangling = dangling.saturating_add(1),

@@ -19,16 +19,16 @@
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
 //! and 4.0 (WebAssembly).
 //!
-//! * [`line`](mod@line): a line; [`lines`]: all of them, in parallel; [`records`]: in order;
+//! * [`line`](mod@line): a line; [`records`]: in order;
 //! * [`load`](mod@load): the graph, for the model; `types`: the names of types;
 //! * [`summary`]: the `info` summary; [`check`]: the invariants.
 
 pub mod distinct;
 mod invariants;
 pub mod line;
-pub mod lines;
 pub mod load;
 pub mod records;
+mod roles;
 mod sites;
 pub mod summary;
 mod types;
@@ -39,8 +39,10 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::format::Format;
-use crate::input::spec::{FormatSpec, HeapReader, Readers};
+use crate::input::Format;
+use crate::input::origin::Provenance;
+use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
+use roles::ROLES;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -51,6 +53,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["json", "dump"],
     magics: &[b"{\"type\":\"ROOT\"", b"{\"address\":\"0x"],
     begins_otherwise: |_| false,
+    origin: |_| Provenance::of("Ruby"),
     record_names: &[Rec::NAMES],
     info,
     check,
@@ -58,6 +61,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (30, 5),
-        identity_hashes: None,
+        roles: ROLES,
+        identity: Identity::Ids,
     }),
 };

@@ -1,9 +1,9 @@
 //! The lines of a dump in order.
 
 use super::line::Line;
-use super::lines::Lines;
 use super::load::check_beginning;
 use crate::error::Result;
+use crate::input::json_lines::for_each_line;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 
@@ -89,16 +89,5 @@ pub fn for_each_record(
     visitor: &mut impl Visitor,
 ) -> Result<()> {
     check_beginning(bytes)?;
-    let mut damage = None;
-    for (count, (offset, line)) in Lines::new(bytes, 0).enumerate() {
-        if count.is_multiple_of(65536) {
-            (options.progress)(offset);
-        }
-        match line {
-            Ok(line) if visitor.record(offset, &Rec(line)).is_break() => return Ok(()),
-            Ok(_) => {}
-            Err(error) => _ = damage.get_or_insert(error),
-        }
-    }
-    damage.map_or(Ok(()), Err)
+    for_each_line(bytes, options, visitor, Rec)
 }

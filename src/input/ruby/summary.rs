@@ -1,12 +1,12 @@
 //! The `info` summary of a dump.
 
 use super::line::Line;
-use super::lines::read_all;
 use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::info::{
     CountsByName, FormatDetails, HeapInfo, Info, InfoWarning, RubyDetails, SnapshotInfo,
 };
+use crate::input::json_lines::read_all;
 use crate::input::read::ReadOptions;
 use rustc_hash::FxHashMap;
 

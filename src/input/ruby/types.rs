@@ -61,6 +61,10 @@ impl<'a> Types<'a> {
             (b"MODULE", _) => "Module".to_owned(),
             (b"ICLASS", _) => "included module".to_owned(),
             (b"IMEMO", _) => format!("imemo {}", text(key.detail)),
+            (b"DATA", Some(class)) if !key.detail.is_empty() => match self.class_name(class) {
+                name if name == "Object" => text(key.detail),
+                name => name,
+            },
             (_, Some(class)) => self.class_name(class),
             (_, None) if !key.detail.is_empty() => text(key.detail),
             (kind, None) => format!("(internal {})", text(kind)),

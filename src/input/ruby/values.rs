@@ -3,6 +3,7 @@
 use super::line::Line;
 use super::types::Types;
 use crate::input::json::Scanner;
+use crate::input::json_lines::JsonLine;
 use crate::model::heap::{Heap, Ids, ObjectId, ObjectValues, Offsets, Value};
 use std::borrow::Cow;
 

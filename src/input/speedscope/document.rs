@@ -34,7 +34,7 @@ pub(super) struct OneProfile<'a> {
     pub(super) offset: u64,
     pub(super) name: Option<Text<'a>>,
     unit: Option<Text<'a>>,
-    /// In billionths of the unit.
+    /// Start of the profile, in billionths of the unit.
     pub(super) start: Option<i128>,
     pub(super) end: Option<i128>,
     /// The lists, from their bracket on.

@@ -32,7 +32,7 @@ pub(super) fn weight(scanner: &mut Scanner<'_>) -> Result<i128> {
 pub(super) struct Event {
     pub(super) opens: bool,
     pub(super) frame: u64,
-    /// In billionths of the unit.
+    /// The time or value of the event, in billionths of the unit.
     pub(super) at: i128,
 }
 

@@ -76,7 +76,7 @@ struct Loader<'o> {
     is_recording: bool,
     /// One for each value type.
     values: Vec<i64>,
-    /// By number in the file.
+    /// Frames, by their number in the file.
     frames: Vec<FrameId>,
     /// The frame that dumptool writes for a stack without frames.
     no_frames: Option<u64>,

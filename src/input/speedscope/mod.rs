@@ -23,7 +23,8 @@ pub use document::for_each_record;
 pub use load::load;
 pub use summary::{check, info};
 
-use crate::input::format::Format;
+use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The format's names, its detection and its readers.
@@ -35,8 +36,10 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["speedscope.json", "json"],
     magics: &[],
     begins_otherwise: document::looks_right,
+    // Several runtimes write them.
+    origin: |_| Provenance::default(),
     record_names: &[document::RECORD_NAMES],
     info,
     check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: true }),
 };

@@ -28,7 +28,7 @@ pub(super) struct Part<'d, 'a> {
     pub(super) scale: Scale,
     /// The first profile of its thread, whose samples are counted.
     pub(super) is_first: bool,
-    /// In a recording: how many samples each stack represents.
+    /// How many samples each stack represents, in a recording.
     pub(super) counts: Option<&'a [u8]>,
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    /// Of billionths of the unit; rounded.
+    /// Converts billionths of the unit, and rounds.
     pub(super) fn apply(self, billionths: i128) -> i128 {
         let (times, by): (u64, i128) = match self {
             Self::One => (1, 1_000_000_000),

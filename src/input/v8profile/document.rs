@@ -2,7 +2,7 @@
 
 use super::nodes::{Node, Nodes};
 use crate::error::{Error, Result};
-use crate::input::format::Format;
+use crate::input::Format;
 use crate::input::json::{Scanner, ValueKind};
 use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};

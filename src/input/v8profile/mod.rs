@@ -22,7 +22,8 @@ pub use document::for_each_record;
 pub use load::load;
 pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
 
-use crate::input::format::Format;
+use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
 /// The names, the detection and the readers of CPU profiles.
@@ -34,10 +35,11 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     extensions: &["cpuprofile"],
     magics: &[],
     begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Cpuprofile),
+    origin: |_| Provenance::of("V8"),
     record_names: &[document::RECORD_NAMES],
     info: info_cpu,
     check: check_cpu,
-    readers: Readers::Profile(ProfileReader { load, has_order: true, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: true }),
 };
 
 /// The names, the detection and the readers of sampling heap profiles.
@@ -49,8 +51,9 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     extensions: &["heapprofile"],
     magics: &[],
     begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Heapprofile),
+    origin: |_| Provenance::of("V8"),
     record_names: &[document::RECORD_NAMES],
     info: info_heap,
     check: check_heap,
-    readers: Readers::Profile(ProfileReader { load, has_order: false, load_in_parts: None }),
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };

@@ -52,7 +52,9 @@ impl Heap<'_> {
             "external sizes are sorted",
         )?;
         holds(
-            self.roots.iter().all(|root| exists(root.object) && named(root.group)),
+            self.roots.iter().all(|root| {
+                exists(root.object) && named(root.group) && root.variable.is_none_or(named)
+            }),
             "roots hold objects and have names",
         )?;
         holds(

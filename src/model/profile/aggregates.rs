@@ -57,14 +57,6 @@ impl Aggregates {
         }
     }
 
-    /// Forgets all rows, in the index too.
-    pub(super) fn clear(&mut self, index: &mut AggregateIndex) {
-        self.thread.clear();
-        self.stack.clear();
-        self.sums.clear();
-        index.0.clear(0);
-    }
-
     /// Adds to the sums of a thread in a stack. The index must have been used with this only, from
     /// its beginning on.
     #[inline]

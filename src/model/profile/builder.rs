@@ -3,9 +3,9 @@
 use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
-    FrameId, FrameKind, LabelsId, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes,
-    ProfileSample, ProfileThread, SampleLabel, StackId, StackIndex, StackTree, TaskChange,
-    TaskEvent, ThreadId, ValueType, Values,
+    Code, FrameId, FrameKind, LabelsId, MemoryCurve, Mode, Profile, ProfileFrame, ProfileMetadatum,
+    ProfileNotes, ProfileSample, ProfileThread, SampleLabel, StackId, StackIndex, StackTree,
+    TaskChange, TaskEvent, ThreadId, TimedEvent, Unit, ValueType, Values,
 };
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -20,8 +20,6 @@ pub struct ProfileBuilder {
     /// By frame: a mark for the kind of the frame.
     marks: Vec<u8>,
     children: StackIndex,
-    /// Stacks are appended, not looked up.
-    appends: bool,
     threads: FxHashMap<ProfileThread, ThreadId>,
     labels: FxHashMap<Box<[SampleLabel]>, LabelsId>,
     rows: AggregateIndex,
@@ -56,20 +54,6 @@ impl Shape {
     }
 }
 
-/// The treatment of equal stacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EqualStacks {
-    /// Interns each stack; costs one lookup per frame. `room` is the expected number of
-    /// stacks.
-    AreOne {
-        /// In stacks.
-        room: usize,
-    },
-    /// Gives every stack a new number, without a lookup. For recordings in which stacks rarely
-    /// repeat.
-    MayRepeat,
-}
-
 const CODE: u8 = 1;
 const INVALID: u8 = 2;
 const OTHER: u8 = 4;
@@ -91,7 +75,6 @@ impl ProfileBuilder {
             frames: FxHashMap::default(),
             marks: Vec::new(),
             children: StackIndex::default(),
-            appends: false,
             threads: FxHashMap::default(),
             labels: FxHashMap::default(),
             rows: AggregateIndex::default(),
@@ -120,12 +103,22 @@ impl ProfileBuilder {
     pub fn frame(&mut self, frame: ProfileFrame) -> FrameId {
         let (frames, marks) = (&mut self.profile.frames, &mut self.marks);
         *self.frames.entry(frame).or_insert_with(|| {
-            // Those that were added since by who had the profile are no frames of samples.
-            marks.resize(frames.len(), 0);
             marks.push(mark(frame.kind));
             frames.push(frame);
             FrameId(frames.len() as u32 - 1)
         })
+    }
+
+    /// Adds a frame, even if there is an equal one.
+    pub fn new_frame(&mut self, frame: ProfileFrame) -> FrameId {
+        self.marks.push(mark(frame.kind));
+        self.profile.frames.push(frame);
+        FrameId(self.profile.frames.len() as u32 - 1)
+    }
+
+    /// Where the places of frames are kept.
+    pub fn code(&mut self) -> &mut Option<Code> {
+        &mut self.profile.code
     }
 
     /// The frame with a number.
@@ -161,11 +154,7 @@ impl ProfileBuilder {
             self.cut = true;
             return stack;
         }
-        let stacks = &mut self.profile.stacks;
-        let child = match self.appends {
-            true => stacks.append(stack, frame),
-            false => stacks.child(&mut self.children, stack, frame).0,
-        };
+        let child = self.profile.stacks.child(&mut self.children, stack, frame).0;
         if child.index() == self.shapes.len() {
             self.shapes.push(self.shapes[stack.index()].with(self.marks[frame.index()]));
         }
@@ -175,21 +164,7 @@ impl ProfileBuilder {
     /// As [`ProfileBuilder::push`] of one frame after the other, outermost first.
     #[inline]
     pub fn push_all(&mut self, stack: StackId, frames: &[FrameId]) -> StackId {
-        if !self.appends {
-            return frames.iter().fold(stack, |stack, &frame| self.push(stack, frame));
-        }
-        let mut shape = self.shapes[stack.index()];
-        let room = (StackTree::DEEPEST - shape.depth()) as usize;
-        self.cut |= frames.len() > room;
-        let frames = &frames[..frames.len().min(room)];
-        let all = self.profile.stacks.append_all(stack, frames);
-        self.shapes.extend(frames.iter().map(|frame| {
-            shape = shape.with(self.marks[frame.index()]);
-            shape
-        }));
-        // Where there was no room for all, the last ones are not there.
-        self.shapes.truncate(self.profile.stacks.len());
-        all
+        frames.iter().fold(stack, |stack, &frame| self.push(stack, frame))
     }
 
     /// Whether frames were left out of the stack that is being pushed, because it has
@@ -205,24 +180,6 @@ impl ProfileBuilder {
         self.profile.notes.deep += u64::from(std::mem::take(&mut self.cut));
     }
 
-    /// The profile as far as it is.
-    pub fn profile(&mut self) -> &mut Profile {
-        &mut self.profile
-    }
-
-    /// Discards stacks and their sums. Names, frames, threads, metadata, notes and the total sums
-    /// stay, and keep their numbers.
-    pub fn forget_stacks(&mut self, equal: EqualStacks) {
-        self.appends = equal == EqualStacks::MayRepeat;
-        let room = match equal {
-            EqualStacks::AreOne { room } => room,
-            EqualStacks::MayRepeat => 0,
-        };
-        self.profile.stacks.clear(&mut self.children, room);
-        self.profile.aggregate.clear(&mut self.rows);
-        self.shapes.truncate(1);
-    }
-
     /// The stacks so far.
     pub fn stacks(&self) -> &super::StackTree {
         &self.profile.stacks
@@ -231,8 +188,19 @@ impl ProfileBuilder {
     /// Returns the approximate memory of the profile in bytes, including its lookup tables.
     #[inline]
     pub fn bytes(&self) -> u64 {
-        let Profile { names, frames, stacks, threads, samples, aggregate, metadata, tasks, .. } =
-            &self.profile;
+        let Profile {
+            names,
+            frames,
+            stacks,
+            threads,
+            samples,
+            aggregate,
+            metadata,
+            tasks,
+            events,
+            curve,
+            ..
+        } = &self.profile;
         // Columns and tables grow by doubling, so that there is room for half as much again on
         // average.
         let rows = [
@@ -240,10 +208,12 @@ impl ProfileBuilder {
             (aggregate.len(), 40),
             (samples.as_ref().map_or(0, super::Samples::len), 24),
             (tasks.len(), 40),
+            (events.len(), 60),
             (frames.len(), 160),
             (names.len(), 150),
             (threads.len(), 400),
             (metadata.len(), 120),
+            (curve.as_ref().map_or(0, |curve| curve.points.len()), 24),
         ];
         rows.iter().map(|&(count, bytes)| count as u64 * bytes).sum()
     }
@@ -319,6 +289,26 @@ impl ProfileBuilder {
         profile.aggregate.add(&mut self.rows, thread, stack, values);
     }
 
+    /// Appends an event, beside its sums, if samples are kept.
+    #[inline]
+    pub fn event(&mut self, event: TimedEvent) {
+        if self.keep_samples {
+            self.profile.events.push(event);
+        }
+    }
+
+    /// Sets the unit and the meaning of [`ProfileBuilder::curve_point`].
+    pub fn set_curve(&mut self, time: Unit, note: &'static str) {
+        self.profile.curve = Some(MemoryCurve { time, note, points: Vec::new() });
+    }
+
+    /// Appends the bytes in use at a time. Those of one time stay in their order.
+    pub fn curve_point(&mut self, time: u64, bytes: u64) {
+        if let Some(curve) = &mut self.profile.curve {
+            curve.points.push((time, bytes));
+        }
+    }
+
     /// Sets the mode, for formats that have no metadata.
     pub fn set_mode(&mut self, mode: Mode) {
         self.profile.mode = mode;
@@ -329,6 +319,14 @@ impl ProfileBuilder {
     pub fn set_value_types(&mut self, types: Vec<ValueType>, main: usize) {
         self.profile.mode = Mode::Samples;
         (self.profile.value_types, self.profile.default_value) = (types, main);
+    }
+
+    /// As [`ProfileBuilder::set_value_types`], for profiles whose samples are events of several
+    /// kinds: see [`Profile::has_separate_values`].
+    pub fn set_separate_values(&mut self, types: Vec<ValueType>, main: usize) {
+        self.set_value_types(types, main);
+        self.profile.has_separate_values = true;
+        self.profile.samples = None;
     }
 
     /// Appends an event of an asyncio task.
@@ -349,7 +347,11 @@ impl ProfileBuilder {
     }
 
     /// The finished profile.
-    pub fn finish(self) -> Profile {
+    pub fn finish(mut self) -> Profile {
+        self.profile.events.sort_unstable();
+        if let Some(curve) = &mut self.profile.curve {
+            curve.points.sort_by_key(|point| point.0);
+        }
         self.profile
     }
 }

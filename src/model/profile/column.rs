@@ -15,9 +15,10 @@ impl ValueColumns {
     /// The sums of a row. One that nothing was added to is zero.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Values {
-        let more = match self.more.is_empty() {
-            true => None,
-            false => Some(self.more.iter().map(|column| column.get(row)).collect()),
+        let more = if self.more.is_empty() {
+            None
+        } else {
+            Some(self.more.iter().map(|column| column.get(row)).collect())
         };
         Values::of_parts(self.first.each_ref().map(|column| column.get(row)), more)
     }
@@ -31,10 +32,6 @@ impl ValueColumns {
             self.more.resize(more.len(), Column::default());
         }
         self.more.iter_mut().zip(more).for_each(|(column, change)| column.add(row, *change));
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.first.iter_mut().chain(&mut self.more).for_each(Column::clear);
     }
 }
 
@@ -96,12 +93,6 @@ impl Column {
             self.wide = (0..self.low.len()).map(|row| self.get(row)).collect();
             (self.low, self.large) = (Vec::new(), FxHashMap::default());
         }
-    }
-
-    fn clear(&mut self) {
-        self.low.clear();
-        self.large.clear();
-        self.wide.clear();
     }
 
     fn len(&self) -> usize {

@@ -7,6 +7,9 @@ use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 
 impl Profile {
+    /// The key of a label that all samples of known threads have: the thread's name or id.
+    pub(crate) const THREAD_KEY: &'static str = "thread";
+
     /// The value of a label of a thread's samples, or `<no KEY>`. Several values are joined.
     pub fn label_value(&self, thread: &ProfileThread, key: &str) -> String {
         let labels = self.labels_of(thread).iter();
@@ -14,7 +17,11 @@ impl Profile {
             .filter(|label| self.names.text(label.key) == key)
             .map(|label| label.value.show(&self.names))
             .collect();
-        if values.is_empty() { format!("<no {key}>") } else { values.join(", ") }
+        match (values.is_empty(), key) {
+            (true, Self::THREAD_KEY) if !thread.is_unknown() => thread.id(&self.names),
+            (true, _) => format!("<no {key}>"),
+            (false, _) => values.join(", "),
+        }
     }
 
     /// Puts a frame with the value of a label around every stack, as `go tool pprof -tagroot` does.
@@ -64,5 +71,6 @@ impl Profile {
         });
         self.stacks = stacks;
         self.samples = None;
+        self.events.clear();
     }
 }

@@ -21,6 +21,23 @@ pub struct ProfileSample {
     pub gc: bool,
 }
 
+/// An event of a profile whose samples are events of several kinds, with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TimedEvent {
+    /// Microseconds from the start of the recording to that of the event.
+    pub start: i64,
+    /// Microseconds that it took.
+    pub length: u32,
+    /// The thread.
+    pub thread: ThreadId,
+    /// The stack of the thread.
+    pub stack: StackId,
+    /// The number of the value type that [`TimedEvent::value`] is of.
+    pub metric: u16,
+    /// The number.
+    pub value: i64,
+}
+
 /// Samples in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
@@ -54,6 +71,12 @@ impl Samples {
         self.stack.push(sample.stack);
         self.time.set(row, sample.time);
         self.memory.set(row, sample.memory);
+    }
+
+    /// Moves every sample to another stack.
+    #[cfg(feature = "symbols")]
+    pub(super) fn move_stacks(&mut self, moved: impl Fn(StackId) -> StackId) {
+        self.stack.iter_mut().for_each(|stack| *stack = moved(*stack));
     }
 
     /// The number of entries.

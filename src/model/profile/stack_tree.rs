@@ -18,19 +18,17 @@ impl StackId {
 }
 
 /// Stacks by their numbers. A stack's parent has a smaller number, so that a loop over all in order
-/// meets callers first. Equal stacks are one, unless the tree [may repeat](StackTree::may_repeat)
-/// them.
+/// meets callers first. Equal stacks are one.
 #[derive(Clone, Debug)]
 pub struct StackTree {
     /// Side by side, because they are nearly always read together, and in random order.
     nodes: Vec<(StackId, FrameId)>,
-    may_repeat: bool,
 }
 
 impl Default for StackTree {
     /// The empty stack alone.
     fn default() -> Self {
-        Self { nodes: vec![(StackId::EMPTY, FrameId(u32::MAX))], may_repeat: false }
+        Self { nodes: vec![(StackId::EMPTY, FrameId(u32::MAX))] }
     }
 }
 
@@ -47,12 +45,6 @@ impl StackTree {
     /// Returns `true` if there is no stack except the empty one.
     pub fn is_empty(&self) -> bool {
         self.len() == 1
-    }
-
-    /// Whether equal stacks may have different numbers, because each was appended without a lookup
-    /// that would rarely have succeeded.
-    pub fn may_repeat(&self) -> bool {
-        self.may_repeat
     }
 
     /// Returns all stacks except the empty one; callers come before callees.
@@ -124,43 +116,6 @@ impl StackTree {
             Some(row) => (StackId(row as u32 + 1), false),
             None => (self.add(parent, frame), true),
         }
-    }
-
-    /// As [`StackTree::append`] of one frame after the other, outermost first.
-    #[inline]
-    pub(crate) fn append_all(&mut self, parent: StackId, frames: &[FrameId]) -> StackId {
-        let first = self.nodes.len();
-        let (Some(&outermost), true) = (frames.first(), first + frames.len() <= MAX_ROWS) else {
-            return frames.iter().fold(parent, |stack, &frame| self.append(stack, frame));
-        };
-        self.may_repeat = true;
-        self.nodes.push((parent, outermost));
-        self.nodes.extend((first as u32..).map(StackId).zip(frames[1..].iter().copied()));
-        StackId(self.nodes.len() as u32 - 1)
-    }
-
-    /// Forgets all stacks but the empty one, in the index too, which then has room for this many.
-    pub(crate) fn clear(&mut self, index: &mut StackIndex, room: usize) {
-        self.nodes.truncate(1);
-        self.may_repeat = false;
-        index.0.clear(room);
-    }
-
-    /// A tree without stacks, which may repeat those to come if this one may.
-    pub(crate) fn without_stacks(&self) -> Self {
-        Self { may_repeat: self.may_repeat, ..Self::default() }
-    }
-
-    /// The stack of a frame on top of another stack, which is new even if there is one that is
-    /// equal. From then on the tree [may repeat](Self::may_repeat) stacks. Where no more can be
-    /// told apart, a frame too many is left out, as in [`StackTree::child`].
-    #[inline]
-    pub(crate) fn append(&mut self, parent: StackId, frame: FrameId) -> StackId {
-        if self.nodes.len() == MAX_ROWS {
-            return parent;
-        }
-        self.may_repeat = true;
-        self.add(parent, frame)
     }
 
     /// Adds a stack without looking whether there is one that is equal.

@@ -23,6 +23,9 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// The name of the unit of numbers with fractions, which are kept as integers.
+    pub(crate) const MILLIONTHS: &str = "millionths";
+
     /// The unit that a file calls so.
     pub fn named(name: &str) -> Self {
         let known = [

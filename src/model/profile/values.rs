@@ -298,6 +298,21 @@ impl Metric {
         self.number
     }
 
+    /// The metric that tables show instead of it: they can show changes below zero.
+    pub(crate) fn shown(self) -> Self {
+        if self == Self::MEMORY_GAINED { Self::MEMORY } else { self }
+    }
+
+    /// Returns the base of shares: the sum of all samples. For changes of memory, whose sum means
+    /// little, it is the gained memory, or the freed memory if none was gained.
+    pub fn whole(&self, total: &Values) -> i64 {
+        match *self == Self::MEMORY {
+            true if total.memory_gained() > 0 => total.get(&Self::MEMORY_GAINED),
+            true => total.get(&Self::MEMORY_FREED),
+            false => total.get(self),
+        }
+    }
+
     /// The name on the command line, in JSON and in outputs.
     pub fn name(&self) -> &str {
         &self.of.name

@@ -1,7 +1,8 @@
 //! Names that are data: those of threads, and keys that name references.
 
+use super::RedactedNames;
 use super::shape::Shape;
-use crate::model::heap::{Heap, Label, LabelKind, ThreadKind};
+use crate::model::heap::{Heap, KeyName, Label, LabelKind, ThreadKind, Type};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
@@ -9,9 +10,12 @@ use rustc_hash::FxHashMap;
 const HOLDER: &str = "GC roots: ";
 
 /// Replaces names that are data, and clears those that nothing refers to.
-pub(super) fn redact(heap: &mut Heap<'_>) {
+pub(super) fn redact(heap: &mut Heap<'_>, names: RedactedNames) {
     number_threads(heap);
-    number_keys(heap);
+    if names == RedactedNames::All {
+        cut_types(heap);
+    }
+    number_keys(heap, names);
     clear_unused(heap);
 }
 
@@ -74,14 +78,65 @@ fn number_holders(heap: &mut Heap<'_>, renamed: &[Option<(String, String)>]) {
     }
 }
 
+/// Reduces names of native nodes (V8) to tags, such as `<div>`, and classes, such as `Window` or `Node
+/// / std::vector<int>`. Whatever else is in a name may quote a page: attributes, URLs, texts.
+fn cut_types(heap: &mut Heap<'_>) {
+    for of in std::mem::take(&mut heap.quoting_types) {
+        let Some(of) = heap.types.get_mut(of.0 as usize) else { continue };
+        let name = heap.names.text(of.name);
+        let own = name.strip_prefix(DETACHED).unwrap_or(name);
+        if own.split(" / ").all(is_class) || is_tag(own) {
+            continue;
+        }
+        let end = own.find(|c: char| c.is_whitespace() || matches!(c, '/' | '?' | '=' | '"'));
+        let first = end.map_or(own, |end| &own[..end]);
+        // Attributes follow a tag, and the rest of a quoting class a slash.
+        let quotes = own[first.len()..].starts_with(" / ") && is_class(first);
+        let kept = if quotes || is_tag(&format!("{first}>")) { first } else { "(native)" };
+        let detached = if own.len() < name.len() { DETACHED } else { "" };
+        let cut = format!("{detached}{kept}");
+        of.name = heap.names.intern(&cut);
+    }
+}
+
+const DETACHED: &str = "Detached ";
+
+/// Whether a name is a tag without attributes.
+fn is_tag(name: &str) -> bool {
+    let tag = name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
+    tag.is_some_and(|tag| tag.chars().all(|c| c.is_alphanumeric() || "-_:".contains(c)))
+}
+
+/// Whether a name can be that of a class in C++ or JavaScript. Spaces are in the arguments of a
+/// template only.
+fn is_class(name: &str) -> bool {
+    let mut depth = 0_usize;
+    let is_part = |c: char| {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c.is_alphanumeric() || ":_<>*&[]()~$-".contains(c) || depth > 0 && matches!(c, ' ' | ',')
+    };
+    name.starts_with(|c: char| c.is_alphabetic() || "_$(".contains(c)) && name.chars().all(is_part)
+}
+
 /// Replaces keys with numbers, in the order of their names, which writers may rely on. Keys of
-/// hashes are in braces (Perl), also in conversions from Perl. Names that are also those of a type
-/// or a function are not secret.
-fn number_keys(heap: &mut Heap<'_>) {
-    let code = of_code(heap);
+/// hashes are in braces (Perl), also in conversions from Perl, and so are types named after such
+/// keys (V8). Names that are also those of another type or a function are not secret.
+fn number_keys(heap: &mut Heap<'_>, names: RedactedNames) {
+    let goes = |key: &KeyName| names == RedactedNames::All || !key.is_like_code;
+    let mut keys: Vec<NameId> =
+        heap.keys.iter().filter(|key| goes(key)).map(|key| key.name).collect();
+    keys.sort_unstable();
+    let is_code = |of: &&Type| {
+        keys.binary_search(&of.name).is_err() || !heap.names.text(of.name).starts_with('{')
+    };
+    let code = of_code(heap, heap.types.iter().filter(is_code));
     let is_key = |name: &NameId| {
         !has(&code, *name)
-            && (heap.keys.binary_search(name).is_ok() || heap.names.text(*name).starts_with('{'))
+            && (keys.binary_search(name).is_ok() || heap.names.text(*name).starts_with('{'))
     };
     let keys: Vec<NameId> = heap.names.ids().filter(is_key).collect();
     let numbered = (1..).zip(keys).map(|(number, key)| (key, format!("{{{number}}}")));
@@ -90,7 +145,7 @@ fn number_keys(heap: &mut Heap<'_>) {
 
 /// Writers may write all names of a heap.
 fn clear_unused(heap: &mut Heap<'_>) {
-    let mut used = of_code(heap);
+    let mut used = of_code(heap, heap.types.iter());
     let labels = heap.references.label.iter().copied();
     let of_roots = heap.roots.iter().map(|root| root.label);
     for label in labels.chain(of_roots).chain(heap.class_label) {
@@ -103,20 +158,22 @@ fn clear_unused(heap: &mut Heap<'_>) {
     heap.names.replace(cleared);
 }
 
-/// Returns which names belong to types, functions, files, threads and groups of roots; all others
-/// are labels.
-fn of_code(heap: &Heap<'_>) -> Vec<bool> {
+/// Returns which names belong to these types, functions, files, threads and groups of roots; all
+/// others are labels.
+fn of_code<'t>(heap: &Heap<'_>, types: impl Iterator<Item = &'t Type>) -> Vec<bool> {
     let mut names = vec![false; heap.names.len()];
-    let frames = heap.frames.iter().chain(&heap.sites.frames);
+    let creators = heap.threads.iter().filter_map(|thread| Some(&thread.created_by.as_ref()?.call));
+    let frames = heap.frames.iter().chain(&heap.sites.frames).chain(creators);
     let pairs = frames
         .map(|frame| [frame.function, frame.file])
-        .chain(heap.types.iter().map(|of| [of.name, of.namespace]))
+        .chain(types.map(|of| [of.name, of.namespace]))
         .chain(heap.threads.iter().map(|thread| [thread.name, thread.state]));
     pairs
         .flatten()
         .chain(heap.representations.iter().copied())
         .chain(heap.classes.iter().map(|class| class.name))
         .chain(heap.roots.iter().map(|root| root.group))
+        .chain(heap.roots.iter().filter_map(|root| root.variable))
         .for_each(|name| add(&mut names, name));
     names
 }

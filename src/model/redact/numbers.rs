@@ -2,7 +2,7 @@
 
 use super::shape::Shape;
 use crate::model::heap::{Heap, ObjectId, Value};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher;
 
 /// Numbers texts and blocks of bytes, those of each shape from 0 in the order of objects.
@@ -18,7 +18,11 @@ pub(super) struct ContentNumbers {
 impl ContentNumbers {
     pub(super) fn of(heap: &Heap<'_>) -> Self {
         let mut numbers = Self::default();
+        let mut seen = FxHashSet::default();
         for object in heap.objects() {
+            if heap.long_text(object).is_some_and(|long| !seen.insert(long)) {
+                continue;
+            }
             match heap.value(object) {
                 Value::Text { text, .. } => numbers.add(Shape::of_text(&text), text.as_bytes()),
                 Value::Bytes(bytes) if is_block(heap, object) => {

@@ -7,18 +7,34 @@ use crate::model::heap::{
     SourceLocation, Value,
 };
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// Passes on the kinds and lengths that a reader decodes, and nothing else.
 pub(super) struct RedactedValues<'a> {
-    pub(super) inner: Box<dyn ObjectValues + 'a>,
+    inner: Box<dyn ObjectValues + 'a>,
     /// For [`Redaction::Hash`](super::Redaction::Hash).
-    pub(super) numbers: Option<ContentNumbers>,
+    numbers: Option<ContentNumbers>,
+    /// The replacements for long texts, each of which may be that of many objects.
+    long: Vec<OnceLock<String>>,
 }
 
 /// Longest block of zeros that is not allocated.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-impl RedactedValues<'_> {
+impl<'a> RedactedValues<'a> {
+    pub(super) fn new(inner: Box<dyn ObjectValues + 'a>, numbers: Option<ContentNumbers>) -> Self {
+        let long = vec![OnceLock::new(); inner.long_texts()];
+        Self { inner, numbers, long }
+    }
+
+    fn text_of(&self, heap: &Heap<'_>, object: ObjectId, text: &str) -> Cow<'_, str> {
+        let long = self.inner.long_text(heap, object).and_then(|long| self.long.get(long));
+        match long {
+            Some(known) => known.get_or_init(|| self.text(text)).as_str().into(),
+            None => self.text(text).into(),
+        }
+    }
+
     fn text(&self, text: &str) -> String {
         match &self.numbers {
             Some(numbers) => numbers.text(text),
@@ -46,7 +62,9 @@ impl ObjectValues for RedactedValues<'_> {
             Value::Boolean(_) => Value::Boolean(false),
             Value::Integer(_) => Value::Integer(0),
             Value::Float(_) => Value::Float(0.0),
-            Value::Text { text, length } => Value::Text { text: self.text(&text).into(), length },
+            Value::Text { text, length } => {
+                Value::Text { text: self.text_of(heap, object, &text), length }
+            }
             Value::Length(length) => Value::Length(length),
             // Names of nodes hold source texts of patterns and attributes of elements (V8).
             Value::Name(_) => Value::Name(Cow::Borrowed("")),
@@ -56,9 +74,17 @@ impl ObjectValues for RedactedValues<'_> {
 
     fn text_identity(&self, heap: &Heap<'_>, object: ObjectId, text: &str) -> u64 {
         match self.inner.value(heap, object) {
-            Value::Text { text, .. } => hash(text.as_bytes()),
+            Value::Text { text, .. } => self.inner.text_identity(heap, object, &text),
             _ => hash(text.as_bytes()),
         }
+    }
+
+    fn long_text(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {
+        self.inner.long_text(heap, object)
+    }
+
+    fn long_texts(&self) -> usize {
+        self.inner.long_texts()
     }
 
     fn known(&self) -> Known {

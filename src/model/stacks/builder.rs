@@ -117,8 +117,7 @@ impl WeightedStacksBuilder {
         }
         // The last frame that stays makes room for the frame with the number of cut frames.
         let kept = MAX_DEPTH as u32 - 1;
-        let emptied = self.stacks.stacks.without_stacks();
-        let old = std::mem::replace(&mut self.stacks.stacks, emptied);
+        let old = std::mem::take(&mut self.stacks.stacks);
         let mut deepest = vec![0u32; old.len()];
         let mut base: Vec<StackId> = (0..old.len() as u32).map(StackId).collect();
         for stack in old.ids() {

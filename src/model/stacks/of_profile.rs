@@ -36,30 +36,35 @@ impl Selection {
                 })
             })
     }
+
+    /// The metric to use if none is named: the main one. Events of one kind have no numbers for the
+    /// metrics of others ([`Profile::has_separate_values`]): then it is the first of which the
+    /// selected samples have a number and a value for [`Selection::tag`].
+    pub fn usual_metric(&self, profile: &Profile) -> Metric {
+        let is_selected = |thread: &ProfileThread| {
+            let has_tag = |key: &String| {
+                let mut labels = profile.labels_of(thread).iter();
+                key == Profile::THREAD_KEY
+                    || labels.any(|label| profile.names.text(label.key) == key)
+            };
+            self.has(profile, thread) && self.tag.as_ref().is_none_or(has_tag)
+        };
+        let usual = profile.default_metric();
+        let is_whole = self.labels.is_empty() && self.tag.is_none();
+        if !profile.has_separate_values || is_whole {
+            return usual;
+        }
+        let selected: Vec<bool> = profile.threads.iter().map(is_selected).collect();
+        let has = |metric: &Metric| {
+            let mut rows = profile.aggregate.iter();
+            rows.any(|row| selected[row.thread.index()] && row.values.get(metric) != 0)
+        };
+        profile.metrics().into_iter().find(has).unwrap_or(usual)
+    }
 }
 
 /// Converts a profile to weighted stacks, without copying its names, frames and stacks.
 pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> WeightedStacks {
-    take(&mut profile, title, selection)
-}
-
-/// As [`of_profile()`], for as long as `read` takes: names and frames are returned to the profile
-/// afterwards. Stacks deeper than [`MAX_DEPTH`](super::MAX_DEPTH) stay cut, so the caller must
-/// discard the stacks.
-pub fn lend<R>(
-    profile: &mut Profile,
-    title: &str,
-    selection: &Selection,
-    read: impl FnOnce(&WeightedStacks) -> R,
-) -> R {
-    let stacks = take(profile, title, selection);
-    let result = read(&stacks);
-    let WeightedStacks { names, frames, stacks, .. } = stacks;
-    (profile.names, profile.frames, profile.stacks) = (names, frames, stacks);
-    result
-}
-
-fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedStacks {
     let metrics =
         if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
     let mut tracks = Vec::new();
@@ -67,7 +72,7 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
     let mut known = FxHashMap::<ProfileThread, usize>::default();
     let mut merged = false;
     for (row, thread) in
-        profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(profile, thread))
+        profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(&profile, thread))
     {
         let labels = if selection.keep_labels { thread.labels } else { LabelsId::default() };
         let track = *known.entry(ProfileThread { labels, ..*thread }).or_insert_with(|| {
@@ -95,6 +100,8 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
         names: std::mem::take(&mut profile.names),
         frames: std::mem::take(&mut profile.frames),
         stacks: std::mem::take(&mut profile.stacks),
+        code: profile.code.take(),
+        metadata: profile.metadata.clone(),
         ..WeightedStacks::default()
     };
     let mut builder = WeightedStacksBuilder::with(stacks);
@@ -117,10 +124,25 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
                 builder.add_at(track, sample.stack, &values, moment);
             }
         }
+        _ if selection.in_order && !profile.events.is_empty() => {
+            for event in &profile.events {
+                let is_of = |metric: &Metric| metric.number_in_file() == Some(event.metric);
+                let place = metrics.iter().position(is_of);
+                let (Some(track), Some(place)) = (track(event.thread), place) else { continue };
+                let (start, length) = (event.start, event.length.into());
+                let moment = Moment { start, length, idle: false, gc: false, memory: 0 };
+                values.fill(0);
+                values.iter_mut().skip(place).take(1).for_each(|value| *value = event.value);
+                builder.add_at(track, event.stack, &values, moment);
+            }
+        }
         _ => {
             for row in profile.aggregate.iter() {
                 let Some(track) = track(row.thread) else { continue };
                 read(&row.values, &mut values);
+                if profile.has_separate_values && values.iter().all(|value| *value == 0) {
+                    continue;
+                }
                 builder.add(track, row.stack, &values);
             }
         }

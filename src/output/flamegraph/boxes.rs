@@ -1,5 +1,6 @@
 //! The boxes of a picture: a tree of captions, each as wide as its value.
 
+use super::VISIBLE;
 use super::captions::{Caption, Captions};
 use crate::model::profile::{FrameId, StackId, StackIndex, StackTree};
 
@@ -13,10 +14,16 @@ pub(super) struct Boxes {
     own: Vec<[u64; 2]>,
 }
 
-impl Default for Boxes {
-    fn default() -> Self {
+impl Boxes {
+    /// The number of the caption of what is too narrow.
+    pub(super) const NARROW: FrameId = FrameId(0);
+
+    /// No boxes. The caption is that of what is too narrow to be drawn by itself.
+    pub(super) fn new(narrow: &Caption) -> Self {
+        let mut captions = Captions::default();
+        captions.add(narrow.clone());
         Self {
-            captions: Captions::default(),
+            captions,
             nodes: StackTree::default(),
             index: StackIndex::default(),
             own: vec![[0; 2]],
@@ -27,8 +34,8 @@ impl Default for Boxes {
 /// A box to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
-    /// The node.
-    pub(super) node: StackId,
+    /// The number of the caption; `None` for the base.
+    pub(super) caption: Option<FrameId>,
     /// 0 is the base.
     pub(super) depth: u32,
     /// The left edge, as a share of the base.
@@ -42,7 +49,8 @@ pub(super) struct Placed {
 /// A box of a tree that was cut to the widest ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Widest {
-    pub(super) node: StackId,
+    /// The number of the caption; `None` for the base.
+    pub(super) caption: Option<FrameId>,
     /// 0 is the base.
     pub(super) depth: u32,
     /// The sum by which the box is drawn: the larger of both.
@@ -51,6 +59,24 @@ pub(super) struct Widest {
     pub(super) own: u64,
     /// Sums of the node and everything on top of it: now, and before.
     pub(super) total: [u64; 2],
+}
+
+/// By node: the parent, the width, and the sums of the node and all on top of it. A parent has a
+/// smaller number than its children.
+struct Sums {
+    parents: Vec<usize>,
+    width: Vec<u64>,
+    total: Vec<[u64; 2]>,
+}
+
+/// A tree that was cut.
+pub(super) struct Cut {
+    /// Depth first, the widest sibling first, and after all siblings the sum of those left out.
+    pub(super) rows: Vec<Widest>,
+    /// Boxes that were left out.
+    pub(super) left_out: usize,
+    /// All boxes with at least this share of the base are there.
+    pub(super) least: f64,
 }
 
 /// The depth of each node.
@@ -93,14 +119,17 @@ impl Boxes {
         }
     }
 
-    /// The caption of a node; `None` for the base.
-    pub(super) fn caption(&self, node: StackId) -> Option<&Caption> {
-        self.nodes.leaf(node).map(|number| &self.captions.all[number.index()])
+    /// A caption by its number.
+    pub(super) fn caption(&self, number: FrameId) -> &Caption {
+        &self.captions.all[number.index()]
     }
 
-    /// By node: the parent, the width, and the sums of the node and all on top of it. A parent has
-    /// a smaller number than its children.
-    fn sums(&self) -> (Vec<usize>, Vec<u64>, Vec<[u64; 2]>) {
+    /// The text of a node; `None` for the base.
+    fn text(&self, node: usize) -> Option<&str> {
+        self.nodes.leaf(StackId(node as u32)).map(|number| self.caption(number).text.as_str())
+    }
+
+    fn sums(&self) -> Sums {
         let parents: Vec<usize> = (0..self.own.len() as u32)
             .map(|node| self.nodes.parent(StackId(node)).index())
             .collect();
@@ -113,82 +142,141 @@ impl Boxes {
             }
             width[parent] = width[parent].saturating_add(width[node]);
         }
-        (parents, width, total)
+        Sums { parents, width, total }
     }
 
-    /// The `most` widest boxes, depth first, the widest sibling first; and the number of all boxes.
-    pub(super) fn widest(&self, most: usize) -> (Vec<Widest>, usize) {
-        let (parents, width, total) = self.sums();
-        let text =
-            |node: &usize| self.caption(StackId(*node as u32)).map(|caption| caption.text.as_str());
-        let mut order: Vec<usize> = (1..parents.len()).filter(|node| width[*node] > 0).collect();
+    /// By node: the sums of the children that are not kept, and their width.
+    fn rest(&self, kept: &[bool], sums: &Sums) -> Vec<Rest> {
+        let mut rest = vec![Rest::default(); kept.len()];
+        for node in (1..kept.len()).filter(|&node| !kept[node]) {
+            let rest = &mut rest[sums.parents[node]];
+            rest.width = rest.width.saturating_add(sums.width[node]);
+            for side in [0, 1] {
+                rest.total[side] = rest.total[side].saturating_add(sums.total[node][side]);
+            }
+        }
+        rest
+    }
+
+    /// The `most` widest boxes, and boxes for what was left out.
+    pub(super) fn widest(&self, most: usize) -> Cut {
+        let sums = self.sums();
+        let Sums { parents, width, total } = &sums;
+        let mut order: Vec<usize> = (1..parents.len()).filter(|&node| width[node] > 0).collect();
         let all = order.len() + 1;
         // A caller is as wide as what it calls, so that none is left out before that.
-        let depth = depths(&parents);
+        let depth = depths(parents);
         order.sort_by(|a, b| {
             width[*b]
                 .cmp(&width[*a])
                 .then(depth[*a].cmp(&depth[*b]))
-                .then_with(|| text(a).cmp(&text(b)))
+                .then_with(|| self.text(*a).cmp(&self.text(*b)))
         });
         order.truncate(most.saturating_sub(1));
+        let mut kept = vec![false; parents.len()];
         let mut children = vec![Vec::new(); parents.len()];
-        order.iter().for_each(|&node| children[parents[node]].push(node));
-        let (mut rows, mut open) = (Vec::with_capacity(order.len() + 1), vec![0]);
-        while let Some(node) = open.pop() {
-            let [own, older] = self.own[node];
-            let row = Widest {
-                node: StackId(node as u32),
-                depth: depth[node],
-                width: width[node],
-                own: own.max(older),
-                total: total[node],
+        for &node in &order {
+            kept[node] = true;
+            children[parents[node]].push(node);
+        }
+        let rest = self.rest(&kept, &sums);
+        let least = match order.last() {
+            Some(&last) if order.len() + 1 < all => width[last],
+            _ => width[0] / VISIBLE,
+        };
+        let (mut rows, mut open) = (Vec::with_capacity(order.len() + 1), vec![Open::Node(0)]);
+        while let Some(next) = open.pop() {
+            let row = match next {
+                Open::Node(node) => {
+                    // Lines that nobody would see cost as much as others.
+                    if rest[node].width >= least.max(1) {
+                        open.push(Open::Rest(node));
+                    }
+                    open.extend(children[node].iter().rev().map(|&child| Open::Node(child)));
+                    let [own, older] = self.own[node];
+                    Widest {
+                        caption: self.nodes.leaf(StackId(node as u32)),
+                        depth: depth[node],
+                        width: width[node],
+                        own: own.max(older),
+                        total: total[node],
+                    }
+                }
+                Open::Rest(node) => Widest {
+                    caption: Some(Self::NARROW),
+                    depth: depth[node] + 1,
+                    width: rest[node].width,
+                    own: 0,
+                    total: rest[node].total,
+                },
             };
             rows.push(row);
-            open.extend(children[node].iter().rev());
         }
-        (rows, all)
+        let least = least as f64 / width[0].max(1) as f64;
+        Cut { rows, left_out: all - order.len() - 1, least }
     }
 
     /// All boxes that are at least so wide, as a share of the base, row by row and in the order of
-    /// names. None if there is nothing to draw.
+    /// names. Narrower ones on top of the same box are one box together, after the others. None if
+    /// there is nothing to draw.
     ///
     /// A box is as wide as the larger of its two sums, or as what is on top of it if that needs
     /// more: so a function that is gone keeps its place.
     pub(super) fn placed(&self, least: f64) -> Vec<Placed> {
-        let (parents, width, total) = self.sums();
+        let sums = self.sums();
+        let Sums { parents, width, total } = &sums;
         let Some(&whole) = width.first().filter(|whole| **whole > 0) else { return Vec::new() };
-        let visible = |node: &StackId| width[node.index()] as f64 >= least * whole as f64;
-        let mut order: Vec<StackId> = self.nodes.ids().filter(visible).collect();
-        let text = |node: &StackId| self.caption(*node).map(|caption| caption.text.as_str());
+        let share = |value: u64| value as f64 / whole as f64;
+        let is_visible = |width: u64| width as f64 >= least * whole as f64;
+        let kept: Vec<bool> = (0..width.len()).map(|node| is_visible(width[node])).collect();
+        let mut order: Vec<usize> = (1..kept.len()).filter(|&node| kept[node]).collect();
         // A parent has a smaller number than its children, so its own place is known when theirs
         // are given.
-        order.sort_by(|a, b| {
-            parents[a.index()].cmp(&parents[b.index()]).then_with(|| text(a).cmp(&text(b)))
+        order.sort_by(|&a, &b| {
+            parents[a].cmp(&parents[b]).then_with(|| self.text(a).cmp(&self.text(b)))
         });
         let mut free = vec![0u64; total.len()];
-        let mut depth = vec![0u32; total.len()];
+        let depth = depths(parents);
         let mut placed =
-            vec![Placed { node: StackId::EMPTY, depth: 0, x: 0.0, width: 1.0, total: total[0] }];
+            vec![Placed { caption: None, depth: 0, x: 0.0, width: 1.0, total: total[0] }];
         for node in order {
-            let (at, parent) = (node.index(), parents[node.index()]);
-            let left = free[parent];
-            free[parent] = left.saturating_add(width[at]);
-            free[at] = left;
-            depth[at] = depth[parent] + 1;
-            let share = |value: u64| value as f64 / whole as f64;
+            let left = free[parents[node]];
+            free[parents[node]] = left.saturating_add(width[node]);
+            free[node] = left;
             placed.push(Placed {
-                node,
-                depth: depth[at],
+                caption: self.nodes.leaf(StackId(node as u32)),
+                depth: depth[node],
                 x: share(left),
-                width: share(width[at]),
-                total: total[at],
+                width: share(width[node]),
+                total: total[node],
             });
         }
+        let rest = self.rest(&kept, &sums).into_iter().enumerate();
+        let rest = rest.filter(|(node, rest)| kept[*node] && rest.width > 0);
+        placed.extend(rest.filter(|(_, rest)| is_visible(rest.width)).map(|(node, rest)| Placed {
+            caption: Some(Self::NARROW),
+            depth: depth[node] + 1,
+            x: share(free[node]),
+            width: share(rest.width),
+            total: rest.total,
+        }));
         // Row by row, as the numbers of nodes depend on the order in which stacks came.
         placed.sort_by(|a, b| a.depth.cmp(&b.depth).then(a.x.total_cmp(&b.x)));
         placed
     }
+}
+
+/// What boxes of one node that are not kept have together.
+#[derive(Clone, Copy, Default)]
+struct Rest {
+    width: u64,
+    total: [u64; 2],
+}
+
+/// A row to come: of a node, or of what was left out on top of one.
+enum Open {
+    Node(usize),
+    Rest(usize),
 }
 
 #[cfg(test)]
@@ -196,21 +284,23 @@ mod tests {
     use super::*;
 
     fn boxes(stacks: &[(&str, u64, usize)]) -> Boxes {
-        let mut boxes = Boxes::default();
+        let mut boxes = Boxes::new(&Caption::narrow(0.5));
         for (path, value, side) in stacks {
             let path: Vec<_> =
-                path.split(';').map(|name| Caption { text: name.to_owned(), hue: 0 }).collect();
+                path.split(';').map(|name| Caption { text: name.to_owned(), hue: None }).collect();
             boxes.add(path.iter(), *value, *side);
         }
         boxes
     }
 
     fn drawn(boxes: &Boxes, least: f64) -> Vec<(String, u32, f64, f64)> {
-        let name = |node| boxes.caption(node).map_or(String::new(), |caption| caption.text.clone());
+        let name = |caption: Option<FrameId>| {
+            caption.map_or(String::new(), |caption| boxes.caption(caption).text.clone())
+        };
         boxes
             .placed(least)
             .iter()
-            .map(|placed| (name(placed.node), placed.depth, placed.x, placed.width))
+            .map(|placed| (name(placed.caption), placed.depth, placed.x, placed.width))
             .collect()
     }
 
@@ -229,6 +319,32 @@ mod tests {
             expected.map(|(name, depth, x, width)| (name.to_owned(), depth, x, width))
         );
         assert_eq!(drawn(&boxes, 0.2).len(), 4, "b is too narrow");
+    }
+
+    /// A function without a cost of its own had one in the picture: that of all narrow ones.
+    #[test]
+    fn narrow_boxes_are_a_box_of_their_own_and_not_their_callers() {
+        let boxes = boxes(&[("main;a", 4, 0), ("main;b", 1, 0), ("main;c;d", 1, 0)]);
+        let expected = [
+            ("", 0, 0.0, 1.0),
+            ("main", 1, 0.0, 1.0),
+            ("a", 2, 0.0, 4.0 / 6.0),
+            ("… below 50.0 %", 2, 4.0 / 6.0, 2.0 / 6.0),
+        ];
+        assert_eq!(
+            drawn(&boxes, 0.2),
+            expected.map(|(name, depth, x, width)| (name.to_owned(), depth, x, width))
+        );
+        let Cut { rows, left_out, least } = boxes.widest(3);
+        let rows: Vec<_> = rows.iter().map(|row| (row.depth, row.width, row.own)).collect();
+        assert_eq!(
+            rows,
+            [(0, 6, 0), (1, 6, 0), (2, 4, 4)],
+            "those two are narrower than all others"
+        );
+        assert_eq!((left_out, least), (3, 4.0 / 6.0));
+        let rows: Vec<_> = boxes.widest(4).rows.iter().map(|row| (row.depth, row.own)).collect();
+        assert_eq!(rows, [(0, 0), (1, 0), (2, 4), (2, 1), (2, 0)]);
     }
 
     #[test]
@@ -250,8 +366,7 @@ mod tests {
     #[test]
     fn nothing_has_no_boxes() {
         assert!(
-            Boxes::default().placed(0.0).is_empty()
-                && boxes(&[("main", 0, 0)]).placed(0.0).is_empty()
+            boxes(&[]).placed(0.0).is_empty() && boxes(&[("main", 0, 0)]).placed(0.0).is_empty()
         );
     }
 }

@@ -10,8 +10,19 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caption {
     pub(super) text: String,
-    /// The hue in degrees; the same for all functions of a package, or types of a namespace.
-    pub(super) hue: u16,
+    /// The hue in degrees; the same for all functions of a package, or types of a namespace. None
+    /// is grey.
+    pub(super) hue: Option<u16>,
+}
+
+impl Caption {
+    /// The caption of what is too narrow to be drawn by itself: less than this share of the base.
+    pub(super) fn narrow(share: f64) -> Self {
+        // One digit is enough, however small the share is.
+        let percent = share * 100.0;
+        let decimals = (-percent.log10().floor()).clamp(1.0, 9.0) as usize;
+        Self { text: format!("… below {percent:.decimals$} %"), hue: None }
+    }
 }
 
 /// The captions of frames. Frames with the same text share a caption.
@@ -19,25 +30,22 @@ pub(super) struct Caption {
 pub(super) struct Captions {
     pub(super) all: Vec<Caption>,
     numbers: FxHashMap<String, u32>,
-    known: FxHashMap<(NameId, NameId, FrameKind, u32), u32>,
     /// By frame: its caption.
     pub(super) of_frame: Vec<u32>,
 }
 
 impl Captions {
-    /// Names the frames that are new in a part. With `lines`, each line of a function is a frame of
-    /// its own.
-    pub(super) fn extend(&mut self, stacks: &WeightedStacks, lines: bool) {
-        for &frame in &stacks.frames[self.of_frame.len()..] {
+    /// Names the frames. With `lines`, each line of a function is a frame of its own.
+    pub(super) fn of(stacks: &WeightedStacks, lines: bool) -> Self {
+        let mut captions = Self::default();
+        let mut known = FxHashMap::<(NameId, NameId, FrameKind, u32), u32>::default();
+        for &frame in &stacks.frames {
             let line = if lines { frame.line } else { 0 };
             let key = (frame.function, frame.file, frame.kind, line);
-            let number = match self.known.get(&key) {
-                Some(&number) => number,
-                None => self.name(stacks, frame, line),
-            };
-            self.known.insert(key, number);
-            self.of_frame.push(number);
+            let number = *known.entry(key).or_insert_with(|| captions.name(stacks, frame, line));
+            captions.of_frame.push(number);
         }
+        captions
     }
 
     fn name(&mut self, stacks: &WeightedStacks, frame: ProfileFrame, line: u32) -> u32 {
@@ -50,7 +58,7 @@ impl Captions {
             (line, _) => format!("{name}:{line}"),
         };
         let hue = hue(frame.kind, stacks.text(frame.function), stacks.text(frame.file));
-        self.add(Caption { text, hue })
+        self.add(Caption { text, hue: Some(hue) })
     }
 
     /// The number of a caption, which is added if there is none with its text.
@@ -101,7 +109,16 @@ fn package<'a>(function: &'a str, file: &'a str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
-    use super::package;
+    use super::{Caption, package};
+
+    #[test]
+    fn small_shares_have_one_digit() {
+        let shares = [0.5, 0.001, 0.0001, 0.000_002_3, 0.0];
+        let expected = ["50.0", "0.1", "0.01", "0.0002", "0.000000000"];
+        for (share, expected) in shares.into_iter().zip(expected) {
+            assert_eq!(Caption::narrow(share).text, format!("… below {expected} %"));
+        }
+    }
 
     #[test]
     fn packages_are_folders_namespaces_or_beginnings_of_names() {

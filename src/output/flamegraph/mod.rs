@@ -7,17 +7,18 @@
 mod boxes;
 mod captions;
 mod svg;
-mod tree;
 
 use super::loss::LossKind;
 use super::report::{Report, ReportTree};
 use super::written::Written;
-use crate::model::profile::Unit;
+use crate::model::profile::{FrameId, StackId, StackIndex, StackTree, Unit};
 use crate::model::stacks::{Track, WeightedStacks};
-use boxes::Boxes;
+use boxes::{Boxes, Cut};
 use captions::{Caption, Captions};
 use std::io::{self, Write};
-use tree::{FlameTree, MOST, NamedStacks};
+
+/// No box is drawn with a smaller share of the base than one in so many.
+const VISIBLE: u64 = 10_000;
 
 /// Options for drawing.
 #[derive(Clone, Debug, Default)]
@@ -51,118 +52,94 @@ pub fn write(
     options: &FlamegraphOptions,
     out: &mut impl Write,
 ) -> io::Result<Written> {
-    let mut writer = FlamegraphWriter::with_room(stacks, value, options.clone(), usize::MAX);
-    writer.part(stacks);
-    writer.finish(stacks, out)
+    picture(stacks, value, options).draw(out)
 }
 
-/// Draws stacks that come in parts: each has the values of the first, and all names, frames and
-/// tracks of the parts before it.
-///
-/// Memory is bounded: where there are more stacks than fit, those that are far too narrow to be
-/// seen are added to their callers. The report counts them and their sum. No width lacks more than
-/// that sum, that of a process or a thread nothing, and nearly always those that are drawn are
-/// exact.
-pub struct FlamegraphWriter {
-    value: usize,
-    options: FlamegraphOptions,
-    captions: Captions,
-    written: Written,
-    tree: FlameTree,
-}
-
-impl FlamegraphWriter {
-    /// For the sums of one value in all parts, of which these stacks are the first.
-    pub fn new(stacks: &WeightedStacks, value: usize, options: FlamegraphOptions) -> Self {
-        Self::with_room(stacks, value, options, MOST)
+/// Returns the picture of the sums of one value.
+pub fn picture(stacks: &WeightedStacks, value: usize, options: &FlamegraphOptions) -> Picture {
+    let mut written = Written::new(stacks);
+    written.sums = vec![written.sums.swap_remove(value)];
+    let tracks: Vec<_> = stacks
+        .tracks
+        .iter()
+        .map(|track| if options.without_threads() { Vec::new() } else { bases(track) })
+        .collect();
+    let captions = Captions::of(stacks, options.lines);
+    let sums = CaptionSums::of(stacks, value, options, &captions);
+    let mut boxes = Boxes::new(&Caption::narrow(1.0 / VISIBLE as f64));
+    sums.for_each(|track, names, sum| {
+        count(&mut written, sum);
+        if let Ok(sum @ 1..) = u64::try_from(sum) {
+            let path = names.iter().rev().map(|name| &captions.all[name.index()]);
+            boxes.add(tracks[track].iter().chain(path), sum, 0);
+        }
+    });
+    if !options.lines {
+        let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
+        written.lose(LossKind::LineNumbers, lines as u64);
     }
+    let kind = &stacks.values[value];
+    let is_heap = stacks.tracks.iter().all(|track| track.thread.is_none());
+    Picture {
+        title: options.title.clone().unwrap_or_else(|| stacks.title.clone()),
+        value: if is_heap && kind.unit == Unit::Bytes {
+            "retained size".to_owned()
+        } else {
+            kind.name.to_string()
+        },
+        unit: kind.unit.clone(),
+        inverted: options.inverted,
+        compares: false,
+        boxes,
+        written,
+    }
+}
 
-    /// As [`FlamegraphWriter::new`], with room for this many stacks of names.
-    pub fn with_room(
+/// The sum of each stack of captions, which lines of one function share.
+struct CaptionSums {
+    /// Stacks of numbers of captions, on top of the number of the track.
+    nodes: StackTree,
+    /// By node: the sum of the stacks that end in it, if there are any.
+    own: Vec<Option<i64>>,
+}
+
+impl CaptionSums {
+    fn of(
         stacks: &WeightedStacks,
         value: usize,
-        options: FlamegraphOptions,
-        room: usize,
+        options: &FlamegraphOptions,
+        captions: &Captions,
     ) -> Self {
-        let mut written = Written::of_values(stacks);
-        written.sums = vec![written.sums.swap_remove(value)];
-        Self { value, options, captions: Captions::default(), written, tree: FlameTree::new(room) }
-    }
-
-    /// Adds a part of a profile.
-    pub fn part(&mut self, stacks: &WeightedStacks) {
-        self.written.lose_depth(stacks);
-        self.captions.extend(stacks, self.options.lines);
-        let mut some = NamedStacks::default();
-        let mut names = Vec::new();
+        let (mut nodes, mut index) = (StackTree::default(), StackIndex::default());
+        let (mut own, mut path) = (Vec::new(), Vec::new());
         for entry in stacks.iter() {
+            path.clear();
+            let frames = stacks.stacks.frames(entry.stack);
+            path.extend(frames.map(|frame| FrameId(captions.of_frame[frame.index()])));
+            if !options.inverted {
+                path.reverse();
+            }
+            let track = if options.without_threads() { 0 } else { entry.track };
+            let node = std::iter::once(FrameId(track as u32))
+                .chain(path.iter().copied())
+                .fold(StackId::EMPTY, |node, name| nodes.child(&mut index, node, name).0);
+            own.resize(nodes.len(), None);
+            let sum = own[node.index()].get_or_insert(0i64);
+            *sum = sum.saturating_add(entry.values[value]);
+        }
+        Self { nodes, own }
+    }
+
+    /// Calls `each` with the track, the captions, innermost first, and the sum of each stack.
+    fn for_each(&self, mut each: impl FnMut(usize, &[FrameId], i64)) {
+        let mut names = Vec::new();
+        for node in self.nodes.ids() {
+            let Some(sum) = self.own[node.index()] else { continue };
             names.clear();
-            names.extend(
-                stacks
-                    .stacks
-                    .frames(entry.stack)
-                    .map(|frame| self.captions.of_frame[frame.index()]),
-            );
-            let mut track = entry.track;
-            if self.options.inverted {
-                names.reverse();
+            names.extend(self.nodes.frames(node));
+            if let Some(track) = names.pop() {
+                each(track.index(), &names, sum);
             }
-            if self.options.without_threads() {
-                track = 0;
-            }
-            some.push(track, names.iter().copied(), entry.values[self.value]);
-            if some.is_full() {
-                self.tree.add(&mut some);
-            }
-        }
-        self.tree.add(&mut some);
-    }
-
-    /// Draws all; the stacks are those of the last part.
-    ///
-    /// # Errors
-    /// When the output cannot be written.
-    pub fn finish(self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
-        self.picture(stacks).draw(out)
-    }
-
-    /// The picture of all; the stacks are those of the last part.
-    pub fn picture(mut self, stacks: &WeightedStacks) -> Picture {
-        let folded = self.tree.folded();
-        let kind = &stacks.values[self.value];
-        self.tree.for_each(|_, _, sum| count(&mut self.written, sum));
-        self.written.lose(LossKind::NarrowStacks, folded.stacks);
-        self.written.lose(in_callers(&kind.unit), folded.value);
-        if !self.options.lines {
-            let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
-            self.written.lose(LossKind::LineNumbers, lines as u64);
-        }
-        self.tree.keep_visible();
-        let tracks: Vec<_> = stacks
-            .tracks
-            .iter()
-            .map(|track| if self.options.without_threads() { Vec::new() } else { bases(track) })
-            .collect();
-        let mut boxes = Boxes::default();
-        self.tree.for_each(|track, names, sum| {
-            if let Ok(sum @ 1..) = u64::try_from(sum) {
-                let path = names.iter().rev().map(|&name| &self.captions.all[name as usize]);
-                boxes.add(tracks[track].iter().chain(path), sum, 0);
-            }
-        });
-        let is_heap = stacks.tracks.iter().all(|track| track.thread.is_none());
-        Picture {
-            title: self.options.title.unwrap_or_else(|| stacks.title.clone()),
-            value: if is_heap && kind.unit == Unit::Bytes {
-                "retained size".to_owned()
-            } else {
-                kind.name.to_string()
-            },
-            unit: kind.unit.clone(),
-            inverted: self.options.inverted,
-            compares: false,
-            boxes,
-            written: self.written,
         }
     }
 }
@@ -199,12 +176,15 @@ impl Picture {
         self
     }
 
-    /// The tree of the picture for a report, cut to its largest `lines`; and the number of all its
-    /// lines.
+    /// The tree of the picture for a report, cut to its largest `lines`; and the number of lines
+    /// that were left out, whose sums are lines of their own.
     pub fn tree(&self, report: &mut Report, title: &str, lines: usize) -> (ReportTree, usize) {
-        let (rows, all) = self.boxes.widest(lines);
-        let name = |row: &boxes::Widest| {
-            self.boxes.caption(row.node).map_or("all", |caption| caption.text.as_str())
+        let Cut { rows, left_out, least } = self.boxes.widest(lines);
+        let narrow = Caption::narrow(least);
+        let name = |row: &boxes::Widest| match row.caption {
+            None => "all",
+            Some(Boxes::NARROW) => &narrow.text,
+            Some(caption) => &self.boxes.caption(caption).text,
         };
         let delta = |row: &boxes::Widest| {
             i64::try_from(i128::from(row.total[0]) - i128::from(row.total[1])).unwrap_or(i64::MAX)
@@ -219,7 +199,7 @@ impl Picture {
             delta: self.compares.then(|| rows.iter().map(delta).collect()),
             ..ReportTree::default()
         };
-        (tree, all)
+        (tree, left_out)
     }
 
     /// Draws the picture.
@@ -240,16 +220,6 @@ fn bases(track: &Track) -> Vec<Caption> {
     let interpreter =
         track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
     [format!("P{pid}"), format!("T{interpreter}{thread}")]
-        .map(|text| Caption { text, hue: 200 })
+        .map(|text| Caption { text, hue: Some(200) })
         .to_vec()
-}
-
-/// The loss to report for sums that went into callers, in a unit.
-fn in_callers(unit: &Unit) -> LossKind {
-    match unit {
-        Unit::Microseconds => LossKind::NarrowMicroseconds,
-        Unit::Bytes => LossKind::NarrowBytes,
-        Unit::Count => LossKind::NarrowSamples,
-        _ => LossKind::NarrowOther,
-    }
 }

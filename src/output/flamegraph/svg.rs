@@ -1,6 +1,8 @@
 //! The drawing: boxes as an SVG file, with the script that zooms and searches.
 
+use super::VISIBLE;
 use super::boxes::{Boxes, Placed};
+use super::captions::Caption;
 use crate::model::profile::Unit;
 use crate::output::quantity;
 use std::fmt::Write as _;
@@ -30,15 +32,12 @@ const MARGIN: f64 = 10.0;
 /// fixed width.
 const CHARACTER: f64 = 7.2;
 
-/// Boxes with a smaller share of the base are not drawn.
-const VISIBLE: f64 = 0.0001;
-
 /// More rows of boxes than this hang from the top, so that the base is seen without scrolling.
 const UPRIGHT: u32 = 40;
 
 /// Draws all boxes. Where there are none, the picture says so.
 pub(super) fn draw(boxes: &Boxes, words: &Words<'_>, out: &mut impl Write) -> io::Result<()> {
-    let placed = boxes.placed(VISIBLE);
+    let placed = boxes.placed(1.0 / VISIBLE as f64);
     let rows = placed.iter().map(|placed| placed.depth + 1).max().unwrap_or(1);
     let height = HEADER + rows * ROW + FOOTER;
     write!(
@@ -108,16 +107,16 @@ struct Picture<'a> {
 
 impl Picture<'_> {
     fn draw(&mut self, placed: &Placed, y: u32) {
-        let Placed { node, x, width, total, .. } = *placed;
-        let caption = self.boxes.caption(node);
+        let Placed { caption, x, width, total, .. } = *placed;
+        let caption = caption.map(|caption| self.boxes.caption(caption));
         let name = caption.map_or("all", |caption| caption.text.as_str());
         let fill = match caption {
             _ if self.words.compares => difference(total),
             None => "#d4d4d4".to_owned(),
-            Some(caption) => format!(
-                "hsl({} 75% {}%)",
-                caption.hue,
-                62 + caption.text.bytes().fold(0, |sum: u32, byte| sum + u32::from(byte)) % 14
+            Some(Caption { hue: None, .. }) => "#e6e6e6".to_owned(),
+            Some(Caption { hue: Some(hue), text }) => format!(
+                "hsl({hue} 75% {}%)",
+                62 + text.bytes().fold(0, |sum: u32, byte| sum + u32::from(byte)) % 14
             ),
         };
         let (x, width) = (x * 100.0, width * 100.0);

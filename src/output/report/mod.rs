@@ -39,6 +39,9 @@ pub struct Report {
     pub suspects: Vec<ReportSuspect>,
     /// The trees; the first is shown.
     pub trees: Vec<ReportTree>,
+    /// Numbers over time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<ReportCurve>,
     /// The tables, in order.
     pub tables: Vec<ReportTable>,
     /// Notes about omissions, and how the page was made.
@@ -112,6 +115,21 @@ pub struct ReportTable {
     pub finds: Option<usize>,
     /// The number of rows, with those that were left out.
     pub rows: u64,
+}
+
+/// A number over time.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReportCurve {
+    /// The heading of the curve.
+    pub title: &'static str,
+    /// A sentence below the heading.
+    pub note: &'static str,
+    /// The unit of times.
+    pub time: String,
+    /// The unit of numbers.
+    pub unit: String,
+    /// Times and numbers, in the order of time.
+    pub points: Vec<(u64, u64)>,
 }
 
 /// A column of a table.
@@ -230,8 +248,8 @@ const EXPLORE_STYLE: &str = include_str!("explore.css");
 const EXPLORE: &str = include_str!("explore.js");
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "mYo9CeQhqWltiT1fANaWKOTQk67TQAs4ZSgk4okCEVo=";
-const SCRIPT_HASH: &str = "SAypBwoO2NmbQeTOo1NOWyvzndn/y7n95GkD1M3oBp8=";
+const STYLE_HASH: &str = "eo3AM6OoQfeBq9QeqJ6hsNfvth0gWRceHRYo34mio8w=";
+const SCRIPT_HASH: &str = "0psVtx9CAIrQSvqeTaN/fMDWXHw13RbzYBA9mF7w4GM=";
 const EXPLORE_STYLE_HASH: &str = "ssuAVtY1GF6+WXtA2srd5pHBLFSPckKYFF/g6QHKSOM=";
 const EXPLORE_HASH: &str = "ondAWIMviBfllbxIvS6NNYz0GSMKc0C5eLtj9Oy0LGg=";
 
@@ -252,6 +270,7 @@ impl Report {
             tiles: Vec::new(),
             suspects: Vec::new(),
             trees: Vec::new(),
+            curves: Vec::new(),
             tables: Vec::new(),
             notes: Vec::new(),
             names: Vec::new(),

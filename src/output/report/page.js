@@ -18,9 +18,16 @@
     while (bytes >= (at ? 1023.95 : 1024) && at < 5) { bytes /= 1024; at++; }
     return (at ? bytes.toFixed(1) : count(bytes)) + " " + units[at];
   };
-  const time = (us) => (us >= 1e6 ? (us / 1e6).toFixed(1) + " s" : us >= 1e3 ? (us / 1e3).toFixed(1) + " ms" : count(us) + " µs");
-  const shows = { bytes: size, microseconds: time, number: count };
-  const amount = (number, unit = report.unit) => (number < 0 ? "-" : "") + (shows[unit] || ((n) => count(n) + " " + unit))(Math.abs(number));
+  const time = (us) => (us >= 1e6 ? (us / 1e6).toFixed(1) + " s" : us >= 1e3 ? (us / 1e3).toFixed(1) + " ms" : us >= 1 || !us ? count(us) + " µs" : count(us * 1e3) + " ns");
+  const times = { nanoseconds: 1e-3, ns: 1e-3, microseconds: 1, us: 1, milliseconds: 1e3, ms: 1e3, seconds: 1e6, s: 1e6 };
+  const sizes = { bytes: 1, kilobytes: 2 ** 10, kB: 2 ** 10, megabytes: 2 ** 20, MB: 2 ** 20 };
+  const shown = (number, unit) => {
+    if (Object.hasOwn(times, unit)) return time(number * times[unit]);
+    if (Object.hasOwn(sizes, unit)) return size(number * sizes[unit]);
+    if (unit === "millionths") return String(number / 1e6);
+    return count(number) + (unit === "number" || unit === "count" ? "" : " " + unit);
+  };
+  const amount = (number, unit = report.unit) => (number < 0 ? "-" : "") + shown(Math.abs(number), unit);
   const signed = (number, unit) => (number > 0 ? "+" : "") + amount(number, unit);
   const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(1) + " %";
   const name = (at) => report.names[at];
@@ -255,6 +262,31 @@
     page.append(part);
     addEventListener("resize", draw);
     pick(); draw(); tell(0); list();
+  }
+
+  // Curves: from the first time to the last, and from zero to the largest number.
+  for (const curve of report.curves || []) {
+    const wide = 1000, high = 160, [start] = curve.points[0], [end] = curve.points.at(-1);
+    const peak = curve.points.reduce((most, point) => (point[1] > most[1] ? point : most));
+    const x = (at) => wide * (at - start) / Math.max(1, end - start), y = (number) => high - (high - 6) * number / Math.max(1, peak[1]);
+    const draw = (tag, attributes, ...children) => {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+      element.append(...children);
+      return element;
+    };
+    const says = ([at, number]) => amount(number, curve.unit) + " at " + amount(at, curve.time);
+    const line = curve.points.map(([at, number]) => x(at).toFixed(2) + "," + y(number).toFixed(2)).join(" ");
+    const picture = draw("svg", { class: "curve", viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img" },
+      draw("polygon", { points: `0,${high} ${line} ${wide},${high}` }), draw("polyline", { points: line }));
+    const words = `Peak ${says(peak)}, last ${says(curve.points.at(-1))}`, under = make("span", "", words);
+    picture.setAttribute("aria-label", words);
+    picture.onmousemove = (event) => {
+      const box = picture.getBoundingClientRect(), at = wide * (event.clientX - box.left) / box.width;
+      under.textContent = says(curve.points.reduce((near, point) => (Math.abs(x(point[0]) - at) < Math.abs(x(near[0]) - at) ? point : near)));
+    };
+    picture.onmouseleave = () => { under.textContent = words; };
+    page.append(section(curve.title, make("div", "dim", curve.note), picture, make("div", "ends dim", amount(start, curve.time), under, amount(end, curve.time))));
   }
 
   // Tables: a click on a heading sorts, a click on a row finds its name in the picture. Paper has the first rows.

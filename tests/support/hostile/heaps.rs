@@ -28,6 +28,26 @@ pub(super) fn many_names_of_v8(size: usize) -> Vec<u8> {
     snapshot.bytes()
 }
 
+/// Strings of the same long text, which the file has once.
+pub(super) fn long_name(length: usize, nodes: usize) -> Vec<u8> {
+    let mut snapshot = Snapshot::new();
+    for _ in 0..nodes {
+        let node = snapshot.node("string", "NAME", 16);
+        snapshot.edge(1, "property", "name", node);
+    }
+    let snapshot = String::from_utf8(snapshot.bytes()).unwrap();
+    snapshot.replace("\"NAME\"", &format!("\"{}\"", "n".repeat(length))).into_bytes()
+}
+
+/// A snapshot with strings that no node has.
+pub(super) fn empty_strings(count: usize) -> Vec<u8> {
+    let mut snapshot = Snapshot::new();
+    let node = snapshot.object("Last", 16);
+    snapshot.edge(1, "property", "last", node);
+    let snapshot = String::from_utf8(snapshot.bytes()).unwrap();
+    snapshot.replace("\"Last\"", &format!("\"Last\"{}", ",\"\"".repeat(count))).into_bytes()
+}
+
 /// A tree of allocations as deep as it has nodes.
 pub(super) fn deep_trace(size: usize) -> Vec<u8> {
     let tree: String = (2..size + 2).map(|id| format!("{id},0,1,8,[")).collect();
@@ -148,8 +168,9 @@ pub(super) fn list_of_perl(size: usize) -> Vec<u8> {
     end(file)
 }
 
-/// Subs that all name the lexicals of one pad, each as many as there are subs.
+/// Subs that all name the lexicals of one pad, each as many as there are subs: `size` names.
 pub(super) fn pad_names(size: usize) -> Vec<u8> {
+    let size = size.isqrt();
     let mut file = Pmat::new(true, &[("main_cv", 0x1000)], &[]);
     for number in 0..size as u64 {
         file.sv(7, 0x1000 + 8 * number, 100, 0).words(&[9]).bytes(&[0]).words(&[0]).u32(1);

@@ -1,5 +1,7 @@
 //! Profiles whose size varies: pprof, folded stacks, V8, speedscope, perf script.
 
+use crate::support::jfr::{self, Chunk, class};
+
 /// A field of a protobuf message: a number, or bytes.
 fn number(field: u64, value: u64) -> Vec<u8> {
     [varint(field << 3), varint(value)].concat()
@@ -59,6 +61,23 @@ pub(super) fn inlined(size: usize) -> Vec<u8> {
         file.extend(bytes(2, &[bytes(1, &vec![2; depth + 1]), number(2, 1)].concat()));
     }
     file
+}
+
+/// As many value types of the same name, and a sample with a value for each.
+pub(super) fn value_types(size: usize) -> Vec<u8> {
+    let value_type = bytes(1, &[number(1, 1), number(2, 2)].concat());
+    let sample = bytes(2, &[bytes(1, &[1]), bytes(2, &vec![5; size])].concat());
+    [pprof(), value_type.repeat(size), sample].concat()
+}
+
+/// Samples of two bytes.
+pub(super) fn empty_samples(size: usize) -> Vec<u8> {
+    [pprof(), [0x12, 0].repeat(size)].concat()
+}
+
+/// Samples of two and of four bytes in turn.
+pub(super) fn small_samples(size: usize) -> Vec<u8> {
+    [pprof(), [0x12, 0, 0x12, 2, 0x10, 0].repeat(size / 2)].concat()
 }
 
 /// Functions of two bytes.
@@ -187,4 +206,48 @@ pub(super) fn many_events(size: usize) -> Vec<u8> {
     let sample =
         |number| format!("c{number} 1/{number} [000] 1.5: 9 e{number}: \n\tf0 f{number} (a)\n\n");
     (0..size).map(sample).collect::<String>().into_bytes()
+}
+
+/// Recordings of one chunk, one after the other.
+pub(super) fn many_chunks_of_java(size: usize) -> Vec<u8> {
+    Chunk::new().bytes().repeat(size)
+}
+
+/// A chain of objects, each of which was sampled.
+pub(super) fn old_objects_of_java(size: usize) -> Vec<u8> {
+    jfr::old_objects(size as u64, 0, size as u64).bytes()
+}
+
+/// One method many times, in as many pools as there are stacks.
+pub(super) fn many_pools_of_java(size: usize) -> Vec<u8> {
+    let frames = |id: u64| (id, [vec![0], jfr::numbers(&[50]), vec![1; 100]].concat());
+    let sample = [("stackTrace", class::STACK, true)];
+    let mut chunk = Chunk::new()
+        .class(class::FREE, "jdk.ExecutionSample", &sample)
+        .pool(class::METHOD, vec![(1, [jfr::numbers(&[0]), jfr::text("main")].concat())]);
+    for id in 1..=size as u64 {
+        chunk = chunk.pool(class::STACK, vec![frames(id)]);
+        chunk = chunk.event(class::FREE, &jfr::numbers(&[id]));
+    }
+    chunk.bytes()
+}
+
+/// A class that contains itself.
+pub(super) fn circular_classes_of_java() -> Vec<u8> {
+    let id = class::FREE;
+    let chunk = Chunk::new().class(id, "shop.Loop", &[("self", id, false)]);
+    chunk.event(id, &jfr::numbers(&[1; 50])).bytes()
+}
+
+/// Lengths and counts that are as large as numbers can be.
+pub(super) fn huge_numbers_of_java() -> Vec<u8> {
+    let id = class::FREE;
+    let fields = [("stackTrace", class::STACK, true), ("name", class::STRING, false)];
+    let stack = [vec![0], jfr::numbers(&[u64::MAX])].concat();
+    let text = [vec![4], jfr::numbers(&[u64::MAX])].concat();
+    Chunk::new()
+        .class(id, "shop.Event", &fields)
+        .pool(class::STACK, vec![(1, stack)])
+        .event(id, &[jfr::numbers(&[1]), text].concat())
+        .bytes()
 }

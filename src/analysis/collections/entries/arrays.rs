@@ -60,18 +60,54 @@ impl Walk<'_, '_, '_> {
         ControlFlow::Continue(())
     }
 
+    /// The elements of `universe` whose bits are set.
+    pub(super) fn bits(
+        &mut self,
+        object: ObjectId,
+        universe: ObjectId,
+        bits: &str,
+    ) -> ControlFlow<()> {
+        let (heap, mut words) = (self.heap, Vec::new());
+        match heap.field(object, bits) {
+            Some(FieldValue::Integer(word)) => words.push(word),
+            Some(FieldValue::Object(array)) => heap.elements(array, 0, |_, word| {
+                words.extend(match word {
+                    FieldValue::Integer(word) => Some(word),
+                    _ => None,
+                });
+                ControlFlow::Continue(())
+            }),
+            _ => {}
+        }
+        let mut ended = ControlFlow::Continue(());
+        heap.elements(universe, 0, |index, value| {
+            let Some(word) = words.get((index / 64) as usize) else {
+                return ControlFlow::Break(());
+            };
+            if word >> (index % 64) & 1 == 1 {
+                ended = self.element(value);
+            }
+            ended
+        });
+        ended
+    }
+
     /// Keys and values in turn.
     pub(super) fn pairs(&mut self, object: ObjectId, table: ObjectId) -> ControlFlow<()> {
         let (heap, end) = (self.heap, length(self.heap, object));
         let mut ended = ControlFlow::Continue(());
-        let mut last = None;
+        let mut last: Option<(u64, FieldValue<'_>)> = None;
         heap.elements(table, 0, |index, value| {
             if index >= end {
                 return ControlFlow::Break(());
             }
             if index % 2 == 0 {
+                // A key whose value the dump omits, such as a number.
+                if let Some((_, key)) = last.take() {
+                    ended = self.pair(key, FieldValue::Omitted);
+                }
                 last = value.owned().map(|key| (index, key));
-                return ControlFlow::Continue(());
+                return ended;
             }
             // Without the key, which dumps may omit, the value is an entry all the same.
             let key = last
@@ -83,7 +119,11 @@ impl Walk<'_, '_, '_> {
             }
             ended
         });
-        ended
+        ended?;
+        match last {
+            Some((_, key)) => self.pair(key, FieldValue::Omitted),
+            None => ControlFlow::Continue(()),
+        }
     }
 
     /// A pair. Where keys collide, Eclipse Collections has an array of pairs instead, and a special

@@ -110,6 +110,49 @@ impl Walk<'_, '_, '_> {
         ControlFlow::Continue(())
     }
 
+    /// Nodes of any depth, in order.
+    pub(super) fn nodes(
+        &mut self,
+        mut open: Vec<ObjectId>,
+        prefix: &str,
+        children: &str,
+        [key, value]: [&str; 2],
+        pairs: bool,
+    ) -> ControlFlow<()> {
+        let heap = self.heap;
+        let node = |value: FieldValue<'_>| {
+            value.object().filter(|object| heap.type_name(*object).starts_with(prefix))
+        };
+        while let Some(object) = open.pop() {
+            self.visit()?;
+            if !key.is_empty() && get(heap, object, key).is_some() {
+                self.node(object, key, value)?;
+                continue;
+            }
+            let inner = || get(heap, object, children).and_then(FieldValue::object);
+            let Some(array) = heap.array(object).map(|_| object).or_else(inner) else { continue };
+            // Clojure's maps have nodes without keys as well.
+            let pairs = pairs && !heap.type_name(object).ends_with("$ArrayNode");
+            let (at, mut last, mut ended) =
+                (open.len(), FieldValue::Null, ControlFlow::Continue(()));
+            heap.elements(array, 0, |index, value| {
+                if pairs && index % 2 == 0 {
+                    last = value.owned().unwrap_or(FieldValue::Omitted);
+                } else if let Some(node) = node(value).filter(|_| last == FieldValue::Null) {
+                    open.push(node);
+                } else if pairs && (last, value) != (FieldValue::Null, FieldValue::Null) {
+                    ended = self.pair(last, value);
+                } else if !pairs && value != FieldValue::Null {
+                    ended = self.element(value);
+                }
+                ended
+            });
+            ended?;
+            open[at..].reverse();
+        }
+        ControlFlow::Continue(())
+    }
+
     /// Nodes with a bitmap of entries and one of nodes below, which stand at the end of `content`
     /// in reverse. Nodes for equal hashes have a vector of entries instead.
     pub(super) fn trie(&mut self, root: ObjectId, each: u64) -> ControlFlow<()> {

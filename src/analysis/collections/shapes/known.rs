@@ -1,7 +1,7 @@
 //! The known collections.
 //!
 //! Sources: OpenJDK 8 to 25, Android's `ArrayMap.java` and `SparseArray.java`, Kotlin 2.1's
-//! `collections/builders`, Scala 2.12 and 2.13, Eclipse Collections 11, and `sdk/lib/_internal/vm`
+//! `collections/builders`, Scala 2.12 and 2.13, Clojure 1.11, Eclipse Collections 11, and `sdk/lib/_internal/vm`
 //! of Dart 2.17 to 3.7.
 
 use super::{
@@ -62,6 +62,25 @@ pub(in crate::analysis::collections) static SHAPES: &[Shape] = &[
     },
     fields(&["java.util.ImmutableCollections$List12"], List, &[("e0", ""), ("e1", "")]),
     fields(&["java.util.Collections$SingletonList"], List, &[("element", "")]),
+    Shape {
+        names: &[
+            "java.util.ArrayList$SubList",
+            "java.util.ImmutableCollections$SubList",
+            "java.util.AbstractList$SubList",
+            "java.util.AbstractList$RandomAccessSubList",
+        ],
+        size: Size::Field("size"),
+        layout: Layout::Array {
+            array: "root|this$0|parent.elementData|elements|a",
+            start: "offset",
+        },
+        ..LIST
+    },
+    of(
+        &["java.util.Collections$UnmodifiableList", "java.util.Collections$SynchronizedList"],
+        List,
+        "list",
+    ),
     // The JDK's maps and sets.
     Shape {
         layout: Layout::Linked { first: "head", next: "after", key: "key", value: "value" },
@@ -91,6 +110,61 @@ pub(in crate::analysis::collections) static SHAPES: &[Shape] = &[
     fields(&["java.util.Collections$SingletonMap"], Map, &[("k", "v")]),
     fields(&["java.util.ImmutableCollections$Set12"], Set, &[("e0", ""), ("e1", "")]),
     fields(&["java.util.Collections$SingletonSet"], Set, &[("element", "")]),
+    Shape {
+        names: &["java.util.RegularEnumSet", "java.util.JumboEnumSet"],
+        kind: Set,
+        size: Size::Counted,
+        layout: Layout::Bits { universe: "universe", bits: "elements" },
+        ..LIST
+    },
+    // The JDK's views of maps.
+    of(
+        &[
+            "java.util.EnumMap$KeySet",
+            "java.util.HashMap$KeySet",
+            "java.util.Hashtable$KeySet",
+            "java.util.IdentityHashMap$KeySet",
+            "java.util.LinkedHashMap$LinkedKeySet",
+            "java.util.WeakHashMap$KeySet",
+        ],
+        Set,
+        "this$0",
+    ),
+    of(
+        &["java.util.TreeMap$KeySet", "java.util.concurrent.ConcurrentSkipListMap$KeySet"],
+        Set,
+        "m",
+    ),
+    of(
+        &[
+            "java.util.EnumMap$Values",
+            "java.util.HashMap$Values",
+            "java.util.Hashtable$ValueCollection",
+            "java.util.IdentityHashMap$Values",
+            "java.util.LinkedHashMap$LinkedValues",
+            "java.util.TreeMap$Values",
+            "java.util.WeakHashMap$Values",
+        ],
+        List,
+        "this$0",
+    ),
+    of(&["java.util.concurrent.ConcurrentSkipListMap$Values"], List, "m"),
+    of(&["java.util.concurrent.ConcurrentHashMap$ValuesView"], List, "map"),
+    of(
+        &[
+            "java.util.EnumMap$EntrySet",
+            "java.util.HashMap$EntrySet",
+            "java.util.Hashtable$EntrySet",
+            "java.util.IdentityHashMap$EntrySet",
+            "java.util.LinkedHashMap$LinkedEntrySet",
+            "java.util.TreeMap$EntrySet",
+            "java.util.WeakHashMap$EntrySet",
+        ],
+        Map,
+        "this$0",
+    ),
+    of(&["java.util.concurrent.ConcurrentSkipListMap$EntrySet"], Map, "m"),
+    of(&["java.util.concurrent.ConcurrentHashMap$EntrySetView"], Map, "map"),
     of(&["java.util.HashSet", "java.util.concurrent.ConcurrentHashMap$CollectionView"], Set, "map"),
     of(
         &[
@@ -305,6 +379,80 @@ pub(in crate::analysis::collections) static SHAPES: &[Shape] = &[
         Set,
         &[("elem1", ""), ("elem2", ""), ("elem3", ""), ("elem4", "")],
     ),
+    // Scala 2.12.
+    Shape {
+        names: &["scala.collection.immutable.Vector"],
+        size: Size::Counted,
+        layout: Layout::Nodes {
+            roots: &["display5|display4|display3|display2|display1|display0"],
+            node: "java.lang.Object[]",
+            children: "",
+            leaf: ["", ""],
+            pairs: false,
+        },
+        ..LIST
+    },
+    Shape {
+        names: &["scala.collection.immutable.HashMap$HashTrieMap"],
+        kind: Map,
+        size: Size::Field("size0"),
+        layout: Layout::Nodes {
+            roots: &["elems"],
+            node: "scala.collection.immutable.HashMap$",
+            children: "elems",
+            leaf: ["key", "value"],
+            pairs: false,
+        },
+        ..LIST
+    },
+    Shape {
+        names: &["scala.collection.immutable.HashSet$HashTrieSet"],
+        kind: Set,
+        size: Size::Field("size0"),
+        layout: Layout::Nodes {
+            roots: &["elems"],
+            node: "scala.collection.immutable.HashSet$",
+            children: "elems",
+            leaf: ["key", ""],
+            pairs: false,
+        },
+        ..LIST
+    },
+    // Clojure.
+    Shape {
+        names: &["clojure.lang.PersistentVector"],
+        size: Size::Field("cnt"),
+        layout: Layout::Nodes {
+            roots: &["root", "tail"],
+            node: "clojure.lang.PersistentVector$Node",
+            children: "array",
+            leaf: ["", ""],
+            pairs: false,
+        },
+        ..LIST
+    },
+    Shape {
+        names: &["clojure.lang.PersistentHashMap"],
+        kind: Map,
+        size: Size::Field("count"),
+        layout: Layout::Nodes {
+            roots: &["root"],
+            node: "clojure.lang.PersistentHashMap$",
+            children: "array",
+            leaf: ["", ""],
+            pairs: true,
+        },
+        ..LIST
+    },
+    Shape {
+        names: &["clojure.lang.PersistentArrayMap"],
+        kind: Map,
+        size: Size::Counted,
+        layout: Layout::Pairs { table: "array" },
+        ..LIST
+    },
+    of(&["clojure.lang.APersistentSet"], Set, "impl"),
+    linked(&["clojure.lang.PersistentList"], "", Size::Field("_count"), ["_first", "", "_rest"]),
     // Eclipse Collections.
     open(
         &[
@@ -326,6 +474,23 @@ pub(in crate::analysis::collections) static SHAPES: &[Shape] = &[
         1,
     ),
     list(&["org.eclipse.collections.impl.list.mutable.FastList"], "items", "size"),
+    // V8.
+    Shape {
+        names: &["Map"],
+        namespace: "object",
+        kind: Map,
+        size: Size::Counted,
+        layout: Layout::Pairs { table: "table" },
+        ..LIST
+    },
+    Shape {
+        names: &["Set"],
+        namespace: "object",
+        kind: Set,
+        size: Size::Counted,
+        layout: Layout::Array { array: "table", start: "" },
+        ..LIST
+    },
     // Dart.
     Shape {
         namespace: "dart:core",

@@ -6,6 +6,7 @@ use super::super::{Origin, ReachedBy, label};
 use super::alike::Alike;
 use super::{LONGEST_GROUP, MergedLabel, MergedRoot, MergedStep, MergedSteps, Repeats};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, TypeId, TypeKind};
+use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 
 /// Steps of the first and of the last part of long paths.
@@ -18,7 +19,7 @@ pub(super) struct Signatures<'s, 'h, 'a> {
     heap: &'h Heap<'a>,
     shortest: &'s Shortest<'h, 'a>,
     alike: Alike,
-    /// By object.
+    /// The place of each object.
     of: Vec<Place>,
     nodes: Vec<Node>,
     roots: Vec<MergedRoot>,
@@ -289,6 +290,12 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
     fn root_of(&mut self, origin: Origin) -> MergedRoot {
         match origin {
             Origin::Synthetic(object) => self.made_up(object),
+            // Merged paths lead to live objects.
+            Origin::Cycle => MergedRoot {
+                kind: RootKind::Unowned,
+                group: Names::EMPTY,
+                label: MergedLabel::One(Label::NONE),
+            },
             Origin::Root(row) => {
                 let root = &self.heap.roots[row];
                 let function = root

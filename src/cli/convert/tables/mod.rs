@@ -1,22 +1,18 @@
 //! A heap or a profile as tables: one file, or a folder of them.
 
 mod places;
-mod source;
 
-use super::{Conversion, Converted, Report};
+use super::{Converted, Job, Report};
 use crate::cli::args::{ConvertArgs, Target};
-use crate::cli::destination::Destination;
-use crate::cli::open::Input;
-use crate::cli::print::CsvSafe;
+use crate::cli::heap::report_loaded;
+use crate::cli::profile::{Kept, named, read, require_stacks, require_thread};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{FULL_BUILD, Status, UsageError};
-use crate::input::Kind;
-use crate::output::Syntax;
-use crate::output::tables::{self, Table, TableRows};
+use crate::convert::TableSource;
+use crate::input::{Format, Kind};
+use crate::tables::Table;
 use places::{Folders, Place};
 use serde::Serialize;
-use source::TableSource;
-use std::io;
 
 /// The report of all tables.
 #[derive(Serialize)]
@@ -38,14 +34,9 @@ struct WrittenTable {
 
 /// Whether an input becomes tables. A profile as CSV or JSON lines is a single table with whole
 /// stacks, unless a table is named.
-pub(super) fn are_meant(args: &ConvertArgs, target: Target, input: &Input) -> bool {
-    match target {
-        Target::Parquet => true,
-        Target::Jsonl | Target::Csv => {
-            input.kind == Kind::Heap || !args.table.is_empty() || places::is_folder(args)
-        }
-        _ => false,
-    }
+pub(super) fn are_meant(job: &Job<'_>) -> bool {
+    let is_format = matches!(job.conversion.target, Target::Parquet | Target::Jsonl | Target::Csv);
+    is_format && (job.conversion.writes_table(job.input.kind) || places::is_folder(job.args))
 }
 
 /// Whether the output is a folder, which only tables are written to.
@@ -53,75 +44,80 @@ pub(super) fn is_folder(args: &ConvertArgs) -> bool {
     places::is_folder(args)
 }
 
-pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
-    let Conversion { target, input, session, .. } = *conversion;
-    if target == Target::Parquet && !cfg!(feature = "parquet") {
+pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
+    if job.conversion.target == Target::Parquet && !cfg!(feature = "parquet") {
         return Err(UsageError::new("this build of dumptool cannot write Parquet")
             .hint(format!("{FULL_BUILD}, or write CSV"))
             .into());
     }
-    let places = places::plan(conversion)?;
+    let places = places::plan(job)?;
     let tables: Vec<Table> = places.iter().map(|place| place.table).collect();
-    let source = TableSource::load(conversion, &tables)?;
+    match job.input.kind {
+        Kind::Heap => of_heap(job, &places, &tables),
+        Kind::Profile => of_profile(job, &places, &tables),
+    }
+}
+
+fn of_heap(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Result<Status> {
+    let loaded = job.load_heap()?;
+    let source = TableSource::of_heap(&job.conversion, &loaded, tables)?;
+    write(job, &source, places, Converted::Objects(loaded.heap.object_count()))?;
+    Ok(report_loaded(job.session, job.input, &loaded))
+}
+
+fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Result<Status> {
+    let Job { args, input, session, .. } = *job;
+    if args.profile.tag.is_some() {
+        return Err(UsageError::new("--tag does not apply to tables").into());
+    }
+    input.only(&[Format::Jfr], "--table events", tables.contains(&Table::Events))?;
+    let samples = tables.contains(&Table::Samples) && !args.aggregate;
+    let loaded = read(input, &args.profile, session, Kept { samples, ..Kept::default() })?;
+    if let Some(table) =
+        tables.iter().find(|table| !matches!(table, Table::Functions | Table::Dump))
+    {
+        let table = format!("the table {}", table.name());
+        require_stacks(&loaded.profile, &input.path, &table, super::profile::EXACT)?;
+    }
+    require_thread(&loaded.profile, &job.conversion.options.selection, input)?;
+    if let Some(name) = &args.profile.metric {
+        named(&loaded.profile, name, &input.path)?;
+    }
+    let (samples, damage) = (loaded.profile.total.samples(), loaded.damage.clone());
+    let source = TableSource::of_profile(&job.conversion, loaded, tables)?;
+    write(job, &source, places, Converted::Samples(samples))?;
+    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal))
+}
+
+/// Writes each table to its place.
+fn write(
+    job: &Job<'_>,
+    source: &TableSource<'_>,
+    places: &[Place],
+    converted: Converted,
+) -> anyhow::Result<()> {
     // A profile may name columns of its own.
-    if tables.contains(&Table::Samples) {
-        let columns = source.rows(Table::Samples).columns();
-        places::check_columns(&conversion.args.partition, Table::Samples, &columns)?;
+    if places.iter().any(|place| place.table == Table::Samples) {
+        let samples = source.relation(Table::Samples);
+        places::check_columns(&job.args.partition, Table::Samples, &samples.columns())?;
     }
     let mut folders = Folders::default();
     let mut written = Vec::new();
-    for place in &places {
-        folders.create(&place.path)?;
-        written.push(write(conversion, &source, place)?);
+    for Place { table, path } in places {
+        folders.create(path)?;
+        let (rows, bytes) = job.write_to(path, |out| source.write(*table, out))?;
+        let output = path.display().to_string();
+        written.push(WrittenTable { table: table.name(), output, rows, bytes });
     }
     folders.keep();
-    report(conversion, &source, written)?;
-    Ok(source.report(session, input))
+    report(job, converted, written)
 }
 
-fn write(
-    conversion: &Conversion<'_>,
-    source: &TableSource<'_>,
-    place: &Place,
-) -> anyhow::Result<WrittenTable> {
-    let mut rows = source.rows(place.table);
-    let metadata = source.metadata();
-    let (rows, bytes) = conversion.write_to(&place.path, |out| {
-        let safe = conversion.session.common.csv_safe;
-        match conversion.target {
-            Target::Parquet => parquet(&mut *rows, &metadata, out),
-            Target::Jsonl => tables::write(&mut *rows, Syntax::Jsonl, out),
-            _ if safe => tables::write(&mut *rows, Syntax::Csv, CsvSafe::new(out)),
-            _ => tables::write(&mut *rows, Syntax::Csv, out),
-        }
-    })?;
-    let output = place.path.display().to_string();
-    Ok(WrittenTable { table: place.table.name(), output, rows, bytes })
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(
-    rows: &mut dyn TableRows,
-    metadata: &[(&str, String)],
-    out: &mut Destination,
-) -> io::Result<u64> {
-    tables::write_parquet(rows, metadata, out)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(_: &mut dyn TableRows, _: &[(&str, String)], _: &mut Destination) -> io::Result<u64> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-fn report(
-    conversion: &Conversion<'_>,
-    source: &TableSource<'_>,
-    tables: Vec<WrittenTable>,
-) -> anyhow::Result<()> {
+fn report(job: &Job<'_>, converted: Converted, tables: Vec<WrittenTable>) -> anyhow::Result<()> {
     let rows = tables.iter().map(|table| table.rows).sum();
     // They are numbered as objects are, so that references from and to them can be followed.
     let objects = tables.iter().find(|table| table.table == Table::Objects.name());
-    let root_rows = match (objects, source.converted()) {
+    let root_rows = match (objects, converted) {
         (Some(table), Converted::Objects(objects)) => table.rows.saturating_sub(objects),
         _ => 0,
     };
@@ -134,8 +130,8 @@ fn report(
         tables => plural(tables.len() as u64, "table", "tables"),
     };
     let bytes = tables.iter().map(|table| table.bytes).sum();
-    conversion.report(&Report {
-        converted: source.converted(),
+    job.report(&Report {
+        converted,
         bytes,
         written: &WrittenRows { rows, root_rows, tables },
         summary: format!("{} of {what}{stand_ins}", plural(rows, "row", "rows")),

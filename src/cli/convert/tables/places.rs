@@ -1,12 +1,12 @@
 //! Where tables are written to.
 
-use super::Conversion;
+use super::Job;
 use crate::cli::args::{ConvertArgs, PartitionKey, Snapshot};
 use crate::cli::destination::format_extension;
-use crate::cli::dump_row::digest;
 use crate::cli::status::{OutputError, UsageError};
+use crate::convert::digest;
 use crate::input::Kind;
-use crate::output::tables::{Table, TableColumn};
+use crate::tables::{Column, Table};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,14 +29,14 @@ pub(super) fn is_folder(args: &ConvertArgs) -> bool {
 /// # Errors
 /// A [`UsageError`] for tables that the input does not have, for several tables in one file, and for
 /// partitions that cannot be.
-pub(super) fn plan(conversion: &Conversion<'_>) -> Result<Vec<Place>, UsageError> {
-    let Conversion { args, input, target, .. } = *conversion;
+pub(super) fn plan(job: &Job<'_>) -> Result<Vec<Place>, UsageError> {
+    let Job { args, input, conversion, .. } = *job;
     let is_there = |table: &Table| match input.kind {
         Kind::Heap => table.is_of_heaps(),
         Kind::Profile => table.is_of_profiles(),
     };
     if let Some(table) = args.table.iter().find(|table| !is_there(table)) {
-        let all = Table::ALL.into_iter().filter(is_there).map(Table::name);
+        let all = Table::ALL.iter().copied().filter(is_there).map(Table::name);
         let (other, kind) = match input.kind {
             Kind::Heap => ("profiles", "heap"),
             Kind::Profile => ("heaps", "profile"),
@@ -53,13 +53,19 @@ pub(super) fn plan(conversion: &Conversion<'_>) -> Result<Vec<Place>, UsageError
                 .hint("name a folder for OUT, such as tables/")),
         };
     }
+    if job.session.resident.is_some() {
+        return Err(UsageError::new("only single tables can be written here")
+            .hint("name a file, and one --table"));
+    }
     if args.output == Path::new("-") {
         return Err(UsageError::new("partitions cannot be written to standard output"));
     }
     let mut tables: Vec<Table> = match args.table.is_empty() {
-        true => {
-            Table::ALL.into_iter().filter(|table| is_there(table) && !table.is_private()).collect()
-        }
+        true => Table::ALL
+            .iter()
+            .copied()
+            .filter(|table| is_there(table) && !table.is_private())
+            .collect(),
         false => args.table.clone(),
     };
     let mut seen = Vec::new();
@@ -70,8 +76,8 @@ pub(super) fn plan(conversion: &Conversion<'_>) -> Result<Vec<Place>, UsageError
         }
     });
     check_keys(&args.partition, &tables)?;
-    let extension = target.extensions()[0];
-    let name = (!args.partition.is_empty()).then(|| partition_name(conversion));
+    let extension = conversion.target.extensions()[0];
+    let name = (!args.partition.is_empty()).then(|| partition_name(job));
     let place = |table: Table| {
         let path = match &name {
             None => args.output.join(format!("{}.{extension}", table.name())),
@@ -94,7 +100,10 @@ fn check_keys(keys: &[PartitionKey], tables: &[Table]) -> Result<(), UsageError>
             return Err(UsageError::new(format!("--partition has the key {key} twice")));
         }
     }
-    tables.iter().try_for_each(|table| check_columns(keys, *table, table.columns()))
+    tables.iter().try_for_each(|table| {
+        let columns = table.columns();
+        check_columns(keys, *table, &columns.iter().collect::<Vec<_>>())
+    })
 }
 
 /// Refuses keys that are columns of a table: readers would not know which one is meant. They do not
@@ -102,7 +111,7 @@ fn check_keys(keys: &[PartitionKey], tables: &[Table]) -> Result<(), UsageError>
 pub(super) fn check_columns(
     keys: &[PartitionKey],
     table: Table,
-    columns: &[TableColumn],
+    columns: &[&Column],
 ) -> Result<(), UsageError> {
     let is_column = |key: &&PartitionKey| {
         columns.iter().any(|column| column.name.eq_ignore_ascii_case(&key.key))
@@ -115,12 +124,10 @@ pub(super) fn check_columns(
 
 /// `app-1f6c03d2`: the stem of the input and the beginning of its digest, so that the same dump
 /// replaces its table, and another one does not. With `--snapshot 3`, `app-1f6c03d2-3`.
-fn partition_name(conversion: &Conversion<'_>) -> String {
-    let Conversion { args, input, .. } = *conversion;
-    let mut stem = match args.input == Path::new("-") {
-        true => "stdin".to_owned(),
-        false => stem(&args.input),
-    };
+fn partition_name(job: &Job<'_>) -> String {
+    let Job { args, input, .. } = *job;
+    let mut stem =
+        if args.input == Path::new("-") { "stdin".to_owned() } else { stem(&args.input) };
     // Readers skip files that begin so.
     if stem.starts_with(['.', '_']) {
         stem.insert(0, '-');

@@ -15,7 +15,7 @@ pub(super) struct Classes {
     classes: Vec<Option<Class>>,
     /// Labels of the named slots of all classes.
     labels: Vec<Label>,
-    /// By type.
+    /// What the classes are, by type.
     kinds: Vec<ClassKind>,
     unknown: Option<Class>,
 }
@@ -144,9 +144,10 @@ impl Classes {
         if let Some(unknown) = self.unknown.filter(|_| !is_root) {
             return unknown;
         }
-        let (name, kind) = match is_root {
-            true => ("Root", TypeKind::Synthetic),
-            false => ("<unknown class>", TypeKind::Instance),
+        let (name, kind) = if is_root {
+            ("Root", TypeKind::Synthetic)
+        } else {
+            ("<unknown class>", TypeKind::Instance)
         };
         let class = Class::new(self.add_type(name, "", kind, ClassKind::Other, builder));
         if !is_root {

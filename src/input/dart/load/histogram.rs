@@ -44,7 +44,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
 struct Pass {
     classes: Classes,
     types: HeapBuilder<'static>,
-    /// By type.
+    /// Objects and bytes of each type.
     counts: Vec<Sum>,
     objects: Saturating<u64>,
     /// The type of a root without a class.

@@ -33,6 +33,7 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &st
             wait_us: None,
             object: Some(isolate.object),
             frames: 0..0,
+            created_by: None,
         });
         add_references(builder, isolate.object, &format!("isolate {name}"), Some(thread));
     }

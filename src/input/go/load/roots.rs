@@ -10,10 +10,12 @@
 //! | queued finalizer | its closure and the object |
 //! | other root; roots of the draft | the pointer |
 
+mod frames;
+
+use super::exe::Symbols;
 use super::interfaces::{DEFER, FUNCVAL, G, M, PANIC};
 use super::pointers::{Faults, Reader};
 use super::sites::Sites;
-use super::stacks::{conservative, words_of};
 use super::survey::Survey;
 use crate::input::go::draft::Draft;
 use crate::input::go::goroutine::{Defer, Goroutine, Panic, StackFrame};
@@ -28,7 +30,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) struct Roots {
     pub(super) roots: Vec<Root>,
     pub(super) threads: Vec<Thread>,
+    /// The calls of all goroutines.
     pub(super) frames: Vec<heap::StackFrame>,
+    /// For each frame of the dump that belongs to a goroutine, the row of its call.
+    pub(super) rows: Vec<u32>,
+    /// The roots in frames by row, with the address of each.
+    pub(super) words: Vec<(u32, u64)>,
     pub(super) sites: Sites,
     pub(super) faults: Faults,
 }
@@ -40,12 +47,15 @@ impl Roots {
         survey: &Survey<'_>,
         references: &References,
         scan: RootScan,
+        symbols: Option<Symbols<'_>>,
         names: &mut Names,
     ) -> Self {
         let found = Self {
             roots: Vec::new(),
             threads: Vec::new(),
             frames: Vec::new(),
+            rows: Vec::new(),
+            words: Vec::new(),
             sites: Sites::default(),
             faults: Faults::default(),
         };
@@ -53,11 +63,16 @@ impl Roots {
             reader,
             references,
             scan,
+            symbols,
+            inlined_room: frames::MAX_INLINED,
             names,
             found,
             goroutine: None,
+            context: 0,
             waiting_since: Vec::new(),
             stack: Vec::new(),
+            defers: Vec::new(),
+            panics: Vec::new(),
             finalizable: FxHashSet::default(),
             draft: DraftStacks::default(),
         };
@@ -76,15 +91,23 @@ struct Collector<'c, 's, 'a> {
     reader: &'c Reader<'s, 'a>,
     references: &'c References,
     scan: RootScan,
+    /// The functions of the executable, if there is one.
+    symbols: Option<Symbols<'c>>,
+    /// Inlined calls that may still be shown.
+    inlined_room: u32,
     names: &'c mut Names,
     found: Roots,
     /// The name of the last goroutine.
     goroutine: Option<String>,
+    /// The closure of the last goroutine.
+    context: u64,
     /// When each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if that is not
     /// known.
     waiting_since: Vec<u64>,
     /// The frames of the last goroutine so far.
     stack: Vec<StackFrame<'a>>,
+    defers: Vec<Defer>,
+    panics: Vec<Panic>,
     /// Objects with a finalizer so far.
     finalizable: FxHashSet<ObjectId>,
     draft: DraftStacks<'a>,
@@ -103,14 +126,14 @@ struct DraftStacks<'a> {
 
 impl<'a> Collector<'_, '_, 'a> {
     fn add(&mut self, record: &Rec<'a>) {
-        if let Rec::StackFrame(frame) = record {
-            return self.stack.push(*frame);
+        match record {
+            Rec::StackFrame(frame) => return self.stack.push(*frame),
+            Rec::Defer(record) => return self.defers.push(*record),
+            Rec::Panic(record) => return self.panics.push(*record),
+            _ => self.end_stack(),
         }
-        self.end_stack();
         match record {
             Rec::Goroutine(goroutine) => self.goroutine(goroutine),
-            Rec::Defer(record) => self.defer(record),
-            Rec::Panic(record) => self.panic(record),
             Rec::OsThread(record) => self.reader.hint_at(record.addr, M),
             Rec::DataSegment(segment) => self.segment("data", segment),
             Rec::BssSegment(segment) => self.segment("bss", segment),
@@ -145,7 +168,12 @@ impl<'a> Collector<'_, '_, 'a> {
         of: (Option<u32>, Option<u32>),
     ) {
         if let Some((object, _)) = self.reader.object_at(address) {
-            self.found.roots.push(Root { object, kind, group, label, frame: of.0, thread: of.1 });
+            self.found.roots.push(Root {
+                label,
+                frame: of.0,
+                thread: of.1,
+                ..Root::new(object, kind, group)
+            });
         }
     }
 
@@ -185,6 +213,7 @@ impl<'a> Collector<'_, '_, 'a> {
         let (group, state) = (self.names.intern(&name), self.names.intern(state));
         let first = self.found.frames.len() as u32;
         let object = self.reader.object_of(goroutine.addr);
+        let created_by = self.creation(goroutine);
         self.found.threads.push(Thread {
             kind: ThreadKind::Goroutine,
             name: group,
@@ -193,10 +222,12 @@ impl<'a> Collector<'_, '_, 'a> {
             wait_us: None,
             object,
             frames: first..first,
+            created_by,
         });
         let waits = goroutine.status_name() == Some("waiting");
         self.waiting_since.push(if waits { goroutine.waitsince } else { 0 });
         self.goroutine = Some(name);
+        self.context = goroutine.ctxt;
 
         self.reader.hint_at(goroutine.addr, G);
         self.reader.hint_at(goroutine.m, M);
@@ -208,6 +239,13 @@ impl<'a> Collector<'_, '_, 'a> {
         }
     }
 
+    /// The `go` statement that made a goroutine. The first one has none.
+    fn creation(&mut self, goroutine: &Goroutine<'a>) -> Option<heap::Creation> {
+        let is_made = goroutine.gopc != 0 && goroutine.goid != 1;
+        let call = self.symbols.as_mut().filter(|_| is_made)?.creator(goroutine.gopc)?;
+        Some(heap::Creation { call: self.named(&call), thread: None })
+    }
+
     /// Sets how long each goroutine has been waiting. The dump does not say what time it is on the
     /// clock of `waitsince`: the collector sets that when it first sees a goroutine wait, so the
     /// last such collection is the latest known time, and waits are at least as long.
@@ -216,67 +254,6 @@ impl<'a> Collector<'_, '_, 'a> {
         for (thread, &since) in self.found.threads.iter_mut().zip(&self.waiting_since) {
             thread.wait_us = (since > 0 && since < now).then(|| now.saturating_sub(since) / 1000);
         }
-    }
-
-    /// Takes the frames of the last goroutine, when all of them are there.
-    fn end_stack(&mut self) {
-        if self.stack.is_empty() {
-            return;
-        }
-        let stack = std::mem::take(&mut self.stack);
-        let all = conservative(self.reader, &stack, self.scan);
-        for (frame, all) in stack.iter().zip(all) {
-            let row = self.found.frames.len() as u32;
-            let function = self.names.intern_bytes(frame.name);
-            self.found.frames.push(heap::StackFrame { function, file: Names::EMPTY, line: 0 });
-            self.frame(frame, row, all);
-        }
-        let end = self.found.frames.len() as u32;
-        match self.found.threads.last_mut().filter(|_| self.goroutine.is_some()) {
-            Some(thread) => thread.frames.end = end,
-            None => self.found.faults.lost_frames += stack.len() as u64,
-        }
-    }
-
-    fn frame(&mut self, frame: &StackFrame<'a>, row: u32, all: bool) {
-        let mut pointers = Vec::new();
-        let mut faults = Faults::default();
-        for field in frame.fields.iter() {
-            // The arguments of a call are in the frame of the caller, which lists them too.
-            let Some(pointer) = self.reader.pointer(frame.contents, field, &mut faults) else {
-                continue;
-            };
-            let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
-            self.reader.hint(
-                self.reader.word_before(frame.contents, pointer.offset),
-                object,
-                inside,
-            );
-            pointers.push((pointer.offset, object));
-        }
-        if all {
-            let words = words_of(self.reader.words, frame);
-            pointers.extend(
-                words.filter_map(|(offset, word)| Some((offset, self.reader.object_at(word)?.0))),
-            );
-        }
-        if pointers.is_empty() {
-            return;
-        }
-        // Variables and outgoing arguments may overlap.
-        pointers.sort_unstable();
-        pointers.dedup();
-        let function = String::from_utf8_lossy(frame.name);
-        let group = match &self.goroutine {
-            Some(goroutine) => self.names.intern(&format!("{goroutine} {function}")),
-            None => self.names.intern(&function),
-        };
-        let thread = self.thread();
-        let root = |(offset, object)| {
-            let label = Label::offset(offset);
-            Root { object, kind: RootKind::Frame, group, label, frame: Some(row), thread }
-        };
-        self.found.roots.extend(pointers.into_iter().map(root));
     }
 
     /// The name of what belongs to the last goroutine.
@@ -380,6 +357,7 @@ impl<'a> Collector<'_, '_, 'a> {
                 wait_us: None,
                 object,
                 frames,
+                created_by: None,
             });
         }
         self.found.faults.lost_frames += frames.len() as u64;

@@ -1,30 +1,64 @@
-//! Selects the call frames to scan word by word.
+//! Selects the words of call frames that count as pointers.
 //!
 //! The dump lists the pointers of a frame's plain variables. Variables whose address is taken
 //! ("stack objects", since Go 1.12) are not listed; the collector finds them by pointers into the
-//! frame. So does this: a frame into which a live word points is scanned as a whole, and its words
-//! are live too.
+//! frame.
+//!
+//! * With the executable, the same is done here: the words of the stack objects that live pointers
+//!   lead to are live too ([`exact`]).
+//! * Without it, a frame into which a live word points is scanned as a whole, and its words are
+//!   live too ([`Marking`]).
 
+use super::exe::{StackObject, Symbols};
 use super::pointers::{Faults, Reader};
 use super::words::Words;
 use crate::input::go::goroutine::StackFrame;
 use crate::input::load::RootScan;
 
-/// For each frame of one goroutine, whether all of its words count.
-pub(super) fn conservative(
+/// The words of a frame that count.
+pub(super) struct Live {
+    /// Those that the dump lists.
+    pub(super) is_listed: bool,
+    /// Offsets of others.
+    pub(super) others: Vec<u64>,
+}
+
+/// The words that count in each frame of a goroutine. `pointers` are those that the runtime has to
+/// its stack.
+pub(super) fn live(
     reader: &Reader<'_, '_>,
     frames: &[StackFrame<'_>],
+    pointers: &[u64],
     scan: RootScan,
-) -> Vec<bool> {
-    match scan {
-        RootScan::Precise => vec![false; frames.len()],
-        RootScan::Conservative => vec![true; frames.len()],
-        RootScan::Default => Marking::new(reader, frames).run(),
+    symbols: Option<&mut Symbols<'_>>,
+) -> Vec<Live> {
+    let of_frames = |is_whole: &dyn Fn(usize) -> bool| {
+        let live = |(number, frame)| Live {
+            is_listed: true,
+            others: if is_whole(number) { all(reader.words, frame) } else { Vec::new() },
+        };
+        frames.iter().enumerate().map(live).collect()
+    };
+    match (scan, symbols) {
+        (RootScan::Conservative, _) => of_frames(&|_| true),
+        (_, Some(symbols)) if symbols.has_frames() => {
+            exact(reader.words, frames, pointers, symbols)
+        }
+        (RootScan::Precise, _) => of_frames(&|_| false),
+        (RootScan::Default, _) => {
+            let marked = Marking::new(reader, frames).run();
+            of_frames(&|number| marked.get(number).is_some_and(|marked| *marked))
+        }
     }
 }
 
+/// Offsets of all aligned words of a frame.
+fn all(words: Words, frame: &StackFrame<'_>) -> Vec<u64> {
+    words_of(words, frame).map(|(offset, _)| offset).collect()
+}
+
 /// All aligned words of a frame that are not zero, with their offsets.
-pub(super) fn words_of<'f>(
+fn words_of<'f>(
     words: Words,
     frame: &'f StackFrame<'_>,
 ) -> impl Iterator<Item = (u64, u64)> + use<'f> {
@@ -34,6 +68,119 @@ pub(super) fn words_of<'f>(
         .map(move |word| word.wrapping_mul(words.size))
         .filter_map(move |offset| Some((offset, words.at(contents, offset)?)))
         .filter(|(_, word)| *word != 0)
+}
+
+/// The words that the collector takes for pointers. Frames of functions that the executable does
+/// not have count as a whole.
+fn exact(
+    words: Words,
+    frames: &[StackFrame<'_>],
+    pointers: &[u64],
+    symbols: &mut Symbols<'_>,
+) -> Vec<Live> {
+    // The dump lists the pointers at the place where a function stands. A function that panics goes
+    // on elsewhere or never.
+    let is_listed = frames.iter().all(|frame| frame.contpc.is_none_or(|contpc| contpc == frame.pc));
+    let mut stack = Stack::new(words, frames, symbols);
+    let mut is_interrupted = false;
+    for frame in frames {
+        // Registers of a function that was interrupted are in the frame of the function that the
+        // runtime injected, and may be pointers as well as the words of both.
+        let is_injected = matches!(frame.name, b"runtime.asyncPreempt" | b"runtime.debugCallV2");
+        let known = if is_listed && symbols.is_known(frame) {
+            let listed = frame.fields.iter().map(|field| frame.sp.wrapping_add(field.offset));
+            Some(listed.collect())
+        } else {
+            symbols.live(frame)
+        };
+        let is_whole = is_injected || is_interrupted;
+        let whole = || all(words, frame).into_iter().map(|at| frame.sp.wrapping_add(at)).collect();
+        let live: Vec<u64> = known.filter(|_| !is_whole).unwrap_or_else(whole);
+        is_interrupted = is_injected;
+        live.into_iter().for_each(|address| stack.add(address));
+    }
+    pointers.iter().for_each(|pointer| stack.reach(*pointer));
+    stack.follow(symbols);
+    let live = |others: Vec<u64>| Live { is_listed, others };
+    stack.live.into_iter().map(live).collect()
+}
+
+/// The stack of a goroutine with the live words that have been found.
+struct Stack<'s, 'a> {
+    words: Words,
+    frames: &'s [StackFrame<'a>],
+    /// Frames by address.
+    sorted: Vec<usize>,
+    /// Stack objects by address, and whether a pointer to them has been found.
+    objects: Vec<(StackObject, bool)>,
+    /// Offsets of live words by frame.
+    live: Vec<Vec<u64>>,
+    /// Stack objects whose pointers have not been followed yet.
+    open: Vec<StackObject>,
+    /// Words that may still be followed: in a hostile file, all stack objects could overlap.
+    room: u64,
+}
+
+impl<'s, 'a> Stack<'s, 'a> {
+    fn new(words: Words, frames: &'s [StackFrame<'a>], symbols: &Symbols<'_>) -> Self {
+        let objects = frames.iter().flat_map(|frame| symbols.stack_objects(frame));
+        let mut objects: Vec<_> = objects.map(|object| (object, false)).collect();
+        objects.sort_by_key(|(object, _)| object.address);
+        let room = frames.iter().map(|frame| frame.contents.len() as u64).sum();
+        let live = vec![Vec::new(); frames.len()];
+        Self { words, frames, sorted: by_address(frames), objects, live, open: Vec::new(), room }
+    }
+
+    /// Adds a live word, and the stack object that it points to.
+    fn add(&mut self, address: u64) {
+        let Some((number, frame)) = frame_at(self.frames, &self.sorted, address) else { return };
+        let offset = address.wrapping_sub(frame.sp);
+        if let Some(live) = self.live.get_mut(number) {
+            live.push(offset);
+        }
+        if let Some(pointer) = self.words.at(frame.contents, offset) {
+            self.reach(pointer);
+        }
+    }
+
+    /// Adds the stack object at an address.
+    fn reach(&mut self, address: u64) {
+        let after = self.objects.partition_point(|(object, _)| object.address <= address);
+        let object = after.checked_sub(1).and_then(|before| self.objects.get_mut(before));
+        let Some((object, is_found)) = object else { return };
+        if !*is_found && address.wrapping_sub(object.address) < object.size {
+            *is_found = true;
+            self.open.push(*object);
+        }
+    }
+
+    fn follow(&mut self, symbols: &Symbols<'_>) {
+        while let Some(object) = self.open.pop() {
+            let pointers = symbols.pointers(&object, self.room);
+            self.room = self.room.saturating_sub(pointers.len() as u64);
+            pointers.into_iter().for_each(|address| self.add(address));
+        }
+    }
+}
+
+/// The numbers of frames, sorted by address.
+fn by_address(frames: &[StackFrame<'_>]) -> Vec<usize> {
+    let mut sorted: Vec<usize> = (0..frames.len()).collect();
+    sorted.sort_by_key(|index| frames.get(*index).map(|frame| frame.sp));
+    sorted
+}
+
+/// The frame that an address lies in, and its number.
+fn frame_at<'f, 'a>(
+    frames: &'f [StackFrame<'a>],
+    sorted: &[usize],
+    address: u64,
+) -> Option<(usize, &'f StackFrame<'a>)> {
+    let starts_before = |index: &usize| frames.get(*index).is_some_and(|frame| frame.sp <= address);
+    let number = *sorted.get(sorted.partition_point(starts_before).checked_sub(1)?)?;
+    let frame = frames.get(number)?;
+    let is_inside = address.wrapping_sub(frame.sp) < frame.contents.len() as u64;
+    is_inside.then_some((number, frame))
 }
 
 struct Marking<'m, 's, 'a> {
@@ -48,9 +195,8 @@ struct Marking<'m, 's, 'a> {
 
 impl<'m, 's, 'a> Marking<'m, 's, 'a> {
     fn new(reader: &'m Reader<'s, 'a>, frames: &'m [StackFrame<'a>]) -> Self {
-        let mut sorted: Vec<usize> = (0..frames.len()).collect();
-        sorted.sort_by_key(|index| frames.get(*index).map(|frame| frame.sp));
-        Self { reader, frames, sorted, marked: vec![false; frames.len()], open: Vec::new() }
+        let marked = vec![false; frames.len()];
+        Self { reader, frames, sorted: by_address(frames), marked, open: Vec::new() }
     }
 
     fn run(mut self) -> Vec<bool> {
@@ -76,17 +222,8 @@ impl<'m, 's, 'a> Marking<'m, 's, 'a> {
     }
 
     fn mark(&mut self, address: u64) {
-        let after = self.sorted.partition_point(|index| {
-            self.frames.get(*index).is_some_and(|frame| frame.sp <= address)
-        });
-        let Some(&index) = after.checked_sub(1).and_then(|before| self.sorted.get(before)) else {
-            return;
-        };
-        let inside = self
-            .frames
-            .get(index)
-            .is_some_and(|frame| address.wrapping_sub(frame.sp) < frame.contents.len() as u64);
-        if let Some(marked) = self.marked.get_mut(index).filter(|marked| inside && !**marked) {
+        let Some((index, _)) = frame_at(self.frames, &self.sorted, address) else { return };
+        if let Some(marked) = self.marked.get_mut(index).filter(|marked| !**marked) {
             *marked = true;
             self.open.push(index);
         }

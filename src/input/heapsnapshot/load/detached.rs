@@ -19,7 +19,7 @@ pub(super) fn detached(graph: &Graph<'_>, meta: &Meta) -> Vec<u32> {
             .nodes
             .kind
             .get(node as usize)
-            .is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Native)
+            .is_some_and(|&kind| meta.node_type(kind) == NodeType::Native)
     };
     let known = graph.nodes.detachedness.iter().filter(|(node, _)| is_native(*node));
     let mut states: FxHashMap<u32, u8> = known.copied().collect();

@@ -7,8 +7,9 @@ use crate::input::heapsnapshot::meta::EdgeType;
 use crate::input::heapsnapshot::rows::{Part, Rows, first_error};
 use crate::input::heapsnapshot::strings::Strings;
 use crate::input::read::Progress;
-use crate::model::heap::{Label, LabelKind, ObjectId};
-use crate::model::names::{NameId, Names};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{KeyName, Label, LabelKind, ObjectId};
+use crate::model::names::NameId;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,15 +24,12 @@ pub(super) struct Edges {
     pub(super) label: Vec<Label>,
     /// Strings that edges are named by.
     used: Vec<AtomicU64>,
-    /// Of them, those that name properties and variables.
+    /// The strings among them that name properties and variables.
     properties: Vec<AtomicU64>,
     /// The same for numbers that no string has.
     beyond: Vec<u32>,
     /// Numbers after the last edge, which are not an edge.
     pub(super) left_over: usize,
-    /// Names that are data: properties that are not identifiers, and the entries of WeakMaps, which
-    /// quote texts.
-    pub(super) keys: Vec<NameId>,
     /// Internal edges that are named as entries of WeakMaps, and the id of the table in their name,
     /// in order.
     pub(super) weak_map_entries: Vec<(usize, u64)>,
@@ -53,13 +51,14 @@ pub(super) const SHORTCUT: u8 = 2;
 pub(super) const INTERNAL: u8 = 3;
 pub(super) const ELEMENT: u8 = 4;
 pub(super) const HIDDEN: u8 = 5;
+pub(super) const PROPERTY: u8 = 6;
 const OTHER: u8 = 0;
 
 impl Edges {
-    /// Reads all edges, up to the first error, without labels if they are to be `bare`.
+    /// Reads all edges, up to the first error, with labels if they are `named`.
     pub(super) fn read(
         document: &Document<'_>,
-        bare: bool,
+        named: bool,
         progress: Progress<'_>,
     ) -> (Self, Option<Error>) {
         let (meta, fields) = (&document.meta, document.meta.edge);
@@ -67,13 +66,13 @@ impl Edges {
         let node_fields = narrow(meta.node.count as u64).max(1);
         let rows = Rows::of(document.edges.as_ref(), fields.count);
         let bits = || -> Vec<AtomicU64> {
-            (0..document.strings.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect()
+            (0..document.strings.dense().div_ceil(64)).map(|_| AtomicU64::new(0)).collect()
         };
         let (used, properties) = (bits(), bits());
-        let strings = document.strings.len() as u64;
+        let strings = document.strings.dense() as u64;
         let mut kind = vec![OTHER; rows.count];
         let mut target = vec![0; rows.count];
-        let mut label = vec![Label::NONE; if bare { 0 } else { rows.count }];
+        let mut label = vec![Label::NONE; if named { rows.count } else { 0 }];
         let tables = weak_map_tables(&document.strings);
         let columns = (
             split(&mut kind, &rows.parts),
@@ -105,7 +104,7 @@ impl Edges {
                     rest.weak_map_entries.push((number, table));
                 }
                 done = number.wrapping_add(1);
-                if bare {
+                if !named {
                     return;
                 }
                 if matches!(of, ELEMENT | HIDDEN) {
@@ -114,7 +113,7 @@ impl Edges {
                     put(label, index, Label::field(NameId(narrow(name))));
                     if name < strings {
                         mark(&used, name);
-                        if of == OTHER {
+                        if matches!(of, OTHER | PROPERTY) {
                             mark(&properties, name);
                         }
                     } else if name <= Label::MAX {
@@ -148,7 +147,6 @@ impl Edges {
                 properties,
                 beyond,
                 left_over: rows.left_over,
-                keys: Vec::new(),
                 weak_map_entries,
             },
             error,
@@ -160,13 +158,38 @@ impl Edges {
         self.kind.len()
     }
 
+    /// The strings that name properties or variables.
+    pub(super) fn properties(&self) -> impl Iterator<Item = u64> + '_ {
+        let of_word = |(word, bits): (u64, &AtomicU64)| {
+            let bits = bits.load(Ordering::Relaxed);
+            let set = (0..64_u32).filter(move |bit| bits.wrapping_shr(*bit) & 1 == 1);
+            set.map(move |bit| word.wrapping_mul(64).wrapping_add(bit.into()))
+        };
+        (0u64..).zip(&self.properties).flat_map(of_word)
+    }
+
     /// Replaces the numbers of strings in labels by names. Names are numbered in the order of the
-    /// strings.
-    pub(super) fn name(&mut self, strings: &Strings<'_>, names: &mut Names) {
+    /// strings. Those that may be data are keys of the heap: properties, and the entries of WeakMaps,
+    /// which quote texts.
+    pub(super) fn name(&mut self, strings: &Strings<'_>, builder: &mut HeapBuilder<'_>) {
         if self.label.is_empty() {
             return;
         }
-        let mut of_string = vec![Label::NONE; strings.len()];
+        let mut keys = std::mem::take(&mut builder.heap().keys);
+        let names = builder.names();
+        let mut label_of = |number: u64, is_property: bool| {
+            let text = strings.text(number);
+            // Elements of internal arrays are named by their number.
+            if let Some(index) = index(&text) {
+                return Label::index(index);
+            }
+            let name = names.intern(&text);
+            if is_property || text.contains(" / part of key (") {
+                keys.push(KeyName { name, is_like_code: is_property && is_code(&text) });
+            }
+            Label::field(name)
+        };
+        let mut of_string = vec![Label::NONE; strings.dense()];
         for ((word, bits), properties) in (0u64..).zip(&self.used).zip(&self.properties) {
             let mut bits = bits.load(Ordering::Relaxed);
             let properties = properties.load(Ordering::Relaxed);
@@ -174,22 +197,15 @@ impl Edges {
                 let number = word.wrapping_mul(64).wrapping_add(bits.trailing_zeros().into());
                 let is_property = properties & bits & bits.wrapping_neg() != 0;
                 bits &= bits.wrapping_sub(1);
-                let text = strings.text(number);
-                let name = names.intern(&text);
-                let label = Label::field(name);
-                if is_property && !is_code(&text) || text.contains(" / part of key (") {
-                    self.keys.push(name);
-                }
-                put(&mut of_string, number as usize, label);
+                put(&mut of_string, number as usize, label_of(number, is_property));
             }
         }
+        // Those that the file has, but no column, may be properties.
+        let is_there = |number: u32| (number as usize) < strings.len();
+        let of_beyond: Vec<Label> =
+            self.beyond.iter().map(|&number| label_of(number.into(), is_there(number))).collect();
         // A file may have a string twice.
-        self.keys.sort_unstable();
-        let of_beyond: Vec<Label> = self
-            .beyond
-            .iter()
-            .map(|&number| Label::field(names.intern(&strings.text(number.into()))))
-            .collect();
+        keys.sort_unstable();
         let beyond = &self.beyond;
         let named = |label: &mut Label| {
             let LabelKind::Field(number) = label.kind() else { return };
@@ -199,6 +215,7 @@ impl Edges {
             });
         };
         self.label.par_chunks_mut(1 << 16).for_each(|labels| labels.iter_mut().for_each(named));
+        builder.heap().keys = keys;
     }
 }
 
@@ -208,6 +225,7 @@ fn code(edge_type: EdgeType) -> u8 {
         EdgeType::Shortcut => SHORTCUT,
         EdgeType::Internal => INTERNAL,
         EdgeType::Element => ELEMENT,
+        EdgeType::Property => PROPERTY,
         EdgeType::Hidden => HIDDEN,
         EdgeType::Other => OTHER,
     }
@@ -250,9 +268,9 @@ fn weak_map_table(name: &str) -> Option<u64> {
     if is_pair && is_number(table) { table.parse().ok() } else { None }
 }
 
-/// Whether the name of a property comes from source code, as far as its text tells: it is an
+/// Whether the name of a property may come from source code, as far as its text tells: it is an
 /// identifier, of an accessor, a private field, or a symbol.
-fn is_code(name: &str) -> bool {
+pub(super) fn is_code(name: &str) -> bool {
     let is_identifier = |name: &str| {
         let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
         !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_letter)
@@ -262,6 +280,12 @@ fn is_code(name: &str) -> bool {
     }
     let starts = ["get ", "set ", "#"];
     is_identifier(starts.iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name))
+}
+
+/// The number of an element, as JavaScript writes it.
+fn index(text: &str) -> Option<u64> {
+    let is_index = is_number(text) && (text == "0" || !text.starts_with('0'));
+    text.parse().ok().filter(|index| is_index && *index <= Label::MAX)
 }
 
 fn is_number(text: &str) -> bool {

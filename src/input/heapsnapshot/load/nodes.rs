@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// The nodes of a snapshot.
 #[derive(Default)]
 pub(super) struct Nodes {
-    /// The number of the type in `meta`; 255 for all beyond.
+    /// The kind; 255 for numbers of types that `meta` does not have.
     pub(super) kind: Vec<u8>,
     /// The number of the string.
     pub(super) name: Vec<u32>,
@@ -72,7 +72,7 @@ impl Nodes {
             let outcome = part.read(fields.count, |index, row| {
                 let field = |at: usize| row.get(at).copied().unwrap_or(0);
                 let number = part.first.wrapping_add(index);
-                put(kind, index, field(fields.kind).min(255) as u8);
+                put(kind, index, document.meta.kinds.kind(field(fields.kind)));
                 put(name, index, narrow(field(fields.name)));
                 for (column, value, wide) in [
                     (&mut *id, field(fields.id), &mut rest.ids),

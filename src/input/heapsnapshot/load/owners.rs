@@ -16,9 +16,8 @@ const SEVERAL: u32 = u32::MAX - 1;
 pub(super) fn moved_sizes(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>) -> Sizes {
     let nodes = graph.nodes;
     let mut sizes = nodes.size.clone();
-    let node_type = |node: usize| {
-        nodes.kind.get(node).map_or(NodeType::Other, |&kind| meta.node_type(kind.into()))
-    };
+    let node_type =
+        |node: usize| nodes.kind.get(node).map_or(NodeType::Other, |&kind| meta.node_type(kind));
     let is_users = |node: usize| {
         node_type(node) != NodeType::Synthetic
             || graph.dom_trees.is_some_and(|trees| trees.index() == node)

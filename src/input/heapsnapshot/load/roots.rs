@@ -21,11 +21,7 @@ pub(super) fn add(
         return;
     }
     let is_synthetic = |node: usize| {
-        graph
-            .nodes
-            .kind
-            .get(node)
-            .is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Synthetic)
+        graph.nodes.kind.get(node).is_some_and(|&kind| meta.node_type(kind) == NodeType::Synthetic)
     };
     let group = builder.names().intern("(root)");
     builder.add_root(Root::new(ObjectId(0), RootKind::Runtime, group));

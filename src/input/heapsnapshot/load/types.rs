@@ -1,10 +1,12 @@
 //! Types of nodes, named as DevTools names its classes.
 
+use super::edges::is_code;
 use super::nodes::{Nodes, put};
+use super::plain::{Definition, PlainObjects};
 use crate::input::heapsnapshot::meta::{Meta, NodeType};
 use crate::input::heapsnapshot::strings::Strings;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{TypeId, TypeIds, TypeKind};
+use crate::model::heap::{KeyName, TypeId, TypeIds, TypeKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -13,11 +15,11 @@ use std::borrow::Cow;
 pub(super) struct Types<'t, 'a> {
     meta: &'t Meta,
     strings: &'t Strings<'a>,
-    /// By the number of a type of nodes.
+    /// Types by the number of a type of nodes.
     fixed: Vec<Option<TypeId>>,
-    /// By the string: of objects and of native nodes.
+    /// Types of objects and of native nodes, by the string that names them.
     named: [Vec<u32>; 2],
-    /// For strings that the file does not have, and for detached nodes.
+    /// Types by strings that the file does not have, and types of detached nodes.
     rare: FxHashMap<(u8, u32, bool), TypeId>,
     known: FxHashMap<(String, u8), TypeId>,
 }
@@ -26,7 +28,7 @@ const NONE: u32 = u32::MAX;
 
 impl<'t, 'a> Types<'t, 'a> {
     pub(super) fn new(meta: &'t Meta, strings: &'t Strings<'a>) -> Self {
-        let named = [vec![NONE; strings.len()], vec![NONE; strings.len()]];
+        let named = [vec![NONE; strings.dense()], vec![NONE; strings.dense()]];
         Self {
             meta,
             strings,
@@ -42,15 +44,35 @@ impl<'t, 'a> Types<'t, 'a> {
         &mut self,
         nodes: &Nodes,
         detached: &[u32],
+        plain: &PlainObjects,
         builder: &mut HeapBuilder<'_>,
     ) -> TypeIds {
+        let defined = self.of_definitions(plain, builder);
         let mut detached = detached.iter().copied().peekable();
+        let mut plain = plain.of.iter().peekable();
         let mut types = TypeIds::with_capacity(nodes.len());
         for (row, (&kind, &name)) in (0u32..).zip(nodes.kind.iter().zip(&nodes.name)) {
             let is_detached = detached.next_if_eq(&row).is_some();
-            types.push(self.of(kind, name, is_detached, builder));
+            let definition = plain.next_if(|(object, _)| *object == row);
+            types.push(match definition.and_then(|(_, at)| defined.get(*at as usize)) {
+                Some(of) => *of,
+                None => self.of(kind, name, is_detached, builder),
+            });
         }
         types
+    }
+
+    /// A type for each definition of plain objects.
+    fn of_definitions(
+        &mut self,
+        plain: &PlainObjects,
+        builder: &mut HeapBuilder<'_>,
+    ) -> Vec<TypeId> {
+        let is_object = |(known, _): &(NodeType, String)| *known == NodeType::Object;
+        let kind = self.meta.kinds.list.iter().position(is_object).unwrap_or_default();
+        let add =
+            |definition: &Definition| self.of_class(definition.name.clone(), kind as u8, builder);
+        plain.definitions.iter().map(add).collect()
     }
 
     /// The type of a node.
@@ -62,16 +84,20 @@ impl<'t, 'a> Types<'t, 'a> {
         detached: bool,
         builder: &mut HeapBuilder<'_>,
     ) -> TypeId {
-        let row = match self.meta.node_type(kind.into()) {
+        let row = match self.meta.node_type(kind) {
             NodeType::Object => 0,
             NodeType::Native => 1,
+            // Julia names an object by its type: `Array{Any, 1}`.
+            NodeType::JuliaArray | NodeType::JuliaObject => {
+                return self.add(kind, name, detached, builder);
+            }
             _ => {
                 if let Some(known) = self.fixed.get(usize::from(kind)).copied().flatten() {
                     return known;
                 }
                 let of = self.add(kind, name, detached, builder);
                 // A synthetic node is called by its own name.
-                if self.meta.node_type(kind.into()) != NodeType::Synthetic {
+                if self.meta.node_type(kind) != NodeType::Synthetic {
                     put(&mut self.fixed, usize::from(kind), Some(of));
                 }
                 return of;
@@ -104,20 +130,46 @@ impl<'t, 'a> Types<'t, 'a> {
         if let Some(&known) = self.rare.get(&(kind, name, detached)) {
             return known;
         }
-        let node_type = self.meta.node_type(kind.into());
-        let namespace = self.meta.node_types.get(usize::from(kind)).map_or("", |(_, name)| name);
+        let node_type = self.meta.node_type(kind);
+        let namespace = self.meta.kinds.list.get(usize::from(kind)).map_or("", |(_, name)| name);
         let class = class_name(node_type, namespace, self.strings.text(name.into()), detached);
-        let of = *self.known.entry((class.into_owned(), kind)).or_insert_with_key(|(class, _)| {
+        let of = self.of_class(class.into_owned(), kind, builder);
+        self.rare.insert((kind, name, detached), of);
+        of
+    }
+
+    /// The type with a name.
+    fn of_class(&mut self, class: String, kind: u8, builder: &mut HeapBuilder<'_>) -> TypeId {
+        let (node_type, namespace) = self
+            .meta
+            .kinds
+            .list
+            .get(usize::from(kind))
+            .map_or((NodeType::Other, ""), |(known, name)| (*known, name));
+        *self.known.entry((class, kind)).or_insert_with_key(|(class, _)| {
             let of = builder.add_type(class, namespace, type_kind(node_type));
             let heap = builder.heap();
             if node_type == NodeType::Native && class.starts_with("Detached ") {
                 heap.detached_types.push(of);
             }
+            if node_type == NodeType::Native {
+                heap.quoting_types.push(of);
+            }
+            if let Some(type_of) = heap.types.get(of.0 as usize)
+                && let Some(properties) = properties(class)
+            {
+                let is_like_code = properties.split(", ").all(is_code);
+                heap.keys.push(KeyName { name: type_of.name, is_like_code });
+            }
             of
-        });
-        self.rare.insert((kind, name, detached), of);
-        of
+        })
     }
+}
+
+/// The properties in the name of a type, as in `{a@b.example, c}`. Conversions have such types as
+/// the names of nodes.
+fn properties(class: &str) -> Option<&str> {
+    class.strip_prefix('{').and_then(|class| class.strip_suffix('}'))
 }
 
 /// Returns the name that DevTools gives to the class of a node.
@@ -132,9 +184,16 @@ fn class_name<'n>(
         NodeType::Code => "(compiled code)".into(),
         NodeType::Closure => "Function".into(),
         NodeType::Regexp => "RegExp".into(),
-        NodeType::Synthetic => name,
+        NodeType::JuliaModule => "Module".into(),
+        NodeType::JuliaString => "String".into(),
+        NodeType::JuliaSymbol => "Symbol".into(),
+        NodeType::JuliaType => "DataType".into(),
+        NodeType::Synthetic | NodeType::JuliaArray | NodeType::JuliaObject => name,
         NodeType::Object | NodeType::Native => {
-            let name = if detached { Cow::Owned(format!("Detached {name}")) } else { name };
+            let name = match detached && !name.starts_with("Detached ") {
+                true => Cow::Owned(format!("Detached {name}")),
+                false => name,
+            };
             // `<div id="a">` is a `<div>`.
             let start =
                 ["<", "Detached <"].into_iter().find(|start| name.starts_with(start)).map(str::len);
@@ -152,8 +211,11 @@ fn class_name<'n>(
 fn type_kind(node_type: NodeType) -> TypeKind {
     match node_type {
         NodeType::Synthetic => TypeKind::Root,
-        NodeType::String => TypeKind::Text,
-        NodeType::Array => TypeKind::Array,
+        NodeType::String
+        | NodeType::Concatenated
+        | NodeType::JuliaString
+        | NodeType::JuliaSymbol => TypeKind::Text,
+        NodeType::Array | NodeType::JuliaArray => TypeKind::Array,
         NodeType::Number | NodeType::Bigint => TypeKind::Number,
         _ => TypeKind::Instance,
     }
@@ -170,6 +232,7 @@ mod tests {
             ("<div id=\"a\">", true, "Detached <div>"),
             ("<div>", true, "Detached <div>"),
             ("Detached <span x>", false, "Detached <span>"),
+            ("Detached <input value=\"a\">", true, "Detached <input>"),
             ("Window / https://shop.example.test", false, "Window / https://shop.example.test"),
             ("Text", true, "Detached Text"),
         ] {

@@ -1,28 +1,253 @@
-//! Texts and names of nodes, decoded from the file when they are requested.
+//! Texts, numbers and names of nodes, decoded from the file when they are requested.
 
+use super::entries::Tables;
 use super::locations::Locations;
-use crate::input::heapsnapshot::strings::Strings;
-use crate::model::heap::{Heap, ObjectId, ObjectValues, SourceLocation, TypeKind, Value};
+use crate::input::heapsnapshot::strings::{Strings, Units};
+use crate::model::heap::{
+    EachElement, EachField, Field, FieldValue, Heap, Label, LabelKind, ObjectId, ObjectValues,
+    Reference, SourceLocation, TypeKind, Value,
+};
+use crate::model::names::Names;
+use crate::model::values::hash;
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// The string of each node.
 pub(super) struct NodeNames<'a> {
     pub(super) strings: Strings<'a>,
     pub(super) name: Vec<u32>,
     pub(super) locations: Locations<'a>,
+    pub(super) labels: Labels,
+    pub(super) tables: Tables,
+    /// The most UTF-16 code units that V8 wrote of a text.
+    pub(super) most_units: OnceLock<usize>,
+}
+
+/// Labels of references to what is a part of the value. Those to lengths, hashes and numbers are
+/// in files with numeric values.
+pub(super) struct Labels {
+    first: Label,
+    second: Label,
+    value: Label,
+    length: Label,
+    hash: Label,
+    truncated: Label,
+}
+
+/// What V8 writes of a text unless `--heap-snapshot-string-limit` says otherwise.
+const USUAL_UNITS: usize = 1024;
+/// The most parts of a concatenated text that are joined.
+const MOST_PARTS: usize = 1024;
+
+impl Labels {
+    pub(super) fn of(names: &mut Names) -> Self {
+        let mut label = |name| Label::field(names.intern(name));
+        Self {
+            first: label("first"),
+            second: label("second"),
+            value: label("value"),
+            length: label("length"),
+            hash: label("hash"),
+            truncated: label("truncated"),
+        }
+    }
+}
+
+impl NodeNames<'_> {
+    fn name(&self, object: ObjectId) -> Cow<'_, str> {
+        self.number_of(object).map_or("".into(), |name| self.strings.text(name))
+    }
+
+    /// The number of the string of a node.
+    fn number_of(&self, object: ObjectId) -> Option<u64> {
+        self.name.get(object.index()).map(|&name| name.into())
+    }
+
+    /// The text of a string, with the length of the whole text.
+    fn text<'v>(&'v self, heap: &Heap<'_>, object: ObjectId) -> Value<'v> {
+        let Some(name) = self.number_of(object) else {
+            return Value::Text { text: "".into(), length: 0 };
+        };
+        let units = self.strings.units(name);
+        let length = match units.most < USUAL_UNITS {
+            true => units.count as u64,
+            false => self.length(heap, object, units),
+        };
+        Value::Text { text: self.strings.text(name), length }
+    }
+
+    /// The length of a text that V8 may have cut.
+    fn length(&self, heap: &Heap<'_>, object: ObjectId, written: Units) -> u64 {
+        let units = written.count as u64;
+        let part = |label| Some(self.number(heap, target(heap, object, label)?));
+        match (part(self.labels.length), part(self.labels.truncated)) {
+            (Some(Value::Integer(length)), _) => u64::try_from(length).unwrap_or(units).max(units),
+            (_, Some(Value::Boolean(false))) => units,
+            _ if written.most < *self.most_units.get_or_init(|| self.longest(heap)) => units,
+            _ => Value::UNKNOWN_LENGTH,
+        }
+    }
+
+    /// The length of the longest text of the file, if that is more than the usual limit: then the
+    /// limit was another one, and only texts of this length may be cut.
+    fn longest(&self, heap: &Heap<'_>) -> usize {
+        let is_text = |object: &ObjectId| heap.type_of(*object).kind == TypeKind::Text;
+        let names = heap.objects().filter(is_text).filter_map(|text| self.name.get(text.index()));
+        let is_long = |name: &u64| self.strings.extent(*name) >= USUAL_UNITS;
+        let mut long: Vec<u64> = names.map(|&name| name.into()).filter(is_long).collect();
+        long.sort_unstable();
+        long.dedup();
+        let lengths = long.into_iter().map(|name| self.strings.units(name).count);
+        lengths.max().unwrap_or_default().max(USUAL_UNITS)
+    }
+
+    /// A text that consists of two others, which may as well. Joins as much as V8 writes of a text.
+    fn joined<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
+        let (mut text, mut units) = (String::new(), 0_usize);
+        let mut pending = vec![object];
+        for _ in 0..MOST_PARTS {
+            let Some(part) = pending.pop() else {
+                return Value::Text { text: text.into(), length: units as u64 };
+            };
+            if is_joined(heap, part) {
+                // The empty text belongs to V8 itself and may be left out of the snapshot.
+                let Some(first) = target(heap, part, self.labels.first) else { break };
+                pending.extend(target(heap, part, self.labels.second));
+                pending.push(first);
+                continue;
+            }
+            if heap.type_of(part).kind != TypeKind::Text {
+                break;
+            }
+            let Value::Text { text: own, length } = self.text(heap, part) else { break };
+            for character in own.chars() {
+                units = units.saturating_add(character.len_utf16());
+                if units > USUAL_UNITS {
+                    return Value::Text { text: text.into(), length: Value::UNKNOWN_LENGTH };
+                }
+                text.push(character);
+            }
+            if length == Value::UNKNOWN_LENGTH {
+                break;
+            }
+        }
+        match text.is_empty() {
+            true => Value::None,
+            false => Value::Text { text: text.into(), length: Value::UNKNOWN_LENGTH },
+        }
+    }
+
+    /// The number that a node stands for. Only files with numeric values have it, as the text of
+    /// another node.
+    fn number<'v>(&'v self, heap: &Heap<'_>, object: ObjectId) -> Value<'v> {
+        let name = self.name(object);
+        let named = if name.is_empty() { Value::None } else { Value::Name(name) };
+        let Some(value) = target(heap, object, self.labels.value) else { return named };
+        let text = self.name(value);
+        match (&*text, text.parse(), text.parse()) {
+            ("true", ..) => Value::Boolean(true),
+            ("false", ..) => Value::Boolean(false),
+            (_, Ok(integer), _) => Value::Integer(integer),
+            (_, _, Ok(float)) => Value::Float(float),
+            _ => named,
+        }
+    }
+
+    /// The value of a reference: a number instead of the node that stands for it.
+    fn field_value(&self, heap: &Heap<'_>, reference: Reference) -> FieldValue<'static> {
+        let object = reference.target;
+        if heap.type_of(object).kind != TypeKind::Number {
+            return FieldValue::Object(object);
+        }
+        match self.number(heap, object) {
+            Value::Integer(value) => FieldValue::Integer(value),
+            Value::Float(value) => FieldValue::Float(value),
+            Value::Boolean(value) => FieldValue::Boolean(value),
+            _ => FieldValue::Object(object),
+        }
+    }
 }
 
 impl ObjectValues for NodeNames<'_> {
     fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
-        let Some(&name) = self.name.get(object.index()) else { return Value::None };
-        let text = self.strings.text(name.into());
         match heap.type_of(object).kind {
-            TypeKind::Text => Value::Text { length: text.encode_utf16().count() as u64, text },
-            _ if text.is_empty() || text == heap.type_name(object) => Value::None,
-            _ => Value::Name(text),
+            TypeKind::Text if is_joined(heap, object) => self.joined(heap, object),
+            TypeKind::Text => self.text(heap, object),
+            TypeKind::Number => self.number(heap, object),
+            _ => {
+                let name = self.name(object);
+                if name.is_empty() || name == heap.type_name(object) || name == "Object" {
+                    Value::None
+                } else {
+                    Value::Name(name)
+                }
+            }
+        }
+    }
+
+    fn text_identity(&self, heap: &Heap<'_>, object: ObjectId, text: &str) -> u64 {
+        let long = self.long_text(heap, object);
+        long.map_or_else(|| hash(text), |long| long as u64)
+    }
+
+    fn long_text(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {
+        let long = self.strings.long_row(self.number_of(object)?)?;
+        (heap.type_of(object).kind == TypeKind::Text && !is_joined(heap, object)).then_some(long)
+    }
+
+    fn long_texts(&self) -> usize {
+        self.strings.long_count()
+    }
+
+    fn whole_text_hash(&self, heap: &Heap<'_>, object: ObjectId) -> Option<u64> {
+        match self.number(heap, target(heap, object, self.labels.hash)?) {
+            Value::Integer(hash) => Some(hash as u64),
+            _ => None,
+        }
+    }
+
+    fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
+        for reference in heap.references.at(heap.fields_of(object)) {
+            let LabelKind::Field(name) = reference.label.kind() else { continue };
+            let (name, value) = (heap.names.text(name), self.field_value(heap, reference));
+            if each(Field { class: "", name, type_name: "", value }).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+        for reference in heap.references.of(object) {
+            let LabelKind::Index(index) = reference.label.kind() else { continue };
+            let value = || self.field_value(heap, reference);
+            if u64::from(index) >= start && each(index.into(), value()).is_break() {
+                return;
+            }
         }
     }
 
     fn location(&self, heap: &Heap<'_>, object: ObjectId) -> Option<SourceLocation> {
         self.locations.of_object(heap, object)
     }
+
+    fn reference_name(&self, heap: &Heap<'_>, row: usize) -> Option<String> {
+        let key = self.tables.key_of(heap, row)?;
+        Some(match self.value(heap, key) {
+            Value::Text { text, length } if length == text.encode_utf16().count() as u64 => {
+                format!("['{text}']")
+            }
+            Value::Integer(number) => format!("[{number}]"),
+            _ => format!("[{} {}]", heap.type_name(key), heap.id(key)),
+        })
+    }
+}
+
+/// Whether an object is a concatenated string.
+fn is_joined(heap: &Heap<'_>, object: ObjectId) -> bool {
+    heap.names.text(heap.type_of(object).namespace) == "concatenated string"
+}
+
+/// The target of the first reference with a label.
+fn target(heap: &Heap<'_>, object: ObjectId, label: Label) -> Option<ObjectId> {
+    heap.references.of(object).find(|other| other.label == label).map(|other| other.target)
 }

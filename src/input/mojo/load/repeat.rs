@@ -1,7 +1,7 @@
 //! STACK_REPEAT: the previous stack of the same thread, without what belonged to its moment only.
 
 use crate::input::frames::is_python_file;
-use crate::model::profile::{FrameId, FrameKind, ProfileBuilder, StackId, StackTree};
+use crate::model::profile::{FrameKind, ProfileBuilder, StackId};
 use rustc_hash::FxHashMap;
 
 /// The last stacks of all threads.
@@ -26,23 +26,6 @@ impl Previous {
     pub(super) fn set(&mut self, thread: u32, stack: StackId) {
         if let Some(previous) = self.stacks.get_mut(thread as usize) {
             *previous = stack;
-        }
-    }
-
-    /// The frames of all threads' stacks, outermost first.
-    pub(super) fn frames(&self, stacks: &StackTree) -> Vec<Vec<FrameId>> {
-        let outermost_first = |stack: &StackId| {
-            let mut frames = Vec::new();
-            stacks.outermost_first(*stack, &mut frames);
-            frames
-        };
-        self.stacks.iter().map(outermost_first).collect()
-    }
-
-    /// Puts the stacks of these frames into a tree that knows none of them.
-    pub(super) fn restore(&mut self, frames: &[Vec<FrameId>], builder: &mut ProfileBuilder) {
-        for (stack, frames) in self.stacks.iter_mut().zip(frames) {
-            *stack = frames.iter().fold(StackId::EMPTY, |stack, &frame| builder.push(stack, frame));
         }
     }
 

@@ -12,8 +12,6 @@ pub(super) struct Runs<'a> {
     entries: Vec<Entry<'a>>,
     /// Entries of earlier times mean nothing any more.
     now: u32,
-    /// The last place. All of its bits are set, up to the highest.
-    last: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,28 +36,21 @@ const PLACES: usize = 1 << 16;
 
 impl<'a> Runs<'a> {
     pub(super) fn new() -> Self {
-        Self { entries: Vec::new(), now: 1, last: PLACES - 1 }
-    }
-
-    /// Enough places for all runs of a part with this many stacks, which have a dozen frames each
-    /// at the least; few enough to stay in the processor's caches.
-    pub(super) fn few(stacks: usize) -> Self {
-        let places = (stacks / 8).clamp(2, PLACES).next_power_of_two();
-        Self { last: places.saturating_sub(1), ..Self::new() }
+        Self { entries: Vec::new(), now: 1 }
     }
 
     /// Nothing that is known now counts any more.
     pub(super) fn forget(&mut self) {
         match self.now.checked_add(1) {
             Some(now) => self.now = now,
-            None => *self = Self { last: self.last, ..Self::new() },
+            None => *self = Self::new(),
         }
     }
 
     /// The stack of a run, if it is known, and where it is or belongs.
     #[inline]
     pub(super) fn get(&self, key: &RunKey<'a>) -> (usize, Option<StackId>) {
-        let place = place(key) & self.last;
+        let place = place(key) & (PLACES - 1);
         let is_meant = |entry: &&Entry<'a>| entry.since == self.now && entry.key == *key;
         let stack =
             |place: usize| self.entries.get(place).filter(is_meant).map(|entry| entry.stack);
@@ -69,7 +60,7 @@ impl<'a> Runs<'a> {
     /// Remembers a run in its place.
     pub(super) fn put(&mut self, place: usize, key: RunKey<'a>, stack: StackId) {
         if self.entries.is_empty() {
-            self.entries = vec![Entry::default(); self.last.saturating_add(1)];
+            self.entries = vec![Entry::default(); PLACES];
         }
         let entry = Entry { key, since: self.now, stack };
         let other = self.entries.get_mut(place).map(|known| std::mem::replace(known, entry));

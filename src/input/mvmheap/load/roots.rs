@@ -40,12 +40,10 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8], threads: &Threads
             if !(to_part && u64::from(row_kind) == ROOT) {
                 let frame = calls.and_then(|first: u32| first.checked_add(depth));
                 roots.push(Root {
-                    object: reference.target,
-                    kind,
-                    group,
                     label: reference.label,
                     frame,
                     thread,
+                    ..Root::new(reference.target, kind, group)
                 });
             }
         }

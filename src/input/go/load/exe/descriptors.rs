@@ -3,8 +3,9 @@
 //! Source: `internal/abi/{type,map_swiss,map_noswiss}.go` of Go 1.18 to 1.27, verified on
 //! executables of 1.19 to 1.27.
 
-use super::image::Image;
-use super::program::{MAX_NAME, Program, uvarint};
+use super::functions::MAX_NAME;
+use super::image::{Image, Memory, uvarint};
+use super::program::Program;
 use std::cell::Cell;
 
 /// A descriptor as it stands in the executable. Addresses are link addresses.
@@ -19,7 +20,8 @@ pub(super) struct Descriptor {
     pub(super) bitmap: Option<u64>,
     /// An interface holds the value itself, not a pointer to it.
     pub(super) direct: bool,
-    /// The name as it stands there, with the last element of its package's path.
+    /// The name as it stands there, with the last element of its package's path. Empty if the type
+    /// was made at run time.
     pub(super) short_name: String,
     /// The full path of the package of a named type, if it has one.
     pub(super) package: Option<String>,
@@ -70,6 +72,8 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: String,
+    pub(super) tag: String,
+    pub(super) is_embedded: bool,
     pub(super) type_address: u64,
     pub(super) offset: u64,
 }
@@ -80,6 +84,10 @@ const NAMED: u64 = 4;
 const ON_DEMAND: u64 = 16;
 const DIRECT: u64 = 32;
 
+/// Flags of the name of a field.
+const TAGGED: u64 = 2;
+const EMBEDDED: u64 = 8;
+
 /// Fields of a struct, and parameters of a function, that are read at most.
 const MAX_PARTS: u64 = 1 << 16;
 
@@ -87,27 +95,24 @@ const MAX_PARTS: u64 = 1 << 16;
 /// share more than names.
 const MAX_REPEATS: u64 = 4;
 
-/// Reads the descriptors of a program.
-pub(super) struct Reader<'p, 'a> {
+/// Reads the descriptors of a program, or those that it made at run time.
+pub(super) struct Reader<'p, 'a, M> {
     program: &'p Program<'a>,
-    image: &'p Image<'a>,
+    memory: &'p M,
     types: (u64, u64),
     size: u64,
+    /// The descriptors are those that package reflect made. It keeps their names elsewhere.
+    is_made: bool,
     /// Bytes of fields, parameters and names that may still be read. Descriptors of a hostile file
     /// could all claim the same long list, or the same long name.
     budget: Cell<u64>,
 }
 
-impl<'p, 'a> Reader<'p, 'a> {
-    pub(super) fn new(program: &'p Program<'a>) -> Self {
+impl<'p, 'a> Reader<'p, 'a, Image<'a>> {
+    /// Reads the descriptors that the executable contains.
+    pub(super) fn of_program(program: &'p Program<'a>) -> Self {
         let (start, end) = program.module.types;
-        Self {
-            program,
-            image: &program.image,
-            types: program.module.types,
-            size: program.image.pointer_size,
-            budget: Cell::new(end.saturating_sub(start).saturating_mul(MAX_REPEATS)),
-        }
+        Self::new(program, &program.image, false, end.saturating_sub(start))
     }
 
     /// The addresses of all descriptors, ascending: what looks like one among the types. The scan
@@ -120,18 +125,41 @@ impl<'p, 'a> Reader<'p, 'a> {
         let places = (0..steps).map(|step| first.wrapping_add(step.wrapping_mul(self.size)));
         places.filter(|address| self.looks_like_one(*address)).collect()
     }
+}
+
+impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
+    /// Reads descriptors that package reflect made, from memory of this many bytes.
+    pub(super) fn of_made(program: &'p Program<'a>, memory: &'p M, bytes: u64) -> Self {
+        Self::new(program, memory, true, bytes)
+    }
+
+    fn new(program: &'p Program<'a>, memory: &'p M, is_made: bool, bytes: u64) -> Self {
+        Self {
+            program,
+            memory,
+            types: program.module.types,
+            size: program.image.pointer_size,
+            is_made,
+            budget: Cell::new(bytes.saturating_mul(MAX_REPEATS)),
+        }
+    }
 
     fn u8(&self, address: u64) -> Option<u64> {
-        self.image.number(address, 1)
+        self.memory.number(address, 1)
     }
 
     fn part(&self, address: u64, part: Part) -> Option<u64> {
         let (offset, size) = part.place(self.size);
-        self.image.number(address.wrapping_add(offset), size)
+        self.memory.number(address.wrapping_add(offset), size)
+    }
+
+    /// A part that is an address.
+    fn pointer(&self, address: u64, part: Part) -> Option<u64> {
+        self.memory.word(address.wrapping_add(part.place(self.size).0))
     }
 
     /// Conditions that every descriptor meets and other bytes hardly ever do.
-    fn looks_like_one(&self, address: u64) -> bool {
+    pub(super) fn looks_like_one(&self, address: u64) -> bool {
         self.test(address).is_some_and(|passed| passed)
     }
 
@@ -148,7 +176,7 @@ impl<'p, 'a> Reader<'p, 'a> {
             _ => None,
         };
         let tflag = part(Part::Flags)?;
-        let in_image = |address: u64| address == 0 || self.image.contains(address);
+        let is_known = |address: u64| address == 0 || self.memory.contains(address);
         let sound = part(Part::Hash)? != 0
             && (1..=26).contains(&kind)
             && pointers <= size
@@ -157,12 +185,15 @@ impl<'p, 'a> Reader<'p, 'a> {
             && power(part(Part::FieldAlign)?)
             && size.is_multiple_of(align)
             && kind_size.is_none_or(|expected| expected == size)
-            && in_image(part(Part::Equal)?)
-            && (pointers == 0 || self.image.contains(part(Part::Bitmap)?));
+            && is_known(self.pointer(address, Part::Equal)?)
+            && (pointers == 0 || self.memory.contains(self.pointer(address, Part::Bitmap)?));
         if !sound {
             return Some(false);
         }
         let name = part(Part::Name)?;
+        if self.is_made {
+            return Some(name >> 31 == 1);
+        }
         if name == 0 || name >= self.types.1.wrapping_sub(self.types.0) {
             return Some(false);
         }
@@ -173,7 +204,7 @@ impl<'p, 'a> Reader<'p, 'a> {
 
     /// A name: flags, length, bytes.
     fn name(&self, address: u64) -> Option<&'p [u8]> {
-        let mut bytes = self.image.tail(address)?;
+        let mut bytes = self.memory.tail(address)?;
         let (flags, rest) = bytes.split_first()?;
         bytes = rest;
         if *flags > 15 {
@@ -181,6 +212,18 @@ impl<'p, 'a> Reader<'p, 'a> {
         }
         let length = usize::try_from(uvarint(&mut bytes)?).ok()?;
         bytes.get(..length).filter(|name| name.len() <= MAX_NAME)
+    }
+
+    /// The tag after the name of a field of a made struct. Others have it in the name of the struct.
+    fn tag(&self, address: u64) -> Option<String> {
+        if !self.is_made || self.u8(address)? & TAGGED == 0 {
+            return Some(String::new());
+        }
+        let mut name = self.memory.tail(address.wrapping_add(1))?;
+        let length = usize::try_from(uvarint(&mut name)?).ok()?;
+        let mut tag = name.get(length..)?;
+        let length = usize::try_from(uvarint(&mut tag)?).ok()?;
+        self.text(tag.get(..length)?)
     }
 
     fn name_text(&self, address: u64) -> Option<String> {
@@ -201,13 +244,14 @@ impl<'p, 'a> Reader<'p, 'a> {
         let (flags, kind_byte) = (part(Part::Flags)?, part(Part::Kind)?);
         let size = part(Part::Size)?;
         let own = address.wrapping_add(Part::length(self.size));
-        let own_word =
-            |number: u64| self.image.word(own.wrapping_add(number.wrapping_mul(self.size)));
+        let place = |index: u64| own.wrapping_add(index.wrapping_mul(self.size));
+        let own_word = |index| self.memory.word(place(index));
+        let own_number = |index| self.memory.number(place(index), self.size);
         let kind = match kind_byte & 31 {
-            17 => Kind::Array { element: own_word(0)?, length: own_word(2)? },
-            18 => Kind::Channel { element: own_word(0)?, direction: own_word(1)? },
+            17 => Kind::Array { element: own_word(0)?, length: own_number(2)? },
+            18 => Kind::Channel { element: own_word(0)?, direction: own_number(1)? },
             19 => self.function(own, flags)?,
-            20 => Kind::Interface { methods: own_word(2)? },
+            20 => Kind::Interface { methods: own_number(2)? },
             21 => Kind::Map { key: own_word(0)?, element: own_word(1)?, group: own_word(2)? },
             22 => Kind::Pointer { element: own_word(0)? },
             23 => Kind::Slice { element: own_word(0)? },
@@ -216,10 +260,8 @@ impl<'p, 'a> Reader<'p, 'a> {
             26 => Kind::UnsafePointer,
             _ => Kind::Number,
         };
-        let name = self.name(self.types.0.wrapping_add(part(Part::Name)?))?;
-        let name = if flags & EXTRA_STAR != 0 { name.strip_prefix(b"*")? } else { name };
         let is_program = !self.program.at_least(24) && kind_byte & 64 != 0;
-        let bitmap = part(Part::Bitmap)?;
+        let bitmap = self.pointer(address, Part::Bitmap)?;
         let is_made_later = self.program.at_least(24) && flags & ON_DEMAND != 0;
         Some(Descriptor {
             address,
@@ -231,11 +273,19 @@ impl<'p, 'a> Reader<'p, 'a> {
             } else {
                 kind_byte & 32 != 0
             },
-            short_name: self.text(name)?,
+            short_name: self.short_name(part(Part::Name)?, flags)?,
             package: if flags & UNCOMMON != 0 { self.package(own, &kind) } else { None },
             is_named: flags & NAMED != 0,
             kind,
         })
+    }
+
+    fn short_name(&self, offset: u64, flags: u64) -> Option<String> {
+        if self.is_made {
+            return Some(String::new());
+        }
+        let name = self.name(self.types.0.wrapping_add(offset))?;
+        self.text(if flags & EXTRA_STAR != 0 { name.strip_prefix(b"*")? } else { name })
     }
 
     /// Words of the part that a kind adds.
@@ -258,7 +308,7 @@ impl<'p, 'a> Reader<'p, 'a> {
 
     fn package(&self, own: u64, kind: &Kind) -> Option<String> {
         let uncommon = own.wrapping_add(self.own_length(kind));
-        let offset = self.image.number(uncommon, 4)?;
+        let offset = self.memory.number(uncommon, 4)?;
         if offset == 0 || offset >= self.types.1.wrapping_sub(self.types.0) {
             return None;
         }
@@ -266,7 +316,8 @@ impl<'p, 'a> Reader<'p, 'a> {
     }
 
     fn function(&self, own: u64, flags: u64) -> Option<Kind> {
-        let (ins, outs) = (self.image.number(own, 2)?, self.image.number(own.wrapping_add(2), 2)?);
+        let (ins, outs) =
+            (self.memory.number(own, 2)?, self.memory.number(own.wrapping_add(2), 2)?);
         let uncommon = if flags & UNCOMMON != 0 { 16 } else { 0 };
         self.spend(ins.saturating_add(outs & 0x7fff).saturating_mul(self.size))?;
         // The two counts are padded to a word.
@@ -274,7 +325,7 @@ impl<'p, 'a> Reader<'p, 'a> {
         let mut list = |count: u64| -> Option<Vec<u64>> {
             let mut types = Vec::new();
             for _ in 0..count {
-                types.push(self.image.word(next)?);
+                types.push(self.memory.word(next)?);
                 next = next.wrapping_add(self.size);
             }
             Some(types)
@@ -287,26 +338,31 @@ impl<'p, 'a> Reader<'p, 'a> {
     }
 
     /// Takes bytes from what may still be read.
-    fn spend(&self, bytes: u64) -> Option<()> {
+    pub(super) fn spend(&self, bytes: u64) -> Option<()> {
         self.budget.set(self.budget.get().checked_sub(bytes)?);
         Some(())
     }
 
     fn fields(&self, own: u64) -> Option<Kind> {
-        let word = |number: u64| self.image.word(own.wrapping_add(number.wrapping_mul(self.size)));
-        let (list, count) = (word(1)?, word(2)?);
+        let place = |start: u64, index: u64| start.wrapping_add(index.wrapping_mul(self.size));
+        let list = self.memory.word(place(own, 1))?;
+        let count = self.memory.number(place(own, 2), self.size)?;
         if count > MAX_PARTS {
             return None;
         }
-        self.spend(count.saturating_mul(self.size))?;
+        self.spend(count.saturating_mul(self.size.wrapping_mul(3)))?;
         let mut fields = Vec::new();
         for index in 0..count {
-            let at = list.wrapping_add(index.wrapping_mul(self.size.wrapping_mul(3)));
-            let part =
-                |number: u64| self.image.word(at.wrapping_add(number.wrapping_mul(self.size)));
-            let offset = part(2)?;
-            let offset = if self.program.at_least(19) { offset } else { offset >> 1 };
-            fields.push(Field { name: self.name_text(part(0)?)?, type_address: part(1)?, offset });
+            let at = place(list, index.wrapping_mul(3));
+            let name = self.memory.word(at)?;
+            let offset = self.memory.number(place(at, 2), self.size)?;
+            fields.push(Field {
+                name: self.name_text(name)?,
+                tag: self.tag(name)?,
+                is_embedded: self.u8(name)? & EMBEDDED != 0,
+                type_address: self.memory.word(place(at, 1))?,
+                offset: if self.program.at_least(19) { offset } else { offset >> 1 },
+            });
         }
         Some(Kind::Struct { fields })
     }
@@ -321,6 +377,16 @@ impl<'p, 'a> Reader<'p, 'a> {
         let byte = self.u8(bitmap.wrapping_add(word / 8)).unwrap_or(0);
         byte >> (word % 8) & 1 == 1
     }
+}
+
+/// Bytes of the part that all descriptors have.
+pub(super) fn length(word: u64) -> u64 {
+    Part::length(word)
+}
+
+/// Offsets of the pointers in the part that all descriptors have.
+pub(super) fn pointers(word: u64) -> [u64; 2] {
+    [Part::Equal, Part::Bitmap].map(|part| part.place(word).0)
 }
 
 /// The parts that all descriptors have.

@@ -1,6 +1,7 @@
 //! Facts in a dump besides its objects: memory of the program, goroutines, and addresses of types.
 
 use super::super::survey::Survey;
+use crate::error::Error;
 use crate::input::go::goroutine::{Defer, Goroutine, Panic, StackFrame};
 use crate::input::go::records::Rec;
 use crate::input::go::roots::{Finalizer, Segment};
@@ -80,4 +81,12 @@ impl<'s, 'a> Facts<'s, 'a> {
     pub(super) fn segments(&self) -> impl Iterator<Item = &Segment<'a>> {
         self.data.iter().chain(&self.bss)
     }
+}
+
+/// The error for an executable that is not the program of the dump.
+pub(super) fn other(what: impl Into<String>) -> Error {
+    let what: String = what.into();
+    Error::executable(format!("not the executable that wrote the dump: {what}")).hint(
+        "use the executable itself, or a build of the same source with the same toolchain, tags and settings; `go build -trimpath -o app.debug` matches the dump of `go build -trimpath -ldflags='-s -w' -o app`",
+    )
 }

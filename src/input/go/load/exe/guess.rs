@@ -122,7 +122,8 @@ impl Propagation<'_, '_, '_, '_> {
     fn map_slots(&self) -> FxHashSet<TypeRef> {
         let slots = |(_, of): (TypeRef, &Type)| match &of.kind {
             Kind::Struct { fields } if super::hidden::is_swiss(of) => {
-                let array = fields.iter().find(|field| &*field.name == "slots")?.of;
+                let array =
+                    fields.iter().find(|field| field.name.eq_ignore_ascii_case("slots"))?.of;
                 match self.types.get(array)?.kind {
                     Kind::Array { element, .. } => Some([array, element]),
                     _ => None,
@@ -278,6 +279,9 @@ impl Propagation<'_, '_, '_, '_> {
         }
         let (contents, fields) = self.memory(object);
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
+        if pointers.is_empty() {
+            return;
+        }
         let slot = objects::Slot {
             size: contents.len() as u64,
             header: 0,
@@ -332,6 +336,7 @@ impl Propagation<'_, '_, '_, '_> {
                     (0, data) => data == 0,
                     (table, _) => self.dynamic(table, has_methods).is_some(),
                 },
+                Holds::Reflected => first == 0 || self.dynamic(first, false).is_some(),
                 Holds::Function => first == 0 || self.is_function(first),
                 Holds::Map(map) => first == 0 || self.is_map(first, map),
                 Holds::Channel(_) => {

@@ -4,6 +4,7 @@
 //! `runtime/runtime2.go` of Go 1.18 to 1.27, verified on dumps of 1.19 to 1.27.
 
 use super::layout::{Holds, Layout, Layouts, Slot};
+pub(super) use super::types::is_swiss;
 use super::types::{Field, Kind, Type, TypeRef, Types};
 use rustc_hash::FxHashMap;
 
@@ -18,12 +19,6 @@ pub(super) struct Hidden {
     overflows: FxHashMap<TypeRef, TypeRef>,
     /// The map of each table and directory.
     maps: FxHashMap<TypeRef, TypeRef>,
-}
-
-/// Whether a map type is of the kind that Go has had since 1.24, which depends on an experiment:
-/// its groups begin with control bytes, buckets of classic maps with an array of hashes.
-pub(super) fn is_swiss(group: &Type) -> bool {
-    matches!(&group.kind, Kind::Struct { fields } if fields.first().is_some_and(|field| &*field.name == "ctrl"))
 }
 
 impl Hidden {

@@ -42,6 +42,38 @@ fn relative(architecture: Architecture) -> Option<elf::RelocationType> {
     }
 }
 
+/// Memory of a program by its link addresses.
+pub(super) trait Memory {
+    /// The bytes from an address to the end of the part of memory that it lies in.
+    fn tail(&self, address: u64) -> Option<&[u8]>;
+
+    fn contains(&self, address: u64) -> bool;
+
+    /// An unsigned number of 1 to 8 bytes.
+    fn number(&self, address: u64, size: u64) -> Option<u64>;
+
+    /// A word of pointer size that is an address.
+    fn word(&self, address: u64) -> Option<u64>;
+}
+
+impl Memory for Image<'_> {
+    fn tail(&self, address: u64) -> Option<&[u8]> {
+        self.tail(address)
+    }
+
+    fn contains(&self, address: u64) -> bool {
+        self.contains(address)
+    }
+
+    fn number(&self, address: u64, size: u64) -> Option<u64> {
+        self.number(address, size)
+    }
+
+    fn word(&self, address: u64) -> Option<u64> {
+        self.word(address)
+    }
+}
+
 impl<'a> Image<'a> {
     /// Reads the headers of an ELF, Mach-O or PE file and applies its relative relocations.
     ///
@@ -179,6 +211,21 @@ impl<'a> Image<'a> {
             .map(|symbol| symbol.address())
     }
 
+    /// Where an aligned word is stored.
+    pub(super) fn places_of(&self, word: u64) -> impl Iterator<Item = u64> {
+        let bytes = if self.big_endian { word.to_be_bytes() } else { word.to_le_bytes() };
+        let width = self.pointer_size as usize;
+        let skipped = if self.big_endian { bytes.len().saturating_sub(width) } else { 0 };
+        let wanted = bytes.get(skipped..skipped.saturating_add(width)).unwrap_or_default().to_vec();
+        self.stored().flat_map(move |(address, stored)| {
+            let places: Vec<u64> = memchr::memmem::find_iter(stored, &wanted)
+                .map(|at| address.wrapping_add(at as u64))
+                .filter(|at| at.is_multiple_of(width as u64))
+                .collect();
+            places
+        })
+    }
+
     /// The stored bytes of all segments with their addresses.
     pub(super) fn stored(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.segments.iter().map(|segment| (segment.address, &*segment.bytes))
@@ -189,6 +236,20 @@ impl<'a> Image<'a> {
 pub(super) fn number(bytes: &[u8], big_endian: bool) -> u64 {
     let add = |value: u64, byte: &u8| value.wrapping_shl(8) | u64::from(*byte);
     if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
+}
+
+/// An unsigned LEB128 number of at most 32 bits, taken from the front.
+pub(super) fn uvarint(rest: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in [0u32, 7, 14, 21, 28] {
+        let (byte, after) = rest.split_first()?;
+        *rest = after;
+        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
 }
 
 /// The words that the chained fixups of a Mach-O file rebase, with their link addresses. `None` if

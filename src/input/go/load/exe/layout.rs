@@ -56,6 +56,8 @@ pub(super) enum Holds {
     Interface {
         has_methods: bool,
     },
+    /// A `reflect.Value`: the type of a value, a pointer to it or the value itself, and flags.
+    Reflected,
     Array(TypeRef, u64),
     /// A pointer to memory of any type.
     Unknown,
@@ -187,6 +189,19 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
                     open.push((offset.wrapping_add(pointer.offset), element));
                 }
             }
+            Kind::Struct { fields } if described.name == "reflect.Value" => {
+                slot(Holds::Reflected);
+                let first = fields.first();
+                open.extend(first.map(|field| (offset.wrapping_add(field.offset), field.of)));
+            }
+            Kind::Struct { fields } if described.name.starts_with("weak.Pointer[") => {
+                let pointer = fields.iter().find(|field| &*field.name == "u");
+                let holds = Holds::Pointer(Types::WEAK_HANDLE);
+                slots.extend(pointer.map(|field| {
+                    let offset = offset.wrapping_add(field.offset);
+                    Slot { offset, holds }
+                }));
+            }
             Kind::Struct { .. } if described.name.starts_with(RUNTIME_POINTER) => {
                 // The type that it points to is in its name alone.
                 let name = described.name.strip_prefix(RUNTIME_POINTER).unwrap_or_default();
@@ -226,7 +241,7 @@ fn pointers(slots: &[Slot], types: &Types, word: u64) -> Vec<u64> {
         }
         let offset = base.wrapping_add(slot.offset);
         match slot.holds {
-            Holds::Interface { .. } => found.push(offset.wrapping_add(word)),
+            Holds::Interface { .. } | Holds::Reflected => found.push(offset.wrapping_add(word)),
             Holds::Array(element, length) => {
                 let size = types.get(element).map_or(0, |element| element.size);
                 let inner = self::slots(element, types);

@@ -6,9 +6,11 @@
 //! along the pointers.
 //!
 //! * `image`, `program`: segments, and the tables that the runtime has of its own program;
-//! * `descriptors`, `debug`, `types`: types from descriptors and DWARF, in one list;
-//! * `facts`, `proof`: what the dump says besides its objects, and whether the executable is the
-//!   one that wrote it;
+//! * `descriptors`, `made`, `debug`, `types`: types from descriptors, of the executable and of the
+//!   heap, and from DWARF, in one list;
+//! * `functions`, `symbols`: functions, inlined calls, files and lines of program counters;
+//! * `facts`, `proof`, `shifts`: what the dump says besides its objects, whether the executable is
+//!   the one that wrote it, and where its parts are;
 //! * `layout`, `hidden`: where pointers are in a value, in maps, channels and closures, too;
 //! * `objects`, `propagate`, `guess`: which type each object has;
 //! * `naming`: types, labels and roots of the heap;
@@ -21,48 +23,83 @@ mod debug;
 mod descriptors;
 mod extents;
 mod facts;
+mod functions;
 mod guess;
 mod hidden;
 mod image;
 mod layout;
+mod live;
+mod made;
 mod naming;
 mod objects;
 mod program;
 mod proof;
 mod propagate;
+mod shifts;
 mod size_classes;
+mod symbols;
 mod types;
 mod values;
 
 use super::place::Placed;
 use super::pointers::Reader;
+use super::survey::Survey;
 use crate::error::Result;
 use crate::input::load::{Executable, ExecutableReport};
 use debug::{Debug, Sections};
 use facts::Facts;
+pub(super) use live::StackObject;
 pub(super) use naming::Columns;
 use program::Program;
-use propagate::{Parts, Propagation};
+use proof::Proof;
+use propagate::{Ground, Parts, Propagation};
+pub(super) use symbols::{Call, Symbols};
 use types::Types;
 pub(super) use values::{Memory, TypedValues};
+
+/// An executable that is the one that wrote a dump.
+pub(super) struct Matched<'e, 's, 'a> {
+    program: Program<'e>,
+    types: Types,
+    facts: Facts<'s, 'a>,
+    proof: Proof,
+    guesses: bool,
+}
+
+impl<'e, 's, 'a> Matched<'e, 's, 'a> {
+    /// Reads the tables of an executable and compares them with a dump.
+    ///
+    /// # Errors
+    /// `Unsupported` if the executable is not the one that wrote the dump, or of a kind or version
+    /// that is not read; `Corrupt` if it is damaged.
+    pub(super) fn new(executable: Executable<'e>, survey: &'s Survey<'a>) -> Result<Self> {
+        let program = Program::parse(executable.bytes)?;
+        let types = Types::of_program(&program);
+        let facts = Facts::read(survey);
+        let proof = proof::prove(&program, &types, &facts)?;
+        Ok(Self { program, types, facts, proof, guesses: executable.guesses })
+    }
+
+    /// The functions of the process.
+    pub(super) fn symbols(&self) -> Symbols<'_> {
+        Symbols::new(&self.program, self.proof.shifts.text)
+    }
+}
 
 /// Names the objects, references and roots of a heap by the executable that wrote its dump.
 /// References keep their offsets if the heap is to be [bare](crate::input::load::LoadOptions::bare).
 ///
 /// # Errors
-/// `Unsupported` if the executable is not the one that wrote the dump, or of a kind or version that
-/// is not read; `Corrupt` if it is damaged.
+/// `Corrupt` if the executable's debugging information is damaged.
 pub(super) fn name<'a>(
-    executable: Executable<'_>,
+    matched: Matched<'_, '_, 'a>,
     bare: bool,
     reader: &Reader<'_, 'a>,
     placed: &Placed,
     columns: &mut Columns<'_>,
 ) -> Result<(ExecutableReport, TypedValues<'a>)> {
-    let program = Program::parse(executable.bytes)?;
-    let mut types = Types::of_program(&program);
-    let facts = Facts::read(reader.survey);
-    let proof = proof::prove(&program, &types, &facts)?;
+    let Matched { program, mut types, facts, proof, guesses } = matched;
+    made::add(&program, &mut types, Ground { reader, placed }, proof.shifts.types);
     let sections = Sections::load(&program.image)?;
     let mut debug = match &sections {
         Some(sections) => Some(Debug::new(sections, &program.image, program.module.types.0)?),
@@ -77,7 +114,7 @@ pub(super) fn name<'a>(
         reader,
         placed,
         facts: &facts,
-        slide: proof.slide,
+        shifts: proof.shifts,
         is_bare: bare,
     });
     propagation.add_library();
@@ -87,7 +124,7 @@ pub(super) fn name<'a>(
     propagation.add_interfaces();
     propagation.add_closures();
     propagation.add_channels();
-    if executable.guesses {
+    if guesses {
         propagation.add_frame_guesses();
         propagation.add_guesses();
     }

@@ -2,6 +2,7 @@
 //! roots.
 
 mod labels;
+mod places;
 
 use super::debug::Global;
 use super::facts::Facts;
@@ -15,6 +16,7 @@ use crate::model::heap::{
     TypeSource,
 };
 use crate::model::names::Names;
+use places::{Place, Way};
 
 /// Sources of a type, of one value and of arrays.
 const VARIANTS: usize = 10;
@@ -29,18 +31,10 @@ pub(in super::super) struct Columns<'c> {
     pub(in super::super) roots: &'c mut [Root],
     pub(in super::super) threads: &'c [Thread],
     pub(in super::super) frames: &'c [heap::StackFrame],
-}
-
-/// A variable in memory.
-struct Place {
-    address: u64,
-    size: u64,
-    of: TypeRef,
-    /// Where the place is in the value.
-    inside: u64,
-    name: String,
-    /// The row of the frame whose function declares it; `None` for globals.
-    frame: Option<u32>,
+    /// For each frame of the dump, the row of its call.
+    pub(in super::super) rows: &'c [u32],
+    /// The roots in frames by row, with the address of each.
+    pub(in super::super) words: &'c [(u32, u64)],
 }
 
 impl Propagation<'_, '_, '_, '_> {
@@ -101,7 +95,16 @@ impl Propagation<'_, '_, '_, '_> {
                 (of.name.clone(), of.package.clone(), self.known_pointers(typed.of) > 0)
             });
         let guess = if source == TypeSource::Guess { " ?" } else { "" };
-        let name = if is_array { format!("[]{name}{guess}") } else { format!("{name}{guess}") };
+        // `string` and `[]T` are the contents of a string or a slice.
+        let is_header = |of: &super::types::Type| {
+            of.package.is_none() && matches!(of.kind, Kind::String | Kind::Slice { .. })
+        };
+        let header = self.types.get(typed.of).is_some_and(is_header);
+        let name = match (is_array, header) {
+            (true, _) => format!("[]{name}{guess}"),
+            (false, true) => format!("{name} header{guess}"),
+            (false, false) => format!("{name}{guess}"),
+        };
         let kind = match (has_pointers, is_array) {
             (false, _) => TypeKind::Bytes,
             (true, true) => TypeKind::Array,
@@ -112,30 +115,16 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     fn name_roots(&mut self, globals: &[Global], columns: &mut Columns<'_>) {
-        let slide = self.slide();
-        let mut variables: Vec<Place> = globals
-            .iter()
-            .filter_map(|global| {
-                let size = self.types.get(global.of)?.size;
-                let address = global.address.wrapping_add(slide);
-                (size > 0).then(|| Place {
-                    address,
-                    size,
-                    of: global.of,
-                    inside: 0,
-                    name: global.name.clone(),
-                    frame: None,
-                })
-            })
-            .collect();
-        variables.sort_by_key(|place| place.address);
+        let variables = self.global_places(globals);
         let facts = self.facts();
         let segments: Vec<(&str, u64)> = [("data", &facts.data), ("bss", &facts.bss)]
             .iter()
             .filter_map(|(name, segment)| Some((*name, segment.as_ref()?.addr)))
             .collect();
-        let frames = self.frame_variables(facts, columns.threads);
-        for root in columns.roots.iter_mut() {
+        let locals = self.frame_variables(facts, columns.rows);
+        let mut words = columns.words.iter().peekable();
+        for (row, root) in (0u32..).zip(columns.roots.iter_mut()) {
+            let word = words.next_if(|(of, _)| *of == row).map(|(_, address)| *address);
             let LabelKind::Offset(offset) = root.label.kind() else { continue };
             let named = match (root.kind, root.frame) {
                 (RootKind::Global, _) => {
@@ -147,22 +136,19 @@ impl Propagation<'_, '_, '_, '_> {
                     let named = start.and_then(|start| {
                         self.variable_at(&variables, start.wrapping_add(offset.into()))
                     });
-                    if named.is_some() {
+                    if let Some(named) = &named {
                         root.group = Names::EMPTY;
+                        root.variable = Some(columns.names.intern(&named.variable));
                     }
                     named
                 }
-                (RootKind::Frame, Some(frame)) => {
-                    frames.get(frame as usize).and_then(|(sp, places)| {
-                        self.variable_at(places, sp.wrapping_add(offset.into()))
-                    })
-                }
+                (RootKind::Frame, _) => word.and_then(|word| self.variable_at(&locals, word)),
                 _ => None,
             };
-            let Some((name, row)) = named else { continue };
-            root.label = Label::field(columns.names.intern(&name));
+            let Some(named) = named else { continue };
+            root.label = Label::field(columns.names.intern(&named.text));
             // An argument belongs to the function that is called, not to the frame that holds it.
-            let Some(row) = row.filter(|row| root.frame != Some(*row)) else { continue };
+            let Some(row) = named.frame.filter(|row| root.frame != Some(*row)) else { continue };
             let thread = root.thread.and_then(|thread| columns.threads.get(thread as usize));
             let (Some(frame), Some(thread)) = (columns.frames.get(row as usize), thread) else {
                 continue;
@@ -173,42 +159,15 @@ impl Propagation<'_, '_, '_, '_> {
         }
     }
 
-    /// The stack pointer of each frame by row, and the variables in its memory, sorted by address.
-    fn frame_variables(
-        &mut self,
-        facts: &Facts<'_, '_>,
-        threads: &[Thread],
-    ) -> Vec<(u64, Vec<Place>)> {
-        let mut all = Vec::new();
-        for (stack, thread) in facts.stacks.iter().zip(threads) {
-            let first = thread.frames.start;
-            // Frames before the first goroutine belong to none.
-            all.resize_with(first as usize, Default::default);
-            let mut found: Vec<Place> = Vec::new();
-            for (row, frame) in (first..).zip(&stack.frames) {
-                all.push((frame.sp, Vec::new()));
-                found.extend(self.places(frame, row));
-            }
-            // Arguments are in the frame of the caller, which lists them.
-            for place in found {
-                // Frames are in the order of their addresses, the innermost one first.
-                let after = stack.frames.partition_point(|frame| frame.sp <= place.address);
-                let mine = after.checked_sub(1).filter(|frame| {
-                    let holds = |frame: &StackFrame<'_>| {
-                        place.address.wrapping_sub(frame.sp) < frame.contents.len() as u64
-                    };
-                    stack.frames.get(*frame).is_some_and(holds)
-                });
-                let list = mine.and_then(|frame| all.get_mut((first as usize).checked_add(frame)?));
-                if let Some((_, places)) = list {
-                    places.push(place);
-                }
-            }
+    /// The variables in the memory of all frames, sorted by address. Arguments are in the frame of
+    /// the caller.
+    fn frame_variables(&mut self, facts: &Facts<'_, '_>, rows: &[u32]) -> Vec<Place> {
+        let mut found = Vec::new();
+        for (frame, row) in facts.frames().zip(rows) {
+            found.extend(self.places(frame, *row));
         }
-        for (_, places) in &mut all {
-            places.sort_by_key(|place| place.address);
-        }
-        all
+        found.sort_by_key(|place| place.address);
+        found
     }
 
     /// The variables of a frame that are in memory, its own or that of its caller.
@@ -226,6 +185,7 @@ impl Propagation<'_, '_, '_, '_> {
                     of: variable.of,
                     inside: piece.offset,
                     name: variable.name.clone(),
+                    way: Way::Itself,
                     frame: Some(row),
                 });
             }
@@ -233,20 +193,26 @@ impl Propagation<'_, '_, '_, '_> {
         places
     }
 
-    /// The variable at an address, with the path to the part that is there, and the row of its
-    /// frame.
-    fn variable_at(&self, places: &[Place], address: u64) -> Option<(String, Option<u32>)> {
+    /// The part of a variable that is at an address.
+    fn variable_at(&self, places: &[Place], address: u64) -> Option<Named> {
         let after = places.partition_point(|place| place.address <= address);
-        let place = places
-            .get(after.checked_sub(1)?)
-            .filter(|place| address.wrapping_sub(place.address) < place.size)?;
-        let path = path(
-            &self.types,
-            place.of,
-            address.wrapping_sub(place.address).wrapping_add(place.inside),
-        );
-        Some((format!("{}{path}", place.name), place.frame))
+        let place = places.get(after.checked_sub(1)?)?;
+        let offset = address.wrapping_sub(place.address);
+        (offset < place.size).then(|| Named {
+            variable: place.name.clone(),
+            text: place.text(&self.types, offset),
+            frame: place.frame,
+        })
     }
+}
+
+/// A part of a variable.
+struct Named {
+    variable: String,
+    /// The variable, and the way to the part.
+    text: String,
+    /// The row of the frame whose function declares it; `None` for globals.
+    frame: Option<u32>,
 }
 
 fn source(typed: &Typed) -> TypeSource {

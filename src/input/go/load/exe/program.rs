@@ -4,7 +4,8 @@
 //! Sources: `cmd/link/internal/ld/{data,pcln,symtab}.go`, `runtime/symtab.go` and `debug/buildinfo`
 //! of Go 1.18 to 1.27, verified on executables of 1.19 to 1.27 for amd64, 386 and s390x.
 
-use super::image::Image;
+use super::functions::Functions;
+use super::image::{Image, uvarint};
 use crate::error::{Error, Result};
 
 /// A Go executable.
@@ -27,19 +28,10 @@ pub(super) struct Module {
     pub(super) bss: (u64, u64),
     /// The descriptors of types.
     pub(super) types: (u64, u64),
-}
-
-/// The table of functions (pclntab).
-#[derive(Clone, Debug, Default)]
-pub(super) struct Functions {
-    text: u64,
-    end: u64,
-    names: u64,
-    /// Where the offsets in the table are counted from.
-    base: u64,
-    table: u64,
-    /// Number of entries.
-    pub(super) count: u64,
+    /// The constants that the masks of stack objects are counted from.
+    pub(super) constants: u64,
+    /// Where the tables of functions are counted from.
+    pub(super) function_data: u64,
 }
 
 /// First released version whose layouts are read.
@@ -74,14 +66,14 @@ impl<'a> Program<'a> {
             Error::executable(format!("the tables of {version} were not found in the executable"))
                 .hint("the file may be packed, or contain only debugging symbols")
         })?;
-        let functions = Functions::parse(&image, table, &module)
+        let functions = Functions::parse(&image, table, module.text, module.function_data, minor)
             .ok_or_else(|| Error::executable("damaged table of functions"))?;
         Ok(Self { image, version, module, module_by, functions })
     }
 
     /// Whether a function begins at a link address.
     pub(super) fn is_entry(&self, address: u64) -> bool {
-        self.functions.at(&self.image, address).is_some_and(|(start, _)| start == address)
+        self.functions.find(&self.image, address).is_some_and(|found| found.entry == address)
     }
 
     /// Whether the version is this one of 1.N or later; unknown ones count as later.
@@ -126,20 +118,6 @@ fn build_version(image: &Image<'_>) -> Option<String> {
 fn text(bytes: &[u8]) -> Option<String> {
     let is_version = !bytes.is_empty() && bytes.len() < 256;
     is_version.then(|| String::from_utf8_lossy(bytes).into_owned())
-}
-
-/// An unsigned LEB128 number of at most 32 bits, taken from the front.
-pub(super) fn uvarint(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in [0u32, 7, 14, 21, 28] {
-        let (byte, after) = rest.split_first()?;
-        *rest = after;
-        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 /// Magic numbers of the function table since 1.18: 1.18 and 1.19, and 1.20 to 1.27.
@@ -242,6 +220,10 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
         take(1); // typedesclen
     }
     let end = word(take(1))?;
+    if minor >= 27 {
+        take(2); // itaboffset, itabsize
+    }
+    let (constants, function_data) = (word(take(1))?, word(take(1))?);
     // A segment can claim any size in memory; what is searched for types is in the file.
     let end = end.min(start.saturating_add(image.tail(start)?.len() as u64));
     if start >= end {
@@ -252,48 +234,7 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
         data: pair(word::DATA)?,
         bss: pair(word::BSS)?,
         types: (start, end),
+        constants,
+        function_data,
     })
 }
-
-impl Functions {
-    fn parse(image: &Image<'_>, table: u64, module: &Module) -> Option<Self> {
-        let size = image.pointer_size;
-        let word =
-            |number: u64| image.word(table.wrapping_add(8).wrapping_add(number.wrapping_mul(size)));
-        let base = table.wrapping_add(word(7)?);
-        let count = word(0)?;
-        // Each entry takes 8 bytes, and one more ends the table.
-        let length = count.checked_add(1)?.checked_mul(8)?;
-        image.bytes(base, length)?;
-        let (text, end) = module.text;
-        Some(Self { text, end, names: table.wrapping_add(word(3)?), base, table: base, count })
-    }
-
-    /// The function that a program counter lies in: its entry and its name.
-    pub(super) fn at<'i>(&self, image: &'i Image<'_>, pc: u64) -> Option<(u64, &'i [u8])> {
-        if pc < self.text || pc >= self.end {
-            return None;
-        }
-        let wanted = pc.wrapping_sub(self.text);
-        let entry = |index: u64| image.number(self.table.wrapping_add(index.wrapping_mul(8)), 4);
-        let (mut low, mut high) = (0, self.count);
-        while low < high {
-            let middle = low.midpoint(high);
-            match entry(middle)? <= wanted {
-                true => low = middle.wrapping_add(1),
-                false => high = middle,
-            }
-        }
-        let index = low.checked_sub(1)?;
-        let record =
-            image.number(self.table.wrapping_add(index.wrapping_mul(8)).wrapping_add(4), 4)?;
-        let name = image.number(self.base.wrapping_add(record).wrapping_add(4), 4)?;
-        let bytes = image.tail(self.names.wrapping_add(name))?;
-        let end = memchr::memchr(0, bytes.get(..bytes.len().min(MAX_NAME))?)?;
-        Some((self.text.wrapping_add(entry(index)?), bytes.get(..end)?))
-    }
-}
-
-/// Bytes in the longest name that is read. Names of instantiated generic functions are long, but
-/// not that long.
-pub(super) const MAX_NAME: usize = 1 << 16;

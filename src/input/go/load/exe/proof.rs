@@ -5,17 +5,19 @@
 //! function that was changed shows in the entries of frames, a field that was added shows in the
 //! itabs.
 
-use super::facts::Facts;
+use super::facts::{Facts, other};
+use super::image::number;
 use super::program::Program;
+use super::shifts::Shifts;
 use super::types::Types;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input::go::roots::Segment;
+use crate::input::go::types::Itab;
 
 /// The evidence that an executable matches a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Proof {
-    /// Address in the process less the link address.
-    pub(super) slide: u64,
+    pub(super) shifts: Shifts,
     /// A description of what matches, such as `118 frames`.
     pub(super) checks: Vec<String>,
 }
@@ -45,16 +47,50 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         (Some(data), Some(bss)) => (data, bss),
         _ => return Err(other("the dump has no data and bss segments to compare")),
     };
-    let slide = data.addr.wrapping_sub(program.module.data.0);
-    for (name, segment, (start, end)) in
-        [("data", data, program.module.data), ("bss", bss, program.module.bss)]
-    {
-        segment_agrees(name, segment, start, end, slide)?;
+    let word = facts.pointer_size;
+    let segments = [("data", data, program.module.data), ("bss", bss, program.module.bss)];
+    for (name, segment, bounds) in segments {
+        segment_agrees(name, segment, bounds)?;
     }
     checks.push("data and bss segments".to_owned());
+    let [data_shift, bss_shift] =
+        segments.map(|(_, segment, (start, _))| segment.addr.wrapping_sub(start));
+    let text = Shifts::of_text(program, facts, data_shift);
+    checks.push(frames_agree(program, facts, text)?);
+    let of_types = Shifts::of_types(types, facts, [text, data_shift], |shift| {
+        let compared = types_agree(program, types, facts, shift);
+        compared.is_ok_and(|compared| is_most(compared, facts.types.len()))
+    });
+    checks.push(format!("{} types", types_agree(program, types, facts, of_types)?));
+    let is_static = |itab: &&Itab| program.image.contains(itab.addr.wrapping_sub(of_types));
+    let static_itabs = facts.itabs.iter().filter(is_static).count();
+    let of_itabs = Shifts::of_itabs(program, facts, of_types, |shift| {
+        let compared = itabs_agree(program, facts, (of_types, shift));
+        compared.is_ok_and(|compared| is_most(compared, static_itabs))
+    });
+    checks.push(format!("{} interface tables", itabs_agree(program, facts, (of_types, of_itabs))?));
+    let shifts =
+        Shifts { text, types: of_types, itabs: of_itabs, data: data_shift, bss: bss_shift };
+    let read = |segment: &Segment<'_>, offset: u64| {
+        let start = usize::try_from(offset).ok()?;
+        let end = start.checked_add(usize::try_from(word).ok()?)?;
+        Some(number(segment.contents.get(start..end)?, facts.big_endian))
+    };
+    shifts.explained(program, data, read)?;
+    Ok(Proof { shifts, checks })
+}
+
+/// Whether so many of all were compared, so that it means something that they agree: with a wrong
+/// shift most lie outside of the program, as those that were made while it ran.
+fn is_most(compared: u64, all: usize) -> bool {
+    compared.saturating_mul(2) >= all as u64
+}
+
+/// Compares the entries of the functions on all stacks.
+fn frames_agree(program: &Program<'_>, facts: &Facts<'_, '_>, shift: u64) -> Result<String> {
     let mut frames = 0u64;
     for frame in facts.frames() {
-        let entry = frame.entry.wrapping_sub(slide);
+        let entry = frame.entry.wrapping_sub(shift);
         let found = program.functions.at(&program.image, entry);
         if found != Some((entry, frame.name)) {
             let here = found.map_or("no function".to_owned(), |(start, name)| {
@@ -68,14 +104,23 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         }
         frames = frames.saturating_add(1);
     }
-    checks.push(format!("{frames} stack frames"));
-    let within = |address: u64| {
-        let address = address.wrapping_sub(slide);
-        (program.module.types.0..program.module.types.1).contains(&address).then_some(address)
-    };
+    Ok(format!("{frames} stack frames"))
+}
+
+/// Compares the sizes of the types that the dump has.
+fn types_agree(
+    program: &Program<'_>,
+    types: &Types,
+    facts: &Facts<'_, '_>,
+    shift: u64,
+) -> Result<u64> {
+    let (start, end) = program.module.types;
     let mut compared = 0u64;
     for record in facts.types {
-        let Some(address) = within(record.addr) else { continue };
+        let address = record.addr.wrapping_sub(shift);
+        if !(start..end).contains(&address) {
+            continue;
+        }
         let size = types.at(address).and_then(|of| types.get(of)).map(|of| of.size);
         if size != Some(record.size) {
             let name = String::from_utf8_lossy(record.name);
@@ -88,11 +133,19 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         }
         compared = compared.saturating_add(1);
     }
-    checks.push(format!("{compared} types"));
+    Ok(compared)
+}
+
+/// Compares the types of interface tables, by the shifts of types and of the tables.
+fn itabs_agree(
+    program: &Program<'_>,
+    facts: &Facts<'_, '_>,
+    (of_types, shift): (u64, u64),
+) -> Result<u64> {
     let mut itabs = 0u64;
     for itab in facts.itabs {
         let Some(dynamic) = itab.dynamic_type else { continue };
-        let address = itab.addr.wrapping_sub(slide);
+        let address = itab.addr.wrapping_sub(shift);
         if !program.image.contains(address) {
             // Made while the program ran.
             continue;
@@ -100,7 +153,7 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         let found = program
             .image
             .word(address.wrapping_add(program.image.pointer_size))
-            .map(|found| found.wrapping_add(slide));
+            .map(|found| found.wrapping_add(of_types));
         if found != Some(dynamic) {
             let what = format!(
                 "its interface tables differ from those of the dump, such as the one at {:#x}",
@@ -111,30 +164,14 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         }
         itabs = itabs.saturating_add(1);
     }
-    checks.push(format!("{itabs} interface tables"));
-    Ok(Proof { slide, checks })
+    Ok(itabs)
 }
 
-fn segment_agrees(
-    name: &str,
-    segment: &Segment<'_>,
-    start: u64,
-    end: u64,
-    slide: u64,
-) -> Result<()> {
+fn segment_agrees(name: &str, segment: &Segment<'_>, (start, end): (u64, u64)) -> Result<()> {
     let (length, expected) = (segment.contents.len() as u64, end.wrapping_sub(start));
-    let address = segment.addr.wrapping_sub(slide);
-    if (address, length) == (start, expected) {
+    if length == expected {
         return Ok(());
     }
-    let describe = |address: u64, length: u64| format!("{length} bytes at {address:#x}");
     let what = format!("its {name} segment differs from that of the dump");
-    Err(other(what).expected(describe(address, length)).found(describe(start, expected)))
-}
-
-fn other(what: impl Into<String>) -> Error {
-    let what: String = what.into();
-    Error::executable(format!("not the executable that wrote the dump: {what}")).hint(
-        "use the executable itself, or a build of the same source with the same toolchain and flags; an unstripped build matches the dump of a stripped program",
-    )
+    Err(other(what).expected(format!("{length} bytes")).found(format!("{expected} bytes")))
 }

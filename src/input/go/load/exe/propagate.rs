@@ -24,16 +24,18 @@ mod rounds;
 
 use super::super::place::Placed;
 use super::super::pointers::{HEADER, Reader};
-use super::debug::Debug;
+use super::debug::{Debug, Global};
 use super::extents::Extents;
 use super::facts::Facts;
 use super::hidden::{self, Hidden};
 use super::layout::{Layout, Layouts};
 use super::objects::{Fit, Level, Objects, Typed};
 use super::program::Program;
+use super::shifts::Shifts;
 use super::types::{TypeRef, Types};
 use super::values::TypedValues;
 use crate::model::heap::ObjectId;
+pub(super) use follow::Target;
 use judge::Judge;
 pub(super) use memory::Ground;
 use memory::ObjectMemory;
@@ -117,6 +119,8 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     placed: &'p Placed,
     ground: Ground<'p, 's, 'a>,
     facts: &'p Facts<'s, 'a>,
+    shifts: Shifts,
+    /// That of functions.
     slide: u64,
     pub(super) word: u64,
     /// Dynamic types by the address of their itab.
@@ -134,7 +138,9 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     /// Nodes of a `sync.Map` since 1.24: what they are if their first byte is set, and if it is
     /// not.
     nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
-    /// The bits of the types in the last two.
+    /// The type by which the runtime refers to any channel: `runtime.hchan`.
+    any_channel: Option<TypeRef>,
+    /// The bits of the types in the last three.
     special: u64,
     /// Values without pointers, such as the bytes of strings.
     pub(super) string: TypeRef,
@@ -158,7 +164,7 @@ pub(super) struct Parts<'p, 's, 'd, 'a> {
     pub(super) reader: &'p Reader<'s, 'a>,
     pub(super) placed: &'p Placed,
     pub(super) facts: &'p Facts<'s, 'a>,
-    pub(super) slide: u64,
+    pub(super) shifts: Shifts,
     pub(super) is_bare: bool,
 }
 
@@ -167,7 +173,7 @@ const TINY: u64 = 16;
 
 impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     pub(super) fn new(parts: Parts<'p, 's, 'd, 'a>) -> Self {
-        let Parts { program, mut types, debug, reader, placed, facts, slide, is_bare } = parts;
+        let Parts { program, mut types, debug, reader, placed, facts, shifts, is_bare } = parts;
         let mut layouts = Layouts::default();
         let word = program.image.pointer_size;
         let mut special = |name: &str, size| {
@@ -192,7 +198,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             placed,
             ground: Ground { reader, placed },
             facts,
-            slide,
+            shifts,
+            slide: shifts.text,
             word,
             itabs: facts
                 .itabs
@@ -206,6 +213,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             closures: FxHashMap::default(),
             allocated_as: FxHashMap::default(),
             nodes: FxHashMap::default(),
+            any_channel: None,
             special: 0,
             string,
             tiny,
@@ -219,6 +227,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     /// Returns the data for decoding values, once all objects have their types.
     pub(super) fn into_values(self, of_type: Vec<Option<(TypeRef, bool)>>) -> TypedValues<'a> {
+        let channel_type_at = self.channel_type_at();
         TypedValues {
             types: self.types,
             of_type,
@@ -227,17 +236,23 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             extents: self.extents.finish(),
             parts: self.hidden.wholes(),
             itabs: self.itabs,
-            slide: self.slide,
+            shifts: self.shifts,
             words: self.reader.words,
             version: self.reader.survey.version,
             smallest_with_header: self.reader.smallest_with_header,
             outside: self.outside,
-            constants: self.program.image.constants(self.slide),
+            constants: self.program.image.constants(self.shifts.types),
+            functions: self.program.functions.named(&self.program.image),
+            channel_type_at,
         }
     }
 
-    pub(super) fn slide(&self) -> u64 {
-        self.slide
+    /// The address in the process of a global.
+    pub(super) fn address_of(&self, global: &Global) -> u64 {
+        let (start, end) = self.program.module.bss;
+        let in_bss = (start..end).contains(&global.address);
+        let shift = if in_bss { self.shifts.bss } else { self.shifts.data };
+        global.address.wrapping_add(shift)
     }
 
     pub(super) fn ground(&self) -> Ground<'p, 's, 'a> {
@@ -296,12 +311,14 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             closures: &self.closures,
             itabs: &self.itabs,
             slide: self.slide,
+            shifts: self.shifts,
             string: self.string,
             tiny: self.tiny,
             is_bare: self.is_bare,
             large_repeat: self.large_repeat,
             stacks: self.stacks.clone(),
             channel_type_at: self.channel_type_at(),
+            any_channel: self.any_channel,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The types of a program, whether a descriptor or DWARF describes them.
 
 use super::descriptors::{self, Descriptor, Reader};
+use super::image::Memory;
 use super::program::Program;
 use rustc_hash::FxHashMap;
 
@@ -82,6 +83,8 @@ pub(super) struct Types {
 const MAX_NESTING: usize = 64;
 /// Bytes in the longest name that is composed.
 const MAX_COMPOSED: usize = 4096;
+/// Bytes of the fields in the name of a struct that was made at run time, before `…`.
+const MAX_FIELDS_TEXT: usize = 1024;
 /// Pointer words that a mask describes; larger types are described by their parts.
 const MAX_MASK_WORDS: u64 = 1 << 16;
 
@@ -90,25 +93,19 @@ impl Types {
     pub(super) const UNKNOWN: TypeRef = TypeRef(0);
     /// A word of which nothing else is known.
     pub(super) const WORD: TypeRef = TypeRef(1);
+    /// What a `weak.Pointer` points to: the address of its object, for as long as that lives.
+    pub(super) const WEAK_HANDLE: TypeRef = TypeRef(2);
 
     /// Reads all descriptors of a program.
     pub(super) fn of_program(program: &Program<'_>) -> Self {
-        let reader = Reader::new(program);
-        let found: Vec<Descriptor> =
-            reader.addresses().into_iter().filter_map(|address| reader.read(address)).collect();
-        let by_address = (2u32..)
-            .map(TypeRef)
-            .zip(&found)
-            .map(|(number, found)| (found.address, number))
-            .collect();
-        let mut types = Self {
-            list: Vec::with_capacity(found.len().saturating_add(2)),
-            by_address,
-            by_name: FxHashMap::default(),
-        };
-        for size in [0, program.image.pointer_size] {
-            types.list.push(Type {
-                name: String::new(),
+        let reader = Reader::of_program(program);
+        let mut types = Self::default();
+        // Before 1.26, handles shared blocks with other small values.
+        let handle = if program.at_least(26) { 16 } else { program.image.pointer_size };
+        let known = [("", 0), ("", program.image.pointer_size), ("(weak handle)", handle)];
+        for (name, size) in known {
+            types.add(Type {
+                name: name.to_owned(),
                 package: None,
                 size,
                 kind: Kind::Unknown,
@@ -116,24 +113,69 @@ impl Types {
                 direct: false,
             });
         }
-        let names = Names::of(&found, &types.by_address);
-        for (descriptor, name) in found.iter().zip(names.texts) {
-            let kind = types.kind(descriptor, &reader);
-            let mask = mask(descriptor, &reader, program.image.pointer_size);
-            types.by_name.entry(name.clone()).or_insert(TypeRef(types.list.len() as u32));
-            types.list.push(Type {
-                name,
-                package: if descriptor.is_named { descriptor.package.clone() } else { None },
-                size: descriptor.size,
-                kind,
-                mask,
-                direct: descriptor.direct,
-            });
-        }
+        let addresses = reader.addresses();
+        types.add_described(&reader, &addresses, program.image.pointer_size);
         types
     }
 
-    fn kind(&self, descriptor: &Descriptor, reader: &Reader<'_, '_>) -> Kind {
+    /// Adds the types whose descriptors have these addresses.
+    pub(super) fn add_described(
+        &mut self,
+        reader: &Reader<'_, '_, impl Memory>,
+        addresses: &[u64],
+        word: u64,
+    ) {
+        let found: Vec<Descriptor> =
+            addresses.iter().filter_map(|address| reader.read(*address)).collect();
+        let first = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        let names = Names::of(&found, self, reader);
+        let numbers = (first..).map(TypeRef).zip(&found);
+        self.by_address.extend(numbers.map(|(number, found)| (found.address, number)));
+        self.list.reserve(found.len());
+        for (descriptor, name) in found.iter().zip(names.texts) {
+            let described = Type {
+                package: if descriptor.is_named { descriptor.package.clone() } else { None },
+                size: descriptor.size,
+                kind: self.kind(descriptor, reader),
+                mask: mask(descriptor, reader, word),
+                direct: descriptor.direct,
+                name: name.clone(),
+            };
+            let number = self.add(described);
+            self.set_name(name, number);
+        }
+        self.name_groups();
+    }
+
+    /// Names the groups of maps by the full names of keys and elements: their own have packages
+    /// without their paths.
+    fn name_groups(&mut self) {
+        let name_of = |of: TypeRef| self.get(of).map_or("", |of| of.name.as_str());
+        let named = |of: &Type| match of.kind {
+            Kind::Map { key, element, group } => {
+                let (kind, _) = name_of(group).split_once('[')?;
+                let is_made = kind.starts_with("struct {");
+                let has_control = || self.get(group).is_some_and(is_swiss);
+                let kind = match is_made {
+                    true if has_control() => "map.group",
+                    true => "map.bucket",
+                    false => kind,
+                };
+                let name = format!("{kind}[{}]{}", name_of(key), name_of(element));
+                (name.len() <= MAX_COMPOSED && kind.contains("map.")).then_some((group, name))
+            }
+            _ => None,
+        };
+        let names: Vec<(TypeRef, String)> = self.list.iter().filter_map(named).collect();
+        for (group, name) in names {
+            self.by_name.entry(name.clone()).or_insert(group);
+            if let Some(group) = self.list.get_mut(group.0 as usize) {
+                group.name = name;
+            }
+        }
+    }
+
+    fn kind(&self, descriptor: &Descriptor, reader: &Reader<'_, '_, impl Memory>) -> Kind {
         let of = |address: &u64| self.at(*address).unwrap_or(Self::UNKNOWN);
         match &descriptor.kind {
             descriptors::Kind::Number => {
@@ -168,6 +210,11 @@ impl Types {
     /// The type whose descriptor has this link address.
     pub(super) fn at(&self, address: u64) -> Option<TypeRef> {
         self.by_address.get(&address).copied()
+    }
+
+    /// The link address of a type's descriptor.
+    pub(super) fn address_of(&self, of: TypeRef) -> Option<u64> {
+        self.by_address.iter().find_map(|(address, known)| (*known == of).then_some(*address))
     }
 
     /// The first type with a descriptor that has this name.
@@ -210,8 +257,19 @@ impl Types {
     }
 }
 
+/// Whether a map type is of the kind that Go has had since 1.24, which depends on an experiment:
+/// its groups begin with control bytes, buckets of classic maps with an array of hashes. Package
+/// reflect calls the field `Ctrl`.
+pub(super) fn is_swiss(group: &Type) -> bool {
+    matches!(&group.kind, Kind::Struct { fields } if fields.first().is_some_and(|field| field.name.eq_ignore_ascii_case("ctrl")))
+}
+
 /// The pointer words of a type with a bitmap.
-fn mask(descriptor: &Descriptor, reader: &Reader<'_, '_>, word: u64) -> Option<Box<[u64]>> {
+fn mask(
+    descriptor: &Descriptor,
+    reader: &Reader<'_, '_, impl Memory>,
+    word: u64,
+) -> Option<Box<[u64]>> {
     let words = descriptor.pointer_bytes.checked_div(word)?;
     if words == 0 {
         return Some(Box::default());
@@ -232,8 +290,11 @@ struct Names {
 }
 
 impl Names {
-    fn of(found: &[Descriptor], by_address: &FxHashMap<u64, TypeRef>) -> Self {
+    /// Names descriptors by their parts, which are among them or among the known types.
+    fn of(found: &[Descriptor], known: &Types, reader: &Reader<'_, '_, impl Memory>) -> Self {
         let mut names = Self { texts: vec![String::new(); found.len()] };
+        let places: FxHashMap<u64, usize> =
+            found.iter().enumerate().map(|(index, found)| (found.address, index)).collect();
         let mut open: Vec<usize> = Vec::new();
         for first in 0..found.len() {
             open.push(first);
@@ -243,24 +304,27 @@ impl Names {
                     open.pop();
                     continue;
                 }
-                let position = |address: &u64| {
-                    by_address.get(address).and_then(|of| (of.0 as usize).checked_sub(2))
-                };
-                let missing = parts(descriptor).iter().filter_map(position).find(|part| {
-                    names.texts.get(*part).is_some_and(String::is_empty) && !open.contains(part)
-                });
+                let missing =
+                    parts(descriptor).iter().filter_map(|part| places.get(part)).find(|part| {
+                        names.texts.get(**part).is_some_and(String::is_empty)
+                            && !open.contains(part)
+                    });
                 if let Some(part) = missing.filter(|_| open.len() < MAX_NESTING) {
-                    open.push(part);
+                    open.push(*part);
                     continue;
                 }
                 let name = |address: &u64| {
-                    let text = position(address)
-                        .and_then(|part| names.texts.get(part))
-                        .map(String::as_str);
-                    text.filter(|text| !text.is_empty()).unwrap_or("…")
+                    let text = match places.get(address) {
+                        Some(part) => names.texts.get(*part),
+                        None => known.at(*address).and_then(|of| known.get(of)).map(|of| &of.name),
+                    };
+                    text.map(String::as_str).filter(|text| !text.is_empty()).unwrap_or("…")
                 };
                 let text = composed(descriptor, name).filter(|text| text.len() <= MAX_COMPOSED);
-                let text = text.unwrap_or_else(|| descriptor.short_name.clone());
+                let is_made = descriptor.short_name.is_empty();
+                let text = text
+                    .filter(|text| !is_made || reader.spend(text.len() as u64).is_some())
+                    .unwrap_or_else(|| descriptor.short_name.clone());
                 if let Some(place) = names.texts.get_mut(index) {
                     *place = if text.is_empty() { "?".to_owned() } else { text };
                 }
@@ -284,6 +348,9 @@ fn parts(descriptor: &Descriptor) -> Vec<u64> {
         descriptors::Kind::Map { key, element, .. } => vec![*key, *element],
         descriptors::Kind::Function { parameters, results, .. } => {
             parameters.iter().chain(results).copied().collect()
+        }
+        descriptors::Kind::Struct { fields } if descriptor.short_name.is_empty() => {
+            fields.iter().map(|field| field.type_address).collect()
         }
         _ => Vec::new(),
     }
@@ -331,8 +398,31 @@ fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Opti
             };
             format!("func({}){results}", list.join(", "))
         }
+        descriptors::Kind::Struct { fields } if short.is_empty() => composed_struct(fields, name),
         // Structs and interfaces without a name are spelt as the descriptor has them; maps' groups
         // have the parts' full names.
         _ => return None,
     })
+}
+
+/// The name of a struct as Go spells it, without the fields beyond [`MAX_FIELDS_TEXT`].
+fn composed_struct<'n>(fields: &[descriptors::Field], name: impl Fn(&u64) -> &'n str) -> String {
+    let mut text = "struct {".to_owned();
+    for (index, field) in fields.iter().enumerate() {
+        text.push_str(if index == 0 { " " } else { "; " });
+        if text.len() > MAX_FIELDS_TEXT {
+            text.push('…');
+            break;
+        }
+        if !field.is_embedded {
+            text.push_str(&field.name);
+            text.push(' ');
+        }
+        text.push_str(name(&field.type_address));
+        if !field.tag.is_empty() {
+            text.push_str(&format!(" {:?}", field.tag));
+        }
+    }
+    text.push_str(if fields.is_empty() { "}" } else { " }" });
+    text
 }

@@ -9,6 +9,7 @@
 //! Nothing here trusts the types: what they say is looked up in the dump's bytes, with limits on
 //! depth and numbers.
 
+mod channels;
 mod fields;
 mod maps;
 mod text;
@@ -16,6 +17,8 @@ mod view;
 
 use super::super::words::Words;
 use super::extents::Lengths;
+use super::functions::FunctionNames;
+use super::shifts::Shifts;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::version::Version;
 use crate::model::addresses::Addresses;
@@ -38,8 +41,7 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) parts: FxHashMap<TypeRef, TypeRef>,
     /// Dynamic types by the address of their itab.
     pub(super) itabs: FxHashMap<u64, u64>,
-    /// Address in the process less the link address.
-    pub(super) slide: u64,
+    pub(super) shifts: Shifts,
     pub(super) words: Words,
     pub(super) version: Version,
     /// Objects of this size and more may have a malloc header.
@@ -48,6 +50,9 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) outside: Vec<(u64, &'a [u8])>,
     /// The constants of the program: their address in the process, and a copy.
     pub(super) constants: (u64, Box<[u8]>),
+    pub(super) functions: FunctionNames,
+    /// Where a channel has the type of its elements.
+    pub(super) channel_type_at: u64,
 }
 
 /// Where the objects of a heap are.
@@ -205,6 +210,6 @@ impl<'a> TypedValues<'a> {
     /// The dynamic type of an interface value, by its first word.
     fn dynamic(&self, word: u64) -> Option<TypeRef> {
         let of = self.itabs.get(&word).copied().unwrap_or(word);
-        self.types.at(of.wrapping_sub(self.slide))
+        self.types.at(of.wrapping_sub(self.shifts.types))
     }
 }

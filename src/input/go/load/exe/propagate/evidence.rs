@@ -100,7 +100,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Follows all globals that are in the dump.
     pub(in super::super) fn add_globals(&mut self, globals: &[Global]) {
         for global in globals {
-            let address = global.address.wrapping_add(self.slide);
+            let address = self.address_of(global);
             let size = self.types.get(global.of).map_or(0, |of| of.size);
             let inside = |segment: &Segment<'_>| {
                 let start = address.wrapping_sub(segment.addr);

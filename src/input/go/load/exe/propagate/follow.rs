@@ -5,11 +5,51 @@ use super::super::layout::{Holds, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
 use super::super::types::{Kind, TypeRef};
 use super::judge::Lead;
-use super::{HEADER, Item, Propagation, Values};
+use super::{Form, HEADER, Item, Propagation, Values};
+
+/// Values that a pointer leads to.
+pub(in super::super) struct Target {
+    pub(in super::super) address: u64,
+    pub(in super::super) of: TypeRef,
+    pub(in super::super) count: u64,
+    /// The array of a slice.
+    pub(in super::super) is_slice: bool,
+}
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Follows everything that values lead to.
     pub(super) fn visit(&mut self, values: &Values<'a>) {
+        self.visit_each(values, |_, _| {});
+    }
+
+    /// The values in the data and the bss segment that a value there leads to, each with the
+    /// offset of its pointer in the value.
+    pub(in super::super) fn in_segments(
+        &mut self,
+        address: u64,
+        (of, count): (TypeRef, u64),
+    ) -> Vec<(u64, Target)> {
+        let facts = self.facts;
+        let segment_at = |address: u64| {
+            facts.segments().find_map(|segment| {
+                let inside = usize::try_from(address.wrapping_sub(segment.addr)).ok()?;
+                segment.contents.get(inside..)
+            })
+        };
+        let mut found = Vec::new();
+        let Some(bytes) = segment_at(address) else { return found };
+        let values = Values { bytes, of, count, level: Level::Static };
+        self.visit_each(&values, |this, offset| {
+            let targets = this.queue.drain(..).filter(|item| segment_at(item.address).is_some());
+            found.extend(targets.map(|Item { address, of, count, form, .. }| {
+                (offset, Target { address, of, count, is_slice: form == Form::Slice })
+            }));
+        });
+        found
+    }
+
+    /// Follows everything that values lead to, and calls `each` after every slot with its offset.
+    fn visit_each(&mut self, values: &Values<'a>, mut each: impl FnMut(&mut Self, u64)) {
         let mut open = std::mem::take(&mut self.open);
         open.push((0, values.of, values.count));
         while let Some((base, of, count)) = open.pop() {
@@ -30,6 +70,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                         _ => {
                             let inline = self.follow(values, offset, part);
                             open.extend(inline.map(|of| (offset.wrapping_add(self.word), of, 1)));
+                            each(self, offset);
                         }
                     }
                 }

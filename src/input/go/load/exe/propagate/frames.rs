@@ -53,7 +53,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 .wrapping_add_signed(piece.from_cfa)
                 .wrapping_add(part.offset.wrapping_sub(piece.offset));
             let pointer = match part.holds {
-                Holds::Interface { .. } => address.wrapping_add(self.word),
+                Holds::Interface { .. } | Holds::Reflected => address.wrapping_add(self.word),
                 _ => address,
             };
             if !variable.is_stack_object && !live.contains(&pointer) {
@@ -138,8 +138,15 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     }
                     _ => continue,
                 };
-                if !elements.contains(&element) {
-                    elements.push(element);
+                // The words may be those of an array of pointers on the stack.
+                let inner = match self.types.get(element).map(|of| &of.kind) {
+                    Some(Kind::Pointer { element }) => Some(*element),
+                    _ => None,
+                };
+                for element in inner.into_iter().chain([element]) {
+                    if !elements.contains(&element) {
+                        elements.push(element);
+                    }
                 }
             }
             for field in frame.fields.iter() {

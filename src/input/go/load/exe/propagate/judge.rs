@@ -6,6 +6,7 @@ use super::super::hidden::Hidden;
 use super::super::layout::{Holds, Layouts, Slot as Part};
 use super::super::objects::{self, Fit, Level, Objects, Typed};
 use super::super::program::Program;
+use super::super::shifts::Shifts;
 use super::super::size_classes::size_class;
 use super::super::types::{Kind, TypeRef, Types};
 use super::memory::{Ground, ObjectMemory};
@@ -56,11 +57,13 @@ pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) hidden: &'j Hidden,
     pub(super) allocated_as: &'j FxHashMap<TypeRef, TypeRef>,
     pub(super) nodes: &'j FxHashMap<TypeRef, (TypeRef, TypeRef)>,
-    /// The bits of the types in the last two.
+    /// The bits of the types in the last two and of [`Self::any_channel`].
     pub(super) special: u64,
     pub(super) closures: &'j FxHashMap<u64, TypeRef>,
     pub(super) itabs: &'j FxHashMap<u64, u64>,
+    /// The shift of functions.
     pub(super) slide: u64,
+    pub(super) shifts: Shifts,
     pub(super) string: TypeRef,
     pub(super) tiny: TypeRef,
     /// Lengths of slices and values in shared blocks are not asked for.
@@ -71,6 +74,8 @@ pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) stacks: Range<u64>,
     /// Where a channel has the type of its elements.
     pub(super) channel_type_at: u64,
+    /// The type by which the runtime refers to any channel.
+    pub(super) any_channel: Option<TypeRef>,
 }
 
 impl<'a> Judge<'_, '_, '_, 'a> {
@@ -87,6 +92,10 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         };
         let old = self.objects.get(object);
         if item.is_known(inside, old.as_ref()) {
+            return Verdict::Known;
+        }
+        // The channel itself says more: which elements it has.
+        if self.is_special(item.of) && self.any_channel == Some(item.of) {
             return Verdict::Known;
         }
         let memory = self.ground.read(object);
@@ -292,6 +301,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 }
                 self.value(data, of, level.max(Level::Dynamic), found)
             }
+            Holds::Reflected => {
+                let (data, flags) = (word(1)?, word(2)?);
+                let of = self.dynamic(target, false)?;
+                if self.types.get(of)?.direct && flags & INDIRECT == 0 {
+                    return Some(Lead::Inline(of));
+                }
+                self.value(data, of, level.max(Level::Dynamic), found)
+            }
             Holds::Counted(element) => self.slice(target, element, word(1)?, level, found),
             Holds::Directory(map) => match word(1)? {
                 0 => self.value(target, self.group(map)?, level, found),
@@ -361,7 +378,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         let (object, inside) = self.ground.reader.object_at(address)?;
         let memory = self.ground.read(object);
         let at = self.channel_type_at.checked_add(inside)?;
-        self.types.at(self.ground.words().at(memory.contents, at)?.wrapping_sub(self.slide))
+        self.types.at(self.ground.words().at(memory.contents, at)?.wrapping_sub(self.shifts.types))
     }
 
     #[inline]
@@ -410,17 +427,21 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     /// The dynamic type of an interface value, by its first word.
     pub(super) fn dynamic(&self, word: u64, has_methods: bool) -> Option<TypeRef> {
         if !has_methods {
-            return self.types.at(word.wrapping_sub(self.slide));
+            return self.types.at(word.wrapping_sub(self.shifts.types));
         }
         match self.itabs.get(&word) {
-            Some(of) => self.types.at(of.wrapping_sub(self.slide)),
+            Some(of) => self.types.at(of.wrapping_sub(self.shifts.types)),
             None => {
-                let stored = word.wrapping_sub(self.slide).wrapping_add(self.ground.words().size);
+                let stored =
+                    word.wrapping_sub(self.shifts.itabs).wrapping_add(self.ground.words().size);
                 self.types.at(self.program.image.word(stored)?)
             }
         }
     }
 }
+
+/// The flag of a `reflect.Value` that has a pointer to its value.
+const INDIRECT: u64 = 1 << 7;
 
 /// One of 64 bits for a type. A few types have their bits to themselves, nearly.
 pub(super) fn bit(of: TypeRef) -> u64 {

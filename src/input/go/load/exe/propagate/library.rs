@@ -19,7 +19,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         for package in ["internal/sync", "internal/concurrent", "unique"] {
             self.add_nodes(package);
         }
-        let special = self.nodes.keys().chain(self.allocated_as.keys());
+        self.any_channel = self.named("runtime.hchan");
+        // Values of channels name the goroutines that wait.
+        if let Some(goroutine) = self.named("runtime.g") {
+            self.types.set_name("runtime.g".to_owned(), goroutine);
+        }
+        let special =
+            self.nodes.keys().chain(self.allocated_as.keys()).chain(self.any_channel.iter());
         self.special = special.fold(0, |bits, of| bits | judge::bit(*of));
         if let (Some(pool), Some(local)) = (self.named("sync.Pool"), self.named("sync.poolLocal"))
             && let Some(Kind::Struct { fields }) = self.types.get(pool).map(|of| of.kind.clone())

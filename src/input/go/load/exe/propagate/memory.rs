@@ -36,21 +36,20 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let after = self.outside.partition_point(|(start, _)| *start <= address);
         let before = after.checked_sub(1).and_then(|before| self.outside.get(before));
         before.is_some_and(|(start, bytes)| address.wrapping_sub(*start) < bytes.len() as u64)
-            || self.program.image.contains(address.wrapping_sub(self.slide))
+            || self.program.image.contains(address.wrapping_sub(self.shifts.types))
     }
 
     /// Whether an address is that of a closure: its first word is the entry of a function.
     pub(in super::super) fn is_function(&self, address: u64) -> bool {
-        let pc = match self.object_at(address) {
-            Some((object, inside)) => self.word_at(self.memory(object).0, inside),
-            None => self
-                .program
-                .image
-                .word(address.wrapping_sub(self.slide))
-                .map(|pc| pc.wrapping_add(self.slide)),
-        };
-        let entry = pc.map(|pc| pc.wrapping_sub(self.slide));
-        entry.is_some_and(|entry| self.program.is_entry(entry))
+        if let Some((object, inside)) = self.object_at(address) {
+            let pc = self.word_at(self.memory(object).0, inside);
+            return pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.slide)));
+        }
+        // Where constants lie before and after the build information.
+        [self.shifts.types, self.shifts.itabs].iter().any(|shift| {
+            let entry = self.program.image.word(address.wrapping_sub(*shift));
+            entry.is_some_and(|entry| self.program.is_entry(entry))
+        })
     }
 
     /// Whether an address is that of an object as large as the header of a map.
@@ -70,7 +69,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// The type whose descriptor was at an address of the process.
     pub(super) fn type_at(&self, address: u64) -> Option<TypeRef> {
-        self.types.at(address.wrapping_sub(self.slide))
+        self.types.at(address.wrapping_sub(self.shifts.types))
     }
 
     /// Contents of an object and the encoded list of its pointers.
@@ -97,13 +96,29 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 /// The objects of the heap, and where they are.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Ground<'p, 's, 'a> {
-    pub(super) reader: &'p Reader<'s, 'a>,
-    pub(super) placed: &'p Placed,
+    pub(in super::super) reader: &'p Reader<'s, 'a>,
+    pub(in super::super) placed: &'p Placed,
 }
 
 impl<'a> Ground<'_, '_, 'a> {
     pub(super) fn words(&self) -> Words {
         self.reader.words
+    }
+
+    pub(in super::super) fn object_count(&self) -> usize {
+        self.placed.sizes.len()
+    }
+
+    pub(in super::super) fn size(&self, object: ObjectId) -> u64 {
+        self.placed.sizes.get(object.index())
+    }
+
+    pub(in super::super) fn address(&self, object: ObjectId) -> Option<u64> {
+        self.reader.addresses.address(object)
+    }
+
+    pub(in super::super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
+        self.reader.object_at(address)
     }
 
     pub(super) fn is_in_heap(&self, address: u64) -> bool {
@@ -184,7 +199,7 @@ impl<'a> Ground<'_, '_, 'a> {
 
 /// An object's memory, with its malloc header.
 pub(in super::super) struct ObjectMemory<'a> {
-    pub(super) contents: &'a [u8],
+    pub(in super::super) contents: &'a [u8],
     /// The encoded list of its pointers.
     pub(super) fields: Fields<'a>,
     /// Bytes of its malloc header; 0 if it has none.
@@ -206,7 +221,7 @@ impl<'a> ObjectMemory<'a> {
     }
 
     /// Offsets of its pointers, counted from after the malloc header.
-    pub(super) fn pointers(&self) -> impl Iterator<Item = u64> + use<'a> {
+    pub(in super::super) fn pointers(&self) -> impl Iterator<Item = u64> + use<'a> {
         let header = self.header;
         self.fields.clone().filter_map(move |field| field.offset.checked_sub(header))
     }

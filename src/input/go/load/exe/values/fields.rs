@@ -82,6 +82,13 @@ impl View<'_, '_> {
         if let Kind::Interface { .. } = described.kind {
             return self.interface(name, type_name, place, each);
         }
+        if described.kind == Kind::Function
+            && let Some(value) = self.word_of(place, 0)
+            && let Some(function) = self.function(value)
+        {
+            let type_name = &format!("func {function}");
+            return each(Field { class: "", name, type_name, value: self.pointer(value) });
+        }
         let passed =
             self.scalar(place, &mut |value| each(Field { class: "", name, type_name, value }));
         passed.unwrap_or(ControlFlow::Continue(()))?;
@@ -146,7 +153,8 @@ impl View<'_, '_> {
         passed.unwrap_or_else(|| field(&described.name, self.pointer(data)))
     }
 
-    /// Passes the length of a map or channel by its header, and the first entries of a map.
+    /// Passes the length of a map or channel by its header, and the first entries of a map; of a
+    /// channel those that are queued, and the goroutines that wait.
     pub(super) fn header(
         &self,
         header: Place<'_>,
@@ -161,7 +169,11 @@ impl View<'_, '_> {
         let Some(length) = self.length(header) else { return ControlFlow::Continue(()) };
         field("len", length)?;
         match self.typed.types.get(whole).map(|of| &of.kind) {
-            Some(Kind::Channel { .. }) => field("cap", self.word_of(header, 1).unwrap_or(0)),
+            Some(Kind::Channel { element }) => {
+                field("cap", self.word_of(header, 1).unwrap_or(0))?;
+                self.queued(header, *element, length.min(ENTRIES), each)?;
+                self.waiting(header, each)
+            }
             Some(Kind::Map { group, .. }) => {
                 let mut left = ENTRIES;
                 self.entries(header, *group, &mut |key, element| {

@@ -240,10 +240,11 @@ impl View<'_, '_> {
     /// maps, and since 1.27).
     fn slots(&self, group: &Type) -> Option<Slots> {
         let types = &self.typed.types;
+        // Package reflect spells the names with capitals.
         let named = |of: &Type, name: &str| match &of.kind {
             Kind::Struct { fields } => fields
                 .iter()
-                .find(|field| &*field.name == name)
+                .find(|field| field.name.eq_ignore_ascii_case(name))
                 .map(|field| (field.offset, field.of)),
             _ => None,
         };
@@ -304,8 +305,10 @@ mod tests {
             counts: Vec::new(),
             extents: Lengths::default(),
             parts: Default::default(),
+            functions: Default::default(),
+            channel_type_at: 0,
             itabs: Default::default(),
-            slide: 0,
+            shifts: Default::default(),
             words: Words { size: 4, big_endian: true },
             version: Version::Go17,
             smallest_with_header: u64::MAX,

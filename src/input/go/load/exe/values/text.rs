@@ -2,6 +2,7 @@
 
 use super::super::types::{Kind, Type};
 use super::{Place, View};
+use crate::model::calendar::rfc3339;
 use crate::model::heap::FieldValue;
 use std::fmt::Write;
 
@@ -102,34 +103,7 @@ fn time(wall: u64, ext: i64) -> String {
     let seconds =
         if wall >> 63 == 1 { YEARS_TO_1885.saturating_add((wall << 1 >> 31) as i64) } else { ext };
     let since_1970 = seconds.saturating_sub(YEARS_TO_1970);
-    let (days, second) = (since_1970.div_euclid(86_400), since_1970.rem_euclid(86_400));
-    let (year, month, day) = date(days);
-    let mut text = format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    );
-    text.push_str(&fraction(nanoseconds, 9));
-    text.push('Z');
-    text
-}
-
-/// Year, month and day of a number of days since 1970 in the Gregorian calendar.
-fn date(days: i64) -> (i64, i64, i64) {
-    // Years that begin in March have their leap day at the end; eras of 400 years have 146,097
-    // days.
-    let days = days.saturating_add(719_468);
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let leaps = |day: i64| (day / 1460).wrapping_sub(day / 36_524).wrapping_add(day / 146_096);
-    let year = day.wrapping_sub(leaps(day)) / 365;
-    let before = year.wrapping_mul(365).wrapping_add(year / 4).wrapping_sub(year / 100);
-    let day = day.wrapping_sub(before);
-    // Five months from March on have 153 days.
-    let month = day.wrapping_mul(5).wrapping_add(2) / 153;
-    let day = day.wrapping_sub(month.wrapping_mul(153).wrapping_add(2) / 5).wrapping_add(1);
-    let month = month.wrapping_add(if month < 10 { 3 } else { -9 });
-    (era.wrapping_mul(400).wrapping_add(year).wrapping_add(i64::from(month <= 2)), month, day)
+    rfc3339(since_1970, nanoseconds)
 }
 
 /// A duration as Go writes it: `1h2m3.5s`, `1.5ms`, `0s`.

@@ -1,0 +1,295 @@
+//! The analyses of a loaded heap, each computed once, when it is first asked for.
+
+use crate::analysis::by_type::ObjectsByType;
+use crate::analysis::collections::{CollectionShapes, Collections};
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::dominators::Dominators;
+use crate::analysis::graph::Graph;
+use crate::analysis::largest::LargestByType;
+use crate::analysis::live::live;
+use crate::analysis::object_set::ObjectSet;
+use crate::analysis::paths::Path;
+use crate::analysis::paths::cycle::cycle;
+use crate::analysis::paths::several::{Distances, Several};
+use crate::analysis::paths::shortest::{Shortest, ShortestLinks};
+use crate::analysis::referrers::Referrers;
+use crate::analysis::root_groups::RootGroups;
+use crate::analysis::text_signatures::TextSignatures;
+use crate::analysis::tree::{self, TreeLine, TreeOptions};
+use crate::analysis::verdict::{Grown, Surveyed, TracedOwner, Verdict, grown, owners};
+use crate::input::load::Loaded;
+use crate::model::heap::ObjectId;
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The analyses of a heap. Each is computed when it is first asked for, and kept.
+///
+/// Analyses run on the global pool of threads. Ask for them from outside it: a thread of the pool
+/// that waits for a result could be the one that has to compute it.
+///
+/// ```
+/// use dumptool::{Analyses, LoadOptions};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
+/// let dump = dumptool::open(path)?;
+/// let loaded = dump.load_heap(LoadOptions::default())?;
+/// let analyses = Analyses::of(&loaded);
+/// let heap = &loaded.heap;
+/// let largest = heap.objects().max_by_key(|object| analyses.tree().retained(*object)).expect("the heap has objects");
+/// if let Some(path) = analyses.shortest().path(largest) {
+///     println!("{}", path.text(heap));
+/// }
+/// # Ok::<(), dumptool::Error>(())
+/// ```
+pub struct Analyses<'h> {
+    loaded: &'h Loaded<'h>,
+    graph: Graph<'h>,
+    tree: OnceLock<DominatorTree>,
+    live: OnceLock<ObjectSet>,
+    roots: OnceLock<RootGroups>,
+    referrers: OnceLock<Referrers>,
+    shortest: OnceLock<Arc<ShortestLinks>>,
+    by_type: OnceLock<Arc<ObjectsByType>>,
+    distances: OnceLock<Distances>,
+    shapes: OnceLock<Arc<CollectionShapes>>,
+    texts: OnceLock<TextSignatures>,
+    largest: OnceLock<LargestByType>,
+    verdict: OnceLock<Verdict>,
+    phase: Phase,
+    /// Lines over many objects, those that were requested last at the end.
+    lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
+}
+
+/// Tells that a computation begins; the result is dropped when it ends.
+pub type Phase = fn(&'static str) -> Box<dyn Any>;
+
+/// The object below which the lines are, or the whole tree.
+type LinesKey = (Option<ObjectId>, TreeOptions);
+
+/// Fewer objects are looked at again in less time than a person notices.
+const MANY: u32 = 100_000;
+/// Trees whose lines are kept, and lines of each of them.
+const KEPT_TREES: usize = 64;
+const KEPT_LINES: usize = 1000;
+
+impl<'h> Analyses<'h> {
+    /// Builds the graph of a heap.
+    pub fn of(loaded: &'h Loaded<'h>) -> Self {
+        Self::with_phases(loaded, |_| Box::new(()))
+    }
+
+    /// As [`Analyses::of`]. `phase` is called with the name of each long computation, and what it
+    /// returns is dropped when the computation ends.
+    pub fn with_phases(loaded: &'h Loaded<'h>, phase: Phase) -> Self {
+        let _phase = phase("building the graph");
+        Self {
+            loaded,
+            graph: Graph::of(&loaded.heap),
+            tree: OnceLock::new(),
+            live: OnceLock::new(),
+            roots: OnceLock::new(),
+            referrers: OnceLock::new(),
+            shortest: OnceLock::new(),
+            by_type: OnceLock::new(),
+            distances: OnceLock::new(),
+            shapes: OnceLock::new(),
+            texts: OnceLock::new(),
+            largest: OnceLock::new(),
+            verdict: OnceLock::new(),
+            phase,
+            lines: Mutex::default(),
+        }
+    }
+
+    /// The strong references of the heap.
+    pub fn graph(&self) -> &Graph<'h> {
+        &self.graph
+    }
+
+    /// The dominator tree.
+    pub fn tree(&self) -> &DominatorTree {
+        self.tree.get_or_init(|| self.compute_tree())
+    }
+
+    /// The dominator tree, if it has been asked for.
+    pub fn known_tree(&self) -> Option<&DominatorTree> {
+        self.tree.get()
+    }
+
+    /// Whether the roots reach an object. Does not compute the dominator tree, but asks it if it is
+    /// there.
+    pub fn is_live(&self, object: ObjectId) -> bool {
+        match self.known_tree() {
+            Some(tree) => tree.is_live(object),
+            None => self.live.get_or_init(|| live(&self.graph)).contains(object),
+        }
+    }
+
+    fn compute_tree(&self) -> DominatorTree {
+        let phase = (self.phase)("computing dominators");
+        let dominators = Dominators::of(&self.graph);
+        drop(phase);
+        let _phase = (self.phase)("adding up retained sizes");
+        DominatorTree::of_dominators(&self.heap, dominators)
+    }
+
+    /// The dominator tree, and the groups of roots.
+    pub fn tree_and_roots(&self) -> (&DominatorTree, &RootGroups) {
+        let tree = self.tree();
+        let of = || RootGroups::of_dominators(&self.heap, &self.graph, &tree.dominators);
+        (tree, self.roots.get_or_init(of))
+    }
+
+    /// Keeps the groups of roots of somebody who found them on the way to something else.
+    pub fn keep_roots(&self, roots: RootGroups) -> &RootGroups {
+        self.roots.get_or_init(|| roots)
+    }
+
+    /// The referrers of each object.
+    pub fn referrers(&self) -> &Referrers {
+        self.referrers.get_or_init(|| Referrers::of(&self.heap.references))
+    }
+
+    /// The shortest path to each object.
+    pub fn shortest(&self) -> Shortest<'_, 'h> {
+        let links =
+            self.shortest.get_or_init(|| Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
+        Shortest::again(&self.heap, links)
+    }
+
+    /// The objects of each type.
+    pub fn by_type(&self) -> &Arc<ObjectsByType> {
+        self.by_type.get_or_init(|| Arc::new(ObjectsByType::of(&self.heap)))
+    }
+
+    /// The shortest paths to these objects. A heap that stays searches for all, and only once.
+    pub fn shortest_to(
+        &self,
+        objects: impl Iterator<Item = ObjectId>,
+        stays: bool,
+    ) -> Shortest<'_, 'h> {
+        match stays || self.shortest.get().is_some() {
+            true => self.shortest(),
+            false => Shortest::of_objects(&self.heap, &self.graph, objects.collect()),
+        }
+    }
+
+    /// The `k` shortest paths to an object; for an unreachable one, a cycle that keeps it.
+    pub fn paths(&self, object: ObjectId, k: usize) -> Vec<Path> {
+        if !self.is_live(object) && !self.incomplete && !self.heap.roots.is_empty() {
+            let is_live = |object| self.is_live(object);
+            return cycle(&self.heap, self.referrers(), is_live, object).into_iter().collect();
+        }
+        if k == 1 {
+            return self.shortest().path(object).into_iter().collect();
+        }
+        let (heap, graph) = (&self.heap, &self.graph);
+        let distances = self.distances.get_or_init(|| Distances::of(heap, graph));
+        let several = Several { heap, graph, distances, referrers: self.referrers() };
+        several.paths(object, k, || self.shortest())
+    }
+
+    /// The collections.
+    pub fn collections(&self) -> Collections<'_, 'h> {
+        let of = || Arc::clone(Collections::of(&self.heap).shapes());
+        Collections::again(&self.heap, self.shapes.get_or_init(of))
+    }
+
+    /// What holds the memory.
+    pub fn verdict(&self) -> &Verdict {
+        self.verdict.get_or_init(|| self.survey(Verdict::of))
+    }
+
+    /// The owners of the memory, also smaller ones, to find out which of them grew.
+    pub fn owners(&self) -> Vec<TracedOwner> {
+        self.survey(owners)
+    }
+
+    /// Which of the owners of a newer heap grew most since this one.
+    pub fn grown(&self, newer: &[TracedOwner]) -> Option<Grown> {
+        self.survey(|measured, collections| grown(measured, collections, newer))
+    }
+
+    fn survey<T>(&self, of: impl FnOnce(Surveyed<'_, '_>, &Collections<'_, '_>) -> T) -> T {
+        let (heap, graph, tree) = (&self.heap, &self.graph, self.tree());
+        let _phase = (self.phase)("looking for owners");
+        of(Surveyed { heap, graph, tree }, &self.collections())
+    }
+
+    /// A summary of each object's text, with which most objects need no look.
+    pub fn texts(&self) -> &TextSignatures {
+        self.texts.get_or_init(|| TextSignatures::of(&self.heap))
+    }
+
+    /// The objects of each type that retain most.
+    pub fn largest(&self) -> &LargestByType {
+        self.largest.get_or_init(|| LargestByType::of(&self.heap, self.tree()))
+    }
+
+    /// The objects of each type that retain most, if they are known. Without them a look at all
+    /// objects takes less time than to find them.
+    pub fn known_largest(&self) -> Option<&LargestByType> {
+        self.largest.get()
+    }
+
+    /// The lines of the dominator tree below an object, or of all of it.
+    pub fn lines(&self, object: Option<ObjectId>, options: TreeOptions) -> Arc<[TreeLine]> {
+        let key = (object, options);
+        let mut kept = lock(&self.lines);
+        if let Some(place) = kept.iter().position(|(of, _)| *of == key) {
+            let again = kept.remove(place);
+            let lines = Arc::clone(&again.1);
+            kept.push(again);
+            return lines;
+        }
+        drop(kept);
+        let tree = self.tree();
+        let lines: Arc<[TreeLine]> = match object {
+            Some(object) => tree::lines_below_object(&self.heap, tree, object, options).into(),
+            None => tree::lines(&self.heap, tree, self.tree_and_roots().1, options).into(),
+        };
+        let number = object.map_or(Some(0), |object| tree.dominators.number(object));
+        let objects = number.map_or(0, |number| tree.dominators.end(number) - number);
+        if objects >= MANY && lines.len() <= KEPT_LINES {
+            let mut kept = lock(&self.lines);
+            kept.push((key, Arc::clone(&lines)));
+            if kept.len() > KEPT_TREES {
+                kept.remove(0);
+            }
+        }
+        lines
+    }
+
+    /// The objects above most others, as far as the lines below them would be kept.
+    pub fn heads(&self, most: usize) -> Vec<ObjectId> {
+        let dominators = &self.tree().dominators;
+        let objects = |number: u32| dominators.end(number) - number;
+        let mut open = BinaryHeap::from([(objects(0), Reverse(0))]);
+        let mut heads = Vec::new();
+        while heads.len() < most
+            && let Some((_, Reverse(number))) = open.pop()
+        {
+            let object = dominators.object(number);
+            heads.extend(object.filter(|object| !self.heap.is_made_up(*object)));
+            let children = dominators.children(number).filter(|child| objects(*child) >= MANY);
+            open.extend(children.map(|child| (objects(child), Reverse(child))));
+        }
+        heads
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The loaded heap, as the reader returned it.
+impl<'h> Deref for Analyses<'h> {
+    type Target = Loaded<'h>;
+
+    fn deref(&self) -> &Loaded<'h> {
+        self.loaded
+    }
+}

@@ -1,0 +1,148 @@
+//! Objects of one type, divided by what holds them.
+
+use super::holders::{Holders, Outsides};
+use super::scene::{Group, Scene};
+use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::cmp::Reverse;
+use std::hash::{Hash, Hasher};
+
+/// Holders are looked for of so many objects of a group, evenly chosen. A larger group is not
+/// divided.
+pub(super) const MOST_MEMBERS: usize = 50_000;
+
+/// Holders of one object that are looked at.
+const MOST_HOLDERS: usize = 8;
+
+/// The heads of a group of which holders are looked for.
+pub(super) fn sample(group: &Group) -> impl Iterator<Item = u32> + '_ {
+    sample_of(&group.heads)
+}
+
+/// Some of many numbers, evenly chosen.
+pub(super) fn sample_of(numbers: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    let step = numbers.len().div_ceil(MOST_MEMBERS).max(1);
+    numbers.iter().copied().step_by(step)
+}
+
+/// Divides a group into objects whose holders look alike: fields of the same name in objects of the
+/// same type. An object with two holders joins the objects of both.
+pub(super) fn divide(
+    scene: &Scene<'_, '_>,
+    holders: &Holders,
+    outsides: &mut Outsides,
+    group: Group,
+) -> Vec<Group> {
+    if group.heads.len() > MOST_MEMBERS || group.heads.len() == 1 {
+        return vec![group];
+    }
+    let mut sets = Sets::default();
+    let mut of_member = Vec::with_capacity(group.heads.len());
+    let mut sets_of_shapes: FxHashMap<u64, usize> = FxHashMap::default();
+    for &member in &group.heads {
+        let mut own: Option<usize> = None;
+        for shape in shapes(scene, holders, outsides, member, group.kin) {
+            let set = *sets_of_shapes.entry(shape).or_insert_with(|| sets.add());
+            own = Some(own.map_or(set, |own| sets.join(own, set)));
+        }
+        of_member
+            .push(own.unwrap_or_else(|| *sets_of_shapes.entry(0).or_insert_with(|| sets.add())));
+    }
+    let mut groups: FxHashMap<usize, Group> = FxHashMap::default();
+    for (&member, set) in group.heads.iter().zip(of_member) {
+        let part = groups
+            .entry(sets.find(set))
+            .or_insert_with(|| Group { kin: group.kin, ..Group::default() });
+        part.heads.push(member);
+        part.bytes = part.bytes.saturating_add(scene.bytes(member));
+    }
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    groups.sort_by_key(|group| (Reverse(group.bytes), group.heads[0]));
+    groups
+}
+
+/// What the holders of an object look like.
+fn shapes(
+    scene: &Scene<'_, '_>,
+    holders: &Holders,
+    outsides: &mut Outsides,
+    member: u32,
+    kin: u32,
+) -> Vec<u64> {
+    let references = holders.of_number(scene, member).take(MOST_HOLDERS);
+    let mut shapes = Vec::new();
+    for (source, label) in references {
+        let outside = outsides.of(scene, source);
+        let is_same = scene.number(source).is_some_and(|number| scene.kin(number) == kin);
+        if is_same || scene.role_of(outside) == Role::Hidden {
+            continue;
+        }
+        let label = if outside == source { label } else { Label::NONE };
+        shapes.push(shape(scene, outside, label));
+    }
+    if shapes.is_empty()
+        && let Some(row) = scene.object(member).and_then(|object| holders.root(object))
+    {
+        let root = &scene.heap().roots[row as usize];
+        let function = root.frame.and_then(|frame| scene.heap().frames.get(frame as usize));
+        shapes.push(hash((
+            root.kind.name(),
+            function.map(|frame| frame.function),
+            field(root.label),
+        )));
+    }
+    shapes
+}
+
+/// What a holder looks like: its type and the field, and how a collection is held itself.
+fn shape(scene: &Scene<'_, '_>, holder: ObjectId, label: Label) -> u64 {
+    let number = scene.number(holder).unwrap_or(0);
+    if scene.heap().type_of(holder).kind == TypeKind::Class {
+        return hash((holder.0, field(label)));
+    }
+    let above = match scene.role(number) {
+        Role::Program | Role::Record => 0,
+        _ => scene.kin(scene.dominator(number)),
+    };
+    hash((scene.kin(number), field(label), above))
+}
+
+fn field(label: Label) -> u32 {
+    match label.kind() {
+        LabelKind::Field(name) => name.0,
+        _ => 0,
+    }
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    // 0 represents objects without a known holder.
+    hasher.finish() | 1
+}
+
+/// Disjoint sets.
+#[derive(Default)]
+struct Sets(Vec<usize>);
+
+impl Sets {
+    fn add(&mut self) -> usize {
+        self.0.push(self.0.len());
+        self.0.len() - 1
+    }
+
+    fn find(&mut self, mut set: usize) -> usize {
+        while self.0[set] != set {
+            self.0[set] = self.0[self.0[set]];
+            set = self.0[set];
+        }
+        set
+    }
+
+    fn join(&mut self, a: usize, b: usize) -> usize {
+        let (a, b) = (self.find(a), self.find(b));
+        let (low, high) = (a.min(b), a.max(b));
+        self.0[high] = low;
+        low
+    }
+}

@@ -1,0 +1,343 @@
+//! An owner on its way to a finding: what it consists of, and of which kind it is.
+
+use super::alike::sample;
+use super::descent::{Descent, is_own};
+use super::finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
+use super::scene::{Group, LEAST_CHAIN, Scene};
+use crate::model::heap::{ObjectId, Role, ThreadKind, TypeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+
+/// A collection of the runtime's own objects is a finding with at least one of so many parts of the
+/// live heap.
+const GROWN: u64 = 5;
+
+/// In a tree, at least one of so many objects holds several others.
+const BRANCHES: usize = 10;
+
+/// Types that are named below a finding.
+const MOST_PARTS: usize = 3;
+
+/// A holder of the objects of a finding.
+pub(super) struct Named {
+    pub(super) holder: Holder,
+    /// Whether its name is the program's. `None` if that is not known.
+    pub(super) is_program: Option<bool>,
+}
+
+/// An owner before its description.
+pub(super) struct Candidate {
+    pub(super) bytes: u64,
+    pub(super) descent: Descent,
+    pub(super) threads: Vec<u32>,
+    /// The step that is named and counted.
+    pub(super) element: usize,
+    /// The step that is the one holder.
+    pub(super) container: Option<usize>,
+}
+
+impl Candidate {
+    pub(super) fn of(scene: &Scene<'_, '_>, group: Group) -> Self {
+        let bytes = group.bytes;
+        let descent = Descent::of(scene, group);
+        let element = descent.element(scene);
+        let container = descent.container(scene, element);
+        Self { bytes, descent, threads: Vec::new(), element, container }
+    }
+
+    pub(super) fn of_threads(threads: Vec<u32>, group: Group) -> Self {
+        let bytes = group.bytes;
+        let descent = Descent { steps: vec![group], rest: Vec::new() };
+        Self { bytes, descent, threads, element: 0, container: None }
+    }
+
+    /// A candidate of which the way to the objects that count is known.
+    pub(super) fn along(scene: &Scene<'_, '_>, steps: Vec<Group>) -> Self {
+        let (bytes, element) = (steps[0].bytes, steps.len() - 1);
+        let descent = Descent { steps, rest: Vec::new() };
+        let container = descent.container(scene, element);
+        Self { bytes, descent, threads: Vec::new(), element, container }
+    }
+
+    /// The number of objects that are named, or of threads.
+    pub(super) fn count(&self) -> u64 {
+        match self.threads.len() {
+            0 => self.descent.steps[self.element].count() as u64,
+            threads => threads as u64,
+        }
+    }
+
+    /// The objects that own everything else.
+    pub(super) fn heads(&self) -> &[u32] {
+        &self.descent.steps[0].heads
+    }
+
+    /// Adds owners to those of the finding.
+    pub(super) fn adopt(&mut self, scene: &Scene<'_, '_>, adopted: &[u32]) {
+        let element = self.element;
+        for &number in adopted {
+            self.descent.steps[0].heads.push(number);
+            if element > 0 {
+                self.descent.steps[element].heads.push(number);
+            }
+            self.bytes = self.bytes.saturating_add(scene.bytes(number));
+        }
+    }
+
+    /// The type of the objects that hold those that are named, and its role.
+    pub(super) fn before(&self, scene: &Scene<'_, '_>) -> Option<(u32, Role)> {
+        let kin = self.descent.steps[self.element.checked_sub(1)?].kin;
+        Some((kin, scene.role_of_kin(kin)))
+    }
+
+    /// The type of the objects that are named.
+    pub(super) fn kin(&self) -> Option<u32> {
+        self.threads.is_empty().then(|| self.descent.steps[self.element].kin)
+    }
+
+    /// The objects of which the holders are to be known.
+    pub(super) fn sample(&self) -> impl Iterator<Item = u32> + '_ {
+        let steps = &self.descent.steps;
+        let container = self.container.map(|step| steps[step].heads[0]);
+        sample(&steps[0]).chain(sample(&steps[self.element])).chain(container)
+    }
+
+    pub(super) fn finding(&self, scene: &Scene<'_, '_>, named: Vec<Named>) -> Suspect {
+        let element = &self.descent.steps[self.element];
+        let kind = self.kind(scene);
+        let what = match self.threads.first() {
+            Some(first) => {
+                let thread = &scene.heap().threads[*first as usize];
+                let object = thread.object.filter(|_| thread.kind == ThreadKind::Thread);
+                What::Threads(thread.kind, object.map(|of| scene.heap().type_id(of)))
+            }
+            None => What::Objects(TypeId(element.kin), self.declared(scene)),
+        };
+        let is_runtime = self.is_runtime(scene, kind, &what, &named);
+        let largest =
+            element.members().max_by_key(|number| (scene.bytes(*number), Reverse(*number)));
+        Suspect {
+            kind,
+            bytes: self.bytes,
+            count: self.count(),
+            what,
+            holders: named.into_iter().map(|named| named.holder).collect(),
+            each: self.each(scene),
+            with: self.with(scene),
+            threads: self.holding_threads(scene),
+            consists_of: self.consists_of(scene),
+            example: largest.and_then(|number| scene.object(number)).unwrap_or(ObjectId(0)),
+            is_runtime,
+            rule: None,
+        }
+    }
+
+    fn with(&self, scene: &Scene<'_, '_>) -> Option<TypeId> {
+        let steps = &self.descent.steps[self.element..];
+        if is_own(scene.role_of_kin(steps[0].kin)) || steps[0].count() == 1 {
+            return None;
+        }
+        let with = steps.iter().find(|step| scene.role_of_kin(step.kin) == Role::Program)?;
+        Some(TypeId(with.kin))
+    }
+
+    fn roles<'c>(&'c self, scene: &'c Scene<'_, '_>) -> impl Iterator<Item = Role> + 'c {
+        self.descent.steps[..=self.element].iter().map(|step| scene.role_of_kin(step.kin))
+    }
+
+    fn kind(&self, scene: &Scene<'_, '_>) -> SuspectKind {
+        let element = &self.descent.steps[self.element];
+        let has = |wanted: Role| self.roles(scene).any(|role| role == wanted);
+        let role = scene.role_of_kin(element.kin);
+        if !self.threads.is_empty() {
+            return SuspectKind::Threads;
+        }
+        if scene.heap().detached_types.contains(&TypeId(element.kin)) {
+            return SuspectKind::Detached;
+        }
+        if self.external(scene) > self.bytes / 2 {
+            return SuspectKind::External;
+        }
+        if element.count() == 1 {
+            let single = element.heads[0];
+            return match scene.own(single) >= scene.bytes(single) / 2 {
+                true => SuspectKind::Large,
+                false => SuspectKind::Single,
+            };
+        }
+        match role {
+            Role::Loader => return SuspectKind::Loaders,
+            Role::Timer => return SuspectKind::Timers,
+            Role::Task => return SuspectKind::Tasks,
+            Role::Slice => return SuspectKind::Slices,
+            Role::Closure => return SuspectKind::Closures,
+            _ => {}
+        }
+        if has(Role::Finalizer) {
+            return SuspectKind::Finalizers;
+        }
+        if has(Role::Collided) {
+            return SuspectKind::Collisions;
+        }
+        if has(Role::Thread) {
+            return SuspectKind::Threads;
+        }
+        let chain = |step: &Group| step.heads.len() == 1 && step.inner.len() >= LEAST_CHAIN;
+        if chain(element) && self.container.is_none_or(|step| !self.is_collection(scene, step)) {
+            return match self.branches(scene) {
+                true => SuspectKind::Tree,
+                false => SuspectKind::Chain,
+            };
+        }
+        match self.container {
+            Some(_) => SuspectKind::Collection,
+            None => SuspectKind::Many,
+        }
+    }
+
+    /// Whether many of the objects hold several others of their type.
+    fn branches(&self, scene: &Scene<'_, '_>) -> bool {
+        let element = &self.descent.steps[self.element];
+        let holds_several = |member: &u32| {
+            scene
+                .children(*member)
+                .filter(|child| scene.kin(*child) == element.kin)
+                .nth(1)
+                .is_some()
+        };
+        element.members().filter(holds_several).count() * BRANCHES >= element.count()
+    }
+
+    fn is_collection(&self, scene: &Scene<'_, '_>, step: usize) -> bool {
+        matches!(scene.role_of_kin(self.descent.steps[step].kin), Role::Collection(_))
+    }
+
+    /// Bytes outside of the managed heap.
+    fn external(&self, scene: &Scene<'_, '_>) -> u64 {
+        let mut ranges: Vec<_> =
+            self.heads().iter().map(|head| (*head, scene.end(*head))).collect();
+        ranges.sort_unstable();
+        let holds = |number: u32| {
+            let after = ranges.partition_point(|(start, _)| *start <= number);
+            after > 0 && number < ranges[after - 1].1
+        };
+        let external = scene.heap().externals().iter();
+        external
+            .filter(|(object, _)| scene.number(*object).is_some_and(holds))
+            .fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes))
+    }
+
+    /// The name of the objects in the array that holds them, if their own type is not the program's.
+    fn declared(&self, scene: &Scene<'_, '_>) -> Option<String> {
+        let element = &self.descent.steps[self.element];
+        let role = |name: &str| scene.heap().named_role(name).unwrap_or(Role::Program);
+        if scene.role_of_kin(element.kin) == Role::Program {
+            return None;
+        }
+        let array = self.element.checked_sub(1).filter(|_| element.count() > 1)?;
+        let name = scene.name(self.descent.steps[array].kin);
+        let inner = name.strip_prefix("[]").or(name.strip_suffix("[]"))?;
+        let inner = inner.trim_start_matches('*');
+        let says_more = matches!(role(inner), Role::Program | Role::Timer | Role::Task)
+            && !inner.contains(['[', '(', ' '])
+            && inner.contains('.');
+        says_more.then(|| inner.to_owned())
+    }
+
+    fn is_runtime(
+        &self,
+        scene: &Scene<'_, '_>,
+        kind: SuspectKind,
+        what: &What,
+        named: &[Named],
+    ) -> bool {
+        let declared = matches!(what, What::Objects(_, Some(_)));
+        let of_program = self.roles(scene).any(is_own);
+        let of_names = named.iter().filter(|named| named.is_program == Some(true)).count();
+        let held = of_names > 0 && of_names * 2 >= named.len();
+        let by_kind = match kind {
+            SuspectKind::Threads
+            | SuspectKind::Timers
+            | SuspectKind::Tasks
+            | SuspectKind::Detached => true,
+            SuspectKind::Loaders => {
+                let name = scene.name(self.descent.steps[self.element].kin);
+                scene.heap().named_role(name).is_none_or(|role| role == Role::Program)
+            }
+            // A collection that grew so much is no base, whoever made it: open archives, for example.
+            SuspectKind::Collection | SuspectKind::Many => {
+                let element = &self.descent.steps[self.element];
+                let count = element.count() as u64;
+                let entries = named.iter().filter_map(|named| named.holder.entries).max();
+                scene.role_of_kin(element.kin) != Role::Hidden
+                    && entries.is_some_and(|entries| entries >= count / 2)
+                    && self.bytes >= scene.live() / GROWN
+            }
+            _ => false,
+        };
+        !(declared || of_program || held || by_kind)
+    }
+
+    /// The retained bytes of the objects, without those of other objects of the finding.
+    fn each(&self, scene: &Scene<'_, '_>) -> EachSize {
+        let element = &self.descent.steps[self.element];
+        let bytes = |member: u32| {
+            let same = scene.children(member).filter(|child| scene.kin(*child) == element.kin);
+            same.fold(scene.bytes(member), |bytes, child| bytes.saturating_sub(scene.bytes(child)))
+        };
+        let mut sizes: Vec<u64> = match self.threads.len() {
+            0 => element.members().map(bytes).collect(),
+            threads => vec![self.bytes / threads as u64],
+        };
+        sizes.sort_unstable();
+        match (sizes.first(), sizes.last()) {
+            (Some(min), Some(max)) => {
+                EachSize { min: *min, median: sizes[sizes.len() / 2], max: *max }
+            }
+            _ => EachSize::default(),
+        }
+    }
+
+    /// The threads among the owners.
+    fn holding_threads(&self, scene: &Scene<'_, '_>) -> Vec<u32> {
+        if !self.threads.is_empty() {
+            return self.threads.clone();
+        }
+        let steps = &self.descent.steps[..=self.element];
+        let Some(step) = steps.iter().find(|step| scene.role_of_kin(step.kin) == Role::Thread)
+        else {
+            return Vec::new();
+        };
+        let mut elements: Vec<u32> = steps[self.element].members().collect();
+        elements.sort_unstable();
+        let holds = |number: &u32| {
+            let at = elements.partition_point(|element| element < number);
+            elements.get(at).is_some_and(|element| *element < scene.end(*number))
+        };
+        let objects: FxHashSet<ObjectId> =
+            step.members().filter(holds).filter_map(|number| scene.object(number)).collect();
+        let threads = (0..).zip(&scene.heap().threads);
+        let of =
+            threads.filter(|(_, thread)| thread.object.is_some_and(|of| objects.contains(&of)));
+        of.map(|(row, _)| row).collect()
+    }
+
+    fn consists_of(&self, scene: &Scene<'_, '_>) -> Vec<Portion> {
+        let heap = scene.heap();
+        let mut sums: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+        for head in self.heads() {
+            for number in *head..scene.end(*head) {
+                let Some(object) = scene.object(number) else { continue };
+                let (count, bytes) = sums.entry(scene.kin(number)).or_default();
+                *count += 1;
+                *bytes = bytes.saturating_add(heap.shallow_bytes(object));
+            }
+        }
+        let parts = sums.into_iter().filter(|(_, (_, bytes))| *bytes > 0);
+        let mut parts: Vec<Portion> =
+            parts.map(|(kin, (count, bytes))| Portion { of: TypeId(kin), count, bytes }).collect();
+        parts.sort_unstable_by_key(|part| (Reverse(part.bytes), part.of));
+        parts.truncate(MOST_PARTS);
+        parts
+    }
+}

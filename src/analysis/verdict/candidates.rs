@@ -1,0 +1,170 @@
+//! The owners of a heap that hold enough to be looked at.
+
+use super::alike::{divide, sample, sample_of};
+use super::candidate::Candidate;
+use super::holders::{Holders, Outsides};
+use super::partition::{Partition, alone};
+use super::scene::{Group, Scene};
+use super::union::Owners;
+use crate::analysis::flood::{ALL, NOTHING};
+use crate::model::heap::{ObjectId, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The owners that hold enough.
+pub(super) fn candidates(
+    scene: &Scene<'_, '_>,
+    partition: &Partition,
+    owners: &Owners<'_>,
+    least: u64,
+) -> Vec<Candidate> {
+    let (mut candidates, tops) =
+        threads(scene, partition, owners, Enough { threads: 2, bytes: least });
+    let mut many = Vec::new();
+    for mut group in scene.groups(tops.into_iter()) {
+        let singles: Vec<u32> = alone(scene, &group, least).collect();
+        for single in singles {
+            group.heads.retain(|head| *head != single);
+            group.bytes = group.bytes.saturating_sub(scene.bytes(single));
+            candidates.push(Candidate::of(scene, scene.single(single)));
+        }
+        if group.bytes >= least {
+            many.push(group);
+        }
+    }
+    let holders = Holders::of(scene, many.iter().flat_map(sample));
+    let mut outsides = Outsides::default();
+    for group in many {
+        let parts = divide(scene, &holders, &mut outsides, group);
+        let large =
+            parts.into_iter().enumerate().filter(|(at, part)| *at == 0 || part.bytes >= least);
+        candidates.extend(large.map(|(_, part)| Candidate::of(scene, part)));
+    }
+    candidates
+}
+
+/// Adds to a finding the owners of the type that it names and that objects of it hold too: one of
+/// the entries of a queue is under way, so that a thread holds it as well.
+pub(super) fn adopt(
+    scene: &Scene<'_, '_>,
+    holders: &Holders,
+    candidates: &mut [Candidate],
+    alike: &[u32],
+) {
+    let mut taken: FxHashSet<u32> =
+        candidates.iter().flat_map(|candidate| candidate.heads().iter().copied()).collect();
+    for candidate in candidates {
+        let ranges = Ranges::of(scene, candidate.heads());
+        let Some(before) = candidate.before(scene) else { continue };
+        let mut adopted = Vec::new();
+        for &top in alike.iter().filter(|top| Some(scene.kin(**top)) == candidate.kin()) {
+            let mut sources = holders.of_number(scene, top);
+            let is_held = sources.any(|(source, _)| {
+                scene.number(source).is_some_and(|number| scene.kin(number) == before.0)
+                    && (before.1 == Role::Finalizer || ranges.contain(scene, source))
+            });
+            if is_held && taken.insert(top) {
+                adopted.push(top);
+            }
+        }
+        candidate.adopt(scene, &adopted);
+    }
+}
+
+/// Removes candidates that only objects of a larger one hold: several of them share what it holds.
+pub(super) fn absorb(scene: &Scene<'_, '_>, holders: &Holders, candidates: &mut Vec<Candidate>) {
+    let mut kept: Vec<Candidate> = Vec::new();
+    let mut ranges: Vec<Ranges> = Vec::new();
+    for candidate in candidates.drain(..) {
+        let is_within = |ranges: &Ranges| {
+            sample_of(candidate.heads()).all(|head| {
+                let is_root =
+                    scene.object(head).is_some_and(|object| holders.root(object).is_some());
+                let mut sources = holders.of_number(scene, head).peekable();
+                !is_root
+                    && sources.peek().is_some()
+                    && sources.all(|(source, _)| ranges.contain(scene, source))
+            })
+        };
+        if !ranges.iter().any(is_within) {
+            ranges.push(Ranges::of(scene, candidate.heads()));
+            kept.push(candidate);
+        }
+    }
+    *candidates = kept;
+}
+
+/// What some objects dominate, as ranges of numbers.
+struct Ranges(Vec<(u32, u32)>);
+
+impl Ranges {
+    fn of(scene: &Scene<'_, '_>, heads: &[u32]) -> Self {
+        let mut ranges: Vec<_> = heads.iter().map(|head| (*head, scene.end(*head))).collect();
+        ranges.sort_unstable();
+        Self(ranges)
+    }
+
+    fn contain(&self, scene: &Scene<'_, '_>, object: ObjectId) -> bool {
+        let Some(number) = scene.number(object) else { return false };
+        let after = self.0.partition_point(|(start, _)| *start <= number);
+        after > 0 && number < self.0[after - 1].1
+    }
+}
+
+/// What is enough for a finding about threads.
+#[derive(Clone, Copy)]
+pub(super) struct Enough {
+    pub(super) threads: usize,
+    pub(super) bytes: u64,
+}
+
+/// The owners that only threads with one stack hold, and all other owners.
+pub(super) fn threads(
+    scene: &Scene<'_, '_>,
+    partition: &Partition,
+    owners: &Owners<'_>,
+    enough: Enough,
+) -> (Vec<Candidate>, Vec<u32>) {
+    if scene.heap().threads.len() < enough.threads {
+        return (Vec::new(), partition.tops.clone());
+    }
+    let (group_of, holder) = owners.by_threads(scene, &partition.tops);
+    let mut groups: Vec<(Vec<u32>, Group)> = Vec::new();
+    for (thread, group) in (0..).zip(&group_of) {
+        if groups.len() <= *group as usize {
+            groups.resize_with(*group as usize + 1, Default::default);
+        }
+        groups[*group as usize].0.push(thread);
+    }
+    for (&top, &holder) in partition.tops.iter().zip(&holder) {
+        if !matches!(holder, ALL | NOTHING) {
+            let group = &mut groups[holder as usize - 1].1;
+            group.heads.push(top);
+            group.bytes = group.bytes.saturating_add(scene.bytes(top));
+        }
+    }
+    let is_found = |(threads, group): &(Vec<u32>, Group)| {
+        threads.len() >= enough.threads && group.bytes >= enough.bytes
+    };
+    let found: Vec<bool> = groups.iter().map(is_found).collect();
+    // The object of a thread goes with what its stack holds.
+    let of_object: FxHashMap<u32, u32> = (scene.heap().threads.iter().zip(&group_of))
+        .filter_map(|(thread, group)| Some((scene.number(thread.object?)?, *group)))
+        .collect();
+    let mut others = Vec::new();
+    for (&top, &holder) in partition.tops.iter().zip(&holder) {
+        let is_thread = matches!(holder, ALL | NOTHING);
+        let group = if is_thread { of_object.get(&top).copied() } else { Some(holder - 1) };
+        match group.filter(|group| found[*group as usize]) {
+            None => others.push(top),
+            Some(group) if is_thread => {
+                let group = &mut groups[group as usize].1;
+                group.heads.push(top);
+                group.bytes = group.bytes.saturating_add(scene.bytes(top));
+            }
+            Some(_) => {}
+        }
+    }
+    let groups = groups.into_iter().zip(found).filter(|(_, found)| *found);
+    let candidates = groups.map(|((threads, group), _)| Candidate::of_threads(threads, group));
+    (candidates.collect(), others)
+}

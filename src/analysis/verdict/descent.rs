@@ -1,0 +1,160 @@
+//! The way down from an owner to the objects in which its memory accumulates.
+
+use super::scene::{Group, Scene};
+use crate::model::heap::Role;
+
+/// The way goes on as long as one group below has this share of its owners, in percent.
+const KEEP: u64 = 60;
+
+/// Longer ways are cut. Steps that repeat a type are one.
+const MOST_STEPS: usize = 200;
+
+/// This many times as many objects of another type are what the memory consists of, and not their
+/// owners: 60 shelves with 6,000 books.
+const FAN: usize = 10;
+
+/// Entries of a table have at least one of so many parts of its memory, and are at least so many.
+const LEAST_PART: u64 = 4;
+const MANY: usize = 20;
+
+/// An owner, the largest group below it, the largest group below that one, and so on.
+pub(super) struct Descent {
+    pub(super) steps: Vec<Group>,
+    /// What the last group holds.
+    pub(super) rest: Vec<Group>,
+}
+
+impl Descent {
+    pub(super) fn of(scene: &Scene<'_, '_>, first: Group) -> Self {
+        let mut first = scene.narrowed(first);
+        scene.complete(&mut first);
+        let mut steps = vec![first];
+        let mut last = 0;
+        loop {
+            let mut rest = scene.below(&steps[last]);
+            let enough = |group: &Group| {
+                u128::from(group.bytes) * 100 >= u128::from(steps[last].bytes) * u128::from(KEEP)
+            };
+            let at = match rest.first().is_some_and(enough) {
+                true => Some(0),
+                false => content(scene, &steps[last], &rest),
+            };
+            let Some(at) = at else { return Self { steps, rest } };
+            let mut next = scene.narrowed(std::mem::take(&mut rest[at]));
+            scene.complete(&mut next);
+            if steps.len() == MOST_STEPS {
+                // Types that alternate, as in a list of wrapped entries, are one chain.
+                return match steps.iter().position(|step| step.kin == next.kin) {
+                    Some(known) => Self::chain(scene, steps, known, next),
+                    None => Self { steps, rest },
+                };
+            }
+            steps.push(next);
+            last += 1;
+        }
+    }
+
+    /// Follows a chain in which types alternate to its end.
+    fn chain(scene: &Scene<'_, '_>, mut steps: Vec<Group>, known: usize, next: Group) -> Self {
+        let kin = next.kin;
+        let passed = steps.split_off(known + 1);
+        let same = passed.iter().filter(|step| step.kin == kin);
+        steps[known].inner.extend(same.flat_map(Group::members));
+        let mut open = next;
+        loop {
+            steps[known].inner.extend(open.members());
+            let mut level = scene.below(&open);
+            // Between two members there is at most one object of another type that counts.
+            let Some(between) = level.first_mut().map(std::mem::take) else { break };
+            let mut below = scene.below(&between);
+            match below.iter().position(|group| group.kin == kin) {
+                Some(at) => open = std::mem::take(&mut below[at]),
+                None => return Self { steps, rest: vec![between] },
+            }
+            scene.complete(&mut open);
+        }
+        Self { steps, rest: Vec::new() }
+    }
+
+    /// The step whose objects are worth a name, and count.
+    pub(super) fn element(&self, scene: &Scene<'_, '_>) -> usize {
+        let many = |step: &usize| self.steps[*step].count() > 1;
+        let role = |step: usize| scene.role_of_kin(self.steps[step].kin);
+        let steps = || (0..self.steps.len()).filter(many);
+        let first = |wanted: &[Role]| steps().find(|step| wanted.contains(&role(*step)));
+        if let Some(own) = first(&[Role::Loader, Role::Timer, Role::Task]) {
+            return own;
+        }
+        let mut programs = steps().filter(|step| is_own(role(*step)));
+        if let Some(first) = programs.next() {
+            return programs.fold(first, |best, step| {
+                let fans = self.steps[step].count() >= self.steps[best].count().saturating_mul(FAN);
+                if fans || self.is_entry(scene, best, step) { step } else { best }
+            });
+        }
+        let plain = || steps().find(|step| matches!(role(*step), Role::Runtime | Role::Slice));
+        let nested = || steps().find(|step| matches!(role(*step), Role::Collection(_)));
+        first(&[Role::Slice, Role::Closure])
+            .or_else(plain)
+            .or_else(nested)
+            .or_else(|| first(&[Role::Thread]))
+            .or_else(|| steps().next())
+            .unwrap_or(self.steps.len() - 1)
+    }
+
+    /// Whether the objects of a step are entries of the program's own collection, each for an object
+    /// of the other step: they refer to each other, or name the type of what they hold.
+    fn is_entry(&self, scene: &Scene<'_, '_>, entry: usize, of: usize) -> bool {
+        let (entry, of) = (&self.steps[entry], &self.steps[of]);
+        let name = scene.name(of.kin);
+        let names = scene.name(entry.kin).contains('[') && scene.name(entry.kin).contains(name);
+        entry.count() == of.count() && (names || !entry.inner.is_empty())
+    }
+
+    /// The object that holds the element, if it is one: the outermost of the collections around it.
+    pub(super) fn container(&self, scene: &Scene<'_, '_>, element: usize) -> Option<usize> {
+        let before = (0..=element).take_while(|step| self.steps[*step].single().is_some());
+        let mut container = before.last()?;
+        let role = |step: usize| scene.role_of_kin(self.steps[step].kin);
+        // The table of a map, and the map in a set.
+        while container > 0
+            && match role(container) {
+                Role::Inside | Role::Collided => {
+                    role(container - 1).is_part() || is_collection(role(container - 1))
+                }
+                Role::Collection(_) => is_collection(role(container - 1)),
+                _ => false,
+            }
+        {
+            container -= 1;
+        }
+        Some(container)
+    }
+}
+
+/// Whether objects belong to the program.
+pub(super) fn is_own(role: Role) -> bool {
+    matches!(role, Role::Program | Role::Record)
+}
+
+fn is_collection(role: Role) -> bool {
+    matches!(role, Role::Collection(_))
+}
+
+/// The objects that small parts of a collection are there for, however much memory the parts take:
+/// objects of the program before others.
+fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Group]) -> Option<usize> {
+    if !scene.role_of_kin(parts.kin).is_part() {
+        return None;
+    }
+    let is_program = |at: &usize| is_own(scene.role_of_kin(below[*at].kin));
+    if parts.count() == 1 {
+        // The table of a map whose keys take memory too.
+        let is_large =
+            |at: &usize| below[*at].count() >= MANY && below[*at].bytes >= parts.bytes / LEAST_PART;
+        return (0..below.len()).filter(is_large).find(is_program);
+    }
+    let is_for_each = |at: &usize| below[*at].count() * 2 >= parts.count();
+    let each = || (0..below.len()).filter(is_for_each);
+    each().find(is_program).or_else(|| each().next())
+}

@@ -1,0 +1,387 @@
+//! What grew between two heaps: an owner of the newer one, found again in the older one.
+//!
+//! Both heaps are never in memory together. The newer one is divided first; each of its owners
+//! leaves a description by names. In the older heap the holder of the same name is looked for, with
+//! objects of the same types below it.
+
+use super::alike::{MOST_MEMBERS, divide};
+use super::candidate::Candidate;
+use super::candidates::{Enough, threads};
+use super::descent::is_own;
+use super::finding::{Holder, Suspect};
+use super::holders::{Holders, Outsides};
+use super::named::Naming;
+use super::partition::Partition;
+use super::scene::{Group, Scene};
+use super::union::Owners;
+use super::{LEAST_BYTES, MOST_LOOKS, Surveyed, findings, together};
+use crate::analysis::collections::Collections;
+use crate::analysis::threads::program_functions;
+use crate::model::heap::{Heap, Role, Thread, ThreadKind};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// An owner with less than one of so many parts of the newer heap is not looked at.
+const LEAST_PART: u64 = 500;
+
+/// Owners that are looked for in the older heap.
+const MOST_OWNERS: usize = 24;
+
+/// Divisions of the objects of one type that are looked at, those with most bytes first.
+const MOST_DIVISIONS: usize = 64;
+
+/// Objects between the holder and the owner.
+const MOST_UP: usize = 64;
+
+/// An owner of a heap, which an older heap can be asked for.
+#[derive(Clone, Debug)]
+pub struct TracedOwner {
+    /// What is known of it.
+    pub finding: Suspect,
+    trace: Trace,
+}
+
+/// How much there is of an owner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// The number of objects in which the memory accumulates.
+    pub count: u64,
+    /// Bytes that would be freed with the owner.
+    pub bytes: u64,
+}
+
+/// The owner that grew most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grown {
+    /// Its place in the list of owners.
+    pub owner: usize,
+    /// Its size in the older heap.
+    pub old: Size,
+    /// Its size in the newer heap.
+    pub new: Size,
+}
+
+impl Grown {
+    /// The bytes that came.
+    pub fn bytes(&self) -> u64 {
+        self.new.bytes.saturating_sub(self.old.bytes)
+    }
+}
+
+/// A type by name and namespace.
+type TypeName = (String, String);
+
+/// What identifies an owner in another heap.
+#[derive(Clone, Debug)]
+struct Trace {
+    stack: Option<Stack>,
+    /// The types from the owner to the objects in which the memory accumulates.
+    steps: Vec<TypeName>,
+    /// The step that is the one holder.
+    container: Option<usize>,
+    /// The type of what dominates the owner.
+    above: TypeName,
+    /// The sum of what the heads of the owner hold.
+    bytes: u64,
+    /// The number of live objects of the type in which the memory accumulates.
+    alike: u64,
+}
+
+/// The stack of threads.
+type Stack = (ThreadKind, String, String);
+
+/// Finds the owners of the newer of two heaps, those with most bytes first.
+pub fn owners(measured: Surveyed<'_, '_>, collections: &Collections<'_, '_>) -> Vec<TracedOwner> {
+    let live = measured.tree.live_bytes();
+    if live == 0 {
+        return Vec::new();
+    }
+    let scene = Scene::new(measured, collections);
+    let found = findings(&scene, collections, (live / LEAST_PART).max(LEAST_BYTES), MOST_OWNERS);
+    let owner = |(candidate, finding): (Candidate, Suspect)| {
+        let trace = Trace::of(&scene, &candidate);
+        TracedOwner { finding, trace }
+    };
+    found.into_iter().map(owner).collect()
+}
+
+/// Finds the owner that grew most since an older heap. `None` if none did. An owner of the runtime
+/// counts half, so that the program's own come first.
+pub fn grown(
+    measured: Surveyed<'_, '_>,
+    collections: &Collections<'_, '_>,
+    owners: &[TracedOwner],
+) -> Option<Grown> {
+    let scene = Scene::new(measured, collections);
+    let past = Past::of(&scene, collections);
+    let heads = past.heads(owners);
+    let sum = |heads: &[u32]| {
+        heads.iter().fold(0, |sum: u64, head| sum.saturating_add(scene.bytes(*head)))
+    };
+    let mut ranked: Vec<(u64, usize)> = (owners.iter().zip(&heads).enumerate())
+        .map(|(at, (owner, heads))| {
+            (owner.trace.bytes.saturating_sub(sum(heads)) >> u8::from(owner.finding.is_runtime), at)
+        })
+        .filter(|(rise, _)| *rise > 0)
+        .collect();
+    ranked.sort_unstable_by_key(|(rise, at)| (Reverse(*rise), *at));
+    let mut sized = ranked.into_iter().map(|(_, at)| {
+        let new = Size { count: owners[at].finding.count, bytes: owners[at].finding.bytes };
+        Grown { owner: at, old: past.size(&owners[at], &heads[at]), new }
+    });
+    sized.find(|grown| {
+        grown.bytes() > 0
+            && past.is_plausible(&owners[grown.owner].trace, &heads[grown.owner], grown)
+    })
+}
+
+impl Trace {
+    fn of(scene: &Scene<'_, '_>, candidate: &Candidate) -> Self {
+        let heap = scene.heap();
+        let first = candidate.threads.first().map(|row| &heap.threads[*row as usize]);
+        let steps = &candidate.descent.steps[..=candidate.element];
+        let heads = candidate.heads();
+        Self {
+            stack: first.map(|thread| stack(heap, thread)),
+            steps: steps.iter().map(|step| type_name(scene, step.kin)).collect(),
+            container: candidate.container,
+            above: above(scene, heads[0]),
+            bytes: heads.iter().fold(0, |sum, head| sum.saturating_add(scene.bytes(*head))),
+            alike: candidate.kin().map_or(0, |kin| alike(scene, kin)),
+        }
+    }
+}
+
+fn type_name(scene: &Scene<'_, '_>, kin: u32) -> TypeName {
+    let Some(of) = scene.heap().types.get(kin as usize) else { return TypeName::default() };
+    let text = |name| scene.heap().names.text(name).to_owned();
+    (text(of.name), text(of.namespace))
+}
+
+/// The type of what dominates an object; empty below the roots and what stands for them.
+fn above(scene: &Scene<'_, '_>, number: u32) -> TypeName {
+    let above = scene.dominator(number);
+    match scene.role(above) {
+        Role::Passage | Role::Loader => TypeName::default(),
+        _ => type_name(scene, scene.kin(above)),
+    }
+}
+
+/// The number of live objects of a type.
+fn alike(scene: &Scene<'_, '_>, kin: u32) -> u64 {
+    (1..scene.end(0)).filter(|number| scene.kin(*number) == kin).count() as u64
+}
+
+fn stack(heap: &Heap<'_>, thread: &Thread) -> Stack {
+    let function = program_functions(heap, thread).first().map_or("", |(function, _)| function);
+    (thread.kind, function.to_owned(), heap.names.text(thread.state).to_owned())
+}
+
+/// The older heap.
+struct Past<'p, 's, 'a> {
+    scene: &'p Scene<'s, 'a>,
+    collections: &'p Collections<'p, 'a>,
+    /// The types by name.
+    kins: FxHashMap<TypeName, u32>,
+}
+
+impl<'p, 's, 'a> Past<'p, 's, 'a> {
+    fn of(scene: &'p Scene<'s, 'a>, collections: &'p Collections<'p, 'a>) -> Self {
+        // Of several types with one name, the first one stands for all.
+        let kins = (0..scene.heap().types.len() as u32).rev();
+        Self { scene, collections, kins: kins.map(|kin| (type_name(scene, kin), kin)).collect() }
+    }
+
+    /// Whether objects can have come to an owner: the one holder was there before, or all objects of
+    /// their type became more. Otherwise they have a holder of another name now.
+    fn is_plausible(&self, trace: &Trace, heads: &[u32], grown: &Grown) -> bool {
+        if trace.container.is_some() && !heads.is_empty() {
+            return true;
+        }
+        let more = grown.new.count.saturating_sub(grown.old.count);
+        let Some(element) = trace.steps.last().filter(|_| trace.stack.is_none()) else {
+            return true;
+        };
+        let before = self.kins.get(element).map_or(0, |kin| alike(self.scene, *kin));
+        trace.alike.saturating_sub(before) >= more / 2
+    }
+
+    /// The objects that each owner consisted of.
+    fn heads(&self, owners: &[TracedOwner]) -> Vec<Vec<u32>> {
+        let scene = self.scene;
+        let objects = self.objects(owners);
+        let outsides = Outsides::default();
+        let looked_at =
+            objects.iter().flat_map(|objects| objects.iter().copied().take(MOST_MEMBERS));
+        let holders = Holders::of(scene, looked_at);
+        let mut naming = Naming { scene, holders, outsides, collections: self.collections };
+        let mut heads = Vec::new();
+        for _ in 0..=MOST_LOOKS {
+            let each = owners.iter().zip(&objects);
+            heads = each.map(|(owner, objects)| self.found(&mut naming, owner, objects)).collect();
+            if !naming.holders.add_wanted(scene) {
+                break;
+            }
+        }
+        let of_threads = self.of_threads(owners);
+        for (heads, found) in heads.iter_mut().zip(of_threads) {
+            heads.extend(found);
+        }
+        heads
+    }
+
+    /// For each owner, the objects that may have been its one holder, or its members.
+    fn objects(&self, owners: &[TracedOwner]) -> Vec<Vec<u32>> {
+        let scene = self.scene;
+        let wanted =
+            |owner: &TracedOwner| owner.trace.steps[owner.trace.container.unwrap_or(0)].clone();
+        let mut of_kin: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        let of_objects = owners.iter().enumerate().filter(|(_, owner)| owner.trace.stack.is_none());
+        for (at, owner) in of_objects {
+            if let Some(kin) = self.kins.get(&wanted(owner)) {
+                of_kin.entry(*kin).or_default().push(at);
+            }
+        }
+        let mut objects = vec![Vec::new(); owners.len()];
+        for number in 1..scene.end(0) {
+            for &at in of_kin.get(&scene.kin(number)).into_iter().flatten() {
+                if self.may_be(&owners[at].trace, number) {
+                    objects[at].push(number);
+                }
+            }
+        }
+        for (objects, owner) in objects.iter_mut().zip(owners) {
+            if owner.trace.container.is_some() {
+                objects.sort_unstable_by_key(|number| (Reverse(scene.bytes(*number)), *number));
+                objects.truncate(MOST_MEMBERS);
+            }
+        }
+        objects
+    }
+
+    /// Whether an object can have been the holder, or one of the members. Members stand below what
+    /// they stand below now, or are the program's own.
+    fn may_be(&self, trace: &Trace, number: u32) -> bool {
+        let scene = self.scene;
+        let kin = scene.kin(number);
+        let is_top = || scene.kin(scene.dominator(number)) != kin;
+        trace.container.is_some()
+            || above(scene, number) == trace.above
+            || is_own(scene.role_of_kin(kin)) && is_top()
+    }
+
+    /// The objects that the owner consisted of, among these.
+    fn found(
+        &self,
+        naming: &mut Naming<'_, '_, '_>,
+        owner: &TracedOwner,
+        objects: &[u32],
+    ) -> Vec<u32> {
+        let (scene, trace) = (self.scene, &owner.trace);
+        if trace.container.is_some() {
+            let label = owner.finding.holders.first().map_or("", |holder| &holder.label);
+            let is_it = |number: &&u32| {
+                let place = naming.holders.place(scene, **number);
+                place.map_or(label.is_empty(), |place| place.label == label)
+            };
+            let holder = objects.iter().find(is_it).map(|number| self.head(trace, *number));
+            return holder.into_iter().collect();
+        }
+        let Some(first) = objects.first() else { return Vec::new() };
+        let bytes = objects.iter().fold(0, |sum, number| scene.bytes(*number).saturating_add(sum));
+        let group =
+            Group { kin: scene.kin(*first), heads: objects.to_vec(), bytes, ..Group::default() };
+        let parts = divide(scene, &naming.holders, &mut naming.outsides, group);
+        let is_it = |part: &Group| {
+            let candidate = Candidate::of(scene, part.clone());
+            let held: Vec<Holder> =
+                naming.holders(&candidate).into_iter().map(|named| named.holder).collect();
+            let now = &owner.finding.holders;
+            let labels = |all: &[Holder], label: &str| all.iter().any(|one| one.label == label);
+            (held.is_empty() && now.is_empty()) || held.iter().any(|one| labels(now, &one.label))
+        };
+        parts.into_iter().take(MOST_DIVISIONS).find(is_it).map_or(Vec::new(), |part| part.heads)
+    }
+
+    /// The owner above a holder.
+    fn head(&self, trace: &Trace, holder: u32) -> u32 {
+        let scene = self.scene;
+        if trace.container == Some(0) {
+            return holder;
+        }
+        let up = |number: &u32| Some(scene.dominator(*number)).filter(|up| *up > 0);
+        let mut above = std::iter::successors(Some(holder), up).take(MOST_UP);
+        above
+            .find(|number| type_name(scene, scene.kin(*number)) == trace.steps[0])
+            .unwrap_or(holder)
+    }
+
+    /// What the threads of each owner held.
+    fn of_threads(&self, owners: &[TracedOwner]) -> Vec<Vec<u32>> {
+        let scene = self.scene;
+        let mut heads = vec![Vec::new(); owners.len()];
+        if owners.iter().all(|owner| owner.trace.stack.is_none()) {
+            return heads;
+        }
+        for candidate in self.threads() {
+            let stack = stack(scene.heap(), &scene.heap().threads[candidate.threads[0] as usize]);
+            let at = owners.iter().position(|owner| owner.trace.stack.as_ref() == Some(&stack));
+            heads
+                .get_mut(at.unwrap_or(usize::MAX))
+                .into_iter()
+                .for_each(|heads| heads.extend(candidate.heads()));
+        }
+        heads
+    }
+
+    fn threads(&self) -> Vec<Candidate> {
+        let partition = Partition::around(self.scene, &[]);
+        let united = Owners::of(self.scene, &partition);
+        threads(self.scene, &partition, &united, Enough { threads: 1, bytes: 0 }).0
+    }
+
+    /// The size of an owner that consisted of these objects.
+    fn size(&self, owner: &TracedOwner, heads: &[u32]) -> Size {
+        let (scene, trace) = (self.scene, &owner.trace);
+        if let Some(wanted) = &trace.stack {
+            let all = &scene.heap().threads;
+            let count = all.iter().filter(|thread| stack(scene.heap(), thread) == *wanted).count();
+            let heads = heads.to_vec();
+            let partition = Partition::around(scene, &heads);
+            let bytes = Owners::of(scene, &partition).bytes(scene, &[&heads], &partition);
+            return Size { count: count as u64, bytes: bytes[0] };
+        }
+        let Some(first) = heads.first() else { return Size::default() };
+        let bytes = heads.iter().fold(0, |sum, head| scene.bytes(*head).saturating_add(sum));
+        let group =
+            Group { kin: scene.kin(*first), heads: heads.to_vec(), bytes, ..Group::default() };
+        let is_element = |candidate: &Candidate| {
+            candidate.kin().map(|kin| type_name(scene, kin)).as_ref() == trace.steps.last()
+        };
+        let found = Some(Candidate::of(scene, group.clone())).filter(is_element);
+        let Some(candidate) = found.or_else(|| self.along(trace, group)) else {
+            return Size { count: 0, bytes };
+        };
+        let partition = Partition::around(scene, heads);
+        let mut one = vec![candidate];
+        together(scene, &partition, &Owners::of(scene, &partition), &mut one);
+        one.first()
+            .map_or(Size { count: 0, bytes }, |one| Size { count: one.count(), bytes: one.bytes })
+    }
+
+    /// The candidate that goes down by the same types.
+    fn along(&self, trace: &Trace, group: Group) -> Option<Candidate> {
+        let scene = self.scene;
+        let mut steps = vec![group];
+        for wanted in &trace.steps[1..] {
+            let mut last = steps.pop()?;
+            scene.complete(&mut last);
+            let mut below = scene.below(&last);
+            steps.push(last);
+            let at = below.iter().position(|group| type_name(scene, group.kin) == *wanted)?;
+            steps.push(std::mem::take(&mut below[at]));
+        }
+        scene.complete(steps.last_mut()?);
+        Some(Candidate::along(scene, steps))
+    }
+}

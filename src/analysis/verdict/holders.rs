@@ -1,0 +1,483 @@
+//! What holds an owner, as its program calls it: `app.Cache.ENTRIES`, `keep.callbacks`.
+
+use super::scene::Scene;
+use crate::analysis::object_set::ObjectSet;
+use crate::analysis::regions::{BLOCK, for_each_reference};
+use crate::model::heap::{Label, LabelKind, ObjectId, Role, Root, RootKind, TypeKind, Value};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// Names of fields that are put together at most.
+const MOST_PARTS: usize = 6;
+
+/// Objects that are passed on the way up to one with a name.
+const MOST_UP: usize = 64;
+
+/// Objects on the way up that have several holders, of which the best name is used.
+const MOST_DETOURS: usize = 2;
+
+/// Stands for any element of a collection.
+const ANY: &str = "[*]";
+
+/// Stands for the way from a function to its variables.
+const SCOPE: &str = "(): ";
+
+/// The field of a function that holds its variables.
+const CONTEXT: &str = "context";
+
+/// Holders of one object that are looked at.
+const MOST_HOLDERS: usize = 32;
+
+/// References of one object that are looked through for a name.
+const MOST_REFERENCES: usize = 100_000;
+
+/// The references and roots that hold some objects.
+pub(super) struct Holders {
+    /// Target, source and label, sorted.
+    references: Vec<(u32, ObjectId, Label)>,
+    roots: FxHashMap<ObjectId, u32>,
+    /// Numbers of the objects whose references are known.
+    known: FxHashSet<u32>,
+    /// Numbers of objects whose references would have given a name.
+    wanted: RefCell<BTreeSet<u32>>,
+    /// Labels of references that were looked for.
+    links: RefCell<FxHashMap<(ObjectId, ObjectId), Option<Label>>>,
+}
+
+/// A name for a place that holds objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// `app.Cache.ENTRIES`.
+    pub(super) label: String,
+    /// Whether the name belongs to the program and not to its runtime. `None` if that is not known.
+    pub(super) is_program: Option<bool>,
+    /// Whether it is a variable of a call frame.
+    is_local: bool,
+}
+
+impl Holders {
+    /// Finds what holds the objects of these numbers.
+    pub(super) fn of(scene: &Scene<'_, '_>, numbers: impl Iterator<Item = u32>) -> Self {
+        let mut holders = Self {
+            references: Vec::new(),
+            roots: FxHashMap::default(),
+            known: FxHashSet::default(),
+            wanted: RefCell::default(),
+            links: RefCell::default(),
+        };
+        holders.add(scene, numbers);
+        holders
+    }
+
+    /// Finds what holds the objects that were asked for in vain. Returns `false` if there are none.
+    pub(super) fn add_wanted(&mut self, scene: &Scene<'_, '_>) -> bool {
+        let wanted = self.wanted.take();
+        self.add(scene, wanted.iter().copied());
+        !wanted.is_empty()
+    }
+
+    fn add(&mut self, scene: &Scene<'_, '_>, numbers: impl Iterator<Item = u32>) {
+        let heap = scene.heap();
+        let mut marked = ObjectSet::none(heap.len());
+        let mut any = false;
+        for number in numbers {
+            if let Some(object) = scene.object(number).filter(|_| self.known.insert(number)) {
+                any |= marked.insert(object);
+            }
+        }
+        if !any {
+            return;
+        }
+        let objects = heap.len() as u32;
+        let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
+            let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
+            let mut found = Vec::new();
+            for_each_reference(scene.of.graph, block, &marked, |source, target, row| {
+                let label = row.map_or(Label::NONE, |row| heap.references.label(row));
+                if let Some(number) =
+                    scene.number(target).filter(|_| scene.number(source).is_some())
+                {
+                    found.push((number, source, label));
+                }
+            });
+            found
+        });
+        self.references.par_extend(blocks);
+        self.references.par_sort_unstable();
+        for (row, root) in (0..).zip(&heap.roots) {
+            if marked.contains(root.object) {
+                let best = self.roots.entry(root.object).or_insert(row);
+                if rank(root) < rank(&heap.roots[*best as usize]) {
+                    *best = row;
+                }
+            }
+        }
+    }
+
+    /// The references to an object from objects that it does not dominate.
+    pub(super) fn of_number<'h>(
+        &'h self,
+        scene: &'h Scene<'_, '_>,
+        number: u32,
+    ) -> impl Iterator<Item = (ObjectId, Label)> + 'h {
+        let start = self.references.partition_point(|(target, ..)| *target < number);
+        let own = number..scene.end(number);
+        self.references[start..]
+            .iter()
+            .take_while(move |(target, ..)| *target == number)
+            .map(|(_, source, label)| (*source, *label))
+            .filter(move |(source, _)| {
+                scene.number(*source).is_none_or(|from| !own.contains(&from))
+            })
+    }
+
+    /// The root that says most about an object.
+    pub(super) fn root(&self, object: ObjectId) -> Option<u32> {
+        self.roots.get(&object).copied()
+    }
+
+    /// The name of the place that holds an object.
+    pub(super) fn place(&self, scene: &Scene<'_, '_>, number: u32) -> Option<Place> {
+        self.place_within(scene, number, MOST_DETOURS)
+    }
+
+    fn place_within(&self, scene: &Scene<'_, '_>, number: u32, detours: usize) -> Option<Place> {
+        if !self.known.contains(&number) {
+            self.wanted.borrow_mut().insert(number);
+        }
+        let references = self.of_number(scene, number).take(MOST_HOLDERS);
+        let places = references.filter_map(|(source, label)| {
+            let place = self.field(scene, source, label, detours)?;
+            Some((false, scene.role_of(source).is_part(), place))
+        });
+        let root = scene.object(number).and_then(|object| self.root(object));
+        let root = root.and_then(|row| of_root(scene, &scene.heap().roots[row as usize]));
+        // A field of the program says more than a variable, and a short name more than a long one,
+        // unless a table that the holder keeps leaves out the field.
+        let says = |(is_root, is_table, place): &(bool, bool, Place)| {
+            let is_runtime = place.is_program != Some(true);
+            (is_runtime, *is_root && place.is_local, *is_table, place.label.len())
+        };
+        let all = places.chain(root.map(|root| (true, false, root)));
+        all.min_by_key(says).map(|(.., place)| place)
+    }
+
+    /// The label of a reference from one object to another. The ways up of many objects have their
+    /// upper ends in common, where objects may have very many references.
+    fn link(&self, scene: &Scene<'_, '_>, from: ObjectId, to: ObjectId) -> Option<Label> {
+        *self.links.borrow_mut().entry((from, to)).or_insert_with(|| {
+            let references = scene.heap().references.of(from).take(MOST_REFERENCES);
+            let mut found =
+                references.filter(|reference| reference.target == to && !reference.weak);
+            found.next().map(|reference| reference.label)
+        })
+    }
+
+    /// The name of the field by which an object holds another one.
+    pub(super) fn field_name<'h>(
+        &self,
+        scene: &Scene<'h, '_>,
+        holder: ObjectId,
+        held: ObjectId,
+    ) -> Option<&'h str> {
+        match self.link(scene, holder, held)?.kind() {
+            LabelKind::Field(name) => Some(scene.heap().names.text(name)),
+            _ => None,
+        }
+    }
+
+    /// The name of what a reference of an object holds.
+    pub(super) fn name(
+        &self,
+        scene: &Scene<'_, '_>,
+        source: ObjectId,
+        label: Label,
+    ) -> Option<Place> {
+        self.field(scene, source, label, MOST_DETOURS)
+    }
+
+    fn field(
+        &self,
+        scene: &Scene<'_, '_>,
+        source: ObjectId,
+        label: Label,
+        detours: usize,
+    ) -> Option<Place> {
+        let mut way = Way { at: source, label, inner: None, parts: Vec::new(), known: None };
+        for _ in 0..MOST_UP {
+            let Some(field) = way.pass(scene) else { break };
+            match anchored(scene, way.at, field, &way.parts) {
+                Some(Some(place))
+                    if scene.role_of(way.at) == Role::Program && place.may_go_on() =>
+                {
+                    way.known.get_or_insert(place);
+                }
+                Some(place) => return way.better(place),
+                None => {}
+            }
+            let Some(number) = scene.number(way.at) else { break };
+            let up = scene.object(scene.dominator(number));
+            match up.and_then(|up| Some((up, self.link(scene, up, way.at)?))) {
+                Some((up, found)) => (way.inner, way.at, way.label) = (Some(way.at), up, found),
+                None if detours == 0 => break,
+                None => {
+                    let named = self.place_within(scene, number, detours - 1);
+                    let named = named.map(|mut named| {
+                        way.parts.iter().rev().for_each(|part| named.append(scene, part));
+                        named
+                    });
+                    return way.better(named);
+                }
+            }
+        }
+        way.better(None)
+    }
+}
+
+/// The way up from a reference to an object with a name.
+struct Way<'h> {
+    at: ObjectId,
+    label: Label,
+    inner: Option<ObjectId>,
+    /// The names that were passed, the lowest first.
+    parts: Vec<&'h str>,
+    /// A name that the object has already, by the type of an object on the way.
+    known: Option<Place>,
+}
+
+impl<'h> Way<'h> {
+    /// Passes the object at which the way is. Returns the field by which it holds the one before.
+    /// `None`: nothing leads on.
+    fn pass(&mut self, scene: &Scene<'h, '_>) -> Option<&'h str> {
+        let field = match self.label.kind() {
+            LabelKind::Field(name) => scene.heap().names.text(name),
+            _ => "",
+        };
+        let role = scene.role_of(self.at);
+        let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
+        if field.starts_with('<')
+            || is_hidden(Some(role))
+            || is_hidden(scene.heap().named_role(field))
+        {
+            return None;
+        }
+        let inner = self.inner.map(|inner| scene.role_of(inner));
+        let is_part = inner.is_some_and(|inner| match role {
+            Role::Program | Role::Record => false,
+            Role::Collection(_) => inner.is_part() || matches!(inner, Role::Collection(_)),
+            _ => inner.is_part(),
+        });
+        if self.parts.len() < MOST_PARTS && !is_part {
+            if role == Role::Closure && field == CONTEXT {
+                self.parts.push(SCOPE);
+            } else if !role.is_part() && !field.is_empty() {
+                self.parts.push(field);
+            } else if role.is_part() && self.inner.is_some() {
+                self.parts.push(ANY);
+            }
+        }
+        Some(field)
+    }
+
+    /// A name from further up, if it is one of the program and exact, or else the known one, or that
+    /// of a variable.
+    fn better(mut self, place: Option<Place>) -> Option<Place> {
+        if let Some(known) = self.known.take() {
+            let exact = place.filter(|place| {
+                let is_short = place.label.matches('.').count() < MOST_PARTS;
+                place.is_program == Some(true)
+                    && !place.is_local
+                    && is_short
+                    && !place.label.contains(ANY)
+            });
+            return Some(exact.unwrap_or(known));
+        }
+        place.or_else(|| {
+            let scope = self.parts.iter().position(|part| *part == SCOPE)?;
+            let label = self.parts[..scope].iter().rev().copied().collect::<Vec<_>>().join(".");
+            (scope > 0).then_some(Place { label, is_program: None, is_local: false })
+        })
+    }
+}
+
+impl Place {
+    /// Whether an object above may give a better name.
+    fn may_go_on(&self) -> bool {
+        !self.label.contains(ANY)
+    }
+
+    /// Adds the name of a field, or of a way without one.
+    fn append(&mut self, scene: &Scene<'_, '_>, part: &str) {
+        let label = &mut self.label;
+        let listens = |name: &str| scene.heap().named_role(name) == Some(Role::Listeners);
+        match part {
+            ANY => label.push_str(ANY),
+            SCOPE if self.is_program != Some(true) => label.clear(),
+            SCOPE => match label.find(FILE) {
+                // A variable of a file.
+                Some(file) => label.truncate(file + FILE.len()),
+                None => label.push_str(SCOPE),
+            },
+            _ => match label.rsplit_once('.').filter(|(_, last)| listens(last)) {
+                Some((of, _)) => *label = format!("listeners of '{part}' of {of}"),
+                None => {
+                    if !label.is_empty() && !label.ends_with(FILE) {
+                        label.push('.');
+                    }
+                    label.push_str(part);
+                }
+            },
+        }
+    }
+}
+
+/// The name at an object that begins one, as a class, a global object or an object of the program
+/// does. The outer `None`: the name goes on with what holds the object.
+fn anchored(
+    scene: &Scene<'_, '_>,
+    at: ObjectId,
+    field: &str,
+    parts: &[&str],
+) -> Option<Option<Place>> {
+    let heap = scene.heap();
+    if let Some(class) = heap.class_object(at) {
+        let name = heap.names.text(class.name);
+        let name = name.strip_prefix("class ").unwrap_or(name);
+        return Some(Some(joined(scene, Some(name), parts)));
+    }
+    if heap.type_of(at).kind == TypeKind::Class
+        && let Value::Name(name) = heap.value(at)
+    {
+        let is_program = Some(true);
+        return Some(Some(match parts {
+            // Ruby does not write the names of constants.
+            [] => Place { label: format!("a constant of {name}"), is_program, is_local: false },
+            _ => joined(scene, Some(&name), parts),
+        }));
+    }
+    if let (Some(Role::Sigil(sigil)), [inner @ .., _]) = (heap.named_role(field), parts)
+        && let Value::Name(name) = heap.value(at)
+    {
+        return Some(Some(joined_as(scene, format!("{sigil}{name}"), Some(true), inner)));
+    }
+    match scene.role_of(at) {
+        Role::Passage if heap.type_of(at).kind == TypeKind::Class => Some(None),
+        Role::Passage if field.is_empty() => None,
+        Role::Passage => {
+            let is_program = !heap.is_made_up(at) && is_program(scene, field);
+            Some(Some(joined_as(scene, String::new(), Some(is_program), parts)))
+        }
+        Role::File(name) => {
+            let file = file_name(scene, at, name)?;
+            Some(Some(joined_as(scene, file + FILE, Some(true), parts)))
+        }
+        Role::Program | Role::Timer | Role::Task | Role::Loader if !parts.is_empty() => {
+            Some(Some(joined(scene, Some(heap.type_name(at)), parts)))
+        }
+        _ => None,
+    }
+}
+
+/// Between the name of a file and what is in it.
+const FILE: &str = ": ";
+
+/// The name of the file that an object represents, without folders.
+fn file_name(scene: &Scene<'_, '_>, at: ObjectId, field: &str) -> Option<String> {
+    let heap = scene.heap();
+    let is_name = |label: Label| match label.kind() {
+        LabelKind::Field(name) => heap.names.text(name) == field,
+        _ => false,
+    };
+    let mut names = heap.references.of(at).filter(|reference| is_name(reference.label));
+    let Value::Text { text, .. } = heap.value(names.next()?.target) else { return None };
+    let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Roots whose names say more come first.
+fn rank(root: &Root) -> u8 {
+    match root.kind {
+        RootKind::Global | RootKind::Static => 0,
+        RootKind::Frame => 1,
+        RootKind::Thread => 2,
+        _ => 3,
+    }
+}
+
+/// Finds the objects around the insides of collections. Remembers them, so that long chains of
+/// nodes are passed once.
+#[derive(Default)]
+pub(super) struct Outsides(FxHashMap<ObjectId, ObjectId>);
+
+impl Outsides {
+    /// The object around an object that is an inside of a collection, or the object itself.
+    pub(super) fn of(&mut self, scene: &Scene<'_, '_>, object: ObjectId) -> ObjectId {
+        let (mut at, mut passed) = (object, Vec::new());
+        while scene.role_of(at).is_part() {
+            if let Some(known) = self.0.get(&at) {
+                at = *known;
+                break;
+            }
+            passed.push(at);
+            let up = scene.number(at).and_then(|number| scene.object(scene.dominator(number)));
+            match up {
+                Some(up) => at = up,
+                None => break,
+            }
+        }
+        passed.into_iter().for_each(|inside| _ = self.0.insert(inside, at));
+        at
+    }
+}
+
+fn joined(scene: &Scene<'_, '_>, anchor: Option<&str>, parts: &[&str]) -> Place {
+    let is_program = anchor.map(|anchor| is_program(scene, anchor));
+    joined_as(scene, anchor.unwrap_or_default().to_owned(), is_program, parts)
+}
+
+fn joined_as(
+    scene: &Scene<'_, '_>,
+    label: String,
+    is_program: Option<bool>,
+    parts: &[&str],
+) -> Place {
+    let mut place = Place { label, is_program, is_local: false };
+    parts.iter().rev().for_each(|part| place.append(scene, part));
+    place
+}
+
+fn is_program(scene: &Scene<'_, '_>, name: &str) -> bool {
+    scene.heap().named_role(name).is_none_or(|role| role == Role::Program)
+}
+
+fn of_root(scene: &Scene<'_, '_>, root: &Root) -> Option<Place> {
+    let heap = scene.heap();
+    let text = root.text(&heap.names);
+    match root.kind {
+        RootKind::Global | RootKind::Static => {
+            let is_program = is_program(scene, &text);
+            Some(Place { label: text, is_program: Some(is_program), is_local: false })
+        }
+        RootKind::Frame | RootKind::Thread => {
+            let thread = heap.threads.get(root.thread? as usize)?;
+            let function = root.frame.and_then(|frame| heap.frames.get(frame as usize));
+            let function = function.map_or("", |frame| heap.names.text(frame.function));
+            let text = thread.text(&heap.names);
+            let (label, is_program) = match function {
+                // A thread holds data of its own.
+                "" => (text, !matches!(scene.role_of(root.object), Role::Runtime | Role::Thread)),
+                function => {
+                    let label = format!("a variable of {function} in {text}");
+                    (label, is_program(scene, function))
+                }
+            };
+            Some(Place { label, is_program: Some(is_program), is_local: true })
+        }
+        _ if heap.named_role(&text) == Some(Role::Program) => {
+            Some(Place { label: text, is_program: Some(true), is_local: false })
+        }
+        _ => None,
+    }
+}

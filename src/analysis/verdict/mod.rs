@@ -1,0 +1,164 @@
+//! The verdict: what holds the memory of a heap, in a few findings that name the holder.
+//!
+//! * `partition` divides the live heap among its highest owners, each byte once. What is an owner
+//!   only to the runtime is opened: class objects, class loaders, the global object of a page.
+//! * `alike` makes one owner of many objects of one type whose holders look alike, even if no
+//!   single object dominates them; `union` adds up what they hold together.
+//! * `descent` goes down from an owner to where its memory fans out, so that the objects in a
+//!   collection are named and not its nodes.
+//! * `holders` names what holds an owner: `app.Cache.ENTRIES`.
+//!
+//! What runtimes call their collections, threads and timers, and what belongs to them and not to
+//! the program, are the [roles](crate::model::heap::Role) of types, which come with the heap.
+
+mod alike;
+mod candidate;
+mod candidates;
+mod descent;
+mod finding;
+mod grown;
+mod holders;
+mod leaked;
+mod named;
+mod partition;
+mod scene;
+mod union;
+
+pub use finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
+pub use grown::{Grown, Size, TracedOwner, grown, owners};
+
+use super::collections::Collections;
+use super::dominator_tree::DominatorTree;
+use super::graph::Graph;
+use crate::model::heap::Heap;
+use alike::MOST_MEMBERS;
+use candidate::Candidate;
+use candidates::{absorb, adopt, candidates};
+use holders::{Holders, Outsides};
+use named::Naming;
+use partition::Partition;
+use rustc_hash::FxHashSet;
+use scene::Scene;
+use std::cmp::Reverse;
+use union::Owners;
+
+/// An owner with a smaller share of the live heap is not a finding, in percent.
+pub const LEAST_SHARE: u64 = 5;
+
+/// Smaller owners are not findings, whatever their share.
+pub const LEAST_BYTES: u64 = 4096;
+
+/// Smaller owners are findings, but no suspects: no process is in trouble because of them.
+pub const LEAST_SUSPECT: u64 = 64 << 10;
+
+/// Findings that are described.
+const MOST_FINDINGS: usize = 12;
+
+/// Looks at all references for the names of holders.
+const MOST_LOOKS: usize = 4;
+
+/// A heap with what is known about it.
+#[derive(Clone, Copy)]
+pub struct Surveyed<'s, 'a> {
+    /// The heap.
+    pub heap: &'s Heap<'a>,
+    /// Its strong references.
+    pub graph: &'s Graph<'s>,
+    /// Its dominator tree.
+    pub tree: &'s DominatorTree,
+}
+
+/// What holds the memory of a heap.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// The owners that belong to the program, those with most bytes first. Their bytes add up to at
+    /// most the live heap.
+    pub suspects: Vec<Suspect>,
+    /// The largest owner that is the runtime's own, or too small to be a suspect.
+    pub usual: Option<Suspect>,
+    /// Bytes of the objects that leaked, which are not live: see [`SuspectKind::Leaked`].
+    pub leaked_bytes: u64,
+}
+
+impl Verdict {
+    /// Finds the largest owners of a heap.
+    pub fn of(measured: Surveyed<'_, '_>, collections: &Collections<'_, '_>) -> Self {
+        let live = measured.tree.live_bytes();
+        if live == 0 {
+            return Self::default();
+        }
+        let scene = Scene::new(measured, collections);
+        let suspicious = least(live).max(LEAST_SUSPECT);
+        let found = findings(&scene, collections, least(live), MOST_FINDINGS).into_iter();
+        let (mut suspects, usual): (Vec<Suspect>, Vec<Suspect>) = found
+            .map(|(_, finding)| finding)
+            .partition(|finding| !finding.is_runtime && finding.bytes >= suspicious);
+        let mut leaked_bytes = 0;
+        if measured.heap.counts_references && measured.tree.len() < measured.heap.len() {
+            // What no root reaches is a leak for certain, however small.
+            let (leaked, bytes) = leaked::leaked(measured, collections, least(live));
+            leaked_bytes = bytes;
+            suspects.extend(leaked);
+            suspects.sort_by_key(|finding| Reverse(finding.bytes));
+        }
+        Self { suspects, usual: usual.into_iter().next(), leaked_bytes }
+    }
+
+    /// The largest owner of all.
+    pub fn first(&self) -> Option<&Suspect> {
+        self.suspects.first().or(self.usual.as_ref())
+    }
+}
+
+/// The bytes that make an owner a finding.
+fn least(live: u64) -> u64 {
+    (u128::from(live) * u128::from(LEAST_SHARE)).div_ceil(100).max(u128::from(LEAST_BYTES)) as u64
+}
+
+/// Describes the owners with at least so many bytes, at most so many, those with most bytes first.
+fn findings(
+    scene: &Scene<'_, '_>,
+    collections: &Collections<'_, '_>,
+    least: u64,
+    most: usize,
+) -> Vec<(Candidate, Suspect)> {
+    let partition = Partition::of(scene, least);
+    let owners = Owners::of(scene, &partition);
+    let mut candidates = candidates(scene, &partition, &owners, least);
+    candidates.sort_by_key(|found| (Reverse(found.bytes), found.heads()[0]));
+    candidates.truncate(most);
+    let holders = together(scene, &partition, &owners, &mut candidates);
+    let mut naming = Naming { scene, holders, outsides: Outsides::default(), collections };
+    let mut found: Vec<Suspect> = Vec::new();
+    for _ in 0..=MOST_LOOKS {
+        found = candidates.iter().map(|one| one.finding(scene, naming.holders(one))).collect();
+        if !naming.holders.add_wanted(scene) {
+            break;
+        }
+    }
+    let mut found: Vec<_> = candidates.into_iter().zip(found).collect();
+    found.sort_by_key(|(_, finding)| (Reverse(finding.bytes), finding.example));
+    found
+}
+
+/// Joins what belongs together, and adds up what each candidate holds. Returns the holders.
+fn together(
+    scene: &Scene<'_, '_>,
+    partition: &Partition,
+    owners: &Owners<'_>,
+    candidates: &mut Vec<Candidate>,
+) -> Holders {
+    let kins: FxHashSet<u32> = candidates.iter().filter_map(Candidate::kin).collect();
+    let alike = partition.tops.iter().copied().filter(|top| kins.contains(&scene.kin(*top)));
+    let alike: Vec<u32> = alike.take(MOST_MEMBERS).collect();
+    let sample = candidates.iter().flat_map(Candidate::sample);
+    let holders = Holders::of(scene, sample.chain(alike.iter().copied()));
+    adopt(scene, &holders, candidates, &alike);
+    absorb(scene, &holders, candidates);
+    let heads: Vec<&[u32]> = candidates.iter().map(Candidate::heads).collect();
+    let bytes = owners.bytes(scene, &heads, partition);
+    for (candidate, bytes) in candidates.iter_mut().zip(bytes) {
+        candidate.bytes = bytes;
+    }
+    holders
+}

@@ -1,0 +1,174 @@
+//! The holders of a finding, with their names.
+
+use super::alike::sample_of;
+use super::candidate::{Candidate, Named};
+use super::finding::Holder;
+use super::holders::{Holders, Outsides, Place};
+use super::scene::Scene;
+use crate::analysis::collections::Collections;
+use crate::model::heap::{Label, LabelKind, ObjectId, Role};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// Holders that are named.
+const MOST_HOLDERS: usize = 3;
+
+/// A holder is named if it holds at least one of this many objects.
+const FEW: usize = 4;
+
+/// Names what holds the objects of findings.
+pub(super) struct Naming<'n, 's, 'a> {
+    pub(super) scene: &'n Scene<'s, 'a>,
+    pub(super) holders: Holders,
+    pub(super) outsides: Outsides,
+    pub(super) collections: &'n Collections<'n, 'a>,
+}
+
+/// Holders of one type and field.
+struct Alike {
+    /// The number of members that they hold.
+    members: usize,
+    /// The holder, if it is always the same.
+    only: Option<u32>,
+    /// The first reference.
+    source: ObjectId,
+    label: Label,
+}
+
+impl Naming<'_, '_, '_> {
+    /// What holds the objects of a candidate.
+    pub(super) fn holders(&mut self, of: &Candidate) -> Vec<Named> {
+        if let Some(key) = self.thread_local(of) {
+            return vec![key];
+        }
+        let steps = &of.descent.steps;
+        if let Some(container) = of.container.map(|step| steps[step].heads[0]) {
+            let place = self.holders.place(self.scene, container);
+            let mut named = self.named(self.scene.object(container), place);
+            self.add_field(of, &mut named);
+            return vec![named];
+        }
+        let mut named = Vec::new();
+        for alike in self.most_frequent(&steps[0].heads, of) {
+            named.push(self.named_alike(&alike));
+        }
+        named.retain(|named| !named.holder.label.is_empty() || named.holder.object.is_some());
+        if named.is_empty()
+            && let Some(head) = steps[0].heads.first()
+            && let Some(place) = self.holders.place(self.scene, *head)
+        {
+            named.push(self.named(None, Some(place)));
+        }
+        named
+    }
+
+    /// Adds the field by which an object that is no collection holds the first of a chain.
+    fn add_field(&self, of: &Candidate, named: &mut Named) {
+        let below = of.container.map(|step| step + 1).filter(|step| *step <= of.element);
+        let next = below.map(|step| &of.descent.steps[step]);
+        let Some(first) = next.filter(|step| step.heads.len() == 1).map(|step| step.heads[0])
+        else {
+            return;
+        };
+        let (Some(holder), Some(held)) = (named.holder.object, self.scene.object(first)) else {
+            return;
+        };
+        if named.holder.noun.is_empty()
+            && !self.scene.role_of(held).is_part()
+            && let Some(field) = self.holders.field_name(self.scene, holder, held)
+        {
+            named.holder.label = match &*named.holder.label {
+                "" => field.to_owned(),
+                label => format!("{label}.{field}"),
+            };
+            named.holder.object = None;
+        }
+    }
+
+    /// The holders of most members, by type and field.
+    fn most_frequent(&mut self, members: &[u32], of: &Candidate) -> Vec<Alike> {
+        let (scene, kin) = (self.scene, of.descent.steps[0].kin);
+        let mut tally: FxHashMap<(u32, u32), Alike> = FxHashMap::default();
+        let mut looked_at = 0;
+        let mut seen: Vec<(u32, u32)> = Vec::new();
+        for member in sample_of(members) {
+            looked_at += 1;
+            seen.clear();
+            for (source, label) in self.holders.of_number(scene, member).take(MOST_HOLDERS * FEW) {
+                let from = scene.number(source).unwrap_or(0);
+                let outside = self.outsides.of(scene, source);
+                if scene.kin(from) == kin || scene.role_of(outside) == Role::Hidden {
+                    continue;
+                }
+                let number = scene.number(outside).unwrap_or(0);
+                let field = match label.kind() {
+                    LabelKind::Field(name) if outside == source => name.0,
+                    _ => 0,
+                };
+                let key = (scene.kin(number), field);
+                if seen.contains(&key) {
+                    continue;
+                }
+                seen.push(key);
+                let first = Alike { members: 0, only: Some(number), source, label };
+                let alike = tally.entry(key).or_insert(first);
+                alike.members += 1;
+                alike.only = alike.only.filter(|only| *only == number);
+            }
+        }
+        let mut alike: Vec<Alike> =
+            tally.into_values().filter(|alike| alike.members * FEW >= looked_at).collect();
+        alike.sort_by_key(|alike| (Reverse(alike.members), alike.source));
+        alike.truncate(MOST_HOLDERS);
+        alike
+    }
+
+    fn named_alike(&mut self, alike: &Alike) -> Named {
+        let scene = self.scene;
+        let object = self.outsides.of(scene, alike.source);
+        let place_of = || self.holders.place(scene, scene.number(object)?);
+        let place = match scene.role_of(object) {
+            Role::Collection(_) => place_of(),
+            _ => self.holders.name(scene, alike.source, alike.label).or_else(place_of),
+        };
+        let mut named = self.named(alike.only.map(|_| object), place);
+        // Functions and plain objects lead to the names of the program and of the runtime alike.
+        if matches!(scene.role_of(object), Role::Closure | Role::Runtime) {
+            named.is_program = None;
+        }
+        named
+    }
+
+    /// The thread-local variable whose values the objects are.
+    fn thread_local(&self, of: &Candidate) -> Option<Named> {
+        let scene = self.scene;
+        let step = of.descent.steps[..=of.element]
+            .iter()
+            .find(|step| scene.role_of_kin(step.kin) == Role::ThreadLocal)?;
+        let largest = step.heads.iter().max_by_key(|number| scene.bytes(**number))?;
+        let entry = scene.object(*largest)?;
+        // The entry holds the variable weakly, so that the variable has another holder.
+        let mut weak = scene.heap().references.of(entry).filter(|reference| reference.weak);
+        let key = weak.next()?.target;
+        let Place { label, is_program, .. } = self.holders.place(scene, scene.number(key)?)?;
+        let holder = Holder { label, object: Some(key), noun: "thread-local", entries: None };
+        Some(Named { holder, is_program })
+    }
+
+    fn named(&self, object: Option<ObjectId>, place: Option<Place>) -> Named {
+        let mut is_program = place.as_ref().and_then(|place| place.is_program);
+        // Variables of a function may have no names.
+        let label = place.map(|place| place.label.trim_end_matches(": ").to_owned());
+        let label = label.unwrap_or_default();
+        if label.is_empty() {
+            is_program = None;
+        }
+        let noun = match object.map(|object| self.scene.role_of(object)) {
+            Some(Role::Collection(noun)) => noun,
+            _ => "",
+        };
+        let of = object.filter(|_| !noun.is_empty());
+        let entries = of.and_then(|object| self.collections.size(object));
+        Named { holder: Holder { label, object, noun, entries }, is_program }
+    }
+}

@@ -1,0 +1,214 @@
+//! The dominator tree as the verdict reads it: numbers with roles, and groups of one type.
+
+use super::Surveyed;
+use crate::analysis::collections::{CollectionKind, Collections};
+use crate::analysis::owners::TypeOwners;
+use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeKind};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// A chain or a tree of objects of one type has at least this many below its first.
+pub(super) const LEAST_CHAIN: usize = 20;
+
+/// A heap with its dominator tree and the roles of its types.
+pub(super) struct Scene<'s, 'a> {
+    pub(super) of: Surveyed<'s, 'a>,
+    /// By type.
+    roles: Vec<Role>,
+    /// By type: the first type with the same name, because class loaders define classes again.
+    kin: Vec<u32>,
+    /// The number of class loaders of each type.
+    loaders: FxHashMap<u32, usize>,
+}
+
+/// Objects of one type that are counted together.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    /// The type: the first one of its name.
+    pub(super) kin: u32,
+    /// Numbers of the objects that no other member dominates.
+    pub(super) heads: Vec<u32>,
+    /// Numbers of members that a member of the same type holds, as in a list or a tree.
+    pub(super) inner: Vec<u32>,
+    /// The sum of the retained bytes of the heads.
+    pub(super) bytes: u64,
+}
+
+impl Group {
+    pub(super) fn count(&self) -> usize {
+        self.heads.len() + self.inner.len()
+    }
+
+    pub(super) fn single(&self) -> Option<u32> {
+        match self.heads[..] {
+            [only] if self.inner.is_empty() => Some(only),
+            _ => None,
+        }
+    }
+
+    pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
+        self.heads.iter().chain(&self.inner).copied()
+    }
+}
+
+impl<'s, 'a> Scene<'s, 'a> {
+    pub(super) fn new(of: Surveyed<'s, 'a>, collections: &Collections<'_, '_>) -> Self {
+        let heap = of.heap;
+        let mut roles = heap.type_roles();
+        for (row, role) in roles.iter_mut().enumerate() {
+            let kind = collections.kind_of_type(TypeId(row as u32));
+            match kind.filter(|_| matches!(role, Role::Runtime | Role::Program)) {
+                Some(CollectionKind::Map) => *role = Role::Collection("map"),
+                Some(CollectionKind::Set) => *role = Role::Collection("set"),
+                Some(CollectionKind::List) => *role = Role::Collection("list"),
+                Some(CollectionKind::Buffer) | None => {}
+            }
+        }
+        let mut set = |object: ObjectId, role: Role| roles[heap.type_id(object).0 as usize] = role;
+        heap.threads.iter().filter_map(|thread| thread.object).for_each(|thread| {
+            if matches!(heap.type_of(thread).kind, TypeKind::Instance) {
+                set(thread, Role::Thread);
+            }
+        });
+        let owners = TypeOwners::of(heap);
+        owners.list.iter().filter_map(|of| of.object).for_each(|of| set(of, Role::Loader));
+        let loaders = owners.list.iter().filter_map(|of| of.object);
+        let mut known = FxHashMap::default();
+        let kin = (0u32..).zip(&heap.types);
+        let kin: Vec<u32> =
+            kin.map(|(row, of)| *known.entry((of.name, of.namespace)).or_insert(row)).collect();
+        let mut count = FxHashMap::default();
+        for loader in loaders {
+            *count.entry(kin[heap.type_id(loader).0 as usize]).or_default() += 1;
+        }
+        Self { of, roles, kin, loaders: count }
+    }
+
+    pub(super) fn loaders_of(&self, kin: u32) -> usize {
+        self.loaders.get(&kin).copied().unwrap_or(0)
+    }
+
+    pub(super) fn heap(&self) -> &'s Heap<'a> {
+        self.of.heap
+    }
+
+    /// The shallow and external bytes of all live objects.
+    pub(super) fn live(&self) -> u64 {
+        self.of.tree.live_bytes()
+    }
+
+    pub(super) fn bytes(&self, number: u32) -> u64 {
+        self.of.tree.retained.of_number(number)
+    }
+
+    pub(super) fn own(&self, number: u32) -> u64 {
+        let below =
+            self.children(number).fold(0_u64, |sum, child| sum.saturating_add(self.bytes(child)));
+        self.bytes(number).saturating_sub(below)
+    }
+
+    pub(super) fn end(&self, number: u32) -> u32 {
+        self.of.tree.dominators.end(number)
+    }
+
+    pub(super) fn children(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
+        self.of.tree.dominators.children(number)
+    }
+
+    pub(super) fn dominator(&self, number: u32) -> u32 {
+        self.of.tree.dominators.dominator_of_number(number)
+    }
+
+    pub(super) fn object(&self, number: u32) -> Option<ObjectId> {
+        self.of.tree.dominators.object(number)
+    }
+
+    pub(super) fn number(&self, object: ObjectId) -> Option<u32> {
+        self.of.tree.dominators.number(object)
+    }
+
+    pub(super) fn kin(&self, number: u32) -> u32 {
+        self.object(number).map_or(0, |object| self.kin[self.heap().type_id(object).0 as usize])
+    }
+
+    pub(super) fn role(&self, number: u32) -> Role {
+        self.object(number).map_or(Role::Passage, |object| self.role_of(object))
+    }
+
+    pub(super) fn role_of(&self, object: ObjectId) -> Role {
+        self.role_of_kin(self.heap().type_id(object).0)
+    }
+
+    pub(super) fn role_of_kin(&self, kin: u32) -> Role {
+        self.roles.get(kin as usize).copied().unwrap_or(Role::Program)
+    }
+
+    pub(super) fn name(&self, kin: u32) -> &'s str {
+        self.heap().types.get(kin as usize).map_or("", |of| self.heap().names.text(of.name))
+    }
+
+    /// Groups numbers by type, those with most bytes first. Members that a member holds are not
+    /// looked for: see [`Scene::complete`].
+    pub(super) fn groups(&self, numbers: impl Iterator<Item = u32>) -> Vec<Group> {
+        let mut slots: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut groups: Vec<Group> = Vec::new();
+        let mut last = (u32::MAX, 0);
+        for number in numbers {
+            let kin = self.kin(number);
+            if kin != last.0 {
+                let slot = *slots.entry(kin).or_insert_with(|| {
+                    groups.push(Group { kin, ..Group::default() });
+                    groups.len() - 1
+                });
+                last = (kin, slot);
+            }
+            let group = &mut groups[last.1];
+            group.heads.push(number);
+            group.bytes = group.bytes.saturating_add(self.bytes(number));
+        }
+        groups.sort_by_key(|group| (Reverse(group.bytes), group.heads[0]));
+        groups
+    }
+
+    /// A group without the members that hold next to nothing, if one member holds nearly all. Parts
+    /// of collections stay together, so that no entry is missing.
+    pub(super) fn narrowed(&self, group: Group) -> Group {
+        if group.heads.len() == 1 || self.role_of_kin(group.kin).is_part() {
+            return group;
+        }
+        let is_nearly_all =
+            |head: &&u32| u128::from(self.bytes(**head)) * 10 >= u128::from(group.bytes) * 9;
+        let largest = group.heads.iter().find(is_nearly_all).copied();
+        largest.map_or(group, |head| self.single(head))
+    }
+
+    /// A group of one object.
+    pub(super) fn single(&self, number: u32) -> Group {
+        let (kin, bytes) = (self.kin(number), self.bytes(number));
+        Group { kin, heads: vec![number], bytes, ..Group::default() }
+    }
+
+    /// Adds the members that members hold directly. A few in a single object are no chain, but what
+    /// it holds, unless they are parts of a collection.
+    pub(super) fn complete(&self, group: &mut Group) {
+        let (kin, mut next) = (group.kin, 0);
+        loop {
+            let member = group.members().nth(next);
+            let Some(member) = member else { break };
+            next += 1;
+            let same = self.children(member).filter(|child| self.kin(*child) == kin);
+            group.inner.extend(same);
+        }
+        let is_part = self.role_of_kin(kin).is_part();
+        if group.heads.len() == 1 && group.inner.len() < LEAST_CHAIN && !is_part {
+            group.inner.clear();
+        }
+    }
+
+    /// The objects that a completed group holds, grouped.
+    pub(super) fn below(&self, group: &Group) -> Vec<Group> {
+        let children = group.members().flat_map(|member| self.children(member));
+        let is_other = |child: &u32| group.inner.is_empty() || self.kin(*child) != group.kin;
+        self.groups(children.filter(is_other))
+    }
+}

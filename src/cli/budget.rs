@@ -1,0 +1,204 @@
+//! The cost that a command may have: memory, processor time and output, in proportion to its
+//! inputs.
+//!
+//! A small hostile file can describe endless work. Readers and writers refuse what they can
+//! foresee; this is the fence around everything else, whatever the command and its target are. The
+//! kernel counts the memory (Linux) and the processor time (Unix) of the process, and each output
+//! is counted where it is written.
+
+use super::args::Common;
+use super::interrupt;
+use crate::source::Source;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The part of an input for which the fixed part of each budget pays.
+const FIRST: u64 = 1 << 20;
+
+/// Memory: 256 MiB, and 250 bytes for each stored byte beyond the first MiB.
+const MEMORY: (u64, u64) = (256 << 20, 250);
+
+/// The lowest limit for the kernel.
+const LEAST_MEMORY: u64 = 32 << 20;
+
+/// Output: 64 MiB, and 1000 bytes for each stored byte beyond the first MiB. Real outputs are up to
+/// 15 times as large as a profile, 400 times with STACK_REPEAT.
+const OUTPUT: (u64, u64) = (64 << 20, 1000);
+
+/// Processor time: 8 seconds for each MiB that was begun. A build for debugging is slower.
+const SECONDS: u64 = if cfg!(debug_assertions) { 40 } else { 8 };
+
+/// The budget of one run of a command. It grows with each input that is opened.
+#[derive(Default)]
+pub(crate) struct Budget {
+    /// Stored bytes beyond the first MiB of each input.
+    beyond: AtomicU64,
+    /// Decompressed bytes, which are mapped from a temporary file.
+    mapped: AtomicU64,
+    written: AtomicU64,
+    process: process::Limits,
+}
+
+impl Budget {
+    /// Adds the share of an input, and limits the process, unless it is `resident`: then it also
+    /// works for other commands.
+    pub(super) fn earn(&self, source: &Source, common: &Common, resident: bool) {
+        let beyond = source.stored_bytes().saturating_sub(FIRST);
+        let beyond = self.beyond.fetch_add(beyond, Ordering::Relaxed).saturating_add(beyond);
+        let mapped = source.compression().map_or(0, |_| source.bytes().len() as u64);
+        let mapped = self.mapped.fetch_add(mapped, Ordering::Relaxed).saturating_add(mapped);
+        if resident {
+            return;
+        }
+        let justified = justified(MEMORY, beyond).saturating_sub(mapped);
+        // Estimates compare less than that with the limit; the program itself needs some memory, too.
+        let memory = common.max_memory.unwrap_or(justified).max(LEAST_MEMORY);
+        let parts = beyond.div_ceil(FIRST).saturating_add(1);
+        // A statement of SQL ends itself at the limit, with a message of its own.
+        let requested = common.timeout.map(|seconds| seconds.saturating_add(1));
+        let seconds = requested.unwrap_or(SECONDS.saturating_mul(parts));
+        self.process.set(memory, seconds);
+    }
+
+    /// Counts output before it is written.
+    ///
+    /// # Errors
+    /// [`OutOfProportion`], if it is too much for the inputs.
+    fn spend(&self, bytes: usize) -> io::Result<()> {
+        let most = justified(OUTPUT, self.beyond.load(Ordering::Relaxed));
+        let written = self.written.fetch_add(bytes as u64, Ordering::Relaxed);
+        if written.saturating_add(bytes as u64) > most {
+            return Err(io::Error::other(OutOfProportion { most }));
+        }
+        Ok(())
+    }
+
+    /// Counts what is written to `out`.
+    pub(crate) fn counting<W: Write>(&self, out: W) -> Counting<'_, W> {
+        Counting { budget: self, out }
+    }
+}
+
+/// The memory that an input of so many stored bytes justifies.
+pub(super) fn justified_memory(stored: u64) -> u64 {
+    justified(MEMORY, stored.saturating_sub(FIRST))
+}
+
+fn justified((fixed, ratio): (u64, u64), beyond: u64) -> u64 {
+    beyond.saturating_mul(ratio).saturating_add(fixed)
+}
+
+/// A writer whose bytes count.
+pub(crate) struct Counting<'b, W> {
+    budget: &'b Budget,
+    out: W,
+}
+
+impl<W: Write> Write for Counting<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.budget.spend(bytes.len())?;
+        let written = self.out.write(bytes)?;
+        self.budget.written.fetch_sub((bytes.len() - written) as u64, Ordering::Relaxed);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The output is larger than the inputs justify.
+#[derive(Debug)]
+pub(super) struct OutOfProportion {
+    most: u64,
+}
+
+impl OutOfProportion {
+    /// The error below one of the system.
+    pub(super) fn of(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Display for OutOfProportion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the output would exceed {} MiB, too much for the size of the input",
+            self.most >> 20
+        )
+    }
+}
+
+impl std::error::Error for OutOfProportion {}
+
+#[cfg(unix)]
+mod process {
+    use super::interrupt;
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    use rustix::time::{ClockId, clock_gettime};
+    use std::sync::OnceLock;
+
+    /// Limits that the kernel enforces for the process.
+    #[derive(Default)]
+    pub(super) struct Limits {
+        /// The limits at the start: bytes of data, and seconds of processor time.
+        given: OnceLock<(Rlimit, Rlimit)>,
+        /// Bytes of data at the start.
+        data: OnceLock<u64>,
+    }
+
+    impl Limits {
+        pub(super) fn set(&self, memory: u64, seconds: u64) {
+            // The process of the unit tests runs many commands and outlives each of them.
+            if cfg!(test) {
+                return;
+            }
+            let given = || (getrlimit(Resource::Data), getrlimit(Resource::Cpu));
+            let (data, cpu) = self.given.get_or_init(given);
+            let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.unsigned_abs();
+            let end = used.saturating_add(seconds);
+            if lower(Resource::Cpu, cpu, end) {
+                interrupt::limit_seconds(seconds, end);
+            }
+            let most = self.data.get_or_init(data_bytes).saturating_add(memory);
+            // Where the shell allows less address space (`ulimit -v`), that ends first.
+            let space = getrlimit(Resource::As).current;
+            if cfg!(target_os = "linux")
+                && lower(Resource::Data, data, most)
+                && space.is_none_or(|space| most < space)
+            {
+                interrupt::limit_memory(memory);
+            }
+        }
+    }
+
+    /// Sets a limit, unless the one that was given is lower.
+    fn lower(resource: Resource, given: &Rlimit, limit: u64) -> bool {
+        let least = [given.current, given.maximum].into_iter().flatten().min();
+        least.is_none_or(|least| limit < least)
+            && setrlimit(resource, Rlimit { current: Some(limit), ..*given }).is_ok()
+    }
+
+    /// The bytes that the kernel counts already: columns 6 of `statm`, in pages. Without `/proc`, those
+    /// of the program with a few threads.
+    fn data_bytes() -> u64 {
+        const USUAL: u64 = 64 << 20;
+        let pages = std::fs::read_to_string("/proc/self/statm")
+            .ok()
+            .and_then(|text| text.split(' ').nth(5)?.parse::<u64>().ok());
+        pages.map_or(USUAL, |pages| pages.saturating_mul(rustix::param::page_size() as u64))
+    }
+}
+
+#[cfg(not(unix))]
+mod process {
+    /// The system has no such limits.
+    #[derive(Default)]
+    pub(super) struct Limits;
+
+    impl Limits {
+        pub(super) fn set(&self, _memory: u64, _seconds: u64) {}
+    }
+}

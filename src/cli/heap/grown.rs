@@ -1,0 +1,160 @@
+//! What grew between two heaps, in a sentence.
+
+use super::Answers;
+use super::verdict::Words;
+use crate::analysis::diff::rise;
+use crate::analysis::verdict::{Grown, LEAST_BYTES, Size, Suspect, SuspectKind, TracedOwner};
+use crate::cli::print::Value as Json;
+use crate::cli::session::Session;
+use crate::cli::size::{count, signed_size};
+use crate::output::report::ReportSuspect;
+
+/// An owner stands out if it grew by one of so many parts of the newer heap.
+const LEAST_PART: u64 = 100;
+
+/// The owners of the newer heap, and what is said of them. The heap itself is not needed any more.
+pub(crate) struct Newer {
+    owners: Vec<TracedOwner>,
+    described: Vec<Described>,
+    live: u64,
+}
+
+/// The words for an owner.
+#[derive(Clone)]
+struct Described {
+    of: String,
+    noun: String,
+    around: String,
+    held_by: String,
+    path: Vec<String>,
+}
+
+/// What grew from an older heap to a newer one.
+pub(crate) struct Growth {
+    /// The owner that grew most.
+    most: Option<(Grown, Suspect, Described)>,
+    /// The live bytes before and now.
+    live: (u64, u64),
+}
+
+impl Newer {
+    /// Describes the owners of a heap. `None` if it has no roots.
+    pub(crate) fn of(loaded: &Answers<'_>, with_paths: bool, session: &Session) -> Option<Self> {
+        if loaded.heap.roots.is_empty() {
+            return None;
+        }
+        let (analysed, owners) = (loaded.analysed(), loaded.owners());
+        let findings = || owners.iter().map(|owner| &owner.finding);
+        let words = Words::new(loaded, &analysed, findings().filter(|_| with_paths), session);
+        let described = findings()
+            .map(|finding| Described {
+                of: words.of(finding),
+                noun: words.noun(finding),
+                around: words.around(finding),
+                held_by: words.held_by(finding),
+                path: if with_paths { words.outline(finding) } else { Vec::new() },
+            })
+            .collect();
+        Some(Self { described, live: analysed.tree().live_bytes(), owners })
+    }
+
+    /// Finds what grew since an older heap. `None` if that has no roots.
+    pub(crate) fn since(&self, older: &Answers<'_>) -> Option<Growth> {
+        if older.heap.roots.is_empty() {
+            return None;
+        }
+        let most = older.grown(&self.owners).map(|grown| {
+            let owner = grown.owner;
+            (grown, self.owners[owner].finding.clone(), self.described[owner].clone())
+        });
+        Some(Growth { most, live: (older.tree().live_bytes(), self.live) })
+    }
+}
+
+impl Growth {
+    /// `+2.3 MiB: 14 000 more Rec (1 000 → 15 000) in the map app.RECS (HashMap, 15 000 entries);
+    /// live heap 1.1 MiB → 3.5 MiB (+2.4 MiB)`.
+    pub(crate) fn sentence(&self, session: &Session) -> String {
+        let (before, now) = self.live;
+        let change = signed_size(rise(before, now), session.common.bytes);
+        let sign = if now > before { "+" } else { "" };
+        let live =
+            format!("live heap {} → {} ({sign}{change})", session.size(before), session.size(now));
+        match &self.most {
+            Some((grown, finding, words)) if self.stands_out(grown, finding) => {
+                format!("{}; {live}", most(grown, finding, words, session))
+            }
+            Some((grown, finding, words)) => format!(
+                "nothing stands out that grew: {live}; the largest growth is {}",
+                most(grown, finding, words, session)
+            ),
+            None => format!("nothing grew: {live}"),
+        }
+    }
+
+    /// Whether the growth is worth the first line. What the runtime holds may change hands while the
+    /// heap stays as large.
+    fn stands_out(&self, grown: &Grown, finding: &Suspect) -> bool {
+        let rise = self.live.1.saturating_sub(self.live.0);
+        grown.bytes() >= (self.live.1 / LEAST_PART).max(LEAST_BYTES)
+            && (!finding.is_runtime || rise >= grown.bytes() / 2)
+    }
+
+    pub(crate) fn json(&self) -> Json<'_> {
+        let Some((grown, finding, words)) = &self.most else { return Json::Null };
+        let size =
+            |size: Size| Json::from([("count", size.count.into()), ("bytes", size.bytes.into())]);
+        Json::from([
+            ("kind", finding.kind.name().into()),
+            ("type", words.of.as_str().into()),
+            ("holder", Json::non_empty(&words.held_by)),
+            ("stands_out", self.stands_out(grown, finding).into()),
+            ("is_runtime", finding.is_runtime.into()),
+            ("old", size(grown.old)),
+            ("new", size(grown.new)),
+            ("bytes", grown.bytes().into()),
+            ("count", rise(grown.old.count, grown.new.count).into()),
+        ])
+    }
+
+    /// What grew on a page. `None` if nothing did that stands out.
+    pub(crate) fn on_page(&self, session: &Session) -> Option<ReportSuspect> {
+        let (grown, finding, words) = self.most.as_ref()?;
+        if !self.stands_out(grown, finding) {
+            return None;
+        }
+        Some(ReportSuspect {
+            bytes: grown.bytes(),
+            share: grown.bytes() as f64 / self.live.1.max(1) as f64,
+            message: self.sentence(session),
+            path: words.path.clone(),
+        })
+    }
+}
+
+/// `+2.3 MiB: 14 000 more Rec (1 000 → 15 000) in the map app.RECS (HashMap, 15 000 entries)`.
+fn most(grown: &Grown, finding: &Suspect, words: &Described, session: &Session) -> String {
+    let Described { noun, around, .. } = words;
+    let (old, new) = (grown.old, grown.new);
+    let sizes = match old.bytes {
+        0 => "not there before".to_owned(),
+        _ => format!("{} → {}", session.size(old.bytes), session.size(new.bytes)),
+    };
+    let what = match finding.kind {
+        SuspectKind::Large | SuspectKind::Single => format!("one {noun} ({sizes})"),
+        _ if new.count > old.count => format!(
+            "{} more {noun} ({} → {})",
+            count(new.count - old.count),
+            count(old.count),
+            count(new.count)
+        ),
+        _ => format!("{} {noun} ({sizes})", count(new.count)),
+    };
+    let chain = match finding.kind {
+        SuspectKind::Chain => " in a chain",
+        SuspectKind::Tree => " in a tree",
+        _ => "",
+    };
+    let runtime = if finding.is_runtime { ", which belong to the runtime" } else { "" };
+    format!("+{}: {what}{chain}{around}{runtime}", session.size(grown.bytes()))
+}

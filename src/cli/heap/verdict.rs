@@ -1,0 +1,400 @@
+//! The verdict in words: what holds the memory, each finding with a path to it.
+
+use super::held::Answers;
+use super::{Analysed, path, type_name};
+use crate::analysis::paths::Path;
+use crate::analysis::paths::shortest::Shortest;
+use crate::analysis::threads::program_functions;
+use crate::analysis::verdict::{Holder, Suspect, SuspectKind, What};
+use crate::cli::print::{Columns, Value as Json};
+use crate::cli::session::Session;
+use crate::cli::size::{count, percent};
+use crate::cli::terminal::{self, shown};
+use crate::model::heap::{Heap, ObjectId, ThreadKind};
+use crate::output::report::ReportSuspect;
+
+/// Describes findings.
+pub(crate) struct Words<'r, 'h, 'a> {
+    analysed: &'r Analysed<'h, 'a>,
+    loaded: &'h Answers<'a>,
+    shortest: Shortest<'h, 'a>,
+    session: &'r Session,
+}
+
+impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
+    /// Describes these findings, and no others.
+    pub(crate) fn new<'f>(
+        loaded: &'h Answers<'a>,
+        analysed: &'r Analysed<'h, 'a>,
+        findings: impl Iterator<Item = &'f Suspect>,
+        session: &'r Session,
+    ) -> Self {
+        let objects = findings.map(|finding| finding.example);
+        let shortest = loaded.shortest_to(objects, session.resident.is_some());
+        Self { analysed, loaded, shortest, session }
+    }
+
+    fn heap(&self) -> &'h Heap<'a> {
+        self.analysed.heap
+    }
+
+    pub(crate) fn columns<'c>(&'c self) -> Columns<'c, Suspect> {
+        let holder = |finding: &Suspect| {
+            let object = finding.holders.first().and_then(|holder| holder.object);
+            Json::from([
+                ("label", Some(self.held_by(finding)).filter(|label| !label.is_empty()).into()),
+                ("object", object.map(|object| self.analysed.json(object)).into()),
+            ])
+        };
+        let each = |finding: &Suspect| {
+            let each = finding.each;
+            Json::from([
+                ("min", each.min.into()),
+                ("median", each.median.into()),
+                ("max", each.max.into()),
+            ])
+        };
+        let consists_of = |finding: &Suspect| -> Json<'_> {
+            let parts = finding.consists_of.iter().map(|part| {
+                Json::from([
+                    ("name", type_name(self.heap(), part.of).into()),
+                    ("count", part.count.into()),
+                    ("bytes", part.bytes.into()),
+                ])
+            });
+            parts.collect::<Vec<_>>().into()
+        };
+        let object = |finding: &Suspect| self.object(finding);
+        Columns::new(self.session)
+            .value("kind", |finding: &'c Suspect| finding.kind.name())
+            .bytes("bytes", "BYTES", |finding| finding.bytes)
+            .number("share", "SHARE", |finding| self.share(finding))
+            .shown_as(|finding| percent(self.share(finding)))
+            .value("count", |finding| finding.count)
+            .text("type", "TYPE", |finding| self.of(finding))
+            .json("holder", holder)
+            .flat("holder", "HOLDER", |finding| self.held_by(finding))
+            .json("each", each)
+            .json("consists_of", consists_of)
+            .json("object", move |finding| self.analysed.json(object(finding)))
+            .flat("object", "OBJECT", move |finding| self.heap().id(object(finding)))
+            .text("message", "SUSPECT", |finding| self.message(finding))
+            .value("rule", |finding| finding.rule)
+            .json("path", |finding| self.way(finding).map(|path| path::json(self.analysed, &path)))
+            .flat("path", "HELD BY", |finding| self.path(finding).unwrap_or_default())
+            .json("example", |finding| self.analysed.json(finding.example))
+            .flat("example", "EXAMPLE", |finding| self.heap().id(finding.example))
+            .table(&["bytes", "share", "message", "example", "path"])
+    }
+
+    /// The object to look at first: the holder, or the largest example.
+    fn object(&self, finding: &Suspect) -> ObjectId {
+        finding.holders.first().and_then(|holder| holder.object).unwrap_or(finding.example)
+    }
+
+    /// The share of the live heap, and of what leaked if that is what the finding is about.
+    fn share(&self, finding: &Suspect) -> f64 {
+        let live = self.analysed.tree().live_bytes();
+        let whole = match finding.kind {
+            SuspectKind::Leaked => live.saturating_add(self.loaded.verdict().leaked_bytes),
+            _ => live,
+        };
+        let share = finding.bytes as f64 / whole.max(1) as f64;
+        (share * 1e4).round() / 1e4
+    }
+
+    /// The first line: `8 000 Ticket (1.5 MiB) in the map app.TICKETS (HashMap, 8 000 entries)`.
+    pub(crate) fn message(&self, finding: &Suspect) -> String {
+        let size = self.session.size(finding.bytes);
+        format!("{} ({size}){}", self.what(finding), self.around(finding))
+    }
+
+    /// What is around the objects: ` in the map app.TICKETS (HashMap, 8 000 entries)`.
+    pub(super) fn around(&self, finding: &Suspect) -> String {
+        let held = self.held(finding);
+        let held = if held.is_empty() { held } else { format!(" {held}") };
+        let with =
+            finding.with.map(|of| format!(", each with {}", shown(type_name(self.heap(), of))));
+        held + &with.unwrap_or_default()
+    }
+
+    /// The first line with the share, to paste into a ticket.
+    pub(crate) fn headline(&self, finding: &Suspect) -> String {
+        format!("{}  {}", percent(self.share(finding)), self.message(finding))
+    }
+
+    /// The type of what is counted.
+    pub(super) fn of(&self, finding: &Suspect) -> String {
+        match &finding.what {
+            What::Threads(_, Some(of)) => shown(type_name(self.heap(), *of)),
+            What::Threads(kind, None) => kind.name().to_owned(),
+            What::Objects(_, Some(declared)) => shown(declared),
+            What::Objects(of, None) => shown(type_name(self.heap(), *of)),
+        }
+    }
+
+    fn what(&self, finding: &Suspect) -> String {
+        let noun = self.noun(finding);
+        match finding.kind {
+            SuspectKind::Large | SuspectKind::Single => format!("one {noun}"),
+            SuspectKind::Leaked if finding.count == 1 => format!("one {noun}"),
+            SuspectKind::Chain => format!("a chain of {} {noun}", count(finding.count)),
+            SuspectKind::Tree => format!("a tree of {} {noun}", count(finding.count)),
+            _ => format!("{} {noun}", count(finding.count)),
+        }
+    }
+
+    /// What is counted: `timers Timeout`, `goroutines in main.slowReport`.
+    pub(super) fn noun(&self, finding: &Suspect) -> String {
+        let of = self.of(finding);
+        match (finding.kind, &finding.what) {
+            (_, What::Threads(kind, _)) => {
+                let noun = if *kind == ThreadKind::Goroutine { "goroutines" } else { "threads" };
+                format!("{noun}{}", self.stack(finding))
+            }
+            (SuspectKind::Loaders, _) => format!("class loaders {of}"),
+            (SuspectKind::Timers, _) => format!("timers {of}"),
+            (SuspectKind::Tasks, _) => format!("tasks {of}"),
+            (SuspectKind::Closures, _) => format!("closures {of}"),
+            _ => of,
+        }
+    }
+
+    /// Where the threads of a finding are: ` in main.slowReport (main.go:22), chan send`.
+    fn stack(&self, finding: &Suspect) -> String {
+        let heap = self.heap();
+        let Some(thread) = finding.threads.first().and_then(|row| heap.threads.get(*row as usize))
+        else {
+            return String::new();
+        };
+        let functions = program_functions(heap, thread);
+        let Some((function, _)) = functions.first() else { return String::new() };
+        let frames = &heap.frames[thread.frames.start as usize..thread.frames.end as usize];
+        let frame = frames.iter().find(|frame| heap.names.text(frame.function) == *function);
+        let file = frame.map_or("", |frame| heap.names.text(frame.file));
+        let file = file.rsplit('/').next().unwrap_or_default();
+        let line = frame.filter(|frame| frame.line > 0 && !file.is_empty());
+        let line = line.map(|frame| format!("{file}:{}", frame.line));
+        let state =
+            Some(heap.names.text(thread.state).to_owned()).filter(|state| !state.is_empty());
+        let details: Vec<String> = line.into_iter().chain(state).map(|part| shown(&part)).collect();
+        let creator = thread.created_by.map(|creation| heap.names.text(creation.call.function));
+        let creator = creator.map(|creator| format!(", created by {}", shown(creator)));
+        match details.is_empty() {
+            true => format!(" in {}{}", shown(function), creator.unwrap_or_default()),
+            false => {
+                let details = details.join(", ");
+                format!(" in {} ({details}){}", shown(function), creator.unwrap_or_default())
+            }
+        }
+    }
+
+    /// The names of the holders, without words around them.
+    pub(super) fn held_by(&self, finding: &Suspect) -> String {
+        let labels = finding.holders.iter().map(|holder| shown(&holder.label));
+        let labels: Vec<String> = labels.filter(|label| !label.is_empty()).collect();
+        if labels.is_empty() { self.thread_names(finding) } else { labels.join(", ") }
+    }
+
+    /// What holds the objects, in words.
+    fn held(&self, finding: &Suspect) -> String {
+        if matches!(finding.what, What::Threads(..)) {
+            return String::new();
+        }
+        let holders: Vec<String> = finding
+            .holders
+            .iter()
+            .map(|holder| self.holder(holder))
+            .filter(|text| !text.is_empty())
+            .collect();
+        let names = self.thread_names(finding);
+        let is_local = finding.holders.iter().any(|holder| holder.noun == "thread-local");
+        let held = match (finding.kind, &holders[..]) {
+            (SuspectKind::Leaked, holders) => {
+                let with = holders.first().map(|holder| format!(" with {holder}"));
+                let them = if finding.count == 1 { "it" } else { "them" };
+                format!("leaked{}: no root reaches {them}", with.unwrap_or_default())
+            }
+            (_, []) => String::new(),
+            (SuspectKind::Threads, [one]) if is_local => {
+                format!("in the thread-local variable {one}")
+            }
+            (SuspectKind::Finalizers, all) => {
+                format!("waiting for their finalizers, held by {}", joined(all))
+            }
+            (SuspectKind::Collisions, all) => {
+                format!("with equal hash codes in {}", joined(all))
+            }
+            (SuspectKind::Collection, [one]) if !finding.holders[0].noun.is_empty() => {
+                format!("in {one}")
+            }
+            (_, all) => format!("held by {}", joined(all)),
+        };
+        let finalizers = finding.kind == SuspectKind::Finalizers && holders.is_empty();
+        let held = if finalizers { "waiting for their finalizers".to_owned() } else { held };
+        match (held.is_empty(), names.is_empty()) {
+            (_, true) => held,
+            (true, _) => format!("in {names}"),
+            (false, _) => format!("{held}, in {names}"),
+        }
+    }
+
+    /// `the map app.TICKETS (HashMap, 8 000 entries)`.
+    fn holder(&self, holder: &Holder) -> String {
+        let label = shown(&holder.label);
+        let Some(object) = holder.object.filter(|_| holder.noun != "thread-local") else {
+            return label;
+        };
+        let of = self.analysed.describe(object);
+        let entries = holder.entries.map(|entries| format!(", {} entries", count(entries)));
+        let entries = entries.unwrap_or_default();
+        // `a variable of main` and `listeners of 'data' of server` are no names.
+        let is_name = !label.contains(' ') || label.contains(": ");
+        match (holder.noun, label.is_empty()) {
+            ("", true) => format!("one {of}"),
+            ("", false) if self.heap().class_object(object).is_some() => label,
+            (noun, true) => format!("one {noun} ({of}{entries})"),
+            (noun, false) if !noun.is_empty() && is_name => {
+                format!("the {noun} {label} ({of}{entries})")
+            }
+            (_, false) => format!("{label} ({of}{entries})"),
+        }
+    }
+
+    /// `thread pool-1-thread-1 … pool-1-thread-20`.
+    fn thread_names(&self, finding: &Suspect) -> String {
+        let heap = self.heap();
+        if matches!(finding.what, What::Threads(..)) {
+            return String::new();
+        }
+        let name = |row: &u32| shown(heap.names.text(heap.threads[*row as usize].name));
+        match &finding.threads[..] {
+            [] => String::new(),
+            [one] => format!("thread {}", name(one)),
+            [first, .., last] => {
+                format!(
+                    "{} threads, {} … {}",
+                    count(finding.threads.len() as u64),
+                    name(first),
+                    name(last)
+                )
+            }
+        }
+    }
+
+    /// The lines below the first: sizes, contents, a path, and a command that shows more.
+    pub(crate) fn details(&self, finding: &Suspect) -> Vec<String> {
+        let size = |bytes| self.session.size(bytes);
+        let each = finding.each;
+        let each = (finding.count > 1).then(|| match each.min == each.max {
+            true => format!("each {}", size(each.max)),
+            false => {
+                format!(
+                    "each {} to {}, median {}",
+                    size(each.min),
+                    size(each.max),
+                    size(each.median)
+                )
+            }
+        });
+        let parts = finding.consists_of.iter().map(|part| {
+            let of = shown(type_name(self.heap(), part.of));
+            format!("{} {of} {}", count(part.count), size(part.bytes))
+        });
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        let contents = [each, Some(format!("mostly {parts}")).filter(|_| !parts.is_empty())];
+        let contents = contents.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        [
+            Some(contents).filter(|text| !text.is_empty()),
+            self.path(finding),
+            Some(self.command(finding)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    /// The command that shows more.
+    fn command(&self, finding: &Suspect) -> String {
+        match (&finding.what, finding.count) {
+            (What::Threads(..), _) => "see `dumptool threads`".to_owned(),
+            // It is not in the tree of live objects.
+            _ if finding.kind == SuspectKind::Leaked => {
+                format!("see `dumptool path FILE {}`", self.heap().id(finding.example))
+            }
+            (_, 1) | (What::Objects(_, Some(_)), _) => {
+                format!("see `dumptool tree FILE {}`", self.heap().id(self.object(finding)))
+            }
+            (What::Objects(of, None), _) => {
+                format!("see `dumptool path --type '{}'`", shown(type_name(self.heap(), *of)))
+            }
+        }
+    }
+
+    /// The shortest path to the example. What leaked is held by a cycle, if by anything.
+    fn way(&self, finding: &Suspect) -> Option<Path> {
+        match finding.kind {
+            SuspectKind::Leaked => self.loaded.paths(finding.example, 1).into_iter().next(),
+            _ => self.shortest.path(finding.example),
+        }
+    }
+
+    fn path(&self, finding: &Suspect) -> Option<String> {
+        Some(path::one_line(self.analysed, &self.way(finding)?))
+    }
+
+    /// A finding on a page.
+    pub(crate) fn on_page(&self, finding: &Suspect) -> ReportSuspect {
+        ReportSuspect {
+            bytes: finding.bytes,
+            share: self.share(finding),
+            message: self.message(finding),
+            path: self.outline(finding),
+        }
+    }
+
+    /// The way to an example, a line for each object.
+    pub(super) fn outline(&self, finding: &Suspect) -> Vec<String> {
+        let path = self.way(finding);
+        path.map(|path| path::outline(self.session, self.analysed, &path)).unwrap_or_default()
+    }
+
+    /// A finding as lines for a terminal.
+    pub(crate) fn lines(&self, finding: &Suspect) -> String {
+        let bytes = self.session.size(finding.bytes);
+        let numbers = format!(
+            "{}  {:>7}  ",
+            self.session.terminal.bold(&format!("{bytes:>11}")),
+            percent(self.share(finding))
+        );
+        let mut text = terminal::hanging(&numbers, &self.message(finding), terminal::columns());
+        text.push('\n');
+        for line in self.details(finding) {
+            text.push_str(&format!("{:22}{}\n", "", self.session.terminal.dim(&line)));
+        }
+        text
+    }
+
+    /// The sentence for a heap in which no owner stands out.
+    pub(crate) fn nothing(&self, usual: Option<&Suspect>) -> String {
+        let live = self.session.size(self.analysed.tree().live_bytes());
+        match usual {
+            None => format!("nothing stands out in the {live} live heap"),
+            Some(usual) => {
+                let whose = if usual.is_runtime { ", which belong to the runtime" } else { "" };
+                format!(
+                    "nothing stands out in the {live} live heap: the largest owner is {}{whose}",
+                    self.headline(usual)
+                )
+            }
+        }
+    }
+}
+
+fn joined(all: &[String]) -> String {
+    match all {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}

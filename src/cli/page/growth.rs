@@ -1,0 +1,187 @@
+//! The growth over several dumps, or over the snapshots of one.
+
+use crate::analysis::glob::TypeFilter;
+use crate::analysis::growth::{Growth, Series};
+use crate::analysis::profile::{FrameBy, Selected, TopBy, top};
+use crate::cli::args::{ReportArgs, Snapshot};
+use crate::cli::heap::histogram::{add_types, complete_snapshots, count_types};
+use crate::cli::open::Input;
+use crate::cli::profile::{load_profile, unit_name};
+use crate::cli::recording::{growth_of, histograms};
+use crate::cli::session::Session;
+use crate::cli::size::plural;
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::show_path;
+use crate::input::{Format, Kind};
+use crate::model::profile::Metric;
+use crate::output::report::{Report, ReportTable};
+
+/// Rows of the table. Those that grew most come first.
+const ROWS: usize = 200;
+/// Values of a row. More are merged in runs, of which the largest value stands.
+const POINTS: usize = 40;
+
+/// Types or functions in several dumps or snapshots, oldest first.
+pub(super) struct Grown {
+    title: &'static str,
+    note: String,
+    unit: String,
+    series: Vec<Series>,
+    /// Whether a file between the first and the last is damaged.
+    pub(super) status: Status,
+}
+
+/// The types of all complete snapshots of a file, if it has several and none is chosen.
+pub(super) fn over_snapshots(
+    args: &ReportArgs,
+    input: &Input,
+    session: &Session,
+) -> anyhow::Result<Option<Grown>> {
+    if input.format == Format::Jfr {
+        return over_histograms(input, session);
+    }
+    if input.format != Format::Mvmheap || args.heap.snapshot.is_some() {
+        return Ok(None);
+    }
+    // What is wrong with a file that has none is said when it is loaded.
+    let numbers = complete_snapshots(input).map(|(numbers, _)| numbers).unwrap_or_default();
+    if numbers.len() < 2 {
+        return Ok(None);
+    }
+    let mut growth = Growth::default();
+    for number in &numbers {
+        let snapshot = Some(Snapshot::Number(*number));
+        let counted = count_types(session, "report", input, snapshot, &args.heap.roots)?;
+        growth.begin_snapshot();
+        add_types(&mut growth, &counted, &TypeFilter::default());
+    }
+    Ok(Some(Grown::of_heaps(growth, numbers.len(), "snapshot", Status::Done)))
+}
+
+/// The classes of all histograms of a recording, if it has several.
+fn over_histograms(input: &Input, session: &Session) -> anyhow::Result<Option<Grown>> {
+    let all = histograms(input, session)?;
+    if all.len() < 2 {
+        return Ok(None);
+    }
+    let growth = growth_of(&all, &TypeFilter::default());
+    let mut grown = Grown::of_heaps(growth, all.len(), "histogram", Status::Done);
+    grown.title = "Classes over time";
+    grown.note.push_str(" The JVM leaves out classes with less than 0.5 % of the heap.");
+    Ok(Some(grown))
+}
+
+/// The types or functions of more than two files. `ends` are the first and the last, whose damage
+/// is reported elsewhere.
+pub(super) fn over_files(
+    args: &ReportArgs,
+    ends: (&Input, &Input),
+    session: &Session,
+) -> anyhow::Result<Option<Grown>> {
+    if args.files.len() < 3 {
+        return Ok(None);
+    }
+    let (mut growth, mut status) = (Growth::default(), Status::Done);
+    let mut measured: Option<Metric> = None;
+    // One file after the other, so that at most three are in memory.
+    for (at, path) in args.files.iter().enumerate() {
+        let between;
+        let (input, is_end) = match at {
+            0 => (ends.0, true),
+            at if at + 1 == args.files.len() => (ends.1, true),
+            _ => {
+                between = session.open(path)?;
+                (&between, false)
+            }
+        };
+        if input.kind != ends.0.kind {
+            return Err(super::different_kinds());
+        }
+        growth.begin_snapshot();
+        if input.kind == Kind::Heap {
+            let counted = count_types(session, "report", input, None, &args.heap.roots)?;
+            add_types(&mut growth, &counted, &TypeFilter::default());
+            if !is_end {
+                let damage = counted.damage.as_ref();
+                status = status.max(input.report_if_damaged(damage, &session.terminal));
+            }
+            continue;
+        }
+        let loaded = load_profile(input, &args.profile, session)?;
+        let metric = loaded.metric(&args.profile)?;
+        let selected = Selected::of(&loaded.profile, &loaded.selection);
+        for row in top(&selected, TopBy::Frames(FrameBy::Function)).rows {
+            // A sum of changes may be negative: then nothing is left.
+            let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
+            growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
+        }
+        if !is_end {
+            status = status.max(loaded.report(session));
+        }
+        if measured.as_ref().is_some_and(|before| before.of != metric.of) {
+            let message =
+                format!("{} measures something other than the files before it", show_path(path));
+            return Err(UsageError::new(message).hint("--metric chooses one").into());
+        }
+        measured = Some(metric);
+    }
+    let files = args.files.len();
+    Ok(Some(match measured {
+        None => Grown::of_heaps(growth, files, "dump", status),
+        Some(metric) => Grown {
+            title: "Functions over time",
+            note: format!("Self values in {}.", plural(files as u64, "profile", "profiles")),
+            unit: unit_name(&metric).to_owned(),
+            series: growth.finish(),
+            status,
+        },
+    }))
+}
+
+impl Grown {
+    fn of_heaps(growth: Growth, points: usize, one: &str, status: Status) -> Self {
+        let points = plural(points as u64, one, &format!("{one}s"));
+        Self {
+            title: "Types over time",
+            note: format!("All objects of {points}, live or not."),
+            unit: "bytes".to_owned(),
+            series: growth.finish(),
+            status,
+        }
+    }
+
+    /// A table of at most so many rows, those that grew most first.
+    pub(super) fn table(&self, report: &mut Report, most: usize) -> ReportTable {
+        let rows = &self.series[..self.series.len().min(most).min(ROWS)];
+        let at = |bytes: Option<&u64>| super::tables::number(bytes.copied().unwrap_or(0));
+        let mut table = ReportTable::new(self.title, self.series.len() as u64)
+            .names(report, "Name", rows.iter().map(|row| row.name.as_str()))
+            .series("First … last", &self.unit, rows.iter().map(|row| thinned(&row.bytes)))
+            .numbers("First", &self.unit, rows.iter().map(|row| at(row.bytes.first())))
+            .numbers("Peak", &self.unit, rows.iter().map(|row| at(Some(&row.peak()))))
+            .numbers("Last", &self.unit, rows.iter().map(|row| at(row.bytes.last())))
+            .deltas("Growth", &self.unit, rows.iter().map(|row| i64::try_from(row.growth()).ok()))
+            .sorted();
+        table.note = Some(self.note.clone());
+        table
+    }
+}
+
+/// At most [`POINTS`] values.
+fn thinned(values: &[u64]) -> Vec<u64> {
+    let run = values.len().div_ceil(POINTS).max(1);
+    values.chunks(run).map(|run| run.iter().max().copied().unwrap_or(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thinned;
+
+    #[test]
+    fn many_values_are_merged_and_few_are_not() {
+        assert_eq!(thinned(&[3, 1, 2]), [3, 1, 2]);
+        let many: Vec<u64> = (0..100).collect();
+        assert_eq!(thinned(&many).len(), 34);
+        assert_eq!((thinned(&many)[0], thinned(&many)[33]), (2, 99));
+    }
+}

@@ -1,0 +1,154 @@
+//! The HTML page about a dump, or about several, that `report` writes and `serve` shows.
+
+mod growth;
+mod heap;
+mod profile;
+mod tables;
+
+use super::args::ReportArgs;
+use super::open::Input;
+use super::session::Session;
+use super::size::count;
+use super::status::{Status, UsageError};
+use crate::input::Kind;
+use crate::output::report::Report;
+use growth::Grown;
+
+/// The page, unless a heap lost its roots to damage.
+pub(super) fn page(
+    args: &ReportArgs,
+    session: &Session,
+) -> anyhow::Result<(Option<String>, Status)> {
+    let old = match args.files.as_slice() {
+        [first, _, ..] => Some(session.open(first)?.at(args.heap.snapshot)),
+        _ => None,
+    };
+    let input = session.open(args.newest())?.at(args.heap.snapshot);
+    if old.as_ref().is_some_and(|old| old.kind != input.kind) {
+        return Err(different_kinds());
+    }
+    match input.kind {
+        Kind::Heap => input.refuse(Kind::Profile, &args.profile.given())?,
+        Kind::Profile => input.refuse(Kind::Heap, &args.heap.given())?,
+    }
+    let grown = match &old {
+        Some(old) => growth::over_files(args, (old, &input), session)?,
+        None => growth::over_snapshots(args, &input, session)?,
+    };
+    let files = args.files.len();
+    let subject = Subject { input: &input, old: old.as_ref(), files, grown: grown.as_ref() };
+    let (page, status) = match input.kind {
+        Kind::Heap => heap::page(args, subject, session)?,
+        Kind::Profile => profile::page(args, subject, session)?,
+    };
+    Ok((page, grown.map_or(status, |grown| status.max(grown.status))))
+}
+
+/// The dumps that a page is about.
+#[derive(Clone, Copy)]
+struct Subject<'s> {
+    /// The newest.
+    input: &'s Input,
+    /// The one that it is compared with.
+    old: Option<&'s Input>,
+    /// The number of these and of those between.
+    files: usize,
+    /// The types or functions of all of them, if there are more than two.
+    grown: Option<&'s Grown>,
+}
+
+impl Subject<'_> {
+    /// Adds the table over several dumps, if there are several.
+    fn add_growth(&self, report: &mut Report, lines: usize) {
+        if let Some(grown) = self.grown {
+            let table = grown.table(report, table_rows(lines));
+            report.tables.push(table);
+        }
+    }
+}
+
+fn different_kinds() -> anyhow::Error {
+    UsageError::new("report compares heap dumps or profiles, not both").into()
+}
+
+/// An empty report on a file.
+fn report(
+    args: &ReportArgs,
+    kind: &'static str,
+    Subject { input, old, .. }: Subject<'_>,
+    unit: &str,
+) -> Report {
+    let name = |input: &Input| {
+        input
+            .path
+            .file_name()
+            .map_or_else(|| "standard input".to_owned(), |name| name.to_string_lossy().into_owned())
+    };
+    let mut report =
+        Report::new(kind, &name(input), input.format.title().to_owned(), unit.to_owned());
+    report.live = args.live;
+    report.old = old.map(name);
+    report.options = args.heap.public_words();
+    if let Some(title) = &args.title {
+        report.file.clone_from(title);
+        report.old = None;
+    }
+    report
+}
+
+/// Lines that the first attempt has: a page of about 1 MiB.
+const LINES: usize = 20_000;
+
+/// Rows that a table has beside a tree of so many lines.
+fn table_rows(lines: usize) -> usize {
+    (lines / 10).min(2000)
+}
+
+/// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page for at
+/// most so many lines of each tree.
+///
+/// # Errors
+/// When even a page with hardly any lines is too large.
+fn fitting(
+    args: &ReportArgs,
+    mut build: impl FnMut(usize) -> Report,
+) -> Result<String, UsageError> {
+    let mut lines = LINES;
+    loop {
+        let page = build(lines).page();
+        let length = page.len() as u64;
+        if length <= args.max_size {
+            return Ok(page);
+        }
+        if lines <= 10 {
+            let error = UsageError::new(format!("a report needs at least {} bytes", count(length)));
+            return Err(error.hint("raise --max-size"));
+        }
+        // Lines take most of a page; the rest of it stays.
+        let share = args.max_size as f64 / length as f64;
+        lines = ((lines as f64 * share * 0.9) as usize).clamp(10, lines - lines / 10);
+    }
+}
+
+/// Says how much of a tree the page has.
+fn cut_note(tree: &str, shown: usize, left_out: usize) -> Option<String> {
+    (left_out > 0).then(|| {
+        format!(
+            "The {tree} shows the {} largest of its {} lines.",
+            count(shown as u64),
+            count((shown + left_out) as u64)
+        )
+    })
+}
+
+/// The last line of the page.
+fn made_by(report: &Report, subject: Subject<'_>) -> String {
+    let between = if subject.files > 2 { "… " } else { "" };
+    let old = report.old.as_ref().map(|old| format!("{old} {between}")).unwrap_or_default();
+    format!(
+        "Made by dumptool {} report {old}{}{}",
+        env!("CARGO_PKG_VERSION"),
+        report.quoted,
+        report.options
+    )
+}

@@ -1,0 +1,311 @@
+//! The page about a profile, or about two.
+
+use super::{Subject, cut_note, fitting, made_by, report, table_rows};
+use crate::analysis::profile::{
+    FrameBy, Groups, MovedFolder, ProfileChange, Selected, Sums, Top, TopBy, TopRow, Words,
+    changes, hottest, places, slower, top,
+};
+use crate::cli::args::ReportArgs;
+use crate::cli::profile::{
+    Amount, ProfileInput, ShortFiles, load_profile, require_stacks, unit_name,
+};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural, size};
+use crate::cli::status::Status;
+use crate::model::profile::{Metric, Profile, Unit, Values};
+use crate::model::stacks::{Selection, of_profile};
+use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
+use crate::output::report::{Report, ReportCurve, ReportSuspect, ReportTable, Tile};
+use std::sync::Arc;
+
+pub(super) fn page(
+    args: &ReportArgs,
+    subject: Subject<'_>,
+    session: &Session,
+) -> anyhow::Result<(Option<String>, Status)> {
+    let Subject { input, old, .. } = subject;
+    let mut old = old.map(|old| load_profile(old, &args.profile, session)).transpose()?;
+    let new = load_profile(input, &args.profile, session)?;
+    for side in old.iter().chain([&new]) {
+        require_stacks(&side.profile, &side.input.path, "report", "")?;
+    }
+    let moved = old.as_mut().map_or_else(Vec::new, |old| old.follow(&new));
+    let before = old.map(|old| Side::of(args, old, Subjects::Older, session)).transpose()?;
+    let of_newer = before.as_ref().map_or(Subjects::Only, Subjects::Newer);
+    let after = Side::of(args, new, of_newer, session)?;
+    let status = before.as_ref().map_or(after.status, |before| before.status.max(after.status));
+    let unit = unit_name(&after.metric).to_owned();
+    let page = match before {
+        None => fitting(args, |lines| {
+            after.report(report(args, "profile", subject, &unit), subject, lines)
+        })?,
+        Some(before) => {
+            let compared = Compared::of(before, after, moved);
+            fitting(args, |lines| {
+                compared.report(report(args, "profile", subject, &unit), subject, lines)
+            })?
+        }
+    };
+    Ok((Some(page), status))
+}
+
+/// What a page is about, besides one profile.
+#[derive(Clone, Copy)]
+enum Subjects<'a> {
+    /// Nothing else.
+    Only,
+    /// A newer profile.
+    Older,
+    /// This older profile.
+    Newer(&'a Side),
+}
+
+/// The results for one profile.
+struct Side {
+    metric: Metric,
+    functions: Top,
+    threads: Top,
+    total: Values,
+    calls: Picture,
+    callers: Picture,
+    /// The hottest function, or what became slower.
+    verdict: Option<ReportSuspect>,
+    warnings: Vec<String>,
+    curve: Option<ReportCurve>,
+    status: Status,
+}
+
+/// Points of a curve.
+const POINTS: usize = 1000;
+
+/// The memory over time, if the profile has at least two points of it.
+fn curve(profile: &Profile) -> Option<ReportCurve> {
+    let curve = profile.curve.as_ref().filter(|curve| curve.points.len() > 1)?;
+    Some(ReportCurve {
+        title: "Heap over time",
+        note: curve.note,
+        time: curve.time.name().to_owned(),
+        unit: Unit::Bytes.name().to_owned(),
+        points: curve.thinned(POINTS),
+    })
+}
+
+/// The note on a page about a profile that asks to leave out frames.
+const DROPPED: &str = "Frames that the profile asks to leave out (drop_frames) are not shown; --all-frames shows them.";
+
+impl Side {
+    fn of(
+        args: &ReportArgs,
+        loaded: ProfileInput<'_>,
+        subjects: Subjects<'_>,
+        session: &Session,
+    ) -> anyhow::Result<Self> {
+        let metric = loaded.metric(&args.profile)?;
+        // Boxes cannot have negative widths.
+        let metric = if metric == Metric::MEMORY { Metric::MEMORY_GAINED } else { metric };
+        let status = loaded.report(session);
+        let warnings = loaded
+            .damage()
+            .map(|error| format!("The file is damaged: {}", error.message()))
+            .into_iter()
+            .chain((loaded.profile.notes.dropped > 0).then(|| DROPPED.to_owned()))
+            .collect();
+        let selected = Selected::of(&loaded.profile, &loaded.selection);
+        let [mut functions, mut threads] =
+            [TopBy::Frames(FrameBy::Function), TopBy::Thread].map(|by| top(&selected, by));
+        let total = selected.total.clone();
+        functions.sort(&metric, false);
+        threads.sort(&metric, true);
+        let verdict = verdict(&selected, &functions, &metric, subjects);
+        let merge_threads = !matches!(subjects, Subjects::Only);
+        let curve = curve(&loaded.profile);
+        let selection = Selection { metrics: vec![metric.clone()], ..loaded.selection };
+        let stacks = of_profile(Arc::unwrap_or_clone(loaded.profile), "", &selection);
+        let [calls, callers] = [false, true].map(|inverted| {
+            let options =
+                FlamegraphOptions { inverted, merge_threads, ..FlamegraphOptions::default() };
+            picture(&stacks, 0, &options)
+        });
+        Ok(Self {
+            metric,
+            functions,
+            threads,
+            total,
+            calls,
+            callers,
+            verdict,
+            warnings,
+            curve,
+            status,
+        })
+    }
+
+    fn report(&self, mut report: Report, subject: Subject<'_>, lines: usize) -> Report {
+        let Self { metric, total, .. } = self;
+        report.warnings.clone_from(&self.warnings);
+        report.suspects.extend(self.verdict.clone());
+        report.curves.extend(self.curve.clone());
+        let amount = Amount::new(metric, total.get(metric), false);
+        let mut tile = |label, value| report.tiles.push(Tile { label, value });
+        tile("total", amount.show(total.get(metric)));
+        tile("samples", count(total.samples()));
+        tile("functions", count(self.functions.rows.len() as u64));
+        let has_threads = self.threads.rows.len() > 1;
+        if has_threads {
+            tile("threads", count(self.threads.rows.len() as u64));
+        }
+        tile("file", size(subject.input.source.stored_bytes(), false));
+        // The two trees share the lines.
+        let (calls, left_out) = self.calls.tree(&mut report, "Calls", lines / 2);
+        let (callers, left_out_callers) = self.callers.tree(&mut report, "Callers", lines / 2);
+        report.notes.extend(cut_note("tree of calls", calls.depth.len(), left_out));
+        report.notes.extend(cut_note("tree of callers", callers.depth.len(), left_out_callers));
+        report.trees = vec![calls, callers];
+        let functions =
+            table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
+        report.tables = vec![functions];
+        // A single thread is the whole profile.
+        if has_threads {
+            let threads =
+                table(&mut report, "Threads", &self.threads.rows, table_rows(lines), metric);
+            report.tables.push(threads);
+        }
+        subject.add_growth(&mut report, lines);
+        report.notes.push(
+            "Callers are added up over the whole profile: below each function are its callers."
+                .to_owned(),
+        );
+        report.notes.push(made_by(&report, subject));
+        report
+    }
+}
+
+fn table(
+    report: &mut Report,
+    title: &str,
+    rows: &[TopRow],
+    most: usize,
+    metric: &Metric,
+) -> ReportTable {
+    let unit = report.unit.clone();
+    let shown = &rows[..rows.len().min(most)];
+    ReportTable::new(title, rows.len() as u64)
+        .names(report, "Name", shown.iter().map(|row| &*row.label.name))
+        .names(report, "File", shown.iter().map(|row| &*row.label.namespace))
+        .numbers(
+            "Samples",
+            "number",
+            shown.iter().map(|row| i64::try_from(row.sums.total.samples()).ok()),
+        )
+        .numbers("Total", &unit, shown.iter().map(|row| Some(row.sums.total.get(metric))))
+        .numbers("Self", &unit, shown.iter().map(|row| Some(row.sums.own.get(metric))))
+        .sorted()
+}
+
+/// Two profiles, and what changed from the older to the newer one.
+struct Compared {
+    metrics: (Metric, Metric),
+    totals: (i64, i64),
+    rows: Vec<ProfileChange>,
+    calls: Picture,
+    verdict: Option<ReportSuspect>,
+    moved: Vec<MovedFolder>,
+}
+
+impl Compared {
+    fn of(before: Side, after: Side, moved: Vec<MovedFolder>) -> Self {
+        let metrics = (before.metric, after.metric);
+        Self {
+            totals: (before.total.get(&metrics.0), after.total.get(&metrics.1)),
+            rows: changes(before.functions, after.functions, (&metrics.0, &metrics.1)),
+            calls: after.calls.compared_with(&before.calls),
+            verdict: after.verdict,
+            metrics,
+            moved,
+        }
+    }
+
+    fn report(&self, mut report: Report, subject: Subject<'_>, lines: usize) -> Report {
+        let unit = report.unit.clone();
+        let metrics = (&self.metrics.0, &self.metrics.1);
+        let (before, now) = self.totals;
+        let amount = Amount::new(metrics.1, now, false);
+        report.suspects.extend(self.verdict.clone());
+        let mut tile = |label, value| report.tiles.push(Tile { label, value });
+        tile("before", amount.show(before));
+        tile("now", amount.show(now));
+        tile("difference", amount.change(now.saturating_sub(before)));
+        let title = "What grew (red) and shrank (blue)";
+        let (tree, left_out) = self.calls.tree(&mut report, title, lines);
+        report.notes.extend(cut_note("tree", tree.depth.len(), left_out));
+        report.trees.push(tree);
+        let shown = &self.rows[..self.rows.len().min(table_rows(lines))];
+        let own = |sums: &Option<Sums>, metric| sums.as_ref().map(|sums| sums.own.get(metric));
+        let table = ReportTable::new("Functions that changed", self.rows.len() as u64)
+            .names(&mut report, "Name", shown.iter().map(|row| &*row.label.name))
+            .names(&mut report, "File", shown.iter().map(|row| &*row.label.namespace))
+            .numbers("Self before", &unit, shown.iter().map(|row| own(&row.old, metrics.0)))
+            .numbers("Self now", &unit, shown.iter().map(|row| own(&row.new, metrics.1)))
+            .deltas("Self ±", &unit, shown.iter().map(|row| Some(row.own(metrics))))
+            .sorted();
+        report.tables.push(table);
+        subject.add_growth(&mut report, lines);
+        let notes = self.moved.iter().map(|MovedFolder { old, new, files }| {
+            let files = plural(*files, "file", "files");
+            format!("It seems that {old} is {new} in the newer profile; {files} matched.")
+        });
+        report.notes.extend(notes);
+        report.notes.push(
+            "The width of a box is the larger of its two values. All threads are added up."
+                .to_owned(),
+        );
+        report.notes.push(made_by(&report, subject));
+        report
+    }
+}
+
+/// The first sentence of the page, with the heaviest stack.
+fn verdict(
+    selected: &Selected<'_>,
+    functions: &Top,
+    metric: &Metric,
+    subjects: Subjects<'_>,
+) -> Option<ReportSuspect> {
+    let profile = selected.profile;
+    let groups = Groups::of(profile, FrameBy::Function);
+    let whole = metric.whole(&selected.total);
+    let amount = Amount::new(metric, whole, false);
+    let files = ShortFiles::of_profile(profile, false);
+    let words = Words {
+        name: &|label| files.name(&label.name, &label.namespace, None),
+        amount: &|value| amount.show(value),
+    };
+    let (function, value, message) = match subjects {
+        Subjects::Older => return None,
+        Subjects::Only => {
+            let hottest = hottest(selected, &groups, metric)?;
+            let message = hottest.message(&words)?;
+            (hottest.function, hottest.own, message)
+        }
+        Subjects::Newer(old) => {
+            let metrics = (&old.metric, metric);
+            let changes = changes(old.functions.clone(), functions.clone(), metrics);
+            let whole = (old.metric.whole(&old.total), whole);
+            let slower = slower(&changes, whole, (selected, &groups), metrics)?;
+            let message = slower.sentence(&words);
+            (slower.function, slower.own.1.saturating_sub(slower.own.0), message)
+        }
+    };
+    let group = groups.labels().iter().position(|label| *label == function)?;
+    let place = places(selected, &groups, metric).swap_remove(group)?;
+    let frames = profile.stacks.frames(place.until);
+    let mut path: Vec<String> =
+        frames.map(|frame| (words.name)(groups.label(groups.of_frame(frame)))).collect();
+    path.reverse();
+    Some(ReportSuspect {
+        bytes: u64::try_from(value).unwrap_or(0),
+        share: amount.share(value),
+        message,
+        path,
+    })
+}

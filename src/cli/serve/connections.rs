@@ -1,0 +1,63 @@
+//! The open connections, of which there are only so many.
+
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Connections that are served at the same time.
+const MOST: usize = 32;
+
+/// All open connections, the oldest first.
+#[derive(Default)]
+pub(super) struct Connections(Mutex<Open>);
+
+#[derive(Default)]
+struct Open {
+    /// The number of each connection, and its stream as long as no request has arrived.
+    connections: Vec<(u64, Option<TcpStream>)>,
+    next: u64,
+}
+
+/// A connection that counts as long as it lives.
+pub(super) struct Counted {
+    all: Arc<Connections>,
+    number: u64,
+}
+
+impl Connections {
+    /// Counts a connection. If there are too many, closes the one that has been without a request for
+    /// longest: idle connections must not keep others out. `None` if all of them have requests.
+    pub(super) fn admit(self: &Arc<Self>, stream: &TcpStream) -> Option<Counted> {
+        let mut open = self.open();
+        if open.connections.len() >= MOST {
+            let idle = open.connections.iter().position(|(_, idle)| idle.is_some())?;
+            if let (_, Some(idle)) = open.connections.remove(idle) {
+                let _ = idle.shutdown(Shutdown::Both); // It may have been closed by its client.
+            }
+        }
+        let number = open.next;
+        open.next += 1;
+        open.connections.push((number, stream.try_clone().ok()));
+        Some(Counted { all: Arc::clone(self), number })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counted {
+    /// The request has arrived: the connection is not idle any more.
+    pub(super) fn busy(&self) {
+        let mut open = self.all.open();
+        let this = open.connections.iter_mut().find(|(number, _)| *number == self.number);
+        if let Some((_, idle)) = this {
+            *idle = None;
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.all.open().connections.retain(|(number, _)| *number != self.number);
+    }
+}

@@ -1,0 +1,162 @@
+//! Converts heaps and profiles to the formats of other tools.
+//!
+//! `Dump::convert` and the command `convert` share this code, so that both
+//! write the same bytes and report the same losses. Loading and the destination are theirs.
+
+mod events;
+mod file;
+mod formats;
+mod heap;
+mod profile;
+mod stream;
+mod tables;
+
+pub use events::read_events;
+pub use file::DumpFile;
+#[cfg(feature = "cli")]
+pub(crate) use file::digest;
+pub use formats::output_formats;
+#[doc(hidden)]
+pub use stream::Streamed;
+#[doc(hidden)]
+pub use tables::TableSource;
+
+use crate::input::Kind;
+use crate::input::load::MemoryLimit;
+use crate::model::stacks::{Selection, WeightedStacks};
+use crate::output::austin::Dialect;
+use crate::output::flamegraph::{self, FlamegraphOptions};
+use crate::output::heapsnapshot::{HeapSnapshotOptions, HeapSnapshotReport};
+use crate::output::hprof::{HprofOptions, HprofReport};
+use crate::output::loss::Loss;
+use crate::output::written::Written;
+use crate::output::{self, OutputFormat, Syntax};
+use crate::tables::{Table, TextLimit};
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// A conversion of one dump to one format.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversion<'a> {
+    /// The format to write.
+    pub target: OutputFormat,
+    /// The options. Those that the target does not use have no effect.
+    pub options: &'a ConvertOptions,
+    /// The dump that is converted.
+    pub file: DumpFile<'a>,
+}
+
+/// Options of conversions.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConvertOptions {
+    /// Heaps to hprof.
+    pub hprof: HprofOptions,
+    /// Heaps to heapsnapshot.
+    pub heapsnapshot: HeapSnapshotOptions,
+    /// Heaps to stacks: subtrees of the dominator tree with a smaller share of the live bytes are
+    /// merged.
+    pub min_share: f64,
+    /// Profiles: the threads to write, and the label that groups their stacks.
+    pub selection: Selection,
+    /// Profiles: the name of the metric to write. `None`: those that the target has room for.
+    pub metric: Option<String>,
+    /// Profiles: sums instead of samples.
+    pub aggregate: bool,
+    /// Profiles to Austin's text.
+    pub dialect: Dialect,
+    /// Profiles to MOJO: merge consecutive samples of a thread that have the same stack.
+    pub merge: bool,
+    /// Flame graphs.
+    pub picture: FlamegraphOptions,
+    /// The table to write. `None`: `objects` of heaps; of profiles `samples` in Parquet, and rows
+    /// with whole stacks in CSV and JSON lines.
+    pub table: Option<Table>,
+    /// The texts in the table `strings`.
+    pub texts: TextLimit,
+    /// The memory that the table `events` may take.
+    pub memory: MemoryLimit,
+}
+
+impl Default for ConvertOptions {
+    fn default() -> Self {
+        Self {
+            hprof: HprofOptions::default(),
+            heapsnapshot: HeapSnapshotOptions::default(),
+            min_share: 0.00001,
+            selection: Selection::default(),
+            metric: None,
+            aggregate: false,
+            dialect: Dialect::default(),
+            merge: false,
+            picture: FlamegraphOptions::default(),
+            table: None,
+            texts: TextLimit::default(),
+            memory: MemoryLimit::NONE,
+        }
+    }
+}
+
+/// The result of a conversion.
+#[derive(Clone, Debug)]
+pub struct Converted {
+    /// The data that was written, as readers of the target count it.
+    pub written: ConvertedCounts,
+    /// Data that the format cannot store.
+    pub lost: Vec<Loss>,
+}
+
+/// Counts of written data.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum ConvertedCounts {
+    /// A heap as hprof.
+    Hprof(HprofReport),
+    /// A heap as a heap snapshot.
+    Heapsnapshot(HeapSnapshotReport),
+    /// Stacks or samples.
+    Stacks(Written),
+    /// Samples that were streamed.
+    Samples {
+        /// The number of samples.
+        samples: u64,
+    },
+    /// A table.
+    Rows {
+        /// The number of rows.
+        rows: u64,
+    },
+}
+
+impl Conversion<'_> {
+    /// Whether a dump of this kind becomes a table.
+    pub fn writes_table(&self, kind: Kind) -> bool {
+        match self.target {
+            OutputFormat::Parquet => true,
+            OutputFormat::Csv | OutputFormat::Jsonl => {
+                kind == Kind::Heap || self.options.table.is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes stacks, which profiles and dominator trees are. Formats with room for one value get
+    /// the first.
+    fn stacks(&self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
+        match self.target {
+            OutputFormat::Folded => output::folded::write(stacks, 0, out),
+            OutputFormat::Svg => flamegraph::write(stacks, 0, &self.options.picture, out),
+            OutputFormat::Speedscope => output::speedscope::write(stacks, out),
+            OutputFormat::Firefox => output::firefox::write(stacks, out),
+            OutputFormat::Jsonl => output::stack_rows::write(stacks, Syntax::Jsonl, out),
+            OutputFormat::Csv => output::stack_rows::write(stacks, Syntax::Csv, out),
+            OutputFormat::Pprof => output::pprof::write(stacks, out),
+            OutputFormat::Callgrind => output::callgrind::write(stacks, out),
+            other => {
+                let message = format!("{} holds no stacks", other.name());
+                Err(io::Error::new(io::ErrorKind::Unsupported, message))
+            }
+        }
+    }
+}

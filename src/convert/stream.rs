@@ -1,0 +1,66 @@
+//! A MOJO recording as Austin's text, sample by sample in constant memory.
+
+use super::{Conversion, Converted, ConvertedCounts};
+use crate::error::Error;
+use crate::input::mojo::samples::{Stop, for_each_sample};
+use crate::input::mojo::symbols::Lookup;
+use crate::input::{Format, ReadOptions};
+use crate::model::stacks::Selection;
+use crate::output::OutputFormat;
+use crate::output::austin::{AustinWriter, Dialect};
+use crate::output::loss::{Loss, LossKind};
+use std::io::{self, Write};
+
+/// A recording that was streamed.
+pub struct Streamed {
+    /// The text.
+    pub converted: Converted,
+    /// The number of samples.
+    pub samples: u64,
+    /// Keys that are not defined.
+    pub unresolved: u64,
+    /// The damage that ended the reading early.
+    pub damage: Option<Error>,
+}
+
+impl Conversion<'_> {
+    /// Whether [`Conversion::stream`] writes the dump: all of a MOJO recording as Austin's text. A
+    /// text is a profile like others.
+    pub fn streams(&self) -> bool {
+        let Selection { pid, thread, labels, .. } = &self.options.selection;
+        let is_whole = pid.is_none() && thread.is_none() && labels.is_empty();
+        self.target == OutputFormat::Austin && self.file.format == Format::Mojo && is_whole
+    }
+
+    /// Writes the samples as they are read.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn stream(&self, read: ReadOptions<'_>, out: &mut impl Write) -> io::Result<Streamed> {
+        let dialect = self.options.dialect;
+        let lookup = if dialect == Dialect::Peer { Lookup::Strict } else { Lookup::Robust };
+        let mut writer = AustinWriter::new(out, dialect);
+        let (read, stop) = for_each_sample(self.file.bytes, lookup, read, &mut writer);
+        let damage = match stop {
+            None => None,
+            Some(Stop::Damage(error)) => Some(error),
+            Some(Stop::Sink(error)) => return Err(error),
+        };
+        let (_, counts) = writer.finish()?;
+        let losses = [
+            (LossKind::FrameRanges, read.ranges),
+            (LossKind::TaskEvents, read.task_events),
+            (LossKind::CutSamples, read.cut),
+            (LossKind::DeepStacks, read.deep),
+            (LossKind::SpecialFrames, counts.left_out_frames),
+            (LossKind::FullModeMetrics, counts.left_out_metrics),
+            (LossKind::WithoutMetric, counts.without_metric),
+            (LossKind::NotUtf8, counts.replaced),
+        ];
+        let lost = losses.into_iter().filter_map(|(what, count)| Loss::of(what, count, None));
+        let written = ConvertedCounts::Samples { samples: counts.samples };
+        let converted = Converted { written, lost: lost.collect() };
+        let (samples, unresolved) = (counts.samples, read.unresolved);
+        Ok(Streamed { converted, samples, unresolved, damage })
+    }
+}

@@ -1,0 +1,135 @@
+//! The tables of a loaded heap or profile.
+
+use super::{Conversion, Converted, ConvertedCounts, DumpFile, read_events};
+use crate::analyses::Analyses;
+use crate::error::Error;
+use crate::input::ReadOptions;
+use crate::input::load::{Loaded, LoadedProfile};
+use crate::output::{OutputFormat, Syntax};
+use crate::tables::{self, DumpRow, EventRows, Relation, Table, TableSelection, TextLimit};
+use std::io::{self, Write};
+
+/// A loaded dump as tables.
+pub struct TableSource<'a> {
+    target: OutputFormat,
+    model: Model<'a>,
+    texts: TextLimit,
+    dump: DumpRow,
+    /// Empty unless the table `events` is wanted.
+    events: EventRows,
+}
+
+enum Model<'a> {
+    Heap(Box<Analyses<'a>>),
+    Profile(Box<(LoadedProfile, TableSelection)>),
+}
+
+impl<'a> TableSource<'a> {
+    /// Prepares the analyses of a heap, and the row of the table `dump` if it is among the `tables`.
+    ///
+    /// # Errors
+    /// If the file cannot be read for the table `dump`.
+    pub fn of_heap(
+        conversion: &Conversion<'_>,
+        loaded: &'a Loaded<'a>,
+        tables: &[Table],
+    ) -> io::Result<Self> {
+        let analyses = Analyses::of(loaded);
+        let dump = dump_row(conversion, loaded.damage.as_ref(), tables, Some(&analyses))?;
+        Ok(Self::new(conversion, Model::Heap(Box::new(analyses)), dump))
+    }
+
+    /// Selects the threads and the metric of a profile.
+    ///
+    /// # Errors
+    /// As [`TableSource::of_heap`], or if the profile does not have the requested metric, or its
+    /// events take too much memory.
+    pub fn of_profile(
+        conversion: &Conversion<'_>,
+        loaded: LoadedProfile,
+        tables: &[Table],
+    ) -> io::Result<Self> {
+        let selection = conversion.options.selection.clone();
+        let metric = conversion.metric(&loaded.profile)?;
+        let dump = dump_row(conversion, loaded.damage.as_ref(), tables, None)?;
+        let model = Model::Profile(Box::new((loaded, TableSelection { selection, metric })));
+        let mut source = Self::new(conversion, model, dump);
+        if tables.contains(&Table::Events) {
+            let memory = conversion.options.memory;
+            let options = ReadOptions { memory, ..ReadOptions::default() };
+            let DumpFile { format, bytes, .. } = conversion.file;
+            source.events = read_events(format, bytes, options).map_err(io::Error::other)?;
+        }
+        Ok(source)
+    }
+
+    fn new(conversion: &Conversion<'_>, model: Model<'a>, dump: DumpRow) -> Self {
+        Self {
+            target: conversion.target,
+            model,
+            texts: conversion.options.texts,
+            dump,
+            events: EventRows::default(),
+        }
+    }
+
+    /// Returns a table, which the dump must have.
+    pub fn relation(&self, table: Table) -> Box<dyn Relation + '_> {
+        if table == Table::Events {
+            return tables::of_events(&self.events);
+        }
+        let relation = match &self.model {
+            Model::Heap(analyses) => tables::of_heap(analyses, table, self.texts),
+            Model::Profile(of) => tables::of_profile(&of.0.profile, &of.1, table),
+        };
+        relation.unwrap_or_else(|| tables::of_dump(|| self.dump.clone()))
+    }
+
+    /// Writes a table and returns its number of rows.
+    ///
+    /// # Errors
+    /// If the output cannot be written, or the format is not one of tables in this build.
+    pub fn write(&self, table: Table, out: &mut impl Write) -> io::Result<u64> {
+        let relation = self.relation(table);
+        match self.target {
+            OutputFormat::Csv => tables::write(&*relation, Syntax::Csv, out),
+            OutputFormat::Jsonl => tables::write(&*relation, Syntax::Jsonl, out),
+            #[cfg(feature = "parquet")]
+            OutputFormat::Parquet => {
+                let facts = [
+                    ("dumptool.file", self.dump.file.clone()),
+                    ("dumptool.format", self.dump.format.clone()),
+                    ("dumptool.complete", self.dump.damage.is_none().to_string()),
+                ];
+                tables::write_parquet(&*relation, &facts, out)
+            }
+            other => {
+                let message = format!("this build writes no tables as {}", other.name());
+                Err(io::Error::new(io::ErrorKind::Unsupported, message))
+            }
+        }
+    }
+
+    /// The only table of a conversion.
+    pub(super) fn convert(&self, table: Table, out: &mut impl Write) -> io::Result<Converted> {
+        let rows = self.write(table, out)?;
+        Ok(Converted { written: ConvertedCounts::Rows { rows }, lost: Vec::new() })
+    }
+}
+
+/// Returns the row of the table `dump`. Data that requires reading the file is present only if the
+/// table is wanted.
+fn dump_row(
+    conversion: &Conversion<'_>,
+    damage: Option<&Error>,
+    tables: &[Table],
+    heap: Option<&Analyses<'_>>,
+) -> io::Result<DumpRow> {
+    let file = &conversion.file;
+    let damage = file.damage.or(damage).map(ToString::to_string);
+    if tables.contains(&Table::Dump) {
+        file.row(damage, heap).map_err(io::Error::other)
+    } else {
+        Ok(file.known(damage))
+    }
+}

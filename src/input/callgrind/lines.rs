@@ -1,0 +1,258 @@
+//! The lines of a call graph.
+
+use crate::error::Result;
+use crate::input::native::lines::{TextLine, TextLines, Words, decimal, hex};
+use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::model::fields::{FieldSink, Record};
+use memchr::{memchr, memmem};
+
+/// The names of the records.
+pub(super) const RECORD_NAMES: &[&str] = &["header", "name", "calls", "jump", "cost"];
+
+/// A line with meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::input) enum CallgrindLine<'a> {
+    /// `key: value`.
+    Header {
+        key: &'a [u8],
+        value: &'a [u8],
+    },
+    /// What the next lines belong to: `fn=(ID) name`.
+    Name(Name<'a>),
+    /// The next line has the inclusive costs of calls.
+    Calls {
+        count: u64,
+        target: &'a [u8],
+    },
+    /// The next line is the position of a jump.
+    Jump(&'a [u8]),
+    Cost(Cost<'a>),
+}
+
+/// A name, its number, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::input) struct Name<'a> {
+    /// `ob`, `fl`, `fi`, `fe`, `fn`, or of what is called `cob`, `cfi`, `cfl`, `cfn`.
+    pub(super) key: &'a [u8],
+    pub(super) id: Option<u64>,
+    /// Empty if only the number is there.
+    pub(super) text: &'a [u8],
+}
+
+/// A line with costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::input) struct Cost<'a> {
+    /// The position of the source line; the one of an instruction if there is no other.
+    pub(super) position: Position,
+    /// The numbers, not yet parsed.
+    pub(super) costs: &'a [u8],
+}
+
+/// A position in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Position {
+    At(u64),
+    After(u64),
+    Before(u64),
+}
+
+impl Position {
+    fn parse(word: &[u8]) -> Option<Self> {
+        Some(match word {
+            b"*" => Self::After(0),
+            [b'+', number @ ..] => Self::After(unsigned(number)?),
+            [b'-', number @ ..] => Self::Before(unsigned(number)?),
+            number => Self::At(unsigned(number)?),
+        })
+    }
+
+    /// The position after the `last` one.
+    pub(super) fn after(self, last: u64) -> u64 {
+        match self {
+            Self::At(at) => at,
+            Self::After(by) => last.saturating_add(by),
+            Self::Before(by) => last.saturating_sub(by),
+        }
+    }
+}
+
+impl<'a> Name<'a> {
+    fn parse(key: &'a [u8], value: &'a [u8]) -> Option<Self> {
+        let Some(rest) = value.strip_prefix(b"(") else {
+            return Some(Self { key, id: None, text: value });
+        };
+        let numbered = memchr(b')', rest).and_then(|end| {
+            let id = decimal(rest.get(..end)?)?;
+            Some((id, rest.get(end.saturating_add(1)..)?.trim_ascii_start()))
+        });
+        Some(match numbered {
+            Some((id, text)) => Self { key, id: Some(id), text },
+            // `(below main)` is a name.
+            None => Self { key, id: None, text: value },
+        })
+    }
+}
+
+/// A number, decimal or hexadecimal with `0x`.
+pub(super) fn unsigned(text: &[u8]) -> Option<u64> {
+    if text.starts_with(b"0x") { hex(text) } else { decimal(text) }
+}
+
+/// The lines of a file, with their offsets. After an error the iterator has ended.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::input) struct CallgrindLines<'a> {
+    lines: TextLines<'a>,
+    /// Positions before the costs of a line.
+    positions: usize,
+}
+
+impl<'a> CallgrindLines<'a> {
+    /// From the beginning.
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
+        Self { lines: TextLines::new(bytes), positions: 1 }
+    }
+
+    fn parse(&mut self, line: &TextLine<'a>) -> Option<CallgrindLine<'a>> {
+        let text = line.text;
+        if line.is_cut {
+            return None;
+        }
+        if matches!(text, [b'0'..=b'9' | b'+' | b'-' | b'*', ..]) {
+            return self.cost(text);
+        }
+        let at = memchr::memchr2(b':', b'=', text)?;
+        let (key, value) = (text.get(..at)?, text.get(at.saturating_add(1)..)?);
+        if !key.iter().all(u8::is_ascii_alphabetic) || key.is_empty() {
+            return None;
+        }
+        if text.get(at) == Some(&b':') {
+            let value = value.trim_ascii();
+            if key == b"positions" {
+                self.positions = Words(value).count().clamp(1, 2);
+            }
+            return Some(CallgrindLine::Header { key, value });
+        }
+        match key {
+            b"calls" => {
+                let mut words = Words(value);
+                let count = unsigned(words.next()?)?;
+                Some(CallgrindLine::Calls { count, target: words.0.trim_ascii() })
+            }
+            b"jump" | b"jcnd" => Some(CallgrindLine::Jump(value)),
+            b"ob" | b"fl" | b"fi" | b"fe" | b"fn" | b"cob" | b"cfi" | b"cfl" | b"cfn" | b"jfi"
+            | b"jfn" => Name::parse(key, value.trim_ascii()).map(CallgrindLine::Name),
+            _ => None,
+        }
+    }
+
+    fn cost(&self, text: &'a [u8]) -> Option<CallgrindLine<'a>> {
+        let mut words = Words(text);
+        let mut position = Position::parse(words.next()?)?;
+        if self.positions > 1 {
+            position = Position::parse(words.next()?)?;
+        }
+        Some(CallgrindLine::Cost(Cost { position, costs: words.0 }))
+    }
+}
+
+impl<'a> Iterator for CallgrindLines<'a> {
+    type Item = Result<(u64, CallgrindLine<'a>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = self.lines.next()?;
+            if line.text.first().is_none_or(|first| *first == b'#') {
+                continue;
+            }
+            let found = self.parse(&line);
+            if found.is_none() {
+                self.lines.stop();
+            }
+            return Some(found.map(|found| (line.offset, found)).ok_or_else(|| {
+                line.damage("not a line of a call graph", "`key: value`, `fn=name`, or costs")
+            }));
+        }
+    }
+}
+
+impl Record for CallgrindLine<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Header { .. } => "header",
+            Self::Name(_) => "name",
+            Self::Calls { .. } => "calls",
+            Self::Jump(_) => "jump",
+            Self::Cost(_) => "cost",
+        }
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        match *self {
+            Self::Header { key, value } => {
+                sink.text("key", key);
+                sink.text("value", value);
+            }
+            Self::Name(Name { key, id, text }) => {
+                sink.text("key", key);
+                if let Some(id) = id {
+                    sink.unsigned("id", id);
+                }
+                if !text.is_empty() {
+                    sink.text("name", text);
+                }
+            }
+            Self::Calls { count, target } => {
+                sink.unsigned("count", count);
+                sink.text("target", target);
+            }
+            Self::Jump(text) => sink.text("jump", text),
+            Self::Cost(Cost { position, costs }) => {
+                let (key, value) = match position {
+                    Position::At(at) => ("position", at),
+                    Position::After(by) => ("after", by),
+                    Position::Before(by) => ("before", by),
+                };
+                sink.unsigned(key, value);
+                sink.text("costs", costs.trim_ascii());
+            }
+        }
+    }
+}
+
+/// Gives every line to the visitor.
+///
+/// # Errors
+/// The first line that is not one of a call graph.
+pub(in crate::input) fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
+    visit(CallgrindLines::new(bytes), options, visitor).map(|_| ())
+}
+
+/// Whether a file begins with headers, of which one names the events.
+pub(super) fn looks_right(bytes: &[u8]) -> bool {
+    const KEYS: [&[u8]; 9] = [
+        b"version",
+        b"creator",
+        b"cmd",
+        b"pid",
+        b"part",
+        b"desc",
+        b"positions",
+        b"thread",
+        b"events",
+    ];
+    let head = bytes.get(..64 << 10).unwrap_or(bytes);
+    let is_begun =
+        KEYS.iter().any(|key| head.strip_prefix(*key).is_some_and(|rest| rest.starts_with(b":")));
+    if !is_begun || memmem::find(head, b"events:").is_none() {
+        return false;
+    }
+    let headers = CallgrindLines::new(head).map_while(|line| match line {
+        Ok((_, CallgrindLine::Header { key, .. })) if KEYS.contains(&key) => Some(key),
+        _ => None,
+    });
+    headers.into_iter().any(|key| key == b"events")
+}

@@ -1,0 +1,71 @@
+//! DHAT: profiles of valgrind's tool and of Rust's crate `dhat`, as JSON.
+//!
+//! ```text
+//! {"dhatFileVersion":2, "mode":"heap", "verb":"Allocated", "bklt":…, "bkacc":…, "tu":"instrs", "cmd":…, "pid":…,
+//!  "te":end, "tg":time of the peak,
+//!  "pps":[{"tb","tbk": bytes and blocks in all; "tl": their lifetimes; "mb","mbk": this stack's own peak;
+//!          "gb","gbk": at the peak of all; "eb","ebk": at the end; "rb","wb": bytes read and written;
+//!          "fs":[frames, innermost first]}, …],
+//!  "ftbl":["[root]", "0xADDRESS: function (file:line)", …]}
+//! ```
+//!
+//! Without `bklt` there are no lifetimes, peaks and ends; without `bkacc` no reads and writes. The
+//! mode is `heap`, `rust-heap`, `copy` or `ad-hoc`.
+//!
+//! Sources: `dh_main.c` of valgrind, the crate dhat, and `dh_view.js`; files of valgrind 3.19.
+
+mod document;
+mod load;
+
+pub(super) use document::for_each_record;
+
+use crate::error::{Error, Result};
+use crate::input::Format;
+use crate::input::check::Findings;
+use crate::input::info::Info;
+use crate::input::native::summary;
+use crate::input::origin::Provenance;
+use crate::input::read::ReadOptions;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use document::Document;
+use load::load;
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Dhat,
+    name: "dhat",
+    title: "DHAT profile",
+    versions: "version 2, of valgrind 3.15 and later and of Rust's crate dhat",
+    extensions: &["json"],
+    magics: &[],
+    begins_otherwise: document::looks_right,
+    // Several runtimes use them.
+    origin: |_| Provenance::default(),
+    record_names: &[document::RECORD_NAMES],
+    info,
+    check,
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+};
+
+fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let (document, damage) = Document::read(bytes, options.memory)?;
+    if document.points.is_empty() && document.version.is_none() {
+        return Err(nothing(damage));
+    }
+    let version = document.version.map(|version| version.to_string()).unwrap_or_default();
+    let records = document.records().map(Ok);
+    summary::info(&SPEC, version, load(bytes, options.into())?, records)
+}
+
+fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    let (document, damage) = Document::read(bytes, options.memory)?;
+    if document.points.is_empty() && document.version.is_none() {
+        return Err(nothing(damage));
+    }
+    summary::check(load(bytes, options.into())?)
+}
+
+#[cold]
+fn nothing(damage: Option<Error>) -> Error {
+    damage.unwrap_or_else(|| SPEC.wrong_magic())
+}

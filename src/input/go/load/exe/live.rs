@@ -1,0 +1,177 @@
+//! Which words of a call frame are live pointers, by the tables that the collector uses.
+//!
+//! A function has a map of the pointers among its variables for each place where it can be
+//! stopped, and one for its arguments. Variables whose address is taken ("stack objects") are in
+//! neither: they are alive while a live pointer leads to them.
+//!
+//! Sources: `runtime/stkframe.go`, `runtime/mgcmark.go` (`scanframeworker`) and
+//! `runtime/mgcstack.go` of Go 1.18 to 1.27.
+
+use super::functions::{Function, by_function, by_pc};
+use super::symbols::Symbols;
+use crate::input::go::goroutine::StackFrame;
+use object::{Architecture, Object};
+
+/// A variable whose address is taken.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct StackObject {
+    pub(in super::super) address: u64,
+    /// Bytes.
+    pub(in super::super) size: u64,
+    /// Bytes up to the end of its last pointer.
+    pointers: u64,
+    /// Link address of one bit for each word, set if it is a pointer. `None` if only a program of
+    /// the collector says it, and each word may be one.
+    mask: Option<u64>,
+}
+
+/// Where a frame has its variables and its arguments.
+#[derive(Clone, Copy)]
+struct Bases {
+    /// The end of the variables.
+    variables: u64,
+    /// The beginning of the arguments, in the frame of the caller.
+    arguments: u64,
+}
+
+/// How the functions of an architecture make their frames.
+struct Convention {
+    /// A call pushes its return address.
+    pushes_return: bool,
+    /// A frame begins with the frame pointer of the caller.
+    saves_frame: bool,
+    /// Bytes that the caller leaves free before the arguments.
+    reserved: u64,
+}
+
+/// Bytes of a stack object's record.
+const RECORD: u64 = 16;
+
+impl Symbols<'_> {
+    /// The addresses of the live pointers among the variables and arguments of a frame, at the
+    /// place where it goes on. None if it never does. `None` if there is no map for the place.
+    pub(in super::super) fn live(&mut self, frame: &StackFrame<'_>) -> Option<Vec<u64>> {
+        let place = frame.contpc.unwrap_or(frame.pc);
+        if place == 0 {
+            return Some(Vec::new());
+        }
+        let bases = self.bases(frame)?;
+        let (function, pc) = self.find(place, true)?;
+        let (image, functions) = (&self.program.image, &self.program.functions);
+        let map = match pc == function.entry {
+            true => None,
+            false => functions.value(image, function, by_pc::STACK_MAP, pc, &mut self.steps),
+        };
+        // A function has its first map until it has made its frame.
+        let map = map.unwrap_or(0);
+        let word = image.pointer_size;
+        let mut live = Vec::new();
+        if bases.variables > frame.sp {
+            let (bits, count) = self.bits(function, by_function::LOCALS, map)?;
+            let size = count.checked_mul(word)?;
+            let start = bases.variables.checked_sub(size).filter(|start| *start >= frame.sp)?;
+            self.add(bits, count, start, &mut live);
+        }
+        if functions.data(image, function, by_function::ARGUMENTS).is_some() {
+            let (bits, count) = self.bits(function, by_function::ARGUMENTS, map)?;
+            self.add(bits, count, bases.arguments, &mut live);
+        }
+        Some(live)
+    }
+
+    /// The stack objects of a frame. A frame has at most as many as bytes.
+    pub(in super::super) fn stack_objects(&self, frame: &StackFrame<'_>) -> Vec<StackObject> {
+        let read = || {
+            let bases = self.bases(frame)?;
+            let (function, _) = self.find(frame.pc, true)?;
+            let (image, functions) = (&self.program.image, &self.program.functions);
+            let list = functions.data(image, function, by_function::STACK_OBJECTS)?;
+            let count = image.word(list)?.min(frame.contents.len() as u64);
+            let first = list.wrapping_add(image.pointer_size);
+            let object = |number: u64| {
+                let record = first.wrapping_add(number.wrapping_mul(RECORD));
+                let field = |offset| image.number(record.wrapping_add(offset), 4);
+                let signed = |offset| Some(i64::from(field(offset)? as i32));
+                let (offset, pointers) = (signed(0)?, signed(8)?);
+                let base = if offset < 0 { bases.variables } else { bases.arguments };
+                let mask = self.program.module.constants.wrapping_add(field(12)?);
+                Some(StackObject {
+                    address: base.wrapping_add_signed(offset),
+                    size: field(4)?,
+                    pointers: pointers.unsigned_abs(),
+                    mask: (pointers >= 0).then_some(mask),
+                })
+            };
+            let objects = (0..count).map_while(object);
+            // The frame may not have been made up to there yet.
+            Some(objects.filter(|object| object.address >= frame.sp).collect())
+        };
+        read().unwrap_or_default()
+    }
+
+    /// The addresses of the pointers in a stack object. It has at most `limit` of them.
+    pub(in super::super) fn pointers(&self, object: &StackObject, limit: u64) -> Vec<u64> {
+        let bytes = object.pointers.min(object.size);
+        let count = bytes.checked_div(self.program.image.pointer_size).unwrap_or(0);
+        let mut pointers = Vec::new();
+        self.add(object.mask, count.min(limit), object.address, &mut pointers);
+        pointers
+    }
+
+    /// Adds the addresses of the words from `start` whose bits are set.
+    fn add(&self, bits: Option<u64>, count: u64, start: u64, to: &mut Vec<u64>) {
+        let image = &self.program.image;
+        for word in 0..count {
+            let byte = bits.map(|bits| image.number(bits.wrapping_add(word / 8), 1).unwrap_or(0));
+            if byte.is_none_or(|byte| byte >> (word % 8) & 1 != 0) {
+                to.push(start.wrapping_add(word.wrapping_mul(image.pointer_size)));
+            }
+        }
+    }
+
+    /// The address of a map among those of a function, and its number of bits. `None` if there is
+    /// none of that number.
+    fn bits(&mut self, function: Function, table: u64, map: u64) -> Option<(Option<u64>, u64)> {
+        let (image, functions) = (&self.program.image, &self.program.functions);
+        let maps = functions.data(image, function, table)?;
+        let (count, bits) = (image.number(maps, 4)?, image.number(maps.wrapping_add(4), 4)?);
+        let bytes = bits.div_ceil(8);
+        let first = maps.wrapping_add(8).wrapping_add(map.checked_mul(bytes)?);
+        image.bytes(first, bytes)?;
+        self.steps = self.steps.checked_sub(bits)?;
+        (map < count).then_some((Some(first), bits))
+    }
+
+    /// Whether the frames of the program's architecture are known.
+    pub(in super::super) fn has_frames(&self) -> bool {
+        self.convention().is_some()
+    }
+
+    fn convention(&self) -> Option<Convention> {
+        let (pushes_return, saves_frame, reserved) = match self.program.image.file.architecture() {
+            Architecture::X86_64 => (true, true, 0),
+            Architecture::I386 => (true, false, 0),
+            Architecture::Aarch64 => (false, true, 8),
+            Architecture::Arm | Architecture::Mips => (false, false, 4),
+            Architecture::PowerPc64 => (false, false, 32),
+            Architecture::S390x
+            | Architecture::Riscv64
+            | Architecture::Mips64
+            | Architecture::LoongArch64 => (false, false, 8),
+            _ => return None,
+        };
+        Some(Convention { pushes_return, saves_frame, reserved })
+    }
+
+    fn bases(&self, frame: &StackFrame<'_>) -> Option<Bases> {
+        let image = &self.program.image;
+        let Convention { pushes_return, saves_frame, reserved } = self.convention()?;
+        let end = frame.sp.checked_add(frame.contents.len() as u64)?;
+        let word = image.pointer_size;
+        let mut variables = if pushes_return { end.checked_sub(word)? } else { end };
+        if saves_frame && variables > frame.sp {
+            variables = variables.checked_sub(word)?;
+        }
+        Some(Bases { variables, arguments: end.checked_add(reserved)? })
+    }
+}

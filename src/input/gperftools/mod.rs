@@ -1,0 +1,111 @@
+//! Profiles of gperftools (tcmalloc) and of jemalloc: heaps as text, and CPU profiles in words.
+//!
+//! ```text
+//! jemalloc    heap_v2/RATE                              RATE bytes between samples; 1 is all
+//!               t*: OBJECTS: BYTES [OBJECTS: BYTES]     the total; live, and [allocated in all]
+//!               t0: …                                   the same for a thread
+//!             @ 0x7f… 0x55…                             a stack from the innermost; its own lines t follow
+//! gperftools  heap profile: OBJECTS: BYTES [OBJECTS: BYTES] @ heapprofile, heap_v2/RATE or growth
+//!             OBJECTS: BYTES [OBJECTS: BYTES] @ 0x7f… 0x55…
+//! both        MAPPED_LIBRARIES:                         then /proc/self/maps
+//! symbolized  --- symbol, binary=PATH, 0xADDRESS OUTER--INLINED, ---, --- heap before the profile
+//! CPU         words of 4 or 8 bytes in either order: 0, 3, 0, µs, 0; COUNT, DEPTH, addresses …; 0, 1, 0; then maps
+//! ```
+//!
+//! Sources: `heap-profile-stats.h` and `profiledata.cc` of gperftools; `prof_data.c` of jemalloc;
+//! `jeprof`, and `legacy_profile.go` of pprof. Seen in files of jemalloc 5.3 and gperftools 2.10.
+
+mod cpu;
+mod lines;
+mod load;
+
+pub(super) use cpu::for_each_record as for_each_cpu_record;
+pub(super) use lines::for_each_record;
+
+use crate::error::Result;
+use crate::input::Format;
+use crate::input::check::Findings;
+use crate::input::info::{Info, InfoWarning};
+use crate::input::native::summary;
+use crate::input::origin::Provenance;
+use crate::input::read::ReadOptions;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use lines::HeapTextLines;
+use load::load;
+
+/// The names, the detection and the readers of jemalloc's heap profiles.
+pub(super) static JEMALLOC: FormatSpec = FormatSpec {
+    format: Format::Jemalloc,
+    name: "jemalloc",
+    title: "jemalloc heap profile",
+    versions: "heap_v2, symbolized or not",
+    extensions: &["heap"],
+    magics: &[b"heap_v2/"],
+    begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap_v2/"),
+    // Several runtimes use them.
+    origin: |_| Provenance::default(),
+    record_names: &[lines::RECORD_NAMES],
+    info: |bytes, options| info(&JEMALLOC, bytes, options),
+    check,
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+};
+
+/// The names, the detection and the readers of gperftools' heap profiles.
+pub(super) static HEAP: FormatSpec = FormatSpec {
+    format: Format::Gperftools,
+    name: "gperftools",
+    title: "gperftools heap profile",
+    versions: "heapprofile, heap_v2 and growth, symbolized or not; old text of Go",
+    extensions: &["heap"],
+    magics: &[b"heap profile:"],
+    begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap profile:"),
+    // Several runtimes use them.
+    origin: |_| Provenance::default(),
+    record_names: &[lines::RECORD_NAMES],
+    info: |bytes, options| info(&HEAP, bytes, options),
+    check,
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+};
+
+/// The names, the detection and the readers of gperftools' CPU profiles.
+pub(super) static CPU: FormatSpec = FormatSpec {
+    format: Format::GperftoolsCpu,
+    name: "gperftools-cpu",
+    title: "gperftools CPU profile",
+    versions: "words of 4 or 8 bytes, either order",
+    extensions: &["prof"],
+    magics: &[],
+    begins_otherwise: |bytes| cpu::Words::detect(bytes).is_some(),
+    // Several runtimes use them.
+    origin: |_| Provenance::default(),
+    record_names: &[cpu::RECORD_NAMES],
+    info: |bytes, options| {
+        let loaded = cpu::load(bytes, options.into())?;
+        summary::info(&CPU, String::new(), loaded, cpu::CpuRecords::new(bytes))
+    },
+    check: |bytes, options| summary::check(cpu::load(bytes, options.into())?),
+    readers: Readers::Profile(ProfileReader { load: cpu::load, has_order: false }),
+};
+
+fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let loaded = load(bytes, options.into())?;
+    let rate = loaded.profile.metadatum("sampling_bytes").and_then(|rate| rate.parse().ok());
+    let mut info = summary::info(spec, String::new(), loaded, HeapTextLines::new(bytes))?;
+    info.warnings.extend(rate.map(InfoWarning::Sampled));
+    Ok(info)
+}
+
+fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    let mut findings = summary::check(load(bytes, options.into())?)?;
+    let (stated, found) = lines::totals(bytes);
+    if let Some(stated) = stated.filter(|_| findings.damage.is_none()) {
+        let number = |number: i64| u64::try_from(number).unwrap_or(0);
+        for (rule, stated, found, message) in [
+            ("totals.objects", stated.objects, found.objects, "live objects of all stacks"),
+            ("totals.bytes", stated.bytes, found.bytes, "live bytes of all stacks"),
+        ] {
+            findings.equal(rule, number(stated), number(found), message);
+        }
+    }
+    Ok(findings)
+}

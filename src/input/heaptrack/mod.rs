@@ -1,0 +1,65 @@
+//! Recordings of heaptrack: every allocation and free of a program, with symbols.
+//!
+//! ```text
+//! v 10400 3           heaptrack's version, the version of the format
+//! X command           I PAGE_SIZE PAGES     A: attached to a running process
+//! s LENGTH text       a string, numbered from 1; without LENGTH before format 3
+//! i ADDRESS MODULE [FUNCTION FILE LINE]…    an instruction, from 1; the innermost of inlined calls is first
+//! t INSTRUCTION PARENT                      a node of the tree of stacks, from 1
+//! a SIZE TRACE        a kind of allocation, from 0
+//! + KIND              an allocation     - KIND    its end
+//! c MS                time              R PAGES   resident memory       # comment
+//! ```
+//!
+//! All numbers are hexadecimal; 0 is no string and no parent.
+//!
+//! Sources: `accumulatedtracedata.cpp` and `heaptrack_interpret.cpp` of heaptrack; recordings of
+//! heaptrack 1.4.
+
+mod lines;
+mod load;
+mod replay;
+
+pub(super) use lines::for_each_record;
+
+use crate::error::Result;
+use crate::input::Format;
+use crate::input::check::Findings;
+use crate::input::info::Info;
+use crate::input::native::summary;
+use crate::input::origin::Provenance;
+use crate::input::read::ReadOptions;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use lines::{HeaptrackLine, HeaptrackLines};
+use load::load;
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Heaptrack,
+    name: "heaptrack",
+    title: "heaptrack recording",
+    versions: "formats 1 to 3",
+    extensions: &["zst", "gz"],
+    magics: &[],
+    begins_otherwise: lines::looks_right,
+    // Several runtimes use them.
+    origin: |_| Provenance::default(),
+    record_names: &[lines::RECORD_NAMES],
+    info,
+    check,
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+};
+
+fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let loaded = load(bytes, options.into())?;
+    let mut lines = HeaptrackLines::new(bytes);
+    let version = match lines.next() {
+        Some(Ok((_, HeaptrackLine::Version { format, .. }))) => format.to_string(),
+        _ => String::new(),
+    };
+    summary::info(&SPEC, version, loaded, HeaptrackLines::new(bytes))
+}
+
+fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    summary::check(load(bytes, options.into())?)
+}

@@ -1,0 +1,127 @@
+//! What single events say about the JVM and the recording.
+
+use super::chunk::chunks;
+use super::values::{KnownTypes, Tables, Value};
+use crate::error::Result;
+use crate::input::info::{JfrDetails, JvmSetting};
+use rustc_hash::FxHashMap;
+
+/// The types of events that are read here, by what they say.
+#[derive(Clone, Copy)]
+enum Fact {
+    Jvm,
+    Heap,
+    Lost,
+    Flag,
+    Property,
+}
+
+fn fact_of(name: &str) -> Option<Fact> {
+    Some(match name {
+        "jdk.JVMInformation" => Fact::Jvm,
+        "jdk.GCHeapSummary" => Fact::Heap,
+        "jdk.CPUTimeSamplesLost" => Fact::Lost,
+        "jdk.InitialSystemProperty" => Fact::Property,
+        "jdk.BooleanFlag"
+        | "jdk.IntFlag"
+        | "jdk.UnsignedIntFlag"
+        | "jdk.LongFlag"
+        | "jdk.UnsignedLongFlag"
+        | "jdk.DoubleFlag"
+        | "jdk.StringFlag" => Fact::Flag,
+        _ => return None,
+    })
+}
+
+/// What single events say: the JVM and its settings, the heap before and after collections, lost
+/// samples. Each chunk repeats the settings; the first one counts.
+pub(super) fn facts(bytes: &[u8]) -> JfrDetails {
+    let mut details = JfrDetails::default();
+    let mut known_types = KnownTypes::default();
+    for (number, chunk) in chunks(bytes).map_while(Result::ok).enumerate() {
+        let Ok((tables, _)) = Tables::read(chunk, &mut known_types) else { continue };
+        let classes = tables.types.classes.iter();
+        let wanted: FxHashMap<u64, Fact> =
+            classes.filter_map(|class| Some((class.id, fact_of(&class.name)?))).collect();
+        for event in tables.chunk.events().map_while(Result::ok) {
+            let Some(fact) = wanted.get(&event.type_id) else { continue };
+            if number > 0 && matches!(fact, Fact::Flag | Fact::Property | Fact::Jvm) {
+                continue;
+            }
+            let Some(class) = tables.types.find(event.type_id) else { continue };
+            details.add(*fact, &tables, Value::Fields(class, event.fields));
+        }
+    }
+    let count =
+        |kind| details.settings.iter().filter(|setting| setting.kind == kind).count() as u64;
+    (details.flags, details.system_properties) = (count("flag"), count("property"));
+    details
+}
+
+impl JfrDetails {
+    fn add<'a>(&mut self, fact: Fact, tables: &Tables<'a>, event: Value<'a>) {
+        let number = |field| tables.field(event, field).map_or(0, |value| value.number());
+        let text = |field| tables.text(tables.field(event, field)?);
+        match fact {
+            Fact::Jvm => {
+                // What follows is about how the JVM was built.
+                let version = text("jvmVersion").unwrap_or_default();
+                self.jvm = version.split(" for ").next().map(str::to_owned);
+                for (name, field) in [("jvm", "jvmArguments"), ("java", "javaArguments")] {
+                    let value = text(field).filter(|value| !value.is_empty());
+                    self.settings.extend(value.map(|value| JvmSetting {
+                        kind: "arguments",
+                        name: name.to_owned(),
+                        value,
+                        origin: None,
+                    }));
+                }
+            }
+            Fact::Heap => {
+                let used = number("heapUsed");
+                let least = self.least_heap_bytes.unwrap_or(used);
+                self.least_heap_bytes = Some(least.min(used));
+                self.most_heap_bytes = Some(self.most_heap_bytes.unwrap_or(used).max(used));
+            }
+            Fact::Lost => {
+                self.lost_samples = self.lost_samples.saturating_add(number("lostSamples"));
+            }
+            Fact::Flag => {
+                let origin = tables.field(event, "origin").and_then(|origin| tables.word(origin));
+                let value = match tables.field(event, "value") {
+                    Some(Value::Float(number)) => number.to_string(),
+                    Some(text @ Value::Text(_)) => tables.text(text).unwrap_or_default(),
+                    Some(number) => tables.plain_number(event, "value", number.number()),
+                    None => return,
+                };
+                if origin.as_deref() == Some("Default") {
+                    return;
+                }
+                let name = text("name").unwrap_or_default();
+                self.settings.push(JvmSetting { kind: "flag", name, value, origin });
+            }
+            Fact::Property => self.settings.push(JvmSetting {
+                kind: "property",
+                name: text("key").unwrap_or_default(),
+                value: text("value").unwrap_or_default(),
+                origin: None,
+            }),
+        }
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// A number of a field as its class says: signed, or a boolean.
+    fn plain_number(&self, of: Value<'a>, field: &str, number: u64) -> String {
+        let class = self.resolve(of).and_then(|(class, _)| {
+            let class = self.types.class(class)?;
+            let field = class.fields.get(class.position(field)?)?;
+            self.types.class(field.class)
+        });
+        match class.map_or("", |class| class.name.as_str()) {
+            "boolean" => (number != 0).to_string(),
+            "int" => (number as i32).to_string(),
+            _ => (number as i64).to_string(),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Names of what events refer to: threads, classes, methods and frames.
+
+use super::values::{Tables, Value};
+use crate::java::class_name;
+
+impl<'a> Tables<'a> {
+    /// The name of a class as in Java's source: `java.lang.String[]`.
+    pub(super) fn class_name(&self, class: Value<'a>) -> Option<String> {
+        let name = self.text(self.field(class, "name")?)?;
+        Some(class_name(name.as_bytes(), false).into_owned())
+    }
+
+    /// The name of a thread: Java's, or that of the operating system.
+    pub(super) fn thread_name(&self, thread: Value<'a>) -> Option<String> {
+        let named = |field| self.text(self.field(thread, field)?).filter(|name| !name.is_empty());
+        named("javaName").or_else(|| named("osName"))
+    }
+
+    /// The name of a method with its class: `java.util.HashMap.put`. Native functions have no
+    /// class.
+    pub(super) fn method_name(&self, method: Value<'a>) -> Option<String> {
+        let name = self.text(self.field(method, "name")?)?;
+        let class = self.field(method, "type").and_then(|class| self.class_name(class));
+        Some(match class.filter(|class| !class.is_empty()) {
+            Some(class) => format!("{class}.{name}"),
+            None => name,
+        })
+    }
+
+    /// The text of an enumeration's value, such as a frame's type or a thread's state: its only
+    /// field.
+    pub(super) fn word(&self, value: Value<'a>) -> Option<String> {
+        ["name", "description", "string"]
+            .into_iter()
+            .find_map(|field| self.text(self.field(value, field)?))
+            .or_else(|| self.text(value))
+    }
+}

@@ -1,0 +1,282 @@
+//! The first pass over a recording: which types of events it has, and how many of each.
+
+use super::by_type::ByType;
+use super::chunk::{CHECKPOINT, Event, Header, METADATA, chunks};
+use super::histogram::{SETS, SetKey};
+use super::values::{KnownTypes, Tables, Value};
+use crate::error::{Error, Result};
+use crate::input::load::MemoryLimit;
+use crate::input::read::Progress;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Events of one type that are asked for a duration and a stack: types may have the fields and never
+/// fill them.
+const ASKED: u64 = 1000;
+
+/// Bytes of memory for an address that was freed, with the room by which the table grows.
+const BYTES_PER_ADDRESS: u64 = 64;
+
+/// What is known of a type of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct EventType {
+    pub(super) count: u64,
+    /// At least one of the first events has a stack.
+    pub(super) has_stack: bool,
+    /// At least one of the first events has a duration.
+    pub(super) has_durations: bool,
+}
+
+/// The types of events of a recording, with their counts.
+#[derive(Default)]
+pub(super) struct Survey {
+    by_name: BTreeMap<String, EventType>,
+    pub(super) chunks: u64,
+    pub(super) checkpoints: u64,
+    pub(super) metadata: u64,
+    /// The header of the first chunk.
+    pub(super) first: Option<Header>,
+    /// The time between two samples of a thread's stack, in nanoseconds.
+    pub(super) period: Option<u64>,
+    /// The last histogram of classes, and the last set of [`NATIVE_USAGE`].
+    pub(super) histogram: Option<SetKey>,
+    pub(super) native_usage: Option<SetKey>,
+    /// By address: when it was freed last, in nanoseconds since 1970 (async-profiler).
+    pub(super) freed: FxHashMap<u64, i128>,
+    /// The end of the last chunk in nanoseconds since 1970.
+    pub(super) end: u64,
+}
+
+impl Survey {
+    /// Counts the events of a file. Returns the first damage: what could be read is counted.
+    ///
+    /// # Errors
+    /// If nothing of a recording can be read, or it takes more memory than it may.
+    pub(super) fn read(
+        bytes: &[u8],
+        memory: MemoryLimit,
+        progress: Progress<'_>,
+    ) -> Result<(Self, Option<Error>)> {
+        let mut survey = Self::default();
+        let mut damage = None;
+        let mut known = KnownTypes::default();
+        for chunk in chunks(bytes) {
+            let chunk = match chunk {
+                Ok(chunk) => chunk,
+                Err(error) => {
+                    damage.get_or_insert(error);
+                    break;
+                }
+            };
+            progress(chunk.offset);
+            match Tables::without_pools(chunk, &mut known) {
+                Ok((tables, ..)) => {
+                    let found = survey.add(&tables);
+                    let freed = (survey.freed.len() as u64).saturating_mul(BYTES_PER_ADDRESS);
+                    memory.check_bytes(chunk.offset, freed)?;
+                    damage = damage.or(found).or(chunk.damage());
+                }
+                Err(error) => damage = damage.or(Some(error)),
+            }
+        }
+        match (survey.chunks, damage) {
+            (0, Some(damage)) => Err(damage),
+            (_, damage) => Ok((survey, damage)),
+        }
+    }
+
+    /// Counts the events of a chunk, up to the damage that is returned.
+    fn add<'a>(&mut self, tables: &Tables<'a>) -> Option<Error> {
+        let chunk = &tables.chunk;
+        self.chunks = self.chunks.saturating_add(1);
+        self.first.get_or_insert(chunk.header);
+        self.end = chunk.header.start.saturating_add(chunk.header.duration);
+        let (mut latest, mut damage) = ([0; 2], None);
+        let mut met = ByType::<Met>::default();
+        for event in chunk.events() {
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    damage = Some(error);
+                    break;
+                }
+            };
+            match event.type_id {
+                METADATA => self.metadata = self.metadata.saturating_add(1),
+                CHECKPOINT => self.checkpoints = self.checkpoints.saturating_add(1),
+                type_id => {
+                    let met = met.of(type_id, || self.met(tables, type_id));
+                    met.of.count = met.of.count.saturating_add(1);
+                    if met.role != Role::Usual {
+                        self.note(tables, event, met.role, &mut latest);
+                    }
+                    if met.asks > 0 && !(met.of.has_durations && met.of.has_stack) {
+                        met.asks = met.asks.saturating_sub(1);
+                        tables.ask(event, &mut met.of);
+                    }
+                }
+            }
+        }
+        for (type_id, Met { of, .. }) in met.into_iter() {
+            let name = tables.types.name(type_id);
+            let name = name.map_or_else(|| format!("type {type_id}"), str::to_owned);
+            let known = self.by_name.entry(name).or_default();
+            known.count = known.count.saturating_add(of.count);
+            known.has_durations |= of.has_durations;
+            known.has_stack |= of.has_stack;
+        }
+        damage
+    }
+
+    /// What is known of a type of events before the first one of a chunk.
+    fn met(&self, tables: &Tables<'_>, type_id: u64) -> Met {
+        let class = tables.types.find(type_id).and_then(|class| tables.types.class(class));
+        let known = class.and_then(|class| self.by_name.get(&class.name));
+        let known = known.copied().unwrap_or_default();
+        let has = |field| class.is_some_and(|class| class.position(field).is_some());
+        let asks = match has("duration") || has("stackTrace") {
+            true => ASKED.saturating_sub(known.count),
+            false => 0,
+        };
+        let role = Role::of(class.map(|class| class.name.as_str()));
+        Met { of: EventType { count: 0, ..known }, role, asks }
+    }
+
+    /// Notes what an event says of others.
+    fn note<'a>(
+        &mut self,
+        tables: &Tables<'a>,
+        event: Event<'a>,
+        role: Role,
+        latest: &mut [u64; 2],
+    ) {
+        match role {
+            Role::Usual => {}
+            Role::Setting => self.period = self.period.or_else(|| tables.sampling_period(event)),
+            Role::Free => {
+                let (time, address) = tables.numbers(event, ["startTime", "address"]);
+                self.freed.insert(address, tables.chunk.header.time(time));
+            }
+            Role::OfSet(at) => {
+                let shared = SETS.get(at).map_or("", |(_, shared)| shared);
+                self.add_to_set(tables, event, (at, shared), latest);
+            }
+        }
+    }
+
+    /// Notes the last set of events of a kind ([`SETS`]).
+    fn add_to_set<'a>(
+        &mut self,
+        tables: &Tables<'a>,
+        event: Event<'a>,
+        (kind, shared): (usize, &str),
+        latest: &mut [u64; 2],
+    ) {
+        let (time, shared) = tables.numbers(event, ["startTime", shared]);
+        let [histogram, native] = latest;
+        let (last, latest) = match kind {
+            0 | 1 => (&mut self.histogram, histogram),
+            _ => (&mut self.native_usage, native),
+        };
+        if time >= *latest {
+            let (chunk, type_id) = (tables.chunk.offset, event.type_id);
+            (*last, *latest) = (Some(SetKey { chunk, type_id, shared }), time);
+        }
+    }
+
+    /// The number of events of a type.
+    pub(super) fn count(&self, name: &str) -> u64 {
+        self.by_name.get(name).map_or(0, |of| of.count)
+    }
+
+    /// The number of events of a type if they have stacks.
+    pub(super) fn count_with_stack(&self, name: &str) -> u64 {
+        self.by_name.get(name).filter(|of| of.has_stack).map_or(0, |of| of.count)
+    }
+
+    /// The types of events by name.
+    pub(super) fn events(&self) -> impl Iterator<Item = (&str, &EventType)> {
+        self.by_name.iter().map(|(name, of)| (name.as_str(), of))
+    }
+}
+
+/// What is known of a type of events while a chunk is read.
+struct Met {
+    of: EventType,
+    role: Role,
+    /// Events that are still asked for a duration and a stack.
+    asks: u64,
+}
+
+/// What events of a type say of others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Nothing.
+    Usual,
+    /// A setting of the recording.
+    Setting,
+    /// Memory that was freed.
+    Free,
+    /// They belong to a set: the position in [`SETS`].
+    OfSet(usize),
+}
+
+impl Role {
+    fn of(name: Option<&str>) -> Self {
+        match name {
+            Some("jdk.ActiveSetting") => Self::Setting,
+            Some("profiler.Free") => Self::Free,
+            Some(name) => {
+                let set = SETS.iter().position(|(known, _)| *known == name);
+                set.map_or(Self::Usual, Self::OfSet)
+            }
+            None => Self::Usual,
+        }
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// Looks whether an event has a duration and a stack.
+    fn ask(&self, event: Event<'a>, of: &mut EventType) {
+        let Some(class) = self.types.find(event.type_id) else { return };
+        let has = |field| {
+            let value = self.field(Value::Fields(class, event.fields), field);
+            matches!(value, Some(Value::Number(1..) | Value::Pooled(_, 1..)))
+        };
+        of.has_durations = of.has_durations || has("duration");
+        of.has_stack = of.has_stack || has("stackTrace");
+    }
+
+    /// Two numbers of an event.
+    pub(super) fn numbers(&self, event: Event<'a>, fields: [&str; 2]) -> (u64, u64) {
+        let number = |field| {
+            let class = self.types.find(event.type_id)?;
+            self.field(Value::Fields(class, event.fields), field).map(|value| value.number())
+        };
+        let [first, second] = fields.map(|field| number(field).unwrap_or(0));
+        (first, second)
+    }
+
+    /// The time between two samples in nanoseconds, if a setting says it: `period=20 ms` of the JDK,
+    /// `interval=10000000` of async-profiler.
+    fn sampling_period(&self, setting: Event<'a>) -> Option<u64> {
+        let class = self.types.find(setting.type_id)?;
+        let setting = Value::Fields(class, setting.fields);
+        let text = |field| self.text(self.field(setting, field)?);
+        let of = self.types.name(self.field(setting, "id")?.number())?;
+        if of != "jdk.ExecutionSample" || !matches!(&*text("name")?, "period" | "interval") {
+            return None;
+        }
+        let value = text("value")?;
+        let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = value.split_at_checked(digits)?;
+        let each = match unit.trim() {
+            "" | "ns" => 1,
+            "us" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            _ => return None,
+        };
+        number.parse::<u64>().ok()?.checked_mul(each).filter(|period| *period > 0)
+    }
+}

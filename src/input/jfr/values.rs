@@ -1,0 +1,324 @@
+//! Values of fields, and the pools that they refer to.
+
+use super::chunk::{CHECKPOINT, Chunk, Event, METADATA};
+use super::metadata::Step;
+use super::metadata::{ClassId, DEEPEST, Field, Kind, Types};
+use super::wire::{Text, skip_varints, varint};
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// The value of a field.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Value<'a> {
+    /// A number or a boolean.
+    Number(u64),
+    /// A floating-point number.
+    Float(f64),
+    /// A string.
+    Text(Text<'a>),
+    /// A value in the pool of a class, by its number.
+    Pooled(ClassId, u64),
+    /// A value with fields.
+    Fields(ClassId, Cursor<'a>),
+    /// An array: the number of its elements, and the elements.
+    Array(u64, Cursor<'a>),
+}
+
+impl Value<'_> {
+    /// The number, or 0.
+    pub(super) fn number(&self) -> u64 {
+        match *self {
+            Self::Number(number) => number,
+            _ => 0,
+        }
+    }
+}
+
+/// What is known of a chunk before its events are read: its types, and where its pools are.
+pub(super) struct Tables<'a> {
+    pub(super) chunk: Chunk<'a>,
+    pub(super) types: Rc<Types>,
+    /// Where each pooled value begins, from the start of the chunk.
+    pools: FxHashMap<(ClassId, u64), u32>,
+    /// The class whose pool has strings.
+    strings: Option<ClassId>,
+}
+
+/// The types of the last chunks. Chunks of one program have equal metadata but for its time, and it
+/// is larger than the events of a short chunk.
+#[derive(Default)]
+pub(super) struct KnownTypes<'a>(Vec<(&'a [u8], Rc<Types>)>);
+
+impl<'a> KnownTypes<'a> {
+    /// Different ones that are kept: recordings of several programs may be one file.
+    const KEPT: usize = 4;
+
+    fn read(&mut self, metadata: &Event<'a>) -> Result<Rc<Types>> {
+        let mut cursor = metadata.fields;
+        for what in ["the start of metadata", "the duration of metadata", "the id of metadata"] {
+            varint(&mut cursor, what)?;
+        }
+        let bytes = cursor.rest();
+        if let Some((_, types)) = self.0.iter().find(|(known, _)| *known == bytes) {
+            return Ok(Rc::clone(types));
+        }
+        let types = Rc::new(Types::read(cursor, metadata.offset)?);
+        self.0.truncate(Self::KEPT.saturating_sub(1));
+        self.0.insert(0, (bytes, Rc::clone(&types)));
+        Ok(types)
+    }
+}
+
+/// Bytes of memory for a pooled value's place, with the room by which the table grows.
+const BYTES_PER_VALUE: u64 = 48;
+
+impl<'a> Tables<'a> {
+    /// Reads the metadata and finds the pools of a chunk. Returns the first damage beside them: the
+    /// events before it can be read.
+    ///
+    /// # Errors
+    /// If the chunk has no metadata that can be read.
+    pub(super) fn read(
+        chunk: Chunk<'a>,
+        known: &mut KnownTypes<'a>,
+    ) -> Result<(Self, Option<Error>)> {
+        let (mut tables, checkpoints, mut damage) = Self::without_pools(chunk, known)?;
+        for checkpoint in checkpoints {
+            if let Err(error) = tables.read_checkpoint(checkpoint.fields) {
+                damage.get_or_insert(error);
+            }
+        }
+        Ok((tables, damage))
+    }
+
+    /// Reads the metadata of a chunk, whose pools seem to be empty. Returns its checkpoints, and the
+    /// damage if all events were looked at for them: the header of a chunk that was finished leads
+    /// to its metadata and to its checkpoints.
+    ///
+    /// # Errors
+    /// As [`Tables::read`].
+    pub(super) fn without_pools(
+        chunk: Chunk<'a>,
+        known: &mut KnownTypes<'a>,
+    ) -> Result<(Self, Vec<Event<'a>>, Option<Error>)> {
+        let mut damage = None;
+        let (metadata, checkpoints) = match chunk.linked() {
+            Some((metadata, checkpoints)) => (Some(metadata), checkpoints),
+            None => {
+                let (mut metadata, mut checkpoints) = (None, Vec::new());
+                for event in chunk.events() {
+                    match event {
+                        Ok(event) if event.type_id == METADATA => metadata = Some(event),
+                        Ok(event) if event.type_id == CHECKPOINT => checkpoints.push(event),
+                        Ok(_) => {}
+                        Err(error) => damage = Some(error),
+                    }
+                }
+                (metadata, checkpoints)
+            }
+        };
+        let Some(metadata) = metadata else {
+            return Err(damage.unwrap_or_else(|| {
+                Error::truncated(chunk.offset, "a chunk without metadata")
+                    .hint("the program ended before it wrote the chunk's metadata")
+            }));
+        };
+        let types = known.read(&metadata)?;
+        let strings = types.named("java.lang.String");
+        let tables = Self { strings, types, pools: FxHashMap::default(), chunk };
+        Ok((tables, checkpoints, damage))
+    }
+
+    /// Approximate memory of the tables in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.pools.len() as u64).saturating_mul(BYTES_PER_VALUE)
+    }
+
+    fn read_checkpoint(&mut self, mut cursor: Cursor<'a>) -> Result<()> {
+        for what in ["the start of a checkpoint", "a duration", "the offset of a checkpoint"] {
+            varint(&mut cursor, what)?;
+        }
+        cursor.u8("the kind of a checkpoint")?;
+        let pools = varint(&mut cursor, "the number of pools")?;
+        for _ in 0..pools {
+            let offset = cursor.offset();
+            let id = varint(&mut cursor, "the class of a pool")?;
+            let class = self.types.find(id).ok_or_else(|| {
+                Error::corrupt(offset, format!("a pool of the unknown class {id}"))
+                    .expected("a class of the chunk's metadata")
+            })?;
+            let count = varint(&mut cursor, "the number of pooled values")?;
+            for _ in 0..count {
+                let id = varint(&mut cursor, "the number of a pooled value")?;
+                let place = cursor.offset().wrapping_sub(self.chunk.offset);
+                let place = u32::try_from(place).map_err(|_| {
+                    Error::unsupported(cursor.offset(), "a chunk of more than 4 GiB")
+                })?;
+                self.skip(class, &mut cursor, 0)?;
+                self.pools.insert((class, id), place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips a value of a class.
+    fn skip(&self, class: ClassId, cursor: &mut Cursor<'a>, depth: u32) -> Result<()> {
+        let Some(of) = self.types.class(class) else { return Err(unknown(cursor.offset())) };
+        if depth > DEEPEST {
+            return Err(Error::corrupt(cursor.offset(), "values that contain each other")
+                .expected(format!("at most {DEEPEST} levels")));
+        }
+        let depth = depth.wrapping_add(1);
+        for step in &of.steps {
+            match *step {
+                Step::Numbers(count) => skip_varints(cursor, count)?,
+                Step::Bytes(count) => drop(cursor.take(count, "a number")?),
+                Step::Text => drop(Text::read(cursor)?),
+                Step::Value(class) => self.skip(class, cursor, depth)?,
+                Step::NumberArray => {
+                    let count = varint(cursor, "the length of an array")?;
+                    skip_varints(cursor, count)?;
+                }
+                Step::Array(class) => self.skip_array(class, cursor, depth)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_array(&self, class: ClassId, cursor: &mut Cursor<'a>, depth: u32) -> Result<()> {
+        let count = varint(cursor, "the length of an array")?;
+        match self.types.class(class).map(|class| class.steps.as_slice()) {
+            // Values without bytes are not looked at.
+            Some([]) => Ok(()),
+            Some([Step::Numbers(each)]) => skip_varints(cursor, count.saturating_mul(*each)),
+            _ => (0..count).try_for_each(|_| self.skip(class, cursor, depth)),
+        }
+    }
+
+    fn skip_field(&self, field: &Field, cursor: &mut Cursor<'a>) -> Result<()> {
+        match (field.is_array, field.is_pooled) {
+            (false, true) => skip_varints(cursor, 1),
+            (false, false) => self.skip(field.class, cursor, 0),
+            (true, true) => {
+                let count = varint(cursor, "the length of an array")?;
+                skip_varints(cursor, count)
+            }
+            (true, false) => self.skip_array(field.class, cursor, 0),
+        }
+    }
+
+    /// Reads the value of a field.
+    #[inline]
+    pub(super) fn value(&self, field: &Field, cursor: &mut Cursor<'a>) -> Result<Value<'a>> {
+        if field.is_array {
+            let mut elements = *cursor;
+            let count = varint(&mut elements, "the length of an array")?;
+            self.skip_field(field, cursor)?;
+            return Ok(Value::Array(count, elements));
+        }
+        self.element(field, cursor)
+    }
+
+    /// Reads one element of an array, or the value of a field that is not an array.
+    #[inline]
+    pub(super) fn element(&self, field: &Field, cursor: &mut Cursor<'a>) -> Result<Value<'a>> {
+        if field.is_pooled {
+            let id = varint(cursor, "the number of a pooled value")?;
+            return Ok(Value::Pooled(field.class, id));
+        }
+        let Some(class) = self.types.class(field.class) else {
+            return Err(unknown(cursor.offset()));
+        };
+        Ok(match class.kind {
+            Kind::Byte => Value::Number(cursor.u8("a byte")?.into()),
+            Kind::Number => Value::Number(varint(cursor, "a number")?),
+            Kind::Float => {
+                let bits = cursor.u32::<byteorder::BE>("a number")?;
+                Value::Float(f32::from_bits(bits).into())
+            }
+            Kind::Double => Value::Float(f64::from_bits(cursor.u64::<byteorder::BE>("a number")?)),
+            Kind::Text => Value::Text(Text::read(cursor)?),
+            Kind::Fields => {
+                let start = *cursor;
+                self.skip(field.class, cursor, 0)?;
+                Value::Fields(field.class, start)
+            }
+        })
+    }
+
+    /// The values of all fields of a class, in the order of its fields.
+    pub(super) fn values(
+        &self,
+        class: ClassId,
+        cursor: &mut Cursor<'a>,
+        values: &mut Vec<Value<'a>>,
+    ) -> Result<()> {
+        values.clear();
+        let fields = self.types.class(class).map_or(&[][..], |class| &class.fields);
+        for field in fields {
+            values.push(self.value(field, cursor)?);
+        }
+        Ok(())
+    }
+
+    /// The field of a value with this name. `None` if the class has no such field, or the value is
+    /// missing: recordings refer to pooled values that they do not contain.
+    pub(super) fn field(&self, value: Value<'a>, name: &str) -> Option<Value<'a>> {
+        let (class, mut cursor) = self.resolve(value)?;
+        let class = self.types.class(class)?;
+        let wanted = class.position(name)?;
+        for field in class.fields.get(..wanted)? {
+            self.skip_field(field, &mut cursor).ok()?;
+        }
+        self.value(class.fields.get(wanted)?, &mut cursor).ok()
+    }
+
+    /// Where the fields of a value are.
+    pub(super) fn resolve(&self, value: Value<'a>) -> Option<(ClassId, Cursor<'a>)> {
+        match value {
+            Value::Pooled(class, id) => {
+                let place = *self.pools.get(&(class, id))?;
+                Some((class, self.chunk.at(place as usize)))
+            }
+            Value::Fields(class, cursor) => Some((class, cursor)),
+            _ => None,
+        }
+    }
+
+    /// The text of a string value, also of a pooled one.
+    pub(super) fn text(&self, value: Value<'a>) -> Option<String> {
+        let text = match value {
+            Value::Text(Text::Pooled(id)) => {
+                let (_, mut cursor) = self.resolve(Value::Pooled(self.strings?, id))?;
+                Text::read(&mut cursor).ok()?
+            }
+            Value::Text(text) => text,
+            Value::Pooled(..) => {
+                let (class, mut cursor) = self.resolve(value)?;
+                if self.types.class(class)?.kind != Kind::Text {
+                    return self.text_of_only_field(value);
+                }
+                Text::read(&mut cursor).ok()?
+            }
+            _ => return None,
+        };
+        text.decode().map(std::borrow::Cow::into_owned)
+    }
+
+    /// The text of a value whose class has one field, such as a symbol.
+    fn text_of_only_field(&self, value: Value<'a>) -> Option<String> {
+        let (class, mut cursor) = self.resolve(value)?;
+        let [field] = self.types.class(class)?.fields.as_slice() else { return None };
+        match self.value(field, &mut cursor).ok()? {
+            Value::Text(text) => self.text(Value::Text(text)),
+            _ => None,
+        }
+    }
+}
+
+#[cold]
+fn unknown(offset: u64) -> Error {
+    Error::corrupt(offset, "a value of an unknown class").expected("a class of the metadata")
+}

@@ -1,0 +1,189 @@
+//! Dumps with a JSON value a line (Ruby, Python), whose lines are read in parallel.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::json::Scanner;
+use crate::input::read::{ReadOptions, Visitor};
+use crate::model::fields::Record;
+use rayon::prelude::*;
+use std::marker::PhantomData;
+
+/// A line of a format.
+pub(super) trait JsonLine<'a>: Sized {
+    /// Reads a line, which may end before the end of the value.
+    ///
+    /// # Errors
+    /// When the line is not JSON, or a member is not of its type.
+    fn read(json: &mut Scanner<'a>) -> Result<Self>;
+
+    /// Whether the line says what it is.
+    fn is_known(&self) -> bool;
+}
+
+/// Bytes of a part.
+const PART: usize = 4 << 20;
+
+/// The lines of a part that could not be read.
+#[derive(Debug, Default)]
+pub(super) struct Skipped {
+    /// Lines that were skipped.
+    pub(super) count: u64,
+    /// Why the first of them was skipped.
+    pub(super) first: Option<Error>,
+    /// The last line of the file is cut off.
+    pub(super) cut: Option<Error>,
+}
+
+impl Skipped {
+    /// Adds those of the next part.
+    pub(super) fn add(&mut self, next: Self) {
+        self.count = self.count.saturating_add(next.count);
+        self.first = self.first.take().or(next.first);
+        self.cut = next.cut;
+    }
+}
+
+/// Reads all lines: `each` gets the state of a part, the offset of a line, and the line. Returns
+/// the states in order, and what was skipped.
+pub(super) fn read_all<'a, L: JsonLine<'a>, S: Default + Send>(
+    bytes: &'a [u8],
+    progress: crate::input::read::Progress<'_>,
+    each: impl Fn(&mut S, u64, &L) + Sync,
+) -> (Vec<S>, Skipped) {
+    let parts = parts(bytes);
+    let outcomes: Vec<(S, Skipped)> = parts
+        .into_par_iter()
+        .map(|(start, end)| {
+            progress(start as u64);
+            let (mut state, mut skipped) = (S::default(), Skipped::default());
+            read_part(bytes, start, end, &mut skipped, |offset, line| {
+                each(&mut state, offset, line)
+            });
+            (state, skipped)
+        })
+        .collect();
+    let mut all = Skipped::default();
+    let mut states = Vec::with_capacity(outcomes.len());
+    for (state, skipped) in outcomes {
+        states.push(state);
+        all.add(skipped);
+    }
+    (states, all)
+}
+
+/// Gives every line to the visitor, as a record. Lines that are not JSON are left out.
+///
+/// # Errors
+/// The first line that was left out, or the end of the input inside a line.
+pub(super) fn for_each_line<'a, L: JsonLine<'a>, R: Record>(
+    bytes: &'a [u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+    record: impl Fn(L) -> R,
+) -> Result<()> {
+    let mut damage = None;
+    for (count, (offset, line)) in Lines::<L>::new(bytes, 0).enumerate() {
+        if count.is_multiple_of(65536) {
+            (options.progress)(offset);
+        }
+        match line.map(&record) {
+            Ok(record) if visitor.record(offset, &record).is_break() => return Ok(()),
+            Ok(_) => {}
+            Err(error) => _ = damage.get_or_insert(error),
+        }
+    }
+    damage.map_or(Ok(()), Err)
+}
+
+/// Where parts begin and end: after a line feed.
+fn parts(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let mut parts = Vec::new();
+    let mut start = 0usize;
+    while start < bytes.len() {
+        let least = start.saturating_add(PART);
+        let end = bytes.get(least..).and_then(|rest| memchr::memchr(b'\n', rest));
+        let end = end.map_or(bytes.len(), |end| least.wrapping_add(end).wrapping_add(1));
+        parts.push((start, end));
+        start = end;
+    }
+    parts
+}
+
+/// Reads the lines between two offsets.
+fn read_part<'a, L: JsonLine<'a>>(
+    bytes: &'a [u8],
+    start: usize,
+    end: usize,
+    skipped: &mut Skipped,
+    mut each: impl FnMut(u64, &L),
+) {
+    let bytes = bytes.get(..end).unwrap_or_default();
+    for (offset, line) in Lines::<L>::new(bytes, start) {
+        match line {
+            Ok(line) => each(offset, &line),
+            Err(error) if error.kind() == ErrorKind::Truncated => skipped.cut = Some(error),
+            Err(error) => {
+                skipped.count = skipped.count.saturating_add(1);
+                skipped.first.get_or_insert(error);
+            }
+        }
+    }
+}
+
+/// The lines from an offset on, each with its offset. The error of a line that the input cuts off
+/// is `Truncated`, of others `Corrupt`.
+pub(super) struct Lines<'a, L> {
+    bytes: &'a [u8],
+    json: Scanner<'a>,
+    at: usize,
+    line: PhantomData<L>,
+}
+
+impl<'a, L: JsonLine<'a>> Lines<'a, L> {
+    /// The lines from `start` on, which is the beginning of a line.
+    pub(super) fn new(bytes: &'a [u8], start: usize) -> Self {
+        Self { bytes, json: Scanner::new(bytes, 0), at: start, line: PhantomData }
+    }
+
+    #[inline]
+    fn read(&mut self, start: usize, next: usize) -> Result<L> {
+        self.json.restart(start);
+        let is_last = next == self.bytes.len() && !self.bytes.ends_with(b"\n");
+        if is_last {
+            // Reading a line ends before its flags, where the input may be cut.
+            self.json.skip()?;
+            self.json.restart(start);
+        }
+        let malformed = |error: Error| match error.kind() {
+            // A quote that was not escaped can make a string reach to the end of the input.
+            ErrorKind::Truncated if !is_last => {
+                Error::corrupt(start as u64, "a line that is not JSON")
+            }
+            _ => error.context("in a line that was skipped"),
+        };
+        let line = L::read(&mut self.json).map_err(malformed)?;
+        if self.json.offset() > next as u64 || !line.is_known() {
+            Err(Error::corrupt(start as u64, "a line that is not JSON, or has no type"))
+        } else {
+            Ok(line)
+        }
+    }
+}
+
+impl<'a, L: JsonLine<'a>> Iterator for Lines<'a, L> {
+    type Item = (u64, Result<L>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (start, rest) =
+                (self.at, self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?);
+            let feed = memchr::memchr(b'\n', rest);
+            self.at =
+                feed.map_or(self.bytes.len(), |feed| start.wrapping_add(feed).wrapping_add(1));
+            let line = rest.get(..self.at.wrapping_sub(start)).unwrap_or_default();
+            if !line.trim_ascii().is_empty() {
+                return Some((start as u64, self.read(start, self.at)));
+            }
+        }
+    }
+}

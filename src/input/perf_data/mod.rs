@@ -1,0 +1,55 @@
+//! `perf.data`: the recordings of Linux' perf and of Android's simpleperf.
+//!
+//! ```text
+//! magic     "PERFILE2" u64 size of the header: 104, or 16 where the file was written to a pipe
+//! sections  u64 size of an attribute; offset and size of attributes, data, event types; 256 feature bits
+//! attribute perf_event_attr; offset and size of the ids of its events
+//! record    u32 type  u16 misc  u16 size  body
+//! features  after the data: offset and size for each feature bit that is set
+//! ```
+//!
+//! Records are in the order of each processor's buffer. Those about processes (COMM, FORK, MMAP) are
+//! sorted by time first; samples are summed up, so their order does not matter. A big-endian machine
+//! writes all numbers its way, the magic too (`2ELIFREP`). COMPRESSED records hold others as one
+//! zstd stream. In a file that was written to a pipe, attributes and features are records.
+//!
+//! Sources: Linux 6.18 `tools/perf/Documentation/perf.data-file-format.txt`, `include/uapi/linux/perf_event.h`,
+//! `tools/perf/util/header.c`, `session.c`, `machine.c`; simpleperf's `record_file_format.h`;
+//! recordings of perf 6.1 with what `perf script` prints of them.
+
+mod attributes;
+mod features;
+mod file;
+mod frames;
+mod load;
+mod processes;
+mod records;
+mod sample;
+mod summary;
+mod walk;
+mod words;
+
+pub use load::load;
+pub use records::for_each_record;
+pub use summary::{check, info};
+
+use crate::input::Format;
+use crate::input::origin::Provenance;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::PerfData,
+    name: "perf-data",
+    title: "perf recording",
+    versions: "PERFILE2",
+    extensions: &["data"],
+    magics: &[b"PERFILE2"],
+    begins_otherwise: |bytes| bytes.starts_with(b"2ELIFREP"),
+    // Programs of several runtimes can be recorded.
+    origin: |_| Provenance::default(),
+    record_names: &[records::NAMES],
+    info,
+    check,
+    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+};

@@ -1,0 +1,247 @@
+//! A line: the header, a type, names, an object, a thread, a root, or the end.
+
+use crate::error::{Error, Result};
+use crate::input::json::{Numbers, Scanner, Text, Token, ValueKind};
+use crate::input::json_lines::JsonLine;
+
+/// What a line is, which its first member says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    #[default]
+    Unknown,
+    Header,
+    Type,
+    Names,
+    Object,
+    Thread,
+    Root,
+    End,
+}
+
+/// The members of a line that dumptool knows. Absent members are empty.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line<'a> {
+    pub(super) kind: Kind,
+    /// The number of a type, of names or of a thread; the version in the header.
+    pub(super) number: u64,
+    /// The address of an object, or that of a type's class or a thread's object.
+    pub(super) address: u64,
+    /// The number of an object's type.
+    pub(super) of_type: u64,
+    /// Bytes of an object, and those outside Python's memory.
+    pub(super) size: u64,
+    pub(super) external: u64,
+    /// References that the interpreter has counted; 0 for objects that never die.
+    pub(super) count: u64,
+    /// The number of the names of an object's first references.
+    pub(super) names: Option<u64>,
+    /// References with names and without; elements; keys and values by turns.
+    pub(super) named: Addresses<'a>,
+    pub(super) items: Addresses<'a>,
+    pub(super) entries: Addresses<'a>,
+    /// Text, a number, or what an object is called.
+    pub(super) value: Scalar<'a>,
+    /// The length of a text, or the bits of an integer that is not in the line.
+    pub(super) length: Option<u64>,
+    /// The name of a type, thread or root; the kind of a root.
+    pub(super) name: Option<Text<'a>>,
+    pub(super) root: Option<Text<'a>>,
+    pub(super) module: Option<Text<'a>>,
+    /// What the objects of a type are: `dict`, `str`, `object`.
+    pub(super) type_kind: &'a [u8],
+    /// Whether objects of a type refer to it.
+    pub(super) is_heap_type: bool,
+    /// Names of references.
+    pub(super) list: Vec<Text<'a>>,
+    /// Frames of a thread, the innermost first.
+    pub(super) frames: Vec<Frame<'a>>,
+    /// The objects of a root.
+    pub(super) held: Addresses<'a>,
+    /// The header's members.
+    pub(super) header: Header<'a>,
+}
+
+/// What the header says.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Header<'a> {
+    pub(super) python: Option<Text<'a>>,
+    pub(super) implementation: Option<Text<'a>>,
+    pub(super) platform: Option<Text<'a>>,
+    pub(super) pid: u64,
+    pub(super) pointer: u64,
+    pub(super) collections: u64,
+    /// `false`: the dump was written without texts and numbers.
+    pub(super) lacks_contents: bool,
+}
+
+/// A call frame of a thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Frame<'a> {
+    pub(super) address: u64,
+    pub(super) function: Option<Text<'a>>,
+    pub(super) file: Option<Text<'a>>,
+    pub(super) line: u64,
+}
+
+/// The value of an object.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Scalar<'a> {
+    #[default]
+    None,
+    Text(Text<'a>),
+    Number(&'a [u8]),
+    Boolean(bool),
+}
+
+/// A list of addresses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Addresses<'a>(Option<Numbers<'a>>);
+
+impl Addresses<'_> {
+    /// The addresses in order, up to the first that is none.
+    pub(super) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        let mut numbers = self.0.clone();
+        std::iter::from_fn(move || numbers.as_mut()?.unsigned().ok().flatten())
+    }
+}
+
+impl<'a> JsonLine<'a> for Line<'a> {
+    fn read(json: &mut Scanner<'a>) -> Result<Self> {
+        let mut line = Self::default();
+        json.begin_object()?;
+        while let Some(key) = json.key()? {
+            let is_first = line.kind == Kind::Unknown;
+            match key.raw() {
+                b"o" if is_first => line.begin(Kind::Object, json)?,
+                b"type" if is_first => line.begin(Kind::Type, json)?,
+                b"names" if is_first => line.begin(Kind::Names, json)?,
+                b"thread" if is_first => line.begin(Kind::Thread, json)?,
+                b"pyheap" if is_first => line.begin(Kind::Header, json)?,
+                b"root" if is_first => (line.kind, line.root) = (Kind::Root, text(json)?),
+                b"end" if is_first => {
+                    line.kind = Kind::End;
+                    json.skip()?;
+                }
+                _ => line.member(key.raw(), json)?,
+            }
+        }
+        Ok(line)
+    }
+
+    fn is_known(&self) -> bool {
+        self.kind != Kind::Unknown
+    }
+}
+
+impl<'a> Line<'a> {
+    fn begin(&mut self, kind: Kind, json: &mut Scanner<'a>) -> Result<()> {
+        let number = json.unsigned()?;
+        self.kind = kind;
+        match kind {
+            Kind::Object => self.address = number,
+            _ => self.number = number,
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, key: &[u8], json: &mut Scanner<'a>) -> Result<()> {
+        match (self.kind, key) {
+            (Kind::Object, b"t") => self.of_type = json.unsigned()?,
+            (Kind::Object, b"s") => self.size = json.unsigned()?,
+            (Kind::Object, b"c") => self.count = json.unsigned()?,
+            (Kind::Object, b"n") => self.names = Some(json.unsigned()?),
+            (Kind::Object, b"x") => self.external = json.unsigned()?,
+            (Kind::Object, b"l") => self.length = Some(json.unsigned()?),
+            (Kind::Object, b"r") => self.named = addresses(json)?,
+            (Kind::Object, b"i") => self.items = addresses(json)?,
+            (Kind::Object, b"k") => self.entries = addresses(json)?,
+            (Kind::Object, b"v") => self.value = scalar(json)?,
+            (Kind::Type, b"address") => self.address = json.unsigned()?,
+            (Kind::Type, b"module") => self.module = text(json)?,
+            (Kind::Type | Kind::Thread | Kind::Root, b"name") => self.name = text(json)?,
+            (Kind::Type, b"kind") => self.type_kind = json.text()?.raw(),
+            (Kind::Type, b"heap") => self.is_heap_type = boolean(json)?,
+            (Kind::Names, b"of") => {
+                json.begin_array()?;
+                while json.item()? {
+                    self.list.push(json.text()?);
+                }
+            }
+            (Kind::Thread, b"o") => self.address = json.unsigned()?,
+            (Kind::Thread, b"frames") => {
+                json.begin_array()?;
+                while json.item()? {
+                    self.frames.push(frame(json)?);
+                }
+            }
+            (Kind::Root, b"o") => self.held = addresses(json)?,
+            (Kind::Header, _) => self.header.member(key, json)?,
+            _ => json.skip()?,
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Header<'a> {
+    fn member(&mut self, key: &[u8], json: &mut Scanner<'a>) -> Result<()> {
+        match key {
+            b"python" => self.python = text(json)?,
+            b"implementation" => self.implementation = text(json)?,
+            b"platform" => self.platform = text(json)?,
+            b"pid" => self.pid = json.unsigned()?,
+            b"pointer" => self.pointer = json.unsigned()?,
+            b"collections" => self.collections = json.unsigned()?,
+            b"contents" => self.lacks_contents = !boolean(json)?,
+            _ => json.skip()?,
+        }
+        Ok(())
+    }
+}
+
+fn frame<'a>(json: &mut Scanner<'a>) -> Result<Frame<'a>> {
+    let mut frame = Frame::default();
+    json.begin_object()?;
+    while let Some(key) = json.key()? {
+        match key.raw() {
+            b"o" => frame.address = json.unsigned()?,
+            b"function" => frame.function = text(json)?,
+            b"file" => frame.file = text(json)?,
+            b"line" => frame.line = json.unsigned()?,
+            _ => json.skip()?,
+        }
+    }
+    Ok(frame)
+}
+
+fn addresses<'a>(json: &mut Scanner<'a>) -> Result<Addresses<'a>> {
+    let offset = json.offset();
+    let numbers = json.numbers()?;
+    match numbers.is_cut() {
+        true => Err(Error::truncated(offset, "a list of addresses")),
+        false => Ok(Addresses(Some(numbers))),
+    }
+}
+
+fn scalar<'a>(json: &mut Scanner<'a>) -> Result<Scalar<'a>> {
+    Ok(match json.peek()? {
+        ValueKind::String => Scalar::Text(json.text()?),
+        ValueKind::Number => Scalar::Number(json.number()?.raw()),
+        ValueKind::Other => Scalar::Boolean(boolean(json)?),
+        _ => {
+            json.skip()?;
+            Scalar::None
+        }
+    })
+}
+
+fn boolean(json: &mut Scanner<'_>) -> Result<bool> {
+    Ok(json.token()? == Some(Token::Bool(true)))
+}
+
+/// A text; `None` for `null`.
+fn text<'a>(json: &mut Scanner<'a>) -> Result<Option<Text<'a>>> {
+    match json.peek()? {
+        ValueKind::String => json.text().map(Some),
+        _ => json.skip().map(|()| None),
+    }
+}

@@ -1,0 +1,489 @@
+//! Loading a dump into the model: all lines in parallel, then references in the order of addresses.
+//!
+//! An object holds its class by a reference `class`. Values of dictionaries are labelled by their
+//! keys where the dictionary is the `__dict__` of a module, class or instance; the names of others
+//! are read from the keys when they are shown.
+
+use super::SPEC;
+use super::line::{Header, Kind, Line};
+use super::roots::{Roots, ThreadLine, add_roots, hold_by_native_code};
+use super::types::{Contents, Known, TypeLine, add_types};
+use super::values::Texts;
+use crate::error::{Error, Result};
+use crate::input::histogram::TypeCounts;
+use crate::input::json_lines::{Skipped, read_all};
+use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::model::addresses::{Addresses, AddressesBuilder};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{
+    ClassObject, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes, TypeId, TypeIds,
+    TypeKind, WarningKind,
+};
+use crate::model::sum::Sum;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Loads the graph of a dump.
+///
+/// # Errors
+/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
+/// objects. Later damage is part of the result.
+pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    check_beginning(bytes)?;
+    only_snapshot(options.snapshot)?;
+    let (parts, skipped) = read_all(bytes, options.progress, Part::add);
+    let count: usize = parts.iter().map(|part| part.objects.len()).sum();
+    if count as u64 > MAX_OBJECTS {
+        return Err(Error::limit(0, "the dump has too many objects")
+            .expected(format!("at most {MAX_OBJECTS}")));
+    }
+    let Skipped { count: malformed, cut, .. } = skipped;
+    let mut loader = Loader::new(bytes, parts, count);
+    loader.add_objects();
+    let Loader { mut builder, texts, addresses, roots, pointer_size, counts, .. } = loader;
+    builder.warn(WarningKind::MalformedLines, malformed);
+    add_roots(roots, &addresses, &mut builder);
+    hold_by_native_code(&counts, &mut builder);
+    builder.set_pointer_size(pointer_size);
+    let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(texts)));
+    Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
+}
+
+/// Refuses what does not begin like a dump.
+pub(super) fn check_beginning(bytes: &[u8]) -> Result<()> {
+    if SPEC.magics.iter().any(|magic| bytes.starts_with(magic)) {
+        return Ok(());
+    }
+    Err(SPEC.wrong_magic())
+}
+
+/// An object as its line has it.
+struct Object {
+    address: u64,
+    position: u64,
+    size: u64,
+    of_type: u64,
+    /// The number of the names of its first references.
+    names: Option<u64>,
+    /// References that the interpreter has counted.
+    count: u32,
+    /// The numbers of its references: with names or without any, elements, keys and values.
+    named: u32,
+    items: u32,
+    entries: u32,
+}
+
+/// The contents of a part of the lines.
+#[derive(Default)]
+struct Part {
+    objects: Vec<Object>,
+    /// The references of all objects, in their order.
+    references: Vec<u64>,
+    external: Vec<(u64, u64)>,
+    types: Vec<TypeLine>,
+    names: Vec<(u64, Vec<String>)>,
+    roots: Roots,
+    pointer_size: u64,
+}
+
+impl Part {
+    fn add(&mut self, position: u64, line: &Line<'_>) {
+        match line.kind {
+            Kind::Object => self.add_object(position, line),
+            Kind::Type => self.types.push(TypeLine::new(line)),
+            Kind::Names => {
+                let names = line.list.iter().map(|name| name.decode().into_owned()).collect();
+                self.names.push((line.number, names));
+            }
+            Kind::Thread => self.roots.threads.push(ThreadLine::new(line)),
+            Kind::Root => self.roots.add(line),
+            Kind::Header => {
+                let Header { pointer, .. } = line.header;
+                self.pointer_size = pointer;
+            }
+            Kind::End | Kind::Unknown => {}
+        }
+    }
+
+    fn add_object(&mut self, position: u64, line: &Line<'_>) {
+        let mut put = |addresses: &super::line::Addresses<'_>| {
+            let before = self.references.len();
+            self.references.extend(addresses.iter());
+            u32::try_from(self.references.len().saturating_sub(before)).unwrap_or(u32::MAX)
+        };
+        let (named, items, entries) = (put(&line.named), put(&line.items), put(&line.entries));
+        if line.external > 0 {
+            self.external.push((line.address, line.external));
+        }
+        self.objects.push(Object {
+            address: line.address,
+            position,
+            size: line.size,
+            of_type: line.of_type,
+            names: line.names,
+            count: u32::try_from(line.count).unwrap_or(0),
+            named,
+            items,
+            entries,
+        });
+    }
+}
+
+/// The name by which an object holds the dictionary of its attributes.
+const DICTIONARY: &str = "__dict__";
+
+struct Loader<'a> {
+    parts: Vec<Part>,
+    builder: HeapBuilder<'a>,
+    addresses: Addresses,
+    texts: Texts<'a>,
+    types: FxHashMap<u64, Known>,
+    /// Labels of the first references of objects with these names.
+    names: FxHashMap<u64, Vec<Label>>,
+    /// Dictionaries whose keys are names of attributes.
+    namespaces: FxHashMap<u64, Namespace>,
+    scopes: Scopes,
+    roots: Roots,
+    /// References to each object that the interpreter has counted; 0 if it never dies.
+    counts: Vec<u32>,
+    pointer_size: u8,
+}
+
+impl<'a> Loader<'a> {
+    fn new(bytes: &'a [u8], mut parts: Vec<Part>, count: usize) -> Self {
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let mut addresses = AddressesBuilder::default();
+        let (mut lines, mut names) = (Vec::new(), FxHashMap::default());
+        let mut roots = Roots::default();
+        let mut pointer_size = 0;
+        let dictionary = Label::field(builder.names().intern(DICTIONARY));
+        for part in &mut parts {
+            part.objects.iter().for_each(|object| addresses.add(object.address));
+            lines.append(&mut part.types);
+            for (number, texts) in part.names.drain(..) {
+                let labels = texts.iter().map(|name| Label::field(builder.names().intern(name)));
+                names.insert(number, labels.collect());
+            }
+            roots.append(&mut part.roots);
+            pointer_size = u8::try_from(part.pointer_size).unwrap_or(0).max(pointer_size);
+        }
+        let types = add_types(lines, &mut builder);
+        let scopes = Scopes::new(&types, &roots, &mut builder);
+        let addresses = addresses.finish();
+        let repeated = (count as u64).saturating_sub(addresses.len() as u64);
+        builder.warn(WarningKind::RepeatedAddresses, repeated);
+        let namespaces = namespaces(&parts, &names, dictionary, &types);
+        let mut contents: FxHashMap<TypeId, Contents> =
+            types.values().map(|known| (known.id, known.kind)).collect();
+        contents.extend([scopes.outer, scopes.inside].map(|id| (id, Contents::Dictionary)));
+        let texts = Texts::new(bytes, Offsets::with_capacity(addresses.len(), u64::MAX), contents);
+        let counts = Vec::with_capacity(addresses.len());
+        Self {
+            parts,
+            builder,
+            addresses,
+            texts,
+            types,
+            names,
+            namespaces,
+            scopes,
+            roots,
+            counts,
+            pointer_size,
+        }
+    }
+
+    /// Part and row of each object, in the order of addresses. Of several lines with one address,
+    /// the first counts.
+    fn places(&self) -> Vec<Place> {
+        let mut places = vec![Place::NONE; self.addresses.len()];
+        for (number, part) in (0u32..).zip(&self.parts) {
+            let mut start = 0u64;
+            for (row, object) in (0u32..).zip(&part.objects) {
+                let place = self.addresses.at(object.address);
+                let place = place.and_then(|object| places.get_mut(object.index()));
+                if let Some(place) = place.filter(|place| place.part == u32::MAX) {
+                    *place = Place { part: number, row, start };
+                }
+                start = start.saturating_add(object.references());
+            }
+        }
+        places
+    }
+
+    /// Adds objects and references in the order of addresses.
+    fn add_objects(&mut self) {
+        let places = self.places();
+        self.texts.positions = Offsets::with_capacity(places.len(), u64::MAX);
+        for place in &places {
+            let object = place.object(&self.parts);
+            self.texts.positions.push(object.map_or(0, |object| object.position));
+        }
+        let references: usize = self.parts.iter().map(|part| part.references.len()).sum();
+        let room = references.saturating_add(places.len());
+        let labels = Labels::new(&mut self.builder);
+        let mut columns = Columns {
+            first: Offsets::with_capacity(places.len().saturating_add(1), room as u64),
+            target: Vec::with_capacity(room),
+            label: Vec::with_capacity(room),
+            dangling: 0,
+        };
+        let (mut type_of, mut shallow) =
+            (TypeIds::with_capacity(places.len()), Sizes::with_capacity(places.len()));
+        let unknown = self.builder.add_type("(unknown)", "", TypeKind::Instance);
+        columns.first.push(0);
+        let parts = std::mem::take(&mut self.parts);
+        for place in places {
+            let Some(object) = place.object(&parts) else { continue };
+            let known = self.types.get(&object.of_type).copied();
+            let class = known.and_then(|known| known.class);
+            if let Some(class) = class.and_then(|class| self.addresses.at(class)) {
+                columns.add(class, labels.class);
+            }
+            self.add_references(&parts, place, object, labels, &mut columns);
+            columns.first.push(columns.target.len() as u64);
+            let row = ObjectId(type_of.len() as u32);
+            type_of.push(self.type_of(row, object, known).unwrap_or(unknown));
+            shallow.push(object.size);
+            self.counts.push(object.count);
+        }
+        for (address, bytes) in parts.iter().flat_map(|part| &part.external) {
+            if let Some(object) = self.addresses.at(*address) {
+                self.builder.add_external(object, *bytes);
+            }
+        }
+        let Columns { first, target, label, dangling } = columns;
+        self.builder.warn(WarningKind::DanglingReferences, dangling);
+        let heap = self.builder.heap();
+        (heap.type_of, heap.shallow) = (type_of, shallow);
+        heap.references = References { first, target, label, weak: Vec::new() };
+        heap.class_label = Some(labels.class);
+    }
+
+    /// The type of an object. Notes what represents a class or a module.
+    fn type_of(&mut self, row: ObjectId, object: &Object, known: Option<Known>) -> Option<TypeId> {
+        let known = known?;
+        let mut represents = |name: &str, instances| {
+            let name = self.builder.names().intern(name);
+            self.builder.heap().classes.push(ClassObject { object: row, name, instances });
+        };
+        match (known.kind, self.namespaces.get(&object.address)) {
+            (Contents::Class, _) => {
+                let name = self.texts.text(row).unwrap_or_default();
+                let instances = self.scopes.of_classes.get(&object.address).copied();
+                represents(&format!("{}class {name}", self.scopes.library(&name)), instances);
+            }
+            (Contents::Dictionary, Some(Namespace { owner, is_scope: true })) => {
+                let name = self.addresses.at(*owner).and_then(|owner| self.texts.text(owner));
+                let name = name.unwrap_or_default();
+                represents(&format!("{}{name}", self.scopes.library(&name)), None);
+                return Some(self.scopes.outer);
+            }
+            (Contents::Dictionary, Some(_)) => return Some(self.scopes.inside),
+            _ => {}
+        }
+        Some(known.id)
+    }
+
+    fn add_references(
+        &mut self,
+        parts: &[Part],
+        place: Place,
+        object: &Object,
+        labels: Labels,
+        columns: &mut Columns,
+    ) {
+        let is_namespace = self.namespaces.contains_key(&object.address);
+        let names = object.names.and_then(|names| self.names.get(&names));
+        let (named, items) = (object.named as usize, object.items as usize);
+        let mut key = labels.value;
+        for (index, &address) in place.references(parts, object).iter().enumerate() {
+            let Some(target) = self.addresses.at(address) else {
+                columns.dangling = columns.dangling.saturating_add(1);
+                continue;
+            };
+            let beyond = index.saturating_sub(named);
+            let label = if index < named {
+                names.and_then(|names| names.get(index)).copied().unwrap_or(Label::NONE)
+            } else if beyond < items {
+                Label::index(beyond as u64)
+            } else if beyond.saturating_sub(items).is_multiple_of(2) {
+                key = labels.value;
+                if let Some(name) = is_namespace.then(|| self.texts.text(target)).flatten() {
+                    key = Label::field(self.builder.names().intern(&name));
+                }
+                labels.key
+            } else {
+                key
+            };
+            columns.add(target, label);
+        }
+    }
+}
+
+/// The labels that many objects share.
+#[derive(Clone, Copy)]
+struct Labels {
+    class: Label,
+    key: Label,
+    value: Label,
+}
+
+impl Labels {
+    fn new(builder: &mut HeapBuilder<'_>) -> Self {
+        let mut label = |name| Label::field(builder.names().intern(name));
+        Self { class: label("class"), key: label("key"), value: label("value") }
+    }
+}
+
+/// The columns of references while they grow.
+struct Columns {
+    first: Offsets,
+    target: Vec<ObjectId>,
+    label: Vec<Label>,
+    dangling: u64,
+}
+
+impl Columns {
+    fn add(&mut self, target: ObjectId, label: Label) {
+        self.target.push(target);
+        self.label.push(label);
+    }
+}
+
+/// Where an object's line was put.
+#[derive(Clone, Copy)]
+struct Place {
+    part: u32,
+    row: u32,
+    /// The first of its references in those of the part.
+    start: u64,
+}
+
+impl Place {
+    const NONE: Self = Self { part: u32::MAX, row: u32::MAX, start: 0 };
+
+    fn object(self, parts: &[Part]) -> Option<&Object> {
+        parts.get(self.part as usize)?.objects.get(self.row as usize)
+    }
+
+    fn references<'p>(self, parts: &'p [Part], object: &Object) -> &'p [u64] {
+        let start = usize::try_from(self.start).unwrap_or(usize::MAX);
+        let end = start.saturating_add(object.references() as usize);
+        parts
+            .get(self.part as usize)
+            .and_then(|part| part.references.get(start..end))
+            .unwrap_or_default()
+    }
+}
+
+impl Object {
+    fn references(&self) -> u64 {
+        [self.named, self.items, self.entries].iter().map(|count| u64::from(*count)).sum()
+    }
+}
+
+/// A dictionary that holds the attributes of an object.
+#[derive(Clone, Copy)]
+struct Namespace {
+    /// The address of the object.
+    owner: u64,
+    /// Whether the object is a module or class.
+    is_scope: bool,
+}
+
+/// The types of dictionaries that hold attributes. They are called as any other, but who asks what
+/// holds the memory looks through those of modules and classes, and takes those of instances for
+/// parts of these.
+struct Scopes {
+    outer: TypeId,
+    inside: TypeId,
+    /// The type of the instances of each class, by its address.
+    of_classes: FxHashMap<u64, TypeId>,
+    /// The names of modules of Python itself.
+    libraries: FxHashSet<String>,
+}
+
+impl Scopes {
+    fn new(types: &FxHashMap<u64, Known>, roots: &Roots, builder: &mut HeapBuilder<'_>) -> Self {
+        Self {
+            outer: builder.add_type("dict", "builtins", TypeKind::Class),
+            inside: builder.add_type("dict", "builtins", TypeKind::Array),
+            of_classes: types.values().map(|known| (known.address, known.id)).collect(),
+            libraries: roots.libraries(),
+        }
+    }
+
+    /// What is put before the name of a module or class of Python itself, which is none of the
+    /// program's.
+    fn library(&self, name: &str) -> &'static str {
+        let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
+        let mut outer = ends.filter_map(|end| name.get(..end));
+        if outer.any(|module| self.libraries.contains(module)) { "library " } else { "" }
+    }
+}
+
+/// The dictionaries that hold attributes, by address.
+fn namespaces(
+    parts: &[Part],
+    names: &FxHashMap<u64, Vec<Label>>,
+    dictionary: Label,
+    types: &FxHashMap<u64, Known>,
+) -> FxHashMap<u64, Namespace> {
+    let mut namespaces = FxHashMap::default();
+    for part in parts {
+        let mut start = 0usize;
+        for object in &part.objects {
+            let labels = object.names.and_then(|number| names.get(&number));
+            let at = labels.and_then(|labels| labels.iter().position(|label| *label == dictionary));
+            let at = at.and_then(|at| part.references.get(start.saturating_add(at)));
+            if let Some(&dictionary) = at {
+                let kind = types.get(&object.of_type).map(|known| known.kind);
+                let is_scope = matches!(kind, Some(Contents::Class | Contents::Module));
+                namespaces.insert(dictionary, Namespace { owner: object.address, is_scope });
+            }
+            start = start.saturating_add(object.references() as usize);
+        }
+    }
+    namespaces
+}
+
+/// Counts objects by the types that [`load`] gives them.
+///
+/// # Errors
+/// As [`load`].
+pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+    check_beginning(bytes)?;
+    only_snapshot(options.snapshot)?;
+    #[derive(Default)]
+    struct Counts {
+        sums: FxHashMap<u64, Sum>,
+        types: Vec<TypeLine>,
+    }
+    let (parts, skipped) =
+        read_all(bytes, options.progress, |counts: &mut Counts, _, line: &Line<'_>| {
+            match line.kind {
+                Kind::Type => counts.types.push(TypeLine::new(line)),
+                Kind::Object => {
+                    counts.sums.entry(line.of_type).or_default().add(line.size, line.external);
+                }
+                _ => {}
+            }
+        });
+    let mut builder = HeapBuilder::with_capacity(0, 0);
+    let (mut lines, mut counted) = (Vec::new(), Vec::new());
+    for mut part in parts {
+        lines.append(&mut part.types);
+        counted.extend(part.sums);
+    }
+    let types = add_types(lines, &mut builder);
+    let unknown = builder.add_type("(unknown)", "", TypeKind::Instance);
+    let heap = builder.finish(Ids::Rows(0), None);
+    let mut sums = vec![Sum::default(); heap.types.len()];
+    for (number, sum) in counted {
+        let id = types.get(&number).map_or(unknown, |known| known.id);
+        if let Some(total) = sums.get_mut(id.0 as usize) {
+            total.add_sum(&sum);
+        }
+    }
+    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, skipped.cut))
+}

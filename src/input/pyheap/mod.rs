@@ -1,0 +1,45 @@
+//! Heap dumps of Python programs, which the package `dumptool_heap` writes: a JSON value a line.
+//!
+//! `docs/formats/pyheap.md` specifies the format.
+//!
+//! * [`line`](mod@line): a line; [`records`]: all of them in order;
+//! * [`load`](mod@load): the graph, for the model; `types`, `roots`, `values`: parts of it;
+//! * [`summary`]: the `info` summary; [`check`]: the invariants.
+
+mod invariants;
+mod line;
+mod load;
+mod records;
+mod roles;
+mod roots;
+mod summary;
+mod types;
+mod values;
+
+pub(super) use records::for_each_record;
+
+use super::Format;
+use super::origin::Provenance;
+use super::spec::{FormatSpec, HeapReader, Identity, Readers};
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Pyheap,
+    name: "pyheap",
+    title: "Python heap dump",
+    versions: "dumptool_heap 1 (CPython 3.8 to 3.13)",
+    extensions: &["pyheap"],
+    magics: &[b"{\"pyheap\":"],
+    begins_otherwise: |_| false,
+    origin: |_| Provenance::of("Python"),
+    record_names: &[records::NAMES],
+    info: summary::info,
+    check: invariants::check,
+    readers: Readers::Heap(HeapReader {
+        load: load::load,
+        histogram: load::histogram,
+        least_bytes: (20, 2),
+        roles: roles::ROLES,
+        identity: Identity::Ids,
+    }),
+};

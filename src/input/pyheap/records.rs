@@ -1,0 +1,107 @@
+//! The lines of a dump in order.
+
+use super::line::{Kind, Line, Scalar};
+use super::load::check_beginning;
+use crate::error::Result;
+use crate::input::json_lines::for_each_line;
+use crate::input::read::{ReadOptions, Visitor};
+use crate::model::fields::{FieldSink, Record};
+
+/// The names of the records.
+pub(super) const NAMES: &[&str] = &["header", "type", "names", "object", "thread", "root", "end"];
+
+/// A line.
+struct Rec<'a>(Line<'a>);
+
+impl Record for Rec<'_> {
+    fn name(&self) -> &'static str {
+        match self.0.kind {
+            Kind::Header | Kind::Unknown => "header",
+            Kind::Type => "type",
+            Kind::Names => "names",
+            Kind::Object => "object",
+            Kind::Thread => "thread",
+            Kind::Root => "root",
+            Kind::End => "end",
+        }
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        let line = &self.0;
+        let texts = [
+            ("root", line.root),
+            ("module", line.module),
+            ("name", line.name),
+            ("python", line.header.python),
+            ("implementation", line.header.implementation),
+            ("platform", line.header.platform),
+        ];
+        match line.kind {
+            Kind::Header => sink.unsigned("version", line.number),
+            Kind::Type | Kind::Names | Kind::Thread => sink.unsigned("number", line.number),
+            Kind::Object => {
+                sink.address("address", line.address);
+                sink.unsigned("type", line.of_type);
+                sink.unsigned("size", line.size);
+                sink.unsigned("references_counted", line.count);
+            }
+            Kind::Root | Kind::End | Kind::Unknown => {}
+        }
+        for (name, text) in texts {
+            text.into_iter().for_each(|text| sink.text(name, text.decode().as_bytes()));
+        }
+        match line.value {
+            Scalar::Text(text) => sink.text("value", text.decode().as_bytes()),
+            Scalar::Number(raw) => sink.text("value", raw),
+            Scalar::Boolean(value) => sink.boolean("value", value),
+            Scalar::None => {}
+        }
+        line.length.into_iter().for_each(|length| sink.unsigned("length", length));
+        if line.external > 0 {
+            sink.unsigned("external", line.external);
+        }
+        if !line.list.is_empty() {
+            sink.list("of", line.list.iter(), |name, sink| {
+                sink.text("name", name.decode().as_bytes());
+            });
+        }
+        if !line.frames.is_empty() {
+            sink.list("frames", line.frames.iter(), |frame, sink| {
+                sink.address("address", frame.address);
+                for (name, text) in [("function", frame.function), ("file", frame.file)] {
+                    text.into_iter().for_each(|text| sink.text(name, text.decode().as_bytes()));
+                }
+                sink.unsigned("line", frame.line);
+            });
+        }
+        let lists = [
+            ("references", &line.named),
+            ("items", &line.items),
+            ("entries", &line.entries),
+            ("objects", &line.held),
+        ];
+        for (name, addresses) in lists {
+            if addresses.iter().next().is_none() {
+                continue;
+            }
+            if sink.wants_contents() {
+                sink.list(name, addresses.iter(), |address, sink| sink.address("address", address));
+            } else {
+                sink.unsigned(name, addresses.iter().count() as u64);
+            }
+        }
+    }
+}
+
+/// Gives every line to the visitor. Lines that are not JSON are left out.
+///
+/// # Errors
+/// The first line that was left out, or the end of the input inside a line.
+pub(in crate::input) fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
+    check_beginning(bytes)?;
+    for_each_line(bytes, options, visitor, Rec)
+}

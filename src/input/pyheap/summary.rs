@@ -1,0 +1,167 @@
+//! The `info` summary of a dump.
+
+use super::line::{Header, Kind, Line};
+use super::load::check_beginning;
+use super::types::TypeLine;
+use crate::error::Result;
+use crate::input::info::{
+    CountsByName, FormatDetails, HeapInfo, Info, InfoWarning, PyheapDetails, SnapshotInfo,
+};
+use crate::input::json::Text;
+use crate::input::json_lines::{Lines, read_all};
+use crate::input::read::ReadOptions;
+use rustc_hash::FxHashMap;
+
+/// Sums over lines.
+#[derive(Default)]
+struct Totals {
+    objects: u64,
+    bytes: u64,
+    external: u64,
+    references: u64,
+    roots: u64,
+    threads: u64,
+    frames: u64,
+    names: u64,
+    ends: u64,
+    types: Vec<TypeLine>,
+    by_type: FxHashMap<u64, u64>,
+}
+
+impl Totals {
+    fn add(&mut self, line: &Line<'_>) {
+        match line.kind {
+            Kind::Object => {
+                let lists = [&line.named, &line.items, &line.entries];
+                let references: u64 = lists.iter().map(|list| list.iter().count() as u64).sum();
+                self.objects = self.objects.saturating_add(1);
+                self.bytes = self.bytes.saturating_add(line.size);
+                self.external = self.external.saturating_add(line.external);
+                self.references = self.references.saturating_add(references);
+                let count = self.by_type.entry(line.of_type).or_default();
+                *count = count.saturating_add(1);
+            }
+            Kind::Type => self.types.push(TypeLine::new(line)),
+            Kind::Names => self.names = self.names.saturating_add(1),
+            Kind::Root => self.roots = self.roots.saturating_add(1),
+            Kind::Thread => {
+                self.threads = self.threads.saturating_add(1);
+                self.frames = self.frames.saturating_add(line.frames.len() as u64);
+            }
+            Kind::End => self.ends = self.ends.saturating_add(1),
+            Kind::Header | Kind::Unknown => {}
+        }
+    }
+
+    fn add_totals(&mut self, mut other: Self) {
+        for (total, more) in [
+            (&mut self.objects, other.objects),
+            (&mut self.bytes, other.bytes),
+            (&mut self.external, other.external),
+            (&mut self.references, other.references),
+            (&mut self.roots, other.roots),
+            (&mut self.threads, other.threads),
+            (&mut self.frames, other.frames),
+            (&mut self.names, other.names),
+            (&mut self.ends, other.ends),
+        ] {
+            *total = total.saturating_add(more);
+        }
+        self.types.append(&mut other.types);
+        for (number, count) in other.by_type {
+            let total = self.by_type.entry(number).or_default();
+            *total = total.saturating_add(count);
+        }
+    }
+
+    /// Objects by the name of their type, most first.
+    fn named(&self) -> CountsByName {
+        let names: FxHashMap<u64, String> =
+            self.types.iter().map(|line| (line.number, line.full_name())).collect();
+        let mut sums: FxHashMap<&str, u64> = FxHashMap::default();
+        for (number, count) in &self.by_type {
+            let name = names.get(number).map_or("(unknown)", String::as_str);
+            let total = sums.entry(name).or_default();
+            *total = total.saturating_add(*count);
+        }
+        let mut rows: Vec<(String, u64)> =
+            sums.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+        rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        CountsByName(rows)
+    }
+}
+
+/// Summarizes a dump in one pass.
+///
+/// # Errors
+/// When the bytes are not a dump.
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    check_beginning(bytes)?;
+    let (parts, skipped) =
+        read_all(bytes, options.progress, |totals: &mut Totals, _, line: &Line<'_>| {
+            totals.add(line);
+        });
+    let mut totals = Totals::default();
+    parts.into_iter().for_each(|part| totals.add_totals(part));
+    let header = header(bytes).unwrap_or_default();
+    let mut info = super::SPEC.summary("1");
+    for (key, value) in [
+        ("python", header.python),
+        ("implementation", header.implementation),
+        ("platform", header.platform),
+    ] {
+        if let Some(value) = value {
+            info.add_metadata(key, value.decode());
+        }
+    }
+    info.add_metadata("pid", header.pid);
+    for (name, count) in [
+        ("header", 1),
+        ("type", totals.types.len() as u64),
+        ("names", totals.names),
+        ("object", totals.objects),
+        ("thread", totals.threads),
+        ("root", totals.roots),
+        ("end", totals.ends),
+    ] {
+        if count > 0 {
+            info.records.add(name, count);
+        }
+    }
+    if skipped.count > 0 {
+        let first = skipped.first;
+        info.warnings.push(InfoWarning::MalformedLines { count: skipped.count, first });
+    }
+    let text = |text: Option<Text<'_>>| text.map(|text| text.decode().into_owned());
+    let damage = skipped.cut;
+    info.heap = Some(HeapInfo {
+        snapshots: vec![SnapshotInfo {
+            index: 0,
+            complete: damage.is_none(),
+            objects: Some(totals.objects),
+            references: Some(totals.references),
+            roots: Some(totals.roots),
+            types: Some(totals.types.len() as u64),
+            shallow_bytes: Some(totals.bytes),
+            external_bytes: Some(totals.external),
+            time_us: None,
+            details: FormatDetails::Pyheap(Box::new(PyheapDetails {
+                by_type: totals.named(),
+                threads: totals.threads,
+                frames: totals.frames,
+                collections: header.collections,
+                contents: !header.lacks_contents,
+                implementation: text(header.implementation),
+                python: text(header.python),
+            })),
+        }],
+    });
+    info.set_damage(damage);
+    Ok(info)
+}
+
+/// The header, which is the first line.
+fn header(bytes: &[u8]) -> Option<Header<'_>> {
+    let (_, line) = Lines::<Line<'_>>::new(bytes, 0).next()?;
+    line.ok().map(|line| line.header)
+}

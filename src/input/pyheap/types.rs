@@ -1,0 +1,109 @@
+//! The types of a dump.
+
+use super::line::Line;
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{TypeId, TypeKind};
+use rustc_hash::FxHashMap;
+
+/// A type as its line has it.
+#[derive(Clone, Debug)]
+pub(super) struct TypeLine {
+    pub(super) number: u64,
+    /// The address of the class.
+    pub(super) address: u64,
+    pub(super) module: String,
+    pub(super) name: String,
+    pub(super) kind: Contents,
+    /// Whether objects refer to their class.
+    pub(super) is_heap_type: bool,
+}
+
+/// What the objects of a type contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Contents {
+    #[default]
+    Object,
+    Text,
+    Bytes,
+    Integer,
+    Float,
+    Dictionary,
+    Elements,
+    Class,
+    Module,
+    Frame,
+}
+
+impl TypeLine {
+    pub(super) fn new(line: &Line<'_>) -> Self {
+        let text = |text: Option<crate::input::json::Text<'_>>| {
+            text.map_or_else(String::new, |text| text.decode().into_owned())
+        };
+        let kind = match line.type_kind {
+            b"str" => Contents::Text,
+            b"bytes" => Contents::Bytes,
+            b"int" => Contents::Integer,
+            b"float" => Contents::Float,
+            b"dict" => Contents::Dictionary,
+            b"list" | b"tuple" | b"set" | b"deque" => Contents::Elements,
+            b"class" => Contents::Class,
+            b"module" => Contents::Module,
+            b"frame" => Contents::Frame,
+            _ => Contents::Object,
+        };
+        Self {
+            number: line.number,
+            address: line.address,
+            module: text(line.module),
+            name: text(line.name),
+            kind,
+            is_heap_type: line.is_heap_type,
+        }
+    }
+
+    /// The name with the module; of what every program knows, without: `dict`.
+    pub(super) fn full_name(&self) -> String {
+        match &*self.module {
+            "builtins" | "" => self.name.clone(),
+            module => format!("{module}.{}", self.name),
+        }
+    }
+}
+
+/// A type of the model, with what the loader needs of its line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) id: TypeId,
+    pub(super) class: Option<u64>,
+    /// The address of the class, whether or not objects refer to it.
+    pub(super) address: u64,
+    pub(super) kind: Contents,
+}
+
+/// Adds the types to a heap. Types with one name are one: a class that a function defines is made
+/// anew in each call.
+pub(super) fn add_types(
+    lines: Vec<TypeLine>,
+    builder: &mut HeapBuilder<'_>,
+) -> FxHashMap<u64, Known> {
+    let mut named: FxHashMap<(String, Contents), TypeId> = FxHashMap::default();
+    let mut known = FxHashMap::default();
+    for line in lines {
+        let id = *named.entry((line.full_name(), line.kind)).or_insert_with_key(|(name, kind)| {
+            let kind = match kind {
+                Contents::Text => TypeKind::Text,
+                Contents::Bytes => TypeKind::Bytes,
+                Contents::Integer | Contents::Float => TypeKind::Number,
+                Contents::Class => TypeKind::Class,
+                Contents::Frame => TypeKind::Frame,
+                Contents::Dictionary | Contents::Elements | Contents::Module | Contents::Object => {
+                    TypeKind::Instance
+                }
+            };
+            builder.add_type(name, &line.module, kind)
+        });
+        let class = line.is_heap_type.then_some(line.address);
+        known.insert(line.number, Known { id, class, address: line.address, kind: line.kind });
+    }
+    known
+}

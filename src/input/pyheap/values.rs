@@ -1,0 +1,115 @@
+//! Texts, numbers and names of objects, read from their lines when they are requested.
+
+use super::line::{Line, Scalar};
+use super::types::Contents;
+use crate::input::json::Scanner;
+use crate::input::json_lines::JsonLine;
+use crate::model::heap::{
+    Array, Heap, Known, LabelKind, ObjectId, ObjectValues, Offsets, TypeId, Value,
+};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// Where the line of each object begins.
+pub(super) struct Texts<'a> {
+    bytes: &'a [u8],
+    pub(super) positions: Offsets,
+    contents: FxHashMap<TypeId, Contents>,
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        positions: Offsets,
+        contents: FxHashMap<TypeId, Contents>,
+    ) -> Self {
+        Self { bytes, positions, contents }
+    }
+
+    fn line(&self, object: ObjectId) -> Option<Line<'a>> {
+        if object.index() >= self.positions.len() {
+            return None;
+        }
+        let at = usize::try_from(self.positions.get(object.index())).ok()?;
+        Line::read(&mut Scanner::new(self.bytes.get(at..)?, 0)).ok()
+    }
+
+    /// The text of an object, if it is one.
+    pub(super) fn text(&self, object: ObjectId) -> Option<Cow<'a, str>> {
+        match self.line(object)?.value {
+            Scalar::Text(text) => Some(text.decode()),
+            _ => None,
+        }
+    }
+
+    /// The value as Python would show it as the key of a dictionary: `'k1000'`, `17`.
+    fn shown(&self, heap: &Heap<'_>, object: ObjectId) -> Option<String> {
+        Some(match self.value(heap, object) {
+            Value::Text { text, .. } => format!("'{text}'"),
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Boolean(true) => "True".to_owned(),
+            Value::Boolean(false) => "False".to_owned(),
+            Value::Name(name) => name.into_owned(),
+            _ => return None,
+        })
+    }
+}
+
+impl ObjectValues for Texts<'_> {
+    fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
+        let Some(line) = self.line(object) else { return Value::None };
+        let contents = self.contents.get(&heap.type_id(object)).copied().unwrap_or_default();
+        let number = |raw: &[u8]| std::str::from_utf8(raw).ok()?.parse().ok();
+        match (contents, line.value) {
+            (Contents::Text, Scalar::Text(text)) => {
+                let text = text.decode();
+                let length = line.length.unwrap_or_else(|| text.chars().count() as u64);
+                Value::Text { text, length }
+            }
+            (Contents::Bytes, Scalar::Text(text)) => {
+                let bytes = text.decode().chars().filter_map(|c| u8::try_from(c).ok()).collect();
+                Value::Bytes(Cow::Owned(bytes))
+            }
+            (_, Scalar::Boolean(value)) => Value::Boolean(value),
+            (Contents::Integer, Scalar::Number(raw)) => match number(raw) {
+                Some(value) => Value::Integer(value),
+                None => Value::Name(String::from_utf8_lossy(raw)),
+            },
+            (Contents::Float, Scalar::Text(text)) => {
+                text.decode().parse().map_or(Value::None, Value::Float)
+            }
+            (Contents::Dictionary, _) => Value::Length(line.entries.iter().count() as u64 / 2),
+            (Contents::Elements, _) => Value::Length(line.items.iter().count() as u64),
+            (_, Scalar::Text(name)) => Value::Name(name.decode()),
+            _ => Value::None,
+        }
+    }
+
+    fn known(&self) -> Known {
+        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
+    }
+
+    fn reference_name(&self, heap: &Heap<'_>, row: usize) -> Option<String> {
+        let LabelKind::Field(name) = heap.references.label(row).kind() else { return None };
+        if heap.names.text(name) != "value" {
+            return None;
+        }
+        let owner = heap.references.owner(row);
+        if self.contents.get(&heap.type_id(owner)) != Some(&Contents::Dictionary) {
+            return None;
+        }
+        // Keys and values come by turns.
+        let key = row.checked_sub(1).filter(|row| heap.references.range(owner).contains(row))?;
+        let key = self.shown(heap, heap.references.target(key))?;
+        Some(format!("[{key}]"))
+    }
+
+    fn array(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Array> {
+        if self.contents.get(&heap.type_id(object)) != Some(&Contents::Elements) {
+            return None;
+        }
+        let length = self.line(object)?.items.iter().count() as u64;
+        Some(Array { length, element: "" })
+    }
+}

@@ -1,0 +1,40 @@
+//! The roles of a heap's types.
+
+use super::{Heap, Role, Type, TypeKind};
+use crate::model::roles::role_in;
+
+impl Heap<'_> {
+    /// The role that the runtime's table gives to a name.
+    pub fn named_role(&self, name: &str) -> Option<Role> {
+        role_in(self.roles, "", name)
+    }
+
+    /// The role of each type. Classes have the same role everywhere; others that the runtime's table
+    /// does not name have a role by their kind. An array is a part of what holds it, unless the
+    /// runtime calls it a collection.
+    pub fn type_roles(&self) -> Vec<Role> {
+        let role = |of: &Type| {
+            let (namespace, name) = (self.names.text(of.namespace), self.names.text(of.name));
+            let named = || role_in(self.roles, namespace, name);
+            match of.kind {
+                TypeKind::Class | TypeKind::Synthetic | TypeKind::Root => Role::Passage,
+                TypeKind::Array => {
+                    // Python's dictionaries of attributes have a namespace.
+                    let collection = named()
+                        .filter(|role| matches!(role, Role::Collection(_)) && namespace.is_empty());
+                    collection.unwrap_or(Role::Inside)
+                }
+                kind => named().unwrap_or_else(|| by_kind(kind)),
+            }
+        };
+        self.types.iter().map(role).collect()
+    }
+}
+
+fn by_kind(kind: TypeKind) -> Role {
+    match kind {
+        TypeKind::Bytes | TypeKind::Text | TypeKind::Number => Role::Runtime,
+        TypeKind::Frame => Role::Closure,
+        _ => Role::Program,
+    }
+}

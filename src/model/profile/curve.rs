@@ -1,0 +1,49 @@
+//! The memory of a program over time.
+
+use super::Unit;
+
+/// The bytes that a program had in use at points in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryCurve {
+    /// The unit of times: milliseconds, or what else the profiler counts.
+    pub time: Unit,
+    /// A sentence about the numbers.
+    pub note: &'static str,
+    /// Times and bytes, in the order of time.
+    pub points: Vec<(u64, u64)>,
+}
+
+impl MemoryCurve {
+    /// At most about so many points, among which are the largest and the smallest of those that they
+    /// stand for.
+    pub fn thinned(&self, most: usize) -> Vec<(u64, u64)> {
+        let run = (2 * self.points.len()).div_ceil(most.max(2)).max(1);
+        if run <= 2 {
+            return self.points.clone();
+        }
+        let ends = |run: &[(u64, u64)]| {
+            let by_bytes = |at: &usize| run[*at].1;
+            let least = (0..run.len()).min_by_key(by_bytes).unwrap_or(0);
+            let most = (0..run.len()).max_by_key(by_bytes).unwrap_or(0);
+            [run[least.min(most)], run[least.max(most)]]
+        };
+        self.points.chunks(run).flat_map(ends).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_peaks_and_lows() {
+        let points = (0..10_000).map(|at| (at, [5, 6][at as usize % 2])).collect();
+        let mut curve = MemoryCurve { time: Unit::Milliseconds, note: "", points };
+        (curve.points[4321].1, curve.points[8765].1) = (100, 0);
+        let thinned = curve.thinned(100);
+        assert!(thinned.len() <= 100 && thinned.is_sorted());
+        assert!(thinned.contains(&(4321, 100)) && thinned.contains(&(8765, 0)));
+        curve.points.truncate(60);
+        assert_eq!(curve.thinned(100), curve.points);
+    }
+}

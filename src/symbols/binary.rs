@@ -1,0 +1,77 @@
+//! Looks up addresses in an executable.
+
+use super::Functions;
+use super::dwarf::Lines;
+use super::table::Table;
+use crate::error::{Error, Result};
+use object::{BinaryFormat, Object, ObjectSegment};
+
+/// An executable, with the file that has its debug information if there is another one.
+pub(super) struct Binary<'a> {
+    file: object::File<'a>,
+    debug: Option<object::File<'a>>,
+    segments: Vec<Segment>,
+}
+
+/// A part of the file that is mapped.
+struct Segment {
+    offset: u64,
+    size: u64,
+    address: u64,
+}
+
+impl<'a> Binary<'a> {
+    /// Reads the headers of an ELF, Mach-O or PE file.
+    ///
+    /// # Errors
+    /// When it is not one of these.
+    pub(super) fn parse(bytes: &'a [u8], debug: Option<&'a [u8]>) -> Result<Self> {
+        let file = object::File::parse(bytes)
+            .map_err(|error| Error::other_kind(format!("it is not an executable ({error})")))?;
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            Segment { offset, size, address: segment.address() }
+        });
+        let segments = segments.collect();
+        let debug = debug.and_then(|bytes| object::File::parse(bytes).ok());
+        Ok(Self { file, debug, segments })
+    }
+
+    /// The address, as symbols count it, of an offset in the file. A file that has nothing but debug
+    /// information does not contain its segments.
+    pub(super) fn address(&self, offset: u64) -> Option<u64> {
+        if self.file.format() == BinaryFormat::Pe {
+            // A PE file is mapped by its sections: the offset is one from the first address.
+            return Some(self.file.relative_address_base().wrapping_add(offset));
+        }
+        let found = self.segments.iter().find_map(|segment| {
+            let inside = offset.checked_sub(segment.offset)?;
+            (inside < segment.size).then(|| segment.address.wrapping_add(inside))
+        });
+        let is_debug = || self.segments.iter().all(|segment| segment.size == 0);
+        found.or_else(|| is_debug().then_some(offset))
+    }
+
+    /// The functions at these addresses, which are sorted.
+    pub(super) fn functions(&self, addresses: &[u64]) -> Vec<Functions> {
+        let table = Table::of(std::iter::once(&self.file).chain(&self.debug));
+        let with_lines = self.debug.iter().chain([&self.file]).find_map(Lines::sections);
+        let lines = with_lines.as_ref().and_then(Lines::open);
+        let look_up = |&address: &u64| {
+            let symbol = table.name(address);
+            let mut functions =
+                lines.as_ref().and_then(|lines| lines.functions(address)).unwrap_or_default();
+            // The symbol is the name by which the linker, and so the profiler, knows the function.
+            match (functions.first_mut(), symbol) {
+                (Some(first), Some(name)) => first.name = name,
+                (None, Some(name)) => {
+                    functions.push(super::Function { name, ..Default::default() })
+                }
+                (Some(_) | None, None) => {}
+            }
+            functions.retain(|function| !function.name.is_empty());
+            functions
+        };
+        addresses.iter().map(look_up).collect()
+    }
+}

@@ -1,0 +1,263 @@
+//! Finds the files of programs and libraries.
+
+use super::binary::Binary;
+use super::{Function, Functions, Unused, elf, jit, reason};
+use crate::input::load::CodeRegion;
+use crate::model::profile::Mapping;
+use crate::source::Source;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::UNIX_EPOCH;
+
+/// A program or library, as a profile names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Library {
+    path: String,
+    /// Lower-case hexadecimal. Empty if the profile has none.
+    build_id: String,
+    /// Whether addresses are those of the file's own symbols, and not offsets in the file.
+    is_linked: bool,
+}
+
+impl Library {
+    pub(super) fn of(mapping: &Mapping) -> Self {
+        let is_id = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let build_id = Some(mapping.build_id.to_ascii_lowercase()).filter(|id| is_id(id));
+        Self {
+            path: mapping.file.clone(),
+            build_id: build_id.unwrap_or_default(),
+            is_linked: mapping.start == 0 && mapping.offset == 0,
+        }
+    }
+
+    /// The file of code in memory. `None` if there is none.
+    pub(super) fn of_region(region: &CodeRegion<'_>) -> Option<Self> {
+        let path = String::from_utf8_lossy(region.file).into_owned();
+        let has_file = !path.is_empty() && !path.starts_with('[');
+        let build_id = region.build_id.to_ascii_lowercase();
+        has_file.then_some(Self { path, build_id, is_linked: false })
+    }
+
+    /// The offset in the file of what was at an address. `None` if there is no file.
+    pub(super) fn place(&self, mapping: &Mapping, address: u64) -> Option<u64> {
+        let has_file = !self.path.is_empty() && !self.path.starts_with('[');
+        let inside = address >= mapping.start && (mapping.limit == 0 || address < mapping.limit);
+        let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.offset);
+        (has_file && inside).then_some(offset)
+    }
+
+    fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// The files of this machine in which to search.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    places: Vec<PathBuf>,
+    /// The files in `places` by their build ids, once they were asked for.
+    by_id: OnceLock<FxHashMap<String, PathBuf>>,
+}
+
+/// Files of a folder whose build ids are read.
+const MOST_FILES: usize = 4096;
+
+/// Where distributions put debug information.
+const DEBUG: &str = "/usr/lib/debug";
+
+impl Files {
+    pub(super) fn new(places: Vec<PathBuf>) -> Self {
+        Self { places, by_id: OnceLock::new() }
+    }
+
+    /// The functions at places of a library. Explains why files were not used if none was.
+    pub(super) fn functions(
+        &self,
+        library: &Library,
+        places: &[u64],
+        recorded: Option<u64>,
+        unused: &mut Vec<Unused>,
+    ) -> Vec<Functions> {
+        let path = Path::new(&library.path);
+        if jit::is_map(library.name()) {
+            return jit::functions(path, places);
+        }
+        let mut refused = Vec::new();
+        for (candidate, source) in self.found(library, recorded) {
+            let functions =
+                source.and_then(|source| look_up(library, places, &candidate, source.bytes()));
+            match functions {
+                Ok(functions) => return functions,
+                Err(reason) => refused.push(Unused { path: candidate, reason }),
+            }
+        }
+        unused.extend(refused);
+        vec![Vec::new(); places.len()]
+    }
+
+    /// The files that are those of a library, the best first.
+    pub(super) fn sources(&self, library: &Library) -> impl Iterator<Item = Source> {
+        self.found(library, None).filter_map(|(_, source)| source.ok())
+    }
+
+    /// The files that are those of a library, the best first, or why one is not.
+    fn found(
+        &self,
+        library: &Library,
+        recorded: Option<u64>,
+    ) -> impl Iterator<Item = (PathBuf, Result<Source, String>)> {
+        self.candidates(library).into_iter().filter_map(move |candidate| {
+            let source = open(&candidate)?;
+            let is_given = self.places.iter().any(|place| candidate.starts_with(place));
+            // Without a build id and a time, this machine's file may be any other.
+            if !is_given && library.build_id.is_empty() && recorded.is_none() {
+                return None;
+            }
+            let recorded = recorded.filter(|_| !is_given);
+            let is_same = is_same(library, &candidate, source.bytes(), recorded);
+            Some((candidate, is_same.map(|()| source)))
+        })
+    }
+
+    /// The files that may be those of a library, the best first.
+    fn candidates(&self, library: &Library) -> Vec<PathBuf> {
+        let (path, name, id) = (Path::new(&library.path), library.name(), &library.build_id);
+        let mut all = Vec::new();
+        let below = by_build_id(id);
+        if !id.is_empty() {
+            all.extend(self.by_id().get(id).cloned());
+        }
+        for place in &self.places {
+            let root = below.iter().flat_map(|below| {
+                [place.join(".build-id"), place.clone()].map(|root| root.join(below))
+            });
+            all.extend(root);
+            all.push(place.join(name));
+            all.push(place.join(format!("{name}.debug")));
+            all.extend(path.strip_prefix("/").map(|path| place.join(path)));
+            let given = place.file_name().and_then(|of| of.to_str());
+            all.extend(given.filter(|of| stem(of) == stem(name)).map(|_| place.clone()));
+        }
+        // A path of a profile may be of another machine, and must not be one of the network here.
+        all.extend(
+            path.is_absolute()
+                .then(|| path.to_owned())
+                .filter(|_| !library.path.starts_with(r"\\") && !library.path.starts_with("//")),
+        );
+        all.extend(below.map(|below| Path::new(DEBUG).join(".build-id").join(below)));
+        let mut seen = std::collections::HashSet::new();
+        all.retain(|path| seen.insert(path.clone()));
+        all
+    }
+
+    fn by_id(&self) -> &FxHashMap<String, PathBuf> {
+        self.by_id.get_or_init(|| {
+            let files = self.places.iter().flat_map(|place| match std::fs::read_dir(place) {
+                Ok(entries) => {
+                    entries.flatten().map(|entry| entry.path()).take(MOST_FILES).collect()
+                }
+                Err(_) => vec![place.clone()],
+            });
+            let mut files: Vec<PathBuf> = files.collect();
+            files.sort();
+            let with_id = |path: PathBuf| {
+                let id = elf::build_id(open(&path)?.bytes())?;
+                Some((id, path))
+            };
+            files.into_iter().rev().filter_map(with_id).collect()
+        })
+    }
+}
+
+/// The name of a file without what a copy of it may add.
+fn stem(name: &str) -> &str {
+    let suffixes = [".gz", ".zst", ".debug", ".exe"];
+    suffixes.iter().fold(name, |name, suffix| name.strip_suffix(suffix).unwrap_or(name))
+}
+
+/// `ab/cdef….debug`, below a folder of build ids.
+fn by_build_id(id: &str) -> Option<PathBuf> {
+    let (first, rest) = id.split_at_checked(2)?;
+    (!rest.is_empty()).then(|| Path::new(first).join(format!("{rest}.debug")))
+}
+
+/// Opens a plain file.
+fn open(path: &Path) -> Option<Source> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Source::open(path).ok()
+}
+
+/// Whether a file is the one that ran.
+fn is_same(
+    library: &Library,
+    path: &Path,
+    bytes: &[u8],
+    recorded: Option<u64>,
+) -> Result<(), String> {
+    let id = elf::build_id(bytes);
+    match (library.build_id.as_str(), id) {
+        ("", _) => {
+            let modified = std::fs::metadata(path).and_then(|file| file.modified()).ok();
+            let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            match (modified, recorded) {
+                (Some(modified), Some(recorded)) if modified.as_secs() > recorded => {
+                    Err("it is newer than the recording, which has no build id".to_owned())
+                }
+                _ => Ok(()),
+            }
+        }
+        (wanted, Some(id)) if id == wanted => Ok(()),
+        (wanted, Some(id)) => {
+            Err(format!("its build id is {id}, that of the recording is {wanted}"))
+        }
+        (wanted, None) => Err(format!("it has no build id, and the recording has {wanted}")),
+    }
+}
+
+/// Looks up places in a file and in the file with its debug information.
+fn look_up(
+    library: &Library,
+    places: &[u64],
+    path: &Path,
+    bytes: &[u8],
+) -> Result<Vec<Functions>, String> {
+    let debug = debug_file(path, bytes).and_then(|path| open(&path));
+    let binary =
+        Binary::parse(bytes, debug.as_ref().map(Source::bytes)).map_err(|error| reason(&error))?;
+    let addresses: Vec<Option<u64>> = places
+        .iter()
+        .map(|&place| if library.is_linked { Some(place) } else { binary.address(place) })
+        .collect();
+    if !addresses.is_empty() && addresses.iter().all(Option::is_none) {
+        return Err("it is shorter than what ran".to_owned());
+    }
+    let known: Vec<u64> = addresses.iter().flatten().copied().collect();
+    let mut functions = binary.functions(&known).into_iter();
+    Ok(addresses
+        .iter()
+        .map(|address| address.and_then(|_| functions.next()).unwrap_or_default())
+        .collect::<Vec<Vec<Function>>>())
+}
+
+/// The file with the debug information of another one.
+fn debug_file(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
+    let link = elf::debug_link(bytes);
+    if link.is_none() && elf::has_debug(bytes) {
+        return None;
+    }
+    let id = elf::build_id(bytes);
+    let folder = path.parent()?;
+    let by_id = id
+        .as_deref()
+        .and_then(by_build_id)
+        .map(|below| Path::new(DEBUG).join(".build-id").join(below));
+    let by_link = link.into_iter().flat_map(|(name, _)| {
+        let below = Path::new(DEBUG).join(folder.strip_prefix("/").unwrap_or(folder));
+        [folder.join(&name), folder.join(".debug").join(&name), below.join(&name)]
+    });
+    by_id.into_iter().chain(by_link).find(|found| {
+        found != path
+            && open(found).is_some_and(|file| id.is_none() || elf::build_id(file.bytes()) == id)
+    })
+}

@@ -1,0 +1,131 @@
+//! The columns about types, which objects and types have: rows are found by them and read in their
+//! order.
+
+use crate::model::heap::{Heap, Type, TypeId, TypeKind};
+use crate::model::names::NameId;
+use crate::tables::column::{Column, ColumnOf};
+use crate::tables::row_numbers::{Order, RowNumbers};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Rows that each have a type.
+pub(super) trait Typed: Send + Sync + Sized {
+    fn types(&self) -> &TypeOrder<'_>;
+
+    /// The type of a row.
+    fn type_of(&self, row: usize) -> TypeId;
+
+    /// The rows of some types, one type after the other.
+    fn of_types(&self, types: Vec<TypeId>) -> RowNumbers;
+
+    /// About the number of rows of a type.
+    fn rows_of_type(&self) -> u64;
+}
+
+/// The columns `type`, `namespace` and `kind`.
+pub(super) fn type_columns<R: Typed>() -> [ColumnOf<R>; 3] {
+    fn each<R: Typed>(this: &R, rows: Range<usize>) -> impl Iterator<Item = &Type> {
+        let types = &this.types().heap.types;
+        rows.map(|row| &types[this.type_of(row).0 as usize])
+    }
+    [
+        Column::name("type", "The name of the type")
+            .of(|this: &R, rows, cells| cells.codes(each(this, rows).map(|of| of.name.0)))
+            .text(|this, code, _| this.types().text(code))
+            .found(Typed::rows_of_type, |this, key| {
+                key.text().map_or_else(RowNumbers::none, |name| {
+                    this.of_types(this.types().named(name).to_vec())
+                })
+            }),
+        Column::name("namespace", "The package, library or module of the type")
+            .or_empty()
+            .of(|this: &R, rows, cells| cells.codes(each(this, rows).map(|of| of.namespace.0)))
+            .text(|this, code, _| this.types().text(code)),
+        Column::name("kind", "What the objects are: `instance`, `array`, `text` and others")
+            .of(|this: &R, rows, cells| cells.codes(each(this, rows).map(|of| of.kind as u32)))
+            .text(|_, code, _| TypeKind::ALL.get(code as usize).map_or("", |kind| kind.name())),
+    ]
+}
+
+/// The types of a heap, sorted by name.
+pub(super) struct TypeOrder<'h> {
+    heap: &'h Heap<'h>,
+    by_name: OnceLock<Vec<TypeId>>,
+}
+
+/// The text of a type in a column.
+type TextOf = for<'h> fn(&'h Heap<'_>, &Type) -> &'h str;
+
+impl<'h> TypeOrder<'h> {
+    pub(super) fn of(heap: &'h Heap<'h>) -> Self {
+        Self { heap, by_name: OnceLock::new() }
+    }
+
+    fn by_name(&self) -> &[TypeId] {
+        self.by_name.get_or_init(|| {
+            let mut types: Vec<TypeId> = (0..self.heap.types.len() as u32).map(TypeId).collect();
+            types.sort_by_key(|of| self.name(*of));
+            types
+        })
+    }
+
+    fn name(&self, of: TypeId) -> &str {
+        self.text(self.heap.types[of.0 as usize].name.0)
+    }
+
+    /// The text of a name.
+    fn text(&self, name: u32) -> &str {
+        self.heap.names.text(NameId(name))
+    }
+
+    /// The types with a name.
+    fn named(&self, wanted: &str) -> &[TypeId] {
+        let all = self.by_name();
+        let rest = &all[all.partition_point(|of| self.name(*of) < wanted)..];
+        &rest[..rest.partition_point(|of| self.name(*of) == wanted)]
+    }
+
+    /// All types in an order of the columns about types. `None` if another column is among them.
+    pub(super) fn sorted(&self, by: &[Order<'_>]) -> Option<Vec<TypeId>> {
+        let by: Vec<(TextOf, bool)> = by
+            .iter()
+            .map(|by| Some((text_of(by.column)?, by.is_descending)))
+            .collect::<Option<_>>()?;
+        let mut types = self.by_name().to_vec();
+        types.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|of| &self.heap.types[of.0 as usize]);
+            let compare = |(text, is_descending): &(TextOf, bool)| {
+                let order = text(self.heap, a).cmp(text(self.heap, b));
+                if *is_descending { order.reverse() } else { order }
+            };
+            by.iter().map(compare).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        });
+        Some(types)
+    }
+}
+
+/// Whether an order has only columns about types.
+pub(super) fn is_of_types(by: &[Order<'_>]) -> bool {
+    by.iter().all(|by| text_of(by.column).is_some())
+}
+
+fn text_of(column: &str) -> Option<TextOf> {
+    Some(match column {
+        "type" => |heap, of| heap.names.text(of.name),
+        "namespace" => |heap, of| heap.names.text(of.namespace),
+        "kind" => |_, of| of.kind.name(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::heap::RootKind;
+
+    #[test]
+    fn codes_of_kinds_are_their_places() {
+        assert!((0..).zip(TypeKind::ALL).all(|(code, kind)| kind as u32 == code));
+        assert!((0..).zip(RootKind::ALL).all(|(code, kind)| kind as u32 == code));
+    }
+}

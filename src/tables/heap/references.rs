@@ -1,0 +1,101 @@
+//! The table `references`.
+
+use crate::analyses::Analyses;
+use crate::model::heap::{self, Label, ObjectId};
+use crate::tables::column::{Column, ColumnOf};
+use crate::tables::relation::Rows;
+use crate::tables::row_numbers::{Key, Order, RowNumbers};
+use std::ops::Range;
+
+/// One row for each reference, sorted by source.
+pub(in crate::tables) struct References<'h> {
+    analyses: &'h Analyses<'h>,
+}
+
+impl<'h> References<'h> {
+    pub(super) fn of(analyses: &'h Analyses<'h>) -> Self {
+        Self { analyses }
+    }
+
+    fn all(&self) -> &heap::References {
+        &self.analyses.heap.references
+    }
+
+    /// The source of each row.
+    fn sources(&self, rows: Range<usize>) -> impl Iterator<Item = u64> + '_ {
+        let references = self.all();
+        let mut source = references.owner(rows.start);
+        rows.map(move |row| {
+            while references.range(source).end <= row {
+                source.0 += 1;
+            }
+            source.0.into()
+        })
+    }
+
+    /// About the number of references of an object.
+    fn each(&self) -> u64 {
+        self.len() as u64 / (self.analyses.heap.len() as u64).max(1) + 1
+    }
+
+    fn object(&self, key: Key<'_>) -> Option<ObjectId> {
+        let objects = self.analyses.heap.len();
+        key.number().map(ObjectId).filter(|object| object.index() < objects)
+    }
+
+    fn to(&self, object: ObjectId) -> RowNumbers {
+        // An object comes once for each of its references.
+        let mut last = None;
+        let sources = self.analyses.referrers().of_object(object);
+        let sources = sources.filter(|from| last.replace(*from) != Some(*from));
+        let to_object = |row: &usize| self.all().target(*row) == object;
+        RowNumbers::list(sources.flat_map(|from| self.all().range(from).filter(to_object)))
+    }
+}
+
+impl Rows for References<'_> {
+    fn columns() -> Vec<ColumnOf<Self>> {
+        vec![
+            Column::number("src", "The object that has the reference")
+                .of(|this: &Self, rows, cells| cells.integers(this.sources(rows)))
+                .found(Self::each, |this, key| {
+                    let object = this.object(key);
+                    object.map_or_else(RowNumbers::none, |object| {
+                        RowNumbers::Range(this.all().range(object))
+                    })
+                }),
+            Column::number("dst", "The object that it refers to")
+                .of(|this: &Self, rows, cells| {
+                    cells.integers(rows.map(|row| this.all().target(row).0.into()));
+                })
+                // Reversing all references has a price.
+                .found(
+                    |this| this.each() + 2,
+                    |this, key| {
+                        let object = this.object(key);
+                        object.map_or_else(RowNumbers::none, |object| this.to(object))
+                    },
+                ),
+            Column::name("label", "The name of the field, the index or the offset")
+                .of(|this: &Self, rows, cells| {
+                    cells.codes(rows.map(|row| this.all().label(row).bits()));
+                })
+                .text(|this, code, text| {
+                    Label::from_bits(code).text_in(&this.analyses.heap.names, text)
+                }),
+            Column::boolean("weak", "Whether it does not keep its object alive").of(
+                |this: &Self, rows, cells| {
+                    cells.booleans(rows.map(|row| this.all().is_weak(row)));
+                },
+            ),
+        ]
+    }
+
+    fn len(&self) -> usize {
+        self.all().len()
+    }
+
+    fn has_order(&self, by: &[Order<'_>]) -> bool {
+        matches!(by, [] | [Order { column: "src", is_descending: false }])
+    }
+}

@@ -1,0 +1,110 @@
+//! The table `functions`.
+
+use super::TableSelection;
+use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, top};
+use crate::model::profile::{Metric, Profile};
+use crate::model::stacks::Selection;
+use crate::tables::cells::{CellBlock, signed};
+use crate::tables::column::{Column, ColumnOf};
+use crate::tables::relation::Rows;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// One row for each function and metric, as `top` shows them: those that cost most first.
+pub(in crate::tables) struct Functions<'p> {
+    profile: &'p Profile,
+    selected: TableSelection,
+    tops: OnceLock<Tops>,
+}
+
+/// The functions, and their order for each metric.
+struct Tops {
+    metrics: Vec<Metric>,
+    functions: Vec<TopRow>,
+    /// The numbers of a metric and of a function.
+    rows: Vec<(usize, usize)>,
+}
+
+impl<'p> Functions<'p> {
+    pub(super) fn of(profile: &'p Profile, selected: TableSelection) -> Self {
+        Self { profile, selected, tops: OnceLock::new() }
+    }
+
+    fn tops(&self) -> &Tops {
+        self.tops.get_or_init(|| {
+            let metrics = match &self.selected.metric {
+                Some(metric) => vec![metric.clone()],
+                None => self.profile.metrics(),
+            };
+            let (mut functions, mut rows, mut first) = (Vec::new(), Vec::new(), 0);
+            for (number, metric) in metrics.iter().enumerate() {
+                // Events of one kind have numbers for their own metrics only.
+                if number == 0 || self.profile.has_separate_values {
+                    let metrics = vec![metric.clone()];
+                    let selection = Selection { metrics, ..self.selected.selection.clone() };
+                    let selected = Selected::of(self.profile, &selection);
+                    first = functions.len();
+                    functions.extend(top(&selected, TopBy::Frames(FrameBy::Function)).rows);
+                }
+                let mut order: Vec<usize> = (first..functions.len()).collect();
+                order.sort_by_cached_key(|row| functions[*row].rank(metric, false));
+                rows.extend(order.into_iter().map(|row| (number, row)));
+            }
+            Tops { metrics, functions, rows }
+        })
+    }
+
+    fn each(&self, rows: Range<usize>, mut f: impl FnMut(&Metric, &TopRow)) {
+        let tops = self.tops();
+        for &(metric, function) in &tops.rows[rows] {
+            f(&tops.metrics[metric], &tops.functions[function]);
+        }
+    }
+}
+
+/// A column of numbers of a function for a metric.
+fn number<'p>(
+    name: &'static str,
+    doc: &'static str,
+    of: fn(&Metric, &TopRow) -> i64,
+) -> ColumnOf<Functions<'p>> {
+    Column::number(name, doc).of(move |this: &Functions<'_>, rows, cells| {
+        this.each(rows, |metric, row| cells.integers.push(of(metric, row)));
+    })
+}
+
+fn text<'p>(
+    name: &'static str,
+    doc: &'static str,
+    of: for<'r> fn(&'r Metric, &'r TopRow) -> &'r str,
+) -> ColumnOf<Functions<'p>> {
+    Column::name(name, doc).of(move |this: &Functions<'_>, rows, cells: &mut CellBlock| {
+        this.each(rows, |metric, row| cells.text(of(metric, row)));
+    })
+}
+
+impl Rows for Functions<'_> {
+    fn columns() -> Vec<ColumnOf<Self>> {
+        vec![
+            text("function", "The function", |_, row| &row.label.name),
+            text("file", "Its source file, module or library", |_, row| &row.label.namespace),
+            number("self", "The value of the function itself", |metric, row| {
+                row.sums.own.get(metric)
+            }),
+            number("total", "The value of the function and of all that it calls", |metric, row| {
+                row.sums.total.get(metric)
+            }),
+            number("samples_self", "Samples in the function itself", |_, row| {
+                signed(row.sums.own.samples())
+            }),
+            number("samples_total", "Samples in the function or in what it calls", |_, row| {
+                signed(row.sums.total.samples())
+            }),
+            text("metric", "What `self` and `total` count", |metric, _| metric.name()),
+        ]
+    }
+
+    fn len(&self) -> usize {
+        self.tops().rows.len()
+    }
+}

@@ -1,0 +1,78 @@
+//! Which rows of a table a query reads, and in which order.
+
+use std::ops::Range;
+use std::vec;
+
+/// The value that a column has to have.
+#[derive(Clone, Copy)]
+pub enum Key<'k> {
+    /// Of a column of numbers.
+    Number(i64),
+    /// Of a column of texts.
+    Text(&'k str),
+}
+
+impl<'k> Key<'k> {
+    /// The number, as that of a row or an object.
+    pub(super) fn number(self) -> Option<u32> {
+        match self {
+            Self::Number(number) => u32::try_from(number).ok(),
+            Self::Text(_) => None,
+        }
+    }
+
+    pub(super) fn text(self) -> Option<&'k str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Number(_) => None,
+        }
+    }
+}
+
+/// A column of an order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Order<'c> {
+    /// The name of the column.
+    pub column: &'c str,
+    /// Whether large values come first.
+    pub is_descending: bool,
+}
+
+/// The numbers of rows, one after the other.
+pub enum RowNumbers {
+    /// Rows without gaps.
+    Range(Range<usize>),
+    /// Rows that have been found.
+    List(vec::IntoIter<usize>),
+    /// Rows that are found one by one.
+    Each(Box<dyn Iterator<Item = u32> + Send>),
+}
+
+impl RowNumbers {
+    pub(super) fn none() -> Self {
+        Self::Range(0..0)
+    }
+
+    pub(super) fn list(rows: impl IntoIterator<Item = usize>) -> Self {
+        Self::List(rows.into_iter().collect::<Vec<_>>().into_iter())
+    }
+
+    /// The row with a number, if there are so many.
+    pub(super) fn row(key: Key<'_>, len: usize) -> Self {
+        let row = key.number().map(|row| row as usize).filter(|row| *row < len);
+        row.map_or_else(Self::none, |row| Self::Range(row..row + 1))
+    }
+}
+
+impl Iterator for RowNumbers {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        match self {
+            Self::Range(rows) => rows.next(),
+            Self::List(rows) => rows.next(),
+            Self::Each(rows) => rows.next().map(|row| row as usize),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! V8 heap snapshots.
+
+mod corpus;
+mod damage;
+mod fixtures;
+mod rules;
+mod sites;

@@ -1,0 +1,326 @@
+//! Recordings of Java's Flight Recorder, against the JDK's own reading of them.
+
+use crate::support::jfr::{Chunk, class, numbers, old_objects as old_chunk, text};
+use crate::support::{broken, corpus_folder, damage, files, fixture, info, json, read, records};
+use dumptool::analysis::profile::Selected;
+use dumptool::input::jfr::{class_histograms, old_objects};
+use dumptool::input::load::ProfileOptions;
+use dumptool::input::{self, Format, ReadOptions};
+use dumptool::model::profile::{LabelValue, Profile};
+use dumptool::model::stacks::Selection;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Events and weights by a name.
+type Sums = BTreeMap<String, (u64, i64)>;
+
+/// What the truth says of the events of one type.
+#[derive(Debug, Default, PartialEq)]
+struct OfType {
+    events: u64,
+    weight: i64,
+    without_stack: u64,
+    leaf: Sums,
+    total: Sums,
+    threads: Sums,
+    states: Sums,
+    classes: Sums,
+}
+
+fn add(sums: &mut Sums, name: &str, events: u64, weight: i64) {
+    let sum = sums.entry(name.to_owned()).or_default();
+    (sum.0, sum.1) = (sum.0 + events, sum.1 + weight);
+}
+
+/// The sums of a profile by the type of its events.
+fn sums(profile: &Profile) -> BTreeMap<String, OfType> {
+    let mut all = BTreeMap::<String, OfType>::new();
+    let metrics = profile.metrics_in_order();
+    for row in profile.aggregate.iter() {
+        let thread = profile.thread(row.thread);
+        let label = |key: &str| {
+            let mut labels = profile.labels_of(thread).iter();
+            labels.find(|label| profile.names.text(label.key) == key).map(|label| {
+                match label.value {
+                    LabelValue::Text(text) => profile.names.text(text),
+                    LabelValue::Number(..) => panic!("a number"),
+                }
+            })
+        };
+        let of = all.entry(label("event").unwrap().to_owned()).or_default();
+        // The first metric of a type is the one that the truth knows: times before bytes.
+        let weight = metrics.iter().map(|metric| row.values.get(metric)).find(|value| *value != 0);
+        let (events, weight) = (row.values.samples(), weight.unwrap_or(0));
+        (of.events, of.weight) = (of.events + events, of.weight + weight);
+        let name = profile.names.text(thread.name);
+        add(&mut of.threads, if name.is_empty() { "null" } else { name }, events, weight);
+        if let Some(state) = label("state") {
+            add(&mut of.states, state, events, weight);
+        }
+        add(&mut of.classes, label("class").unwrap_or("null"), events, weight);
+        match profile.stacks.leaf(row.stack) {
+            Some(frame) => add(&mut of.leaf, profile.function_name(frame), events, weight),
+            None => of.without_stack += events,
+        }
+        let mut seen = BTreeSet::new();
+        let mut stack = row.stack;
+        while let Some(frame) = profile.stacks.leaf(stack) {
+            let name = profile.function_name(frame);
+            if name != "(truncated)" && seen.insert(name) {
+                add(&mut of.total, name, events, weight);
+            }
+            stack = profile.stacks.parent(stack);
+        }
+    }
+    all
+}
+
+/// Compares the largest sums of the truth with ours.
+fn assert_sums(ours: &Sums, truth: &Value, what: &str) {
+    for (name, of) in truth.as_object().unwrap() {
+        // The JDK's reader gives classes of arrays as the JVM names them.
+        let name = dumptool::java::class_name(name.as_bytes(), false);
+        let ours = ours.get(&*name).copied().unwrap_or_default();
+        assert_eq!(json!([ours.0, ours.1]), *of, "{what}: {name}");
+    }
+}
+
+fn compare(path: &Path, truth: &Path) {
+    let (bytes, truth, at) = (read(path), json(truth), path.display());
+    assert_eq!(dumptool::detect::detect(&bytes).unwrap(), Format::Jfr, "{at}");
+    assert_eq!(broken(Format::Jfr, &bytes), [""; 0], "{at}");
+    let info = info(Format::Jfr, &bytes);
+    assert_eq!(info["profile"]["details"]["events"], truth["counts"], "{at}");
+    let loaded = input::load_profile(Format::Jfr, &bytes, ProfileOptions::default()).unwrap();
+    assert!(loaded.damage.is_none(), "{at}");
+    let ours = sums(&loaded.profile);
+    let mut compared = 0;
+    for (name, truth) in truth["stacks"].as_object().unwrap() {
+        let Some(ours) = ours.get(name) else { continue };
+        let at = format!("{at}: {name}");
+        assert_eq!(ours.events, truth["events"].as_u64().unwrap(), "{at}");
+        assert_eq!(ours.weight, truth["weight"].as_i64().unwrap(), "{at}");
+        assert_eq!(ours.without_stack, truth["without_stack"].as_u64().unwrap(), "{at}");
+        assert_sums(&ours.leaf, &truth["leaf"], &at);
+        assert_sums(&ours.total, &truth["total"], &at);
+        assert_sums(&ours.threads, &truth["threads"], &at);
+        assert_sums(&ours.states, &truth["states"], &at);
+        assert_sums(&ours.classes, &truth["classes"], &at);
+        compared += 1;
+    }
+    assert!(compared >= 8, "{at}: only {compared} types of events were compared");
+}
+
+/// The bytes of the fixture.
+fn shop() -> Vec<u8> {
+    read(&fixture("jfr/shop_java17.jfr.zst"))
+}
+
+#[test]
+fn a_recording_is_what_the_jdk_reads() {
+    compare(&fixture("jfr/shop_java17.jfr.zst"), &fixture("jfr/shop_java17.truth.json"));
+}
+
+#[test]
+fn chunks_of_several_recordings_in_one_file_add_up() {
+    let one = shop();
+    let both = [&one[..], &one[..]].concat();
+    let (one, both) = (info(Format::Jfr, &one), info(Format::Jfr, &both));
+    assert_eq!(both["profile"]["details"]["chunks"], 2);
+    let metrics = |info: &Value| info["profile"]["metrics"].as_array().unwrap().clone();
+    for (one, both) in metrics(&one).iter().zip(metrics(&both)) {
+        assert_eq!(one["total"].as_i64().unwrap() * 2, both["total"].as_i64().unwrap());
+    }
+    assert_eq!(both["profile"]["frames"], one["profile"]["frames"], "methods are joined by name");
+}
+
+#[test]
+fn an_unfinished_chunk_gives_the_chunks_before_it() {
+    let one = shop();
+    let mut cut = [&one[..], &one[..one.len() / 2]].concat();
+    let info = info(Format::Jfr, &cut);
+    assert_eq!(info["complete"], false);
+    assert_eq!(info["damage"]["kind"], "truncated");
+    // The metadata of this recording comes early, so that its unfinished half has samples, too.
+    let samples = &info["profile"]["details"]["events"]["jdk.ExecutionSample"];
+    assert!(samples.as_u64().unwrap() > 180, "{samples}");
+    // While a chunk is being written, its header has neither its size nor the place of metadata.
+    cut[one.len() + 8..one.len() + 32].fill(0);
+    let loaded = input::load_profile(Format::Jfr, &cut, ProfileOptions::default()).unwrap();
+    assert!(loaded.damage.is_some());
+    assert!(loaded.profile.metadatum("time_nanos").is_some());
+}
+
+#[test]
+fn samples_of_a_metric_are_events_of_its_types() {
+    let profile =
+        input::load_profile(Format::Jfr, &shop(), ProfileOptions::default()).unwrap().profile;
+    let cpu = Selected::of(&profile, &Selection::default());
+    assert_eq!((cpu.total.samples(), cpu.total.get(&profile.default_metric())), (180, 180));
+    let alloc = profile.metric("alloc").unwrap();
+    let selection = Selection { metrics: vec![alloc], ..Selection::default() };
+    let allocations = Selected::of(&profile, &selection);
+    assert!(allocations.total.samples() > 500, "{}", allocations.total.samples());
+}
+
+#[test]
+fn events_have_their_fields_by_name_and_times_in_utc() {
+    let (records, error) = records(Format::Jfr, &shop());
+    assert!(error.is_none());
+    let of = |wanted: &str| records.iter().find(|record| record["type"] == wanted).unwrap();
+    let sample = of("jdk.ExecutionSample");
+    assert!(sample["startTime"].as_str().unwrap().ends_with('Z'), "{sample}");
+    assert!(sample["stackTrace"][0]["method"].is_string(), "{sample}");
+    let order = of("shop.Order");
+    assert!(order["weight"].is_f64() && order["customer"].is_string(), "{order}");
+}
+
+/// Loads a recording with its events.
+fn load(bytes: &[u8]) -> Profile {
+    let options = ProfileOptions::default().keep_samples(true);
+    input::load_profile(Format::Jfr, bytes, options).unwrap().profile
+}
+
+#[test]
+fn events_that_are_kept_are_in_the_order_of_time_and_add_up_to_the_sums() {
+    let profile = load(&shop());
+    assert!(profile.events.is_sorted_by_key(|event| event.start));
+    for (number, metric) in profile.metrics_in_order().iter().enumerate() {
+        let events = profile.events.iter().filter(|event| usize::from(event.metric) == number);
+        let sum: i64 = events.map(|event| event.value).sum();
+        assert_eq!(sum, profile.total.get(metric), "{}", metric.name());
+    }
+    // Samples were taken every 10 ms.
+    assert_eq!(profile.interval_us(), Some(10_000));
+    let selection = Selection { in_order: true, ..Selection::default() };
+    let stacks = dumptool::model::stacks::of_profile(profile.clone(), "shop", &selection);
+    assert!(stacks.in_order && stacks.len() == profile.events.len());
+}
+
+#[test]
+fn without_a_metric_a_selection_gets_one_that_it_has() {
+    let profile = load(&shop());
+    let usual = |labels: &[(&str, &str)], tag: Option<&str>| {
+        let labels = labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let selection = Selection { labels, tag: tag.map(Into::into), ..Selection::default() };
+        selection.usual_metric(&profile).name().to_owned()
+    };
+    assert_eq!(usual(&[], None), "cpu");
+    assert_eq!(usual(&[], Some("thread")), "cpu");
+    assert_eq!(usual(&[], Some("class")), "alloc");
+    assert_eq!(usual(&[("event", "jdk.JavaMonitorEnter")], None), "lock");
+    assert_eq!(usual(&[("class", "long[]")], None), "alloc");
+}
+
+/// The type of events of a histogram of two classes.
+fn histograms() -> Chunk {
+    let fields = [
+        ("startTime", class::LONG, false),
+        ("gcId", class::INT, false),
+        ("objectClass", class::CLASS, true),
+        ("count", class::LONG, false),
+        ("totalSize", class::LONG, false),
+    ];
+    let classes = vec![(1, text("shop/Cart")), (2, text("[B"))];
+    let chunk = Chunk::new().class(class::FREE, "jdk.ObjectCount", &fields);
+    chunk.pool(class::CLASS, classes)
+}
+
+#[test]
+fn object_counts_are_histograms_over_time() {
+    let id = class::FREE;
+    let chunk = histograms()
+        .event(id, &numbers(&[2_000, 7, 1, 4, 96]))
+        .event(id, &numbers(&[2_001, 7, 2, 10, 1000]))
+        .event(id, &numbers(&[9_000, 8, 1, 40, 960]));
+    let bytes = chunk.bytes();
+    assert_eq!(broken(Format::Jfr, &bytes), [""; 0]);
+    let all = class_histograms(&bytes, ReadOptions::default()).unwrap();
+    let rows: Vec<Vec<_>> = all
+        .iter()
+        .map(|of| of.rows.iter().map(|row| (&*row.name, row.count, row.bytes)).collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [vec![("shop.Cart", 4, 96), ("byte[]", 10, 1000)], vec![("shop.Cart", 40, 960)]]
+    );
+    assert_eq!(all[1].time, "1970-01-01T00:00:01.000009Z");
+    // The metric has the last one, and two files in one do not add up.
+    let profile = load(&[&bytes[..], &bytes].concat());
+    let total = |name| profile.total.get(&profile.metric(name).unwrap());
+    assert_eq!((total("objects"), total("object-count")), (960, 40));
+}
+
+#[test]
+fn memory_that_was_freed_is_not_native_memory() {
+    let malloc = [
+        ("startTime", class::LONG, false),
+        ("address", class::LONG, false),
+        ("size", class::LONG, false),
+    ];
+    let (id, free) = (class::FREE, class::FREE + 1);
+    let chunk = Chunk::new()
+        .class(id, "profiler.Malloc", &malloc)
+        .class(free, "profiler.Free", &malloc[..2])
+        .event(free, &numbers(&[300, 0x10]))
+        .event(id, &numbers(&[100, 0x10, 64]))
+        .event(id, &numbers(&[200, 0x20, 32]))
+        .event(id, &numbers(&[400, 0x10, 16]));
+    let profile = load(&chunk.bytes());
+    assert_eq!(profile.total.get(&profile.metric("native").unwrap()), 48);
+}
+
+#[test]
+fn old_objects_have_paths_and_those_in_a_circle_end() {
+    let old = old_objects(&old_chunk(3, 0, 1).bytes(), ReadOptions::default()).unwrap();
+    let path: Vec<_> =
+        old.path(old.samples[0].object).map(|it| (it.address, &*it.type_name)).collect();
+    assert_eq!(path, [(0x1001, "shop.Node"), (0x1002, "shop.Node"), (0x1003, "shop.Node")]);
+    assert_eq!(old.objects[0].holder.as_ref().unwrap().label, "next");
+    let circle = old_objects(&old_chunk(3, 1, 1).bytes(), ReadOptions::default()).unwrap();
+    assert_eq!(circle.objects.len(), 3);
+    assert_eq!(circle.path(0).count(), 3);
+    // Every chunk repeats the samples that are still alive.
+    let one = old_chunk(3, 0, 1).bytes();
+    let both = old_objects(&[&one[..], &one].concat(), ReadOptions::default()).unwrap();
+    assert_eq!(both.samples.len(), 1);
+}
+
+#[test]
+fn old_objects_of_a_recording_are_those_of_the_jdk() {
+    let old = old_objects(&shop(), ReadOptions::default()).unwrap();
+    assert_eq!(old.samples.len(), 224);
+    let leak = old.samples.iter().filter(|sample| {
+        let mut path = old.path(sample.object);
+        path.any(|object| object.holder.as_ref().is_some_and(|by| by.label == "static leak"))
+    });
+    assert_eq!(leak.count(), 222);
+}
+
+#[test]
+fn the_summary_knows_the_settings_of_the_jvm() {
+    let info = info(Format::Jfr, &shop());
+    let details = &info["profile"]["details"];
+    assert_eq!((&details["flags"], &details["system_properties"]), (&json!(22), &json!(15)));
+    assert!(!info.to_string().contains("java.class.path"), "properties may be secret");
+}
+
+#[test]
+fn damaged_recordings_give_errors_and_what_could_be_read() {
+    damage(Format::Jfr, &shop(), 6, 10);
+}
+
+#[test]
+#[ignore = "needs DUMPTOOL_CORPUS"]
+fn recordings_of_the_corpus_are_what_the_jdk_reads() {
+    let folder = corpus_folder("jfr");
+    let recordings =
+        files(&folder).into_iter().filter(|path| path.to_string_lossy().ends_with(".jfr.zst"));
+    let mut count = 0;
+    for path in recordings {
+        compare(&path, Path::new(&path.to_string_lossy().replace(".jfr.zst", ".truth.json")));
+        count += 1;
+    }
+    assert!(count >= 3, "only {count} recordings were found");
+}

@@ -1,0 +1,131 @@
+//! Heap dumps of Python programs.
+
+use crate::support::pyheap::APP;
+use crate::support::{broken, fixture, json, read, records};
+use dumptool::analysis::histogram::{GroupBy, Scope};
+use dumptool::analysis::{DominatorTree, Histogram};
+use dumptool::input::load::LoadOptions;
+use dumptool::input::{self, Format};
+use dumptool::model::heap::{Heap, ObjectId, RootKind, Value};
+
+fn load(bytes: &[u8]) -> Heap<'_> {
+    let loaded = input::load(Format::Pyheap, bytes, LoadOptions::default()).unwrap();
+    assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
+    loaded.heap
+}
+
+fn at(heap: &Heap<'_>, address: u64) -> ObjectId {
+    heap.find(&format!("{address:#x}")).unwrap_or_else(|| panic!("no object {address}"))
+}
+
+#[test]
+fn objects_have_the_types_names_and_values_that_python_gives_them() {
+    let heap = load(APP.as_bytes());
+    assert!(heap.warnings().is_empty(), "{:?}", heap.warnings());
+    assert_eq!(heap.type_name(at(&heap, 400)), "app.Session");
+    assert_eq!(heap.type_name(at(&heap, 200)), "dict");
+    assert_eq!(heap.external_bytes(at(&heap, 810)), 77);
+    let value = |address| heap.value(at(&heap, address));
+    assert_eq!(value(500), Value::Text { text: "anné".into(), length: 4 });
+    assert_eq!(value(510), Value::Text { text: "b".into(), length: 151 });
+    assert_eq!(value(330), Value::Integer(17));
+    assert_eq!(value(1030), Value::Name("app.Session".into()));
+    let labels = |address| -> Vec<String> {
+        let references = heap.references().of(at(&heap, address));
+        references.map(|reference| reference.label.text(heap.names()).into_owned()).collect()
+    };
+    assert_eq!(labels(100), ["__dict__"]);
+    assert_eq!(labels(200), ["key", "cache", "key", "Session"]);
+    assert_eq!(labels(210), ["key", "value", "key", "value"]);
+    assert_eq!(labels(400), ["class", "user"]);
+    assert_eq!(labels(700), ["[0]"]);
+}
+
+#[test]
+fn values_of_dicts_are_named_by_their_keys() {
+    let heap = load(APP.as_bytes());
+    let rows = heap.references().range(at(&heap, 210));
+    let names: Vec<String> = rows.map(|row| heap.reference_text(row).into_owned()).collect();
+    assert_eq!(names, ["key", "['k1']", "key", "[17]"]);
+}
+
+#[test]
+fn modules_frames_and_native_code_are_roots_and_the_rest_is_garbage() {
+    let heap = load(APP.as_bytes());
+    let roots: Vec<(RootKind, String, String)> = heap
+        .roots()
+        .iter()
+        .map(|root| (root.kind, root.text(heap.names()), heap.id(root.object)))
+        .collect();
+    let expected = [
+        (RootKind::Frame, "work (app.py:9): rows", 810),
+        (RootKind::Frame, "work (app.py:9)", 800),
+        (RootKind::Global, "module app", 100),
+        (RootKind::Native, "held by C", 600),
+    ];
+    let expected = expected.map(|(kind, text, at)| (kind, text.to_owned(), format!("{at:#x}")));
+    assert_eq!(roots, expected);
+    let tree = DominatorTree::new(&heap);
+    let unreachable: Vec<String> = heap
+        .objects()
+        .filter(|object| !tree.is_live(*object))
+        .map(|object| heap.id(object))
+        .collect();
+    assert_eq!(unreachable, ["0x2bc", "0x2c6"]);
+}
+
+#[test]
+fn a_cut_dump_is_read_up_to_the_cut() {
+    for end in (200..APP.len()).step_by(97) {
+        let bytes = &APP.as_bytes()[..end];
+        let loaded = input::load(Format::Pyheap, bytes, LoadOptions::default()).unwrap();
+        assert_eq!(loaded.heap.check(), Ok(()), "{end}");
+        let whole = APP[..end].ends_with('\n');
+        assert_eq!(loaded.incomplete, !whole, "{end}");
+    }
+}
+
+#[test]
+fn what_a_dump_promises_is_checked() {
+    assert_eq!(broken(Format::Pyheap, APP.as_bytes()), [""; 0]);
+    for (from, to, rule) in [
+        ("\"i\":[710]", "\"i\":[711]", "object.references"),
+        ("\"app\",\"o\":[100]", "\"app\",\"o\":[101]", "root.references"),
+        ("{\"o\":810,\"t\":4", "{\"o\":810,\"t\":44", "object.type"),
+        ("\"n\":2", "\"n\":22", "object.names"),
+        ("{\"o\":810,", "{\"o\":800,", "object.address"),
+        ("{\"end\":true", "{\"note\":true", "line.json"),
+    ] {
+        assert!(APP.contains(from), "{from}");
+        let rules = broken(Format::Pyheap, APP.replacen(from, to, 1).as_bytes());
+        assert!(rules.iter().any(|broken| broken == rule), "{to}: {rules:?}");
+    }
+}
+
+#[test]
+fn records_are_the_lines() {
+    let (records, damage) = records(Format::Pyheap, APP.as_bytes());
+    assert!(damage.is_none(), "{damage:?}");
+    assert_eq!(records.len(), APP.lines().count());
+    assert_eq!(records[0]["record"], "header");
+    assert_eq!(records[records.len() - 1]["record"], "end");
+}
+
+#[test]
+fn the_fixture_is_what_python_makes_of_it() {
+    let bytes = read(&fixture("pyheap/shop_python313.pyheap.zst"));
+    let heap = load(&bytes);
+    let truth = json(&fixture("pyheap/shop_python313.truth.json"));
+    assert_eq!(heap.len() as u64, truth["objects"].as_u64().unwrap());
+    let tree = DominatorTree::new(&heap);
+    let histogram = Histogram::of(&heap, Some(&tree), GroupBy::Type, Scope::All);
+    for row in truth["types"].as_array().unwrap() {
+        let found = histogram.rows.iter().find(|found| found.name == row[0].as_str().unwrap());
+        let found = found.unwrap_or_else(|| panic!("no type {row}"));
+        assert_eq!(
+            (found.sum.count, found.sum.shallow_bytes),
+            (row[1].as_u64().unwrap(), row[2].as_u64().unwrap()),
+            "{row}"
+        );
+    }
+}

@@ -1,0 +1,416 @@
+//! `report`: the page has what the other commands say, and nothing in it can do harm.
+
+use crate::support::mojo::Mojo;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+fn dumptool(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dumptool")).args(arguments).output().unwrap()
+}
+
+/// The page on standard output, and its data.
+fn page(arguments: &[&str]) -> (String, Value) {
+    let output = dumptool(&[&["report", "-o", "-"], arguments].concat());
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(output.stdout).unwrap();
+    let data = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data = serde_json::from_str(data).unwrap();
+    (page, data)
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_slice(&dumptool(&[arguments, &["--format", "json"]].concat()).stdout).unwrap()
+}
+
+/// The name in a column of names.
+fn name<'v>(data: &'v Value, column: &Value, row: usize) -> &'v str {
+    data["names"][column["values"][row].as_u64().unwrap() as usize].as_str().unwrap()
+}
+
+const HEAPS: [&str; 4] = [
+    "go/tiny_go127.heapdump.zst",
+    "hprof/small_java17.hprof.zst",
+    "dart/tiny_derived_3.0.5.dartheap.zst",
+    "mvmheap/tiny-nqp.mvmheap",
+];
+
+#[test]
+fn a_page_about_a_heap_says_what_top_says() {
+    for file in HEAPS.map(fixture) {
+        let file = file.to_str().unwrap();
+        let (_, data) = page(&[file]);
+        let top = json(&["top", "-n", "1", file]);
+        assert_eq!(data["schema"], "dumptool/report/1");
+        let live = top["total"]["shallow_bytes"].as_u64().unwrap()
+            + top["total"]["external_bytes"].as_u64().unwrap();
+        assert_eq!(data["trees"][0]["total"][0], live, "{file}");
+        let columns = &data["tables"][0]["columns"];
+        assert_eq!(name(&data, &columns[0], 0), top["rows"][0]["name"], "{file}");
+        assert_eq!(
+            columns[columns.as_array().unwrap().len() - 1]["values"][0],
+            top["rows"][0]["retained_bytes"],
+            "{file}"
+        );
+        assert_tree(&data["trees"][0]);
+        let suspects = json(&["top", "--suspects", file]);
+        let suspect = |suspects: &Value| {
+            suspects[0].as_object().map(|of| (of["bytes"].clone(), of["message"].clone()))
+        };
+        assert_eq!(suspect(&data["suspects"]), suspect(&suspects["suspects"]), "{file}");
+    }
+}
+
+/// A line is never smaller than the lines below it together.
+fn assert_tree(tree: &Value) {
+    let column = |key: &str| {
+        tree[key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|value| value.as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    let (depth, total) = (column("depth"), column("total"));
+    let mut left: Vec<u64> = Vec::new();
+    for (at, &depth) in depth.iter().enumerate() {
+        assert!(depth as usize <= left.len(), "line {at} stands below a line");
+        left.truncate(depth as usize);
+        if let Some(parent) = left.last_mut() {
+            assert!(total[at] <= *parent, "line {at} has room in its parent");
+            *parent -= total[at];
+        }
+        left.push(total[at]);
+    }
+}
+
+#[test]
+fn a_page_about_a_profile_says_what_top_says() {
+    let file = fixture("mojo/tiny-3.5.0-full-thr.mojo");
+    let file = file.to_str().unwrap();
+    let (_, data) = page(&[file]);
+    let top = json(&["top", "-n", "1", file]);
+    assert_eq!(data["trees"][0]["total"][0], top["total"]["value"]);
+    assert_eq!(
+        data["trees"][1]["total"][0], top["total"]["value"],
+        "callers are those of the whole profile"
+    );
+    data["trees"].as_array().unwrap().iter().for_each(assert_tree);
+    assert_eq!(name(&data, &data["tables"][0]["columns"][0], 0), top["rows"][0]["name"]);
+}
+
+#[test]
+fn two_dumps_show_what_grew() {
+    let [old, new] = ["go/tiny_go119.heapdump.zst", "go/tiny_go127.heapdump.zst"].map(fixture);
+    let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+    let (_, data) = page(&[old, new]);
+    let diff = json(&["diff", "-n", "1", old, new]);
+    let total = |key: &str| {
+        diff[key]["shallow_bytes"].as_i64().unwrap() + diff[key]["external_bytes"].as_i64().unwrap()
+    };
+    assert_eq!(data["trees"][0]["now"][0], total("new_total"));
+    assert_eq!(data["trees"][0]["delta"][0], total("new_total") - total("old_total"));
+    assert_tree(&data["trees"][0]);
+    assert_eq!(name(&data, &data["tables"][0]["columns"][0], 0), diff["rows"][0]["name"]);
+    let (_, same) = page(&[old, old]);
+    assert_eq!(same["tables"][0]["rows"], 0, "nothing changes by itself");
+    let mojo = fixture("mojo/tiny-3.5.0-full-thr.mojo");
+    let (_, same) = page(&[mojo.to_str().unwrap(), mojo.to_str().unwrap()]);
+    assert!(same["trees"][0]["delta"].as_array().unwrap().iter().all(|delta| *delta == 0));
+    let other = fixture("mojo/tiny-3.4.1-wall-gen.mojo");
+    let (_, runs) = page(&[other.to_str().unwrap(), mojo.to_str().unwrap()]);
+    let first = runs["trees"][0]["name"][1].as_u64().unwrap() as usize;
+    let first = runs["names"][first].as_str().unwrap();
+    assert!(!first.starts_with('P'), "{first}: two runs have different processes and threads");
+    let refused = dumptool(&["report", old, mojo.to_str().unwrap(), "-o", "-"]);
+    assert_eq!(refused.status.code(), Some(2), "a heap and a profile");
+}
+
+/// The table with a title.
+fn table<'v>(data: &'v Value, title: &str) -> Option<&'v Value> {
+    data["tables"].as_array().unwrap().iter().find(|table| table["title"] == title)
+}
+
+/// The values of a column, by the titles of both.
+fn column<'v>(table: &'v Value, title: &str) -> &'v Value {
+    let mut columns = table["columns"].as_array().unwrap().iter();
+    columns.find(|column| column["title"] == title).unwrap_or_else(|| panic!("no column {title}"))
+}
+
+#[test]
+fn types_of_several_snapshots_are_those_of_top() {
+    let file = fixture("mvmheap/tiny-nqp.mvmheap");
+    let file = file.to_str().unwrap();
+    let (_, data) = page(&[file]);
+    let grown = table(&data, "Types over time").unwrap();
+    let top = json(&["top", "--snapshot", "all", "-n", "50", file]);
+    for (row, expected) in top["rows"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(name(&data, column(grown, "Name"), row), expected["name"], "{row}");
+        let bytes = &expected["bytes"];
+        assert_eq!(&column(grown, "First … last")["values"][row], bytes);
+        assert_eq!(column(grown, "First")["values"][row], bytes[0]);
+        assert_eq!(column(grown, "Last")["values"][row], bytes[3]);
+        assert_eq!(column(grown, "Growth")["values"][row], expected["growth_bytes"]);
+    }
+    assert_eq!(column(grown, "Growth")["delta"], true);
+    let (_, one) = page(&[file, "--snapshot", "1"]);
+    assert!(table(&one, "Types over time").is_none(), "one snapshot was asked for");
+    let (small, cut) = page(&[file, "--max-size", "45KiB"]);
+    assert!(small.len() <= 45 << 10);
+    let rows = |data| {
+        column(table(data, "Types over time").unwrap(), "Name")["values"].as_array().unwrap().len()
+    };
+    assert!(0 < rows(&cut) && rows(&cut) < rows(&data), "{} and {}", rows(&cut), rows(&data));
+}
+
+#[test]
+fn threads_have_names_and_equal_texts_their_text() {
+    let file = fixture("hprof/small_java17.hprof.zst");
+    let file = file.to_str().unwrap();
+    let (_, data) = page(&[file]);
+    let threads = table(&data, "Threads by stack").unwrap();
+    let count = column(threads, "Name")["values"].as_array().unwrap().len();
+    assert!((0..count).any(|row| name(&data, column(threads, "Name"), row) == "main"));
+    let waste = table(&data, "Waste").unwrap();
+    let texts = (0..column(waste, "Text")["values"].as_array().unwrap().len())
+        .filter(|row| name(&data, column(waste, "Kind"), *row) == "equal texts");
+    let texts: Vec<&str> = texts.map(|row| name(&data, column(waste, "Text"), row)).collect();
+    assert!(!texts.is_empty() && texts.iter().all(|text| text.starts_with('"')), "{texts:?}");
+    let bytes = column(waste, "Bytes")["values"].as_array().unwrap();
+    assert!(bytes.iter().all(|bytes| bytes.as_i64().unwrap() > 0), "nothing to save is no row");
+    // A root is named once.
+    let file = fixture("hprof/layout_java17_zgc.hprof.zst");
+    let (_, data) = page(&[file.to_str().unwrap()]);
+    let paths = data["suspects"].as_array().unwrap().iter().map(|suspect| &suspect["path"][0]);
+    let roots: Vec<&str> = paths.filter_map(Value::as_str).collect();
+    assert!(!roots.is_empty());
+    assert!(roots.iter().all(|root| !root.starts_with("class system class")), "{roots:?}");
+}
+
+#[test]
+fn of_several_files_the_first_and_the_last_are_compared() {
+    for (files, title) in [
+        (
+            [
+                "go/tiny_go119.heapdump.zst",
+                "go/panic_go127.heapdump.zst",
+                "go/tiny_go127.heapdump.zst",
+            ],
+            "Types over time",
+        ),
+        (
+            [
+                "mojo/tiny-3.5.0-full-thr.mojo",
+                "mojo/tiny-3.4.1-full-gc-mem.mojo",
+                "mojo/tiny-4.0.0-full-gc-mem.mojo",
+            ],
+            "Functions over time",
+        ),
+    ] {
+        let files = files.map(|file| fixture(file).to_str().unwrap().to_owned());
+        let files = [&*files[0], &files[1], &files[2], "--metric=time"];
+        let files = if title.starts_with("Types") { &files[..3] } else { &files[..] };
+        let (_, data) = page(files);
+        let (_, ends) = page(&[&[files[0]], &files[2..]].concat());
+        assert_eq!(data["trees"], ends["trees"]);
+        assert!(table(&ends, title).is_none(), "two files are compared as they are");
+        let grown = table(&data, title).unwrap();
+        let growth = json(&[&["growth", "-n", "0"], files].concat());
+        let rows = growth["rows"].as_array().unwrap();
+        assert_eq!(grown["rows"], rows.len());
+        let shown = column(grown, "Name")["values"].as_array().unwrap().len();
+        for row in 0..shown {
+            let values = &column(grown, "First … last")["values"][row];
+            let name = name(&data, column(grown, "Name"), row);
+            assert!(rows.iter().any(|of| of["name"] == name && &of["values"] == values), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_page_replaces_none_of_its_files_and_compares_no_profile_with_a_heap() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.zst", "b.zst", "c.zst"].map(|name| folder.path().join(name));
+    for path in &paths {
+        std::fs::copy(fixture("go/tiny_go127.heapdump.zst"), path).unwrap();
+    }
+    let [a, b, c] = [0, 1, 2].map(|at: usize| paths[at].to_str().unwrap());
+    let before = std::fs::read(a).unwrap();
+    for output in [a, b, c] {
+        assert_eq!(dumptool(&["report", a, b, c, "-o", output]).status.code(), Some(2), "{output}");
+        assert!(std::fs::read(output).unwrap() == before, "{output}");
+    }
+    let mojo = fixture("mojo/tiny-3.5.0-full-thr.mojo");
+    let refused = dumptool(&["report", a, mojo.to_str().unwrap(), c, "-o", "-"]);
+    assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0));
+}
+
+/// What the page says for a search: the sum of the topmost lines whose names or namespaces contain
+/// the text. `page.js` does the same.
+fn share(data: &Value, text: &str) -> u64 {
+    let tree = &data["trees"][0];
+    let names = data["names"].as_array().unwrap();
+    let has = |column: &Value, row: usize| {
+        let name = names[column[row].as_u64().unwrap() as usize].as_str().unwrap();
+        name.to_lowercase().contains(&text.to_lowercase())
+    };
+    let (mut sum, mut inside) = (0, u64::MAX);
+    for (row, depth) in tree["depth"].as_array().unwrap().iter().enumerate() {
+        let depth = depth.as_u64().unwrap();
+        if depth > inside {
+            continue;
+        }
+        inside = u64::MAX;
+        if has(&tree["name"], row) || has(&tree["namespace"], row) {
+            (sum, inside) = (sum + tree["total"][row].as_u64().unwrap(), depth);
+        }
+    }
+    sum
+}
+
+#[test]
+fn the_share_of_a_search_is_the_sum_in_tree() {
+    for file in HEAPS.map(fixture) {
+        let file = file.to_str().unwrap();
+        let (_, data) = page(&[file]);
+        let names: Vec<String> = data["names"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| name.as_str().unwrap().to_lowercase())
+            .collect();
+        let types = &data["tables"][0]["columns"][0];
+        let mut compared = 0;
+        for row in 0..types["values"].as_array().unwrap().len().min(60) {
+            let of = name(&data, types, row);
+            // A search finds parts of names, and `tree` whole names.
+            let others = names.iter().filter(|name| name.contains(&of.to_lowercase())).count();
+            if others > 1
+                || of.is_empty()
+                || of.contains(['*', '?', '{', '[', ':'])
+                || compared == 5
+            {
+                continue;
+            }
+            let tree = json(&["tree", "-n", "1", file, "--type", of]);
+            assert_eq!(tree["nodes"][0]["total"], share(&data, of), "{file} {of}");
+            compared += 1;
+        }
+        assert!(compared > 1, "{file}");
+    }
+}
+
+#[test]
+fn pages_fit_their_size_and_are_the_same_for_any_number_of_threads() {
+    let file = fixture("hprof/small_java17.hprof.zst");
+    let file = file.to_str().unwrap();
+    let (whole, data) = page(&[file]);
+    let (small, cut) = page(&[file, "--max-size", "40KiB"]);
+    assert!(
+        small.len() <= 40 << 10 && whole.len() > 40 << 10,
+        "{} and {}",
+        small.len(),
+        whole.len()
+    );
+    assert_eq!(cut["trees"][0]["total"][0], data["trees"][0]["total"][0]);
+    assert_eq!(page(&[file, "--threads", "1"]).0, page(&[file, "--threads", "4"]).0);
+    let refused = dumptool(&["report", file, "-o", "-", "--max-size", "1KiB"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn names_in_a_page_are_inert() {
+    let hostile = "</script><img src=x onerror=alert(1)><!--";
+    let mut file = Mojo::new(3);
+    file.stack(1, 0, "t").string(5, "a.py").string(6, hostile);
+    file.frame(1, 5, 6, 9).frame_ref(1).time(10);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("it's <b>.mojo");
+    std::fs::write(&path, &file.0).unwrap();
+    let (page, data) = page(&[path.to_str().unwrap()]);
+    assert!(!page.contains("<img") && !page.contains("<!--") && !page.contains("<b>"));
+    assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (2, 2));
+    assert!(
+        data["names"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|name| name.as_str().unwrap().contains(hostile))
+    );
+    assert_eq!(data["quoted"], r"'it'\''s <b>.mojo'");
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn a_page_stands_beside_its_dump_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tiny.heapdump.zst");
+    std::fs::copy(fixture("go/tiny_go127.heapdump.zst"), &path).unwrap();
+    let output = dumptool(&["report", path.to_str().unwrap()]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.success() && message.contains("tiny.heapdump.zst.report.html: "),
+        "{message}"
+    );
+    assert!(folder.path().join("tiny.heapdump.zst.report.html").exists());
+    assert_eq!(dumptool(&["report", "-"]).status.code(), Some(2));
+    assert_eq!(
+        dumptool(&["report", path.to_str().unwrap(), "-o", "-", "--format", "json"]).status.code(),
+        Some(2)
+    );
+}
+
+#[test]
+fn a_heap_cut_before_its_roots_gets_no_page() {
+    let dump =
+        zstd::decode_all(&*std::fs::read(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("cut.heapdump"), folder.path().join("page.html"));
+    std::fs::write(&input, &dump[..4000]).unwrap();
+    let ended = dumptool(&["report", input.to_str().unwrap(), "-o", output.to_str().unwrap()]);
+    assert_eq!(ended.status.code(), Some(3), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!output.exists());
+}
+
+#[test]
+fn a_profile_without_samples_gets_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("empty.mojo");
+    std::fs::write(&input, Mojo::new(3).metadata("mode", "wall").0.clone()).unwrap();
+    let (_, data) = page(&[input.to_str().unwrap()]);
+    assert_eq!(data["trees"][0]["depth"], serde_json::json!([0]));
+}
+
+#[test]
+fn the_heap_over_time_has_the_peak() {
+    for (name, points, unit) in [
+        ("jfr/shop_java17.jfr.zst", 218, "microseconds"),
+        ("native/massif.out", 90, "instructions"),
+        ("native/heaptrack.store.zst", 5, "milliseconds"),
+    ] {
+        let path = fixture(name);
+        let path = path.to_str().unwrap();
+        let (_, data) = page(&[path]);
+        let curve = &data["curves"][0];
+        assert_eq!(curve["time"], unit, "{name}");
+        let of = curve["points"].as_array().unwrap();
+        assert_eq!(of.len(), points, "{name}");
+        assert!(of.is_sorted_by_key(|point| point[0].as_u64().unwrap()), "{name}");
+        let most = of.iter().map(|point| point[1].as_u64().unwrap()).max().unwrap();
+        let profile = &json(&["info", path])["profile"];
+        let peak = match name.starts_with("jfr") {
+            true => &profile["details"]["most_heap_bytes"],
+            false => &profile["metrics"][0]["total"],
+        };
+        let peak = peak.as_u64().unwrap();
+        // Snapshots may have 1 % more than the one that massif calls the peak.
+        let expected = peak..=if name.contains("massif") { peak / 100 * 101 } else { peak };
+        assert!(expected.contains(&most), "{name}: {most}, not {expected:?}");
+    }
+    let (_, data) = page(&[fixture("mojo/tiny-3.5.0-full-thr.mojo").to_str().unwrap()]);
+    assert!(data.get("curves").is_none(), "no format without a curve has one");
+}

@@ -1,0 +1,498 @@
+//! Leaks that were planted, and waste that stands out.
+
+use dumptool::analysis::collections::Collections;
+use dumptool::analysis::dominator_tree::DominatorTree;
+use dumptool::analysis::graph::Graph;
+use dumptool::analysis::verdict::{
+    Grown, Size, Surveyed, Suspect, SuspectKind, Verdict, What, grown, owners,
+};
+use dumptool::analysis::waste::Measurements;
+use dumptool::analysis::waste::outstanding::Outstanding;
+use dumptool::model::builder::HeapBuilder;
+use dumptool::model::heap::{
+    Heap, Ids, Known, Label, ObjectId, ObjectValues, Role, Root, RootKind, TypeId, TypeKind, Value,
+};
+use dumptool::model::names::Names;
+use dumptool::model::roles::Roles;
+use serde_json::Value as Json;
+use std::collections::HashMap;
+use std::process::Command;
+
+/// A heap under construction: a tree of owners, filled from the top.
+#[derive(Default)]
+struct Planted {
+    /// Type, size, owner and the name of the reference.
+    objects: Vec<(usize, u64, Option<usize>, &'static str)>,
+    types: Vec<(&'static str, &'static str, TypeKind)>,
+    values: HashMap<ObjectId, Held>,
+    links: Vec<(usize, usize, &'static str)>,
+}
+
+#[derive(Clone)]
+enum Held {
+    Text(&'static str, u64),
+    Bytes(&'static [u8]),
+    Length(u64),
+    Name(&'static str),
+}
+
+struct Contents(HashMap<ObjectId, Held>);
+
+impl ObjectValues for Contents {
+    fn known(&self) -> Known {
+        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
+    }
+
+    fn value<'v>(&'v self, _: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
+        match self.0.get(&object) {
+            None => Value::None,
+            Some(Held::Text(text, length)) => Value::Text { text: (*text).into(), length: *length },
+            Some(Held::Bytes(bytes)) => Value::Bytes((*bytes).into()),
+            Some(Held::Length(length)) => Value::Length(*length),
+            Some(Held::Name(name)) => Value::Name((*name).into()),
+        }
+    }
+}
+
+impl Planted {
+    fn of(&mut self, name: &'static str, namespace: &'static str, kind: TypeKind) -> usize {
+        self.types.push((name, namespace, kind));
+        self.types.len() - 1
+    }
+
+    /// An object that another one holds, or a root.
+    fn add(&mut self, of: usize, size: u64, owner: Option<usize>, label: &'static str) -> usize {
+        self.objects.push((of, size, owner, label));
+        self.objects.len() - 1
+    }
+
+    fn value(&mut self, object: usize, value: Held) {
+        self.values.insert(ObjectId(object as u32), value);
+    }
+
+    /// Another reference.
+    fn link(&mut self, from: usize, to: usize, label: &'static str) {
+        self.links.push((from, to, label));
+    }
+
+    fn heap(&self) -> Heap<'static> {
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        builder.set_roles(ROLES);
+        let types: Vec<TypeId> = self
+            .types
+            .iter()
+            .map(|(name, namespace, kind)| builder.add_type(name, namespace, *kind))
+            .collect();
+        let mut owned: HashMap<usize, Vec<(usize, &str)>> = HashMap::new();
+        for (object, (.., owner, label)) in self.objects.iter().enumerate() {
+            owner.iter().for_each(|owner| owned.entry(*owner).or_default().push((object, label)));
+        }
+        for (from, to, label) in &self.links {
+            owned.entry(*from).or_default().push((*to, label));
+        }
+        for (object, (of, size, owner, label)) in self.objects.iter().enumerate() {
+            builder.add_object(types[*of], *size);
+            for (target, label) in owned.remove(&object).unwrap_or_default() {
+                let label = Label::field(builder.names().intern(label));
+                builder.add_reference(ObjectId(target as u32), label, false);
+            }
+            if owner.is_none() {
+                let label = Label::field(builder.names().intern(label));
+                let object = ObjectId(object as u32);
+                builder
+                    .add_root(Root { label, ..Root::new(object, RootKind::Global, Names::EMPTY) });
+            }
+        }
+        let heap = builder.finish(Ids::Rows(0), Some(Box::new(Contents(self.values.clone()))));
+        assert_eq!(heap.check(), Ok(()));
+        heap
+    }
+
+    fn verdict(&self) -> Verdict {
+        let heap = self.heap();
+        let graph = Graph::of(&heap);
+        let tree = DominatorTree::of_graph(&heap, &graph);
+        let measured = Surveyed { heap: &heap, graph: &graph, tree: &tree };
+        let verdict = Verdict::of(measured, &Collections::of(&heap));
+        let sum: u64 = verdict.suspects.iter().map(|suspect| suspect.bytes).sum();
+        assert!(sum <= tree.live_bytes(), "each byte counts once");
+        verdict
+    }
+
+    fn waste(&self) -> Vec<Outstanding> {
+        let heap = self.heap();
+        let tree = DominatorTree::new(&heap);
+        Outstanding::of(&heap, &tree, &Measurements::of(&heap, &tree))
+    }
+
+    /// The first finding: kind, type, count, bytes and holders.
+    fn first(&self) -> (SuspectKind, &'static str, u64, u64, Vec<String>) {
+        let Verdict { suspects, usual, .. } = self.verdict();
+        let first: &Suspect = suspects.first().unwrap_or_else(|| panic!("{usual:?}"));
+        let What::Objects(of, _) = first.what else { panic!("{first:?}") };
+        let holders = first.holders.iter().map(|holder| holder.label.clone()).collect();
+        (first.kind, self.types[of.0 as usize].0, first.count, first.bytes, holders)
+    }
+}
+
+/// What a reader says about its runtime.
+const ROLES: Roles = &[
+    ("rt.Map", Role::Collection("map")),
+    ("rt.Node", Role::Inside),
+    ("rt.Glob", Role::Passage),
+    ("rt.Hash", Role::Collection("hash")),
+    ("the hash", Role::Sigil("%")),
+    ("rt.*", Role::Runtime),
+];
+
+#[test]
+fn the_entries_of_a_map_are_named_and_not_its_nodes() {
+    let mut planted = Planted::default();
+    let [map, node, ticket] =
+        ["rt.Map", "rt.Node", "app.Ticket"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let [table, text] = [("rt.Node[]", TypeKind::Array), ("rt.Text", TypeKind::Text)]
+        .map(|(name, kind)| planted.of(name, "", kind));
+    let map = planted.add(map, 48, None, "app.TICKETS");
+    let table = planted.add(table, 8016, Some(map), "table");
+    for _ in 0..1000 {
+        let node = planted.add(node, 32, Some(table), "entry");
+        let ticket = planted.add(ticket, 24, Some(node), "value");
+        planted.add(text, 100, Some(ticket), "text");
+    }
+    let expected = (
+        SuspectKind::Collection,
+        "app.Ticket",
+        1000,
+        48 + 8016 + 1000 * 156,
+        vec!["app.TICKETS".to_owned()],
+    );
+    assert_eq!(planted.first(), expected);
+}
+
+/// Two maps with tickets, of `small` and `large` entries.
+fn two_maps(small: usize, large: usize) -> Planted {
+    let mut planted = Planted::default();
+    let [map, node, ticket] =
+        ["rt.Map", "rt.Node", "app.Ticket"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let table = planted.of("rt.Node[]", "", TypeKind::Array);
+    for (label, entries) in [("app.SOLD", large), ("app.OPEN", small)] {
+        let map = planted.add(map, 48, None, label);
+        let table = planted.add(table, 16, Some(map), "table");
+        for _ in 0..entries {
+            let node = planted.add(node, 32, Some(table), "entry");
+            planted.add(ticket, 24, Some(node), "value");
+        }
+    }
+    planted
+}
+
+/// What grew from one heap to another.
+fn grew(old: &Planted, new: &Planted) -> Option<(Vec<String>, Grown)> {
+    let survey = |planted: &Planted, of: &mut dyn FnMut(Surveyed<'_, '_>)| {
+        let heap = planted.heap();
+        let graph = Graph::of(&heap);
+        let tree = DominatorTree::of_graph(&heap, &graph);
+        of(Surveyed { heap: &heap, graph: &graph, tree: &tree });
+    };
+    let (mut newer, mut most) = (Vec::new(), None);
+    survey(new, &mut |heap| newer = owners(heap, &Collections::of(heap.heap)));
+    survey(old, &mut |heap| most = grown(heap, &Collections::of(heap.heap), &newer));
+    let most = most?;
+    let holders = newer[most.owner].finding.holders.iter().map(|holder| holder.label.clone());
+    Some((holders.collect(), most))
+}
+
+#[test]
+fn what_grew_is_found_again_by_its_holder_with_exact_sizes() {
+    let size = |count: u64| Size { count, bytes: 48 + 16 + count * 56 };
+    let (holders, grown) = grew(&two_maps(300, 2000), &two_maps(900, 2000)).unwrap();
+    assert_eq!(holders, ["app.OPEN"], "not the larger one");
+    assert_eq!((grown.old, grown.new), (size(300), size(900)));
+    assert_eq!(grown.bytes(), 600 * 56);
+    let (holders, grown) = grew(&two_maps(0, 2000), &two_maps(900, 100)).unwrap();
+    assert_eq!((&*holders, grown.old), (&["app.OPEN".to_owned()][..], size(0)));
+}
+
+#[test]
+fn nothing_grew_in_equal_and_in_smaller_heaps() {
+    assert_eq!(grew(&two_maps(300, 2000), &two_maps(300, 2000)), None);
+    assert_eq!(grew(&two_maps(300, 2000), &two_maps(200, 1900)), None);
+}
+
+#[test]
+fn objects_with_two_holders_are_one_owner_with_what_they_share() {
+    let mut planted = Planted::default();
+    let [store, bus, widget, theme] = ["app.Store", "app.Bus", "app.Widget", "app.Theme"]
+        .map(|name| planted.of(name, "", TypeKind::Instance));
+    let array = planted.of("rt.Object[]", "", TypeKind::Array);
+    let store = planted.add(store, 16, None, "store");
+    let detached = planted.add(array, 4016, Some(store), "detached");
+    let bus = planted.add(bus, 16, None, "bus");
+    let listeners = planted.add(array, 4016, Some(bus), "listeners");
+    let theme = planted.add(theme, 5000, Some(detached), "unused");
+    planted.objects[theme].2 = Some(usize::MAX);
+    for _ in 0..500 {
+        let widget = planted.add(widget, 240, Some(detached), "element");
+        planted.link(listeners, widget, "element");
+        planted.link(widget, theme, "theme");
+    }
+    let expected = (
+        SuspectKind::Many,
+        "app.Widget",
+        500,
+        500 * 240 + 5000,
+        vec!["store.detached".to_owned(), "bus.listeners".to_owned()],
+    );
+    assert_eq!(planted.first(), expected);
+}
+
+#[test]
+fn the_runtimes_own_objects_are_no_suspects() {
+    let mut planted = Planted::default();
+    let [text, module] =
+        ["rt.Text", "rt.Module"].map(|name| planted.of(name, "", TypeKind::Instance));
+    for _ in 0..500 {
+        let module = planted.add(module, 64, None, "rt.modules");
+        planted.add(text, 100, Some(module), "name");
+    }
+    let verdict = planted.verdict();
+    assert_eq!(verdict.suspects, []);
+    assert!(verdict.usual.is_some_and(|usual| usual.is_runtime && usual.bytes == 500 * 164));
+}
+
+#[test]
+fn a_list_is_a_chain_of_its_objects() {
+    let mut planted = Planted::default();
+    let [queue, node] =
+        ["app.Queue", "app.Job"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let mut last = planted.add(queue, 16, None, "queue");
+    (0..1000).for_each(|_| last = planted.add(node, 96, Some(last), "next"));
+    let (kind, of, count, ..) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Chain, "app.Job", 1000));
+}
+
+#[test]
+fn types_that_alternate_in_a_list_are_one_chain() {
+    let mut planted = Planted::default();
+    let [job, wrapper] =
+        ["app.Job", "app.Wrapper"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let mut last = planted.add(job, 160, None, "queue");
+    for _ in 0..500 {
+        last = planted.add(wrapper, 16, Some(last), "next");
+        last = planted.add(job, 160, Some(last), "of");
+    }
+    let (kind, _, count, ..) = planted.first();
+    assert_eq!((kind, count), (SuspectKind::Chain, 501));
+}
+
+#[test]
+fn an_object_with_another_of_its_type_is_no_chain() {
+    let mut planted = Planted::default();
+    let [plain, order] =
+        ["rt.Object", "app.Order"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let array = planted.of("rt.Object[]", "", TypeKind::Array);
+    let app = planted.add(plain, 16, None, "app");
+    let state = planted.add(plain, 16, Some(app), "state");
+    planted.add(plain, 16, Some(app), "other");
+    let list = planted.add(array, 4016, Some(state), "list");
+    (0..500).for_each(|_| _ = planted.add(order, 160, Some(list), "element"));
+    let (kind, of, count, ..) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Collection, "app.Order", 500));
+}
+
+#[test]
+fn two_caches_below_one_owner_are_told_apart() {
+    let mut planted = Planted::default();
+    let [app, cache, store, item, page] = ["App", "Cache", "Store", "Item", "Page"]
+        .map(|name| planted.of(name, "", TypeKind::Instance));
+    let app = planted.add(app, 16, None, "app");
+    for (holder, of, many) in [(cache, item, 600), (store, page, 400)] {
+        let holder = planted.add(holder, 16, Some(app), "held");
+        (0..many).for_each(|_| _ = planted.add(of, 192, Some(holder), "item"));
+    }
+    let found = planted.verdict().suspects;
+    let found: Vec<_> = found.iter().map(|suspect| (suspect.count, suspect.bytes)).collect();
+    assert_eq!(found, [(600, 16 + 600 * 192), (400, 16 + 400 * 192)]);
+}
+
+/// Objects that hold two others each, down to `depth` levels.
+fn balanced(planted: &mut Planted, depth: usize) {
+    let node = planted.of("Tree", "", TypeKind::Instance);
+    let mut level = vec![planted.add(node, 64, None, "")];
+    for _ in 0..depth {
+        level = level
+            .iter()
+            .flat_map(|&owner| [owner, owner])
+            .map(|owner| planted.add(node, 64, Some(owner), "child"))
+            .collect();
+    }
+}
+
+#[test]
+fn equal_values_are_counted_and_others_are_not() {
+    let mut planted = Planted::default();
+    balanced(&mut planted, 10);
+    let [text, bytes] = [("String", TypeKind::Text), ("Bytes", TypeKind::Bytes)]
+        .map(|(name, kind)| planted.of(name, "", kind));
+    let mut plant = |of, value: Held, times: usize, size| {
+        (0..times).for_each(|_| {
+            let object = planted.add(of, size, None, "");
+            planted.value(object, value.clone());
+        });
+    };
+    plant(text, Held::Text("again", 5), 101, 48);
+    plant(text, Held::Text("twice", 5), 2, 48);
+    plant(text, Held::Text("once", 4), 1, 48);
+    // Cut texts are not known to be equal, and short blocks are equal by chance.
+    plant(text, Held::Text("begin", 500), 100, 512);
+    plant(bytes, Held::Bytes(b"12345678"), 1000, 8);
+    plant(bytes, Held::Bytes(b"0123456789abcdef"), 301, 16);
+    let found = planted.waste();
+    let duplicates: Vec<_> = found
+        .iter()
+        .map(|waste| match waste {
+            Outstanding::Duplicates(duplicates) => {
+                (duplicates.texts, duplicates.values, duplicates.objects, duplicates.wasted)
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(duplicates, [(true, 2, 103, 101 * 48), (false, 1, 301, 300 * 16)]);
+}
+
+#[test]
+fn empty_lists_are_found() {
+    let mut planted = Planted::default();
+    balanced(&mut planted, 10);
+    let list = planted.of("_GrowableList", "dart:core", TypeKind::Instance);
+    let array = planted.of("_List", "dart:core", TypeKind::Array);
+    for length in [0, 1, 2, 3, 4, 16].repeat(50) {
+        let object = planted.add(list, 32, None, "");
+        planted.value(object, Held::Length(length));
+        let data = planted.add(array, 16 * 8, Some(object), "data_");
+        planted.value(data, Held::Length(16));
+    }
+    let found = planted.waste();
+    let [Outstanding::Sparse(sparse)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((sparse.count, sparse.all, sparse.capacity, sparse.used), (250, 300, 250 * 16, 500));
+    assert_eq!(sparse.wasted, 50 * 8 * (16 + 15 + 14 + 13 + 12));
+}
+
+/// Dumps with one leak of a known shape each, with what must be said about it.
+#[test]
+#[ignore = "needs DUMPTOOL_CORPUS"]
+fn leaks_of_the_corpus_are_named_first() {
+    let folder = crate::support::corpus_folder("suspects");
+    let zoo = std::fs::read_to_string(folder.join("zoo.json")).unwrap();
+    let zoo: Json = serde_json::from_str(&zoo).unwrap();
+    let mut wrong = Vec::new();
+    for (name, expected) in zoo["dumps"].as_object().unwrap() {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        command
+            .args(["top", "--suspects", "--format", "json"])
+            .arg(folder.join(format!("{name}.zst")));
+        if name.ends_with(".heapdump") {
+            command.arg("--exe").arg(folder.join("zoo_go.exe.zst"));
+        }
+        let output = command.output().unwrap();
+        let found: Json = serde_json::from_slice(&output.stdout).unwrap();
+        let first = &found["suspects"][0];
+        let share = first["share"].as_f64().unwrap_or(0.0);
+        let is_right = match expected["none"].as_bool() {
+            Some(true) => share < 0.1,
+            _ => {
+                let words =
+                    format!("{} {} {}", first["message"], first["path"], first["holder"]["label"]);
+                let also = expected["also"].as_array().into_iter().flatten();
+                let of = expected["type"].as_str().unwrap_or_default();
+                let is_named = first["type"].as_str().is_some_and(|found| found.contains(of));
+                (is_named || also.filter_map(Json::as_str).any(|word| words.contains(word)))
+                    && first["count"] == expected["count"]
+                    && share >= expected["share"].as_f64().unwrap_or(0.0)
+            }
+        };
+        if !is_right {
+            wrong.push(format!("{name}: {}", first["message"]));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "needs DUMPTOOL_CORPUS"]
+fn leaks_of_the_corpus_are_named_as_their_programs_do() {
+    let folder = crate::support::corpus_folder("");
+    for (name, expected) in [
+        ("pmat/heap-perl536.pmat.zst", "2 000 Session (1.7 MiB) in the hash %main::STORE (HASH)"),
+        (
+            "ruby/shop-ruby31-trace.json.zst",
+            "5 000 Session (3.1 MiB) in a constant of Object (Hash)",
+        ),
+        (
+            "heapsnapshot/sessions-node24.heapsnapshot.zst",
+            "5 000 Session (4.3 MiB) in the map app.store (Map)",
+        ),
+        ("mvmheap/small-raku.mvmheap", "which belong to the runtime"),
+        ("dart/sass_idle_2.17.6_ia32.dartheap", "which belong to the runtime"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let output = command.args(["top", "--suspects", "-n", "1"]).arg(folder.join(name)).output();
+        let text = String::from_utf8(output.unwrap().stdout).unwrap();
+        assert!(text.lines().next().unwrap().contains(expected), "{name}: {text}");
+    }
+}
+
+#[test]
+fn a_variable_of_perl_has_its_sigil_and_a_class_of_ruby_its_constants() {
+    let mut planted = Planted::default();
+    let glob = planted.of("rt.Glob", "", TypeKind::Instance);
+    let class = planted.of("Class", "", TypeKind::Class);
+    let hash = planted.of("rt.Hash", "", TypeKind::Array);
+    let session = planted.of("app.Session", "", TypeKind::Instance);
+    let page = planted.of("app.Page", "", TypeKind::Instance);
+    let glob = planted.add(glob, 16, None, "stash");
+    planted.value(glob, Held::Name("main::STORE"));
+    let class = planted.add(class, 16, None, "vm");
+    planted.value(class, Held::Name("Shop"));
+    let sessions = planted.add(hash, 16, Some(glob), "the hash");
+    let pages = planted.add(hash, 16, Some(class), "");
+    (0..1000).for_each(|_| _ = planted.add(session, 200, Some(sessions), "value"));
+    (0..1000).for_each(|_| _ = planted.add(page, 100, Some(pages), "value"));
+    let suspects = planted.verdict().suspects;
+    let labels: Vec<_> = suspects.iter().map(|found| found.holders[0].label.as_str()).collect();
+    assert_eq!(labels, ["%main::STORE", "a constant of Shop"]);
+}
+
+#[test]
+fn the_verdict_is_the_answer_to_a_file_alone_and_can_fail_a_build() {
+    let run = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_dumptool")).args(words).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let file = crate::support::fixture("hprof/layout_java17_zgc.hprof.zst");
+    let file = file.to_str().unwrap();
+    let verdict = "in the list Layouts.KEEP (java.util.ArrayList";
+    let (status, alone) = run(&[file]);
+    assert_eq!(status, Some(0));
+    assert!(alone.contains(verdict), "{alone}");
+    assert_eq!(run(&["info", "--verdict", file]).1, alone);
+    let (status, failed) = run(&["check", "--none-suspect", "10%", file]);
+    assert_eq!(status, Some(1));
+    assert!(failed.contains(verdict), "{failed}");
+    assert_eq!(run(&["check", "--none-suspect", "50%", file]).0, Some(0));
+}
+
+#[test]
+fn a_small_heap_has_a_largest_owner_and_no_suspect() {
+    let mut planted = Planted::default();
+    let cache = planted.of("app.Cache", "", TypeKind::Instance);
+    let item = planted.of("app.Item", "", TypeKind::Instance);
+    let bytes = planted.of("rt.byte[]", "", TypeKind::Array);
+    let cache = planted.add(cache, 16, None, "cache");
+    (0..500).for_each(|_| _ = planted.add(item, 96, Some(cache), "item"));
+    planted.add(bytes, 40 << 10, None, "buffer");
+    let verdict = planted.verdict();
+    assert_eq!(verdict.suspects, []);
+    let usual = verdict.usual.unwrap();
+    assert_eq!((usual.count, usual.bytes, usual.is_runtime), (500, 16 + 500 * 96, false));
+}

@@ -1,0 +1,36 @@
+//! A small heap dump of a Python program.
+
+/// A module `app` with a dict `cache` of two sessions, a list that only C holds, and a cycle.
+pub const APP: &str = r#"{"pyheap":1,"python":"3.13.0","implementation":"cpython","platform":"linux","pointer":8,"pid":7,"collections":3,"contents":true}
+{"type":0,"address":1000,"module":"builtins","name":"module","kind":"module","base":0,"exact":true,"heap":false,"dict":true}
+{"type":1,"address":1010,"module":"builtins","name":"dict","kind":"dict","base":0,"exact":true,"heap":false,"dict":false}
+{"type":2,"address":1020,"module":"builtins","name":"str","kind":"str","base":0,"exact":true,"heap":false,"dict":false}
+{"type":3,"address":1030,"module":"app","name":"Session","kind":"object","base":0,"exact":false,"heap":true,"dict":true}
+{"type":4,"address":1040,"module":"builtins","name":"list","kind":"list","base":0,"exact":true,"heap":false,"dict":false}
+{"type":5,"address":1050,"module":"builtins","name":"int","kind":"int","base":0,"exact":true,"heap":false,"dict":false}
+{"type":6,"address":1060,"module":"builtins","name":"type","kind":"class","base":0,"exact":true,"heap":false,"dict":false}
+{"type":7,"address":1070,"module":"builtins","name":"frame","kind":"frame","base":0,"exact":true,"heap":false,"dict":false}
+{"names":0,"of":["__dict__"]}
+{"names":1,"of":["user"]}
+{"names":2,"of":["rows"]}
+{"o":100,"t":0,"s":72,"c":1,"v":"app","n":0,"r":[200]}
+{"o":200,"t":1,"s":232,"c":1,"k":[300,210,310,1030]}
+{"o":210,"t":1,"s":232,"c":1,"k":[320,400,330,410]}
+{"o":300,"t":2,"s":54,"c":1,"v":"cache"}
+{"o":310,"t":2,"s":56,"c":1,"v":"Session"}
+{"o":320,"t":2,"s":51,"c":1,"v":"k1"}
+{"o":330,"t":5,"s":28,"c":1,"v":17}
+{"o":400,"t":3,"s":48,"c":1,"n":1,"r":[500]}
+{"o":410,"t":3,"s":48,"c":1,"n":1,"r":[510]}
+{"o":500,"t":2,"s":60,"c":2,"v":"ann\u00e9"}
+{"o":510,"t":2,"s":200,"c":1,"l":151,"v":"b"}
+{"o":600,"t":4,"s":64,"c":1,"i":[500]}
+{"o":700,"t":4,"s":64,"c":1,"i":[710]}
+{"o":710,"t":4,"s":64,"c":1,"i":[700]}
+{"o":800,"t":7,"s":300,"c":1,"v":"work (app.py:9)","n":2,"r":[810]}
+{"o":810,"t":4,"s":1000,"c":1,"x":77}
+{"o":1030,"t":6,"s":900,"c":3,"v":"app.Session"}
+{"thread":9,"name":"worker","daemon":true,"o":0,"frames":[{"o":800,"function":"work","file":"/srv/app.py","line":9}]}
+{"root":"module","name":"app","o":[100]}
+{"end":true,"objects":18}
+"#;
