@@ -81,6 +81,8 @@ pub mod input;
 pub mod java;
 #[doc(hidden)]
 pub mod model;
+#[doc(hidden)]
+pub mod names;
 mod open;
 #[doc(hidden)]
 pub mod output;

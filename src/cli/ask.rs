@@ -48,8 +48,9 @@ impl Dumps {
         if command.reads_requests() {
             return Answer::usage("error: standard input cannot be the SQL here\n".into());
         }
-        common.from = common.from.or(self.given.from);
-        common.max_memory = common.max_memory.or(self.given.max_memory);
+        if let Err(error) = self.complete(&mut common) {
+            return Answer::usage(format!("error: {error}\n"));
+        }
         run(&command, Session::kept(common, Some(Arc::clone(self))))
     }
 

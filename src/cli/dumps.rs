@@ -3,13 +3,12 @@
 #[cfg(test)]
 mod tests;
 
-use super::args::{LoadArgs, Snapshot};
+use super::args::{Common, LoadArgs, Snapshot};
 use super::heap::HeldHeap;
 use super::open::Input;
-use super::status::{InputError, UsageError};
+use super::status::UsageError;
 use super::terminal::show_path;
 use crate::error::Error;
-use crate::input::Format;
 use crate::model::profile::Profile;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,8 +29,7 @@ pub(crate) struct Dumps {
 pub(crate) struct Given {
     pub(crate) snapshot: Option<Snapshot>,
     pub(crate) roots: LoadArgs,
-    pub(crate) from: Option<Format>,
-    pub(crate) max_memory: Option<u64>,
+    pub(crate) common: Common,
 }
 
 /// An open file.
@@ -66,7 +64,7 @@ impl Dumps {
     pub(super) fn input(
         &self,
         path: &Path,
-        open: impl FnOnce() -> Result<Input, InputError>,
+        open: impl FnOnce() -> anyhow::Result<Input>,
     ) -> anyhow::Result<Input> {
         self.allow(path)?;
         let dump = self.dump(path);
@@ -78,6 +76,22 @@ impl Dumps {
         drop(kept);
         self.make_room(&dump);
         Ok(input)
+    }
+
+    /// Gives a command the options that hold for all which do not have them.
+    ///
+    /// # Errors
+    /// A [`UsageError`] if it names files that it may not read.
+    pub(super) fn complete(&self, common: &mut Common) -> Result<(), UsageError> {
+        let named = common.symbols.iter().chain(&common.mapping).chain(&common.old_mapping);
+        named.map(PathBuf::as_path).try_for_each(|path| self.allow(path))?;
+        let given = &self.given.common;
+        common.from = common.from.or(given.from);
+        common.max_memory = common.max_memory.or(given.max_memory);
+        common.symbols.extend_from_slice(&given.symbols);
+        common.mapping = common.mapping.take().or_else(|| given.mapping.clone());
+        common.old_mapping = common.old_mapping.take().or_else(|| given.old_mapping.clone());
+        Ok(())
     }
 
     /// Forgets the dumps whose files have been written since they were opened.

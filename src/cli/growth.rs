@@ -19,7 +19,7 @@ use crate::input::{Format, Kind};
 use crate::model::profile::Metric;
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Rows that are shown when nothing else is requested.
 const ROWS: usize = 20;
@@ -94,11 +94,13 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
 /// What grew from the first heap to the last. `None` if one of them has no roots; an error if one is
 /// too large to be loaded.
 fn verdict(args: &GrowthArgs, session: &Session) -> Option<Result<HeapGrowth, anyhow::Error>> {
-    let loaded = |path: &PathBuf| load(session, "growth", &session.open(path)?, None, &args.heap);
+    let loaded = |input: &Input| load(session, "growth", input, None, &args.heap);
     let grown = || -> anyhow::Result<Option<HeapGrowth>> {
         let (first, last) = (&args.files[0], &args.files[args.files.len() - 1]);
-        let Some(newer) = Newer::of(loaded(last)?.get(), false, session) else { return Ok(None) };
-        Ok(newer.since(loaded(first)?.get()))
+        let Some(newer) = Newer::of(loaded(&session.open(last)?)?.get(), false, session) else {
+            return Ok(None);
+        };
+        Ok(newer.since(loaded(&session.open_old(first)?)?.get()))
     };
     grown().transpose()
 }
@@ -155,8 +157,8 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
     let mut unit: Option<Unit> = None;
     let mut wholes = Vec::new();
     // One file after the other, so that only one is in memory.
-    for path in &args.files {
-        let input = session.open(path)?;
+    for (left, path) in (0..args.files.len()).rev().zip(&args.files) {
+        let input = if left > 0 { session.open_old(path)? } else { session.open(path)? };
         growth.begin_snapshot();
         let (of, ended) = match input.kind {
             Kind::Heap => add_heap(&mut growth, args, &input, &filter, session)?,

@@ -21,6 +21,7 @@ mod help;
 mod info;
 mod inputs;
 mod interrupt;
+mod mappings;
 mod mcp;
 mod memory;
 mod open;

@@ -9,6 +9,7 @@ use crate::detect;
 use crate::error::Error;
 use crate::input::load::SnapshotChoice;
 use crate::input::{self, Format, Kind};
+use crate::names::Mapping;
 use crate::source::{Source, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(super) struct Input {
     pub(super) kind: Kind,
     /// The snapshot of a profile with several.
     pub(super) snapshot: Option<SnapshotChoice>,
+    /// The names of a minified Java program.
+    pub(super) mapping: Option<Arc<Mapping>>,
 }
 
 impl Input {
@@ -46,7 +49,7 @@ impl Input {
         };
         let kind = input::kind(format, source.bytes());
         let path = path.to_owned();
-        Ok(Self { path, source: Arc::new(source), format, kind, snapshot: None })
+        Ok(Self { path, source: Arc::new(source), format, kind, snapshot: None, mapping: None })
     }
 
     /// Selects a snapshot, if this is a profile with several. Heaps take theirs from the options.
@@ -101,7 +104,11 @@ impl Input {
         if !given || formats.contains(&self.format) {
             return Ok(());
         }
-        let titles: Vec<_> = formats.iter().map(|format| format!("{}s", format.title())).collect();
+        let plural = |format: &Format| match format.title().split_once(" (") {
+            Some((title, rest)) => format!("{title}s ({rest}"),
+            None => format!("{}s", format.title()),
+        };
+        let titles: Vec<_> = formats.iter().map(plural).collect();
         let (path, titles) = (show_path(&self.path), titles.join(", "));
         Err(UsageError::new(format!("{name} is for {titles}; {path} is not one")))
     }

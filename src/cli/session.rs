@@ -4,6 +4,7 @@ use super::args::{Common, OutputFormat};
 use super::budget::Budget;
 use super::dumps::Dumps;
 use super::inputs::Inputs;
+use super::mappings::{Build, Mappings};
 use super::open::Input;
 use super::progress::{self, Progress};
 use super::size::size;
@@ -25,6 +26,7 @@ pub(crate) struct Session {
     pub(crate) budget: Arc<Budget>,
     pub(crate) inputs: Inputs,
     pub(crate) symbols: SymbolFiles,
+    pub(crate) mappings: Mappings,
 }
 
 /// Where the result of a command goes.
@@ -47,6 +49,7 @@ impl Session {
             resident: None,
             budget: Arc::default(),
             inputs: Inputs::default(),
+            mappings: Mappings::default(),
         }
     }
 
@@ -61,18 +64,31 @@ impl Session {
             resident,
             budget: Arc::default(),
             inputs: Inputs::default(),
+            mappings: Mappings::default(),
         }
     }
 
     /// Opens a dump, or standard input for `-`.
     pub(crate) fn open(&self, path: &Path) -> anyhow::Result<Input> {
-        let open = || Input::open(path, &self.common);
+        self.open_of(path, Build::New)
+    }
+
+    /// Opens the older of two dumps that are compared.
+    pub(crate) fn open_old(&self, path: &Path) -> anyhow::Result<Input> {
+        self.open_of(path, Build::Old)
+    }
+
+    fn open_of(&self, path: &Path, build: Build) -> anyhow::Result<Input> {
+        let open = || -> anyhow::Result<Input> {
+            let mut input = Input::open(path, &self.common)?;
+            input.mapping = self.mappings.of(&input, build, &self.common, &self.terminal)?;
+            Ok(input)
+        };
         let input = match &self.resident {
             Some(resident) => resident.input(path, open)?,
             None => open()?,
         };
         symbols::accept(&self.common, &input)?;
-        self.common.symbols.iter().try_for_each(|path| self.allow(path))?;
         self.reads(path, &input.source);
         Ok(input)
     }

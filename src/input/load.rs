@@ -7,6 +7,7 @@ use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::heap::Heap;
 use crate::model::profile::Profile;
+use crate::names::Mapping;
 
 /// The words of call frames that count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +78,8 @@ pub struct LoadOptions<'a> {
     /// Name objects whose type is only known by its address after their layout (Go), so that
     /// dumps of several builds have names in common.
     pub by_layout: bool,
+    /// The names that classes and fields had before the program was minified (hprof).
+    pub mapping: Option<&'a Mapping>,
     /// Omit everything that counting does not need and that takes memory or time: labels of
     /// references, and contents of objects (hprof, V8, Go with an executable).
     pub bare: bool,
@@ -127,6 +130,12 @@ impl<'a> LoadOptions<'a> {
         Self { by_layout, ..self }
     }
 
+    /// Sets the names that classes and fields had before the program was minified.
+    #[must_use]
+    pub fn mapping(self, mapping: Option<&'a Mapping>) -> Self {
+        Self { mapping, ..self }
+    }
+
     /// Sets whether to leave out labels of references and contents of objects.
     #[must_use]
     pub fn bare(self, bare: bool) -> Self {
@@ -150,6 +159,7 @@ impl Default for LoadOptions<'_> {
             plain_objects: PlainObjectTypes::default(),
             executable: None,
             by_layout: false,
+            mapping: None,
             bare: false,
             progress: &|_| {},
         }

@@ -5,6 +5,7 @@ use super::load::NameCode;
 use super::memory_limit::MemoryLimit;
 use crate::error::Result;
 use crate::model::fields::Record;
+use crate::names::Mapping;
 use std::ops::ControlFlow;
 
 /// Called now and then with the offset that has been reached, for a progress bar.
@@ -23,6 +24,8 @@ pub struct ReadOptions<'a> {
     pub symbols: Option<&'a dyn NameCode>,
     /// The layout of objects (hprof; no effect on other formats).
     pub layout: LayoutChoice,
+    /// The names that classes had before the program was minified (hprof).
+    pub mapping: Option<&'a Mapping>,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -46,6 +49,12 @@ impl<'a> ReadOptions<'a> {
         Self { layout, ..self }
     }
 
+    /// Sets the names that classes had before the program was minified.
+    #[must_use]
+    pub fn mapping(self, mapping: Option<&'a Mapping>) -> Self {
+        Self { mapping, ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
@@ -60,6 +69,7 @@ impl Default for ReadOptions<'_> {
             memory: MemoryLimit::NONE,
             symbols: None,
             layout: LayoutChoice::default(),
+            mapping: None,
             progress: &|_| {},
         }
     }

@@ -96,6 +96,8 @@ pub enum WarningKind {
     CutNames,
     /// Snapshots after the loaded one that are damaged (MoarVM). Not damage of this heap.
     DamagedSnapshots,
+    /// The classes of a mapping, none of which the dump has (hprof). Not damage.
+    UnusedMapping,
 }
 
 impl WarningKind {
@@ -148,6 +150,9 @@ impl WarningKind {
                 "objects that nothing in the file refers to, so that retained sizes say little (Bun omits the references of Map and Set)"
             }
             Self::CutNames => "names of more than 4096 bytes, which were truncated",
+            Self::UnusedMapping => {
+                "no class of the dump is among those of the mapping, which is of another build"
+            }
             Self::DamagedSnapshots => "later snapshots that are truncated or damaged",
         }
     }
@@ -168,6 +173,7 @@ impl WarningKind {
                 | Self::UnheldObjects
                 | Self::CutNames
                 | Self::DamagedSnapshots
+                | Self::UnusedMapping
         )
     }
 }

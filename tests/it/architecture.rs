@@ -18,9 +18,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("vm_service", &[]),
     ("java", &[]),
     ("model", &[]),
+    ("names", &["error"]),
     ("analysis", &["model"]),
     ("symbols", &["bytes", "error", "input", "model", "source"]),
-    ("input", &["bytes", "error", "java", "model"]),
+    ("input", &["bytes", "error", "java", "model", "names"]),
     ("detect", &["error", "input"]),
     ("output", &["analysis", "error", "java", "model"]),
     ("tables", &["analyses", "analysis", "model", "output"]),
@@ -29,15 +30,15 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "open",
         &[
-            "analyses", "analysis", "convert", "detect", "error", "input", "model", "output",
-            "source", "symbols",
+            "analyses", "analysis", "convert", "detect", "error", "input", "model", "names",
+            "output", "source", "symbols",
         ],
     ),
     (
         "cli",
         &[
-            "analyses", "analysis", "convert", "detect", "error", "input", "model", "open",
-            "output", "source", "symbols", "tables",
+            "analyses", "analysis", "convert", "detect", "error", "input", "model", "names",
+            "open", "output", "source", "symbols", "tables",
         ],
     ),
     ("lib", &[]),

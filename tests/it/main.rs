@@ -37,6 +37,7 @@ mod hprof_values;
 mod hprof_write;
 mod jfr;
 mod limits;
+mod mapping;
 mod mcp;
 mod mojo;
 mod mvmheap;

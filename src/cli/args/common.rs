@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Common options")]
 pub(in crate::cli) struct Common {
     /// Output format: table, json (one document), jsonl (one object per line), csv, markdown
@@ -39,6 +39,14 @@ pub(in crate::cli) struct Common {
     /// files that the profile names. May be repeated
     #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) symbols: Vec<PathBuf>,
+    /// File `mapping.txt` of ProGuard or R8, for the names that the classes, fields and methods of a
+    /// minified Java program had (hprof; default: mapping.txt beside the dump)
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) mapping: Option<PathBuf>,
+    /// The same for the older dump where two are compared, because each build has names of its own
+    /// (default: that of --mapping)
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) old_mapping: Option<PathBuf>,
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
@@ -60,9 +68,10 @@ pub(in crate::cli) struct Common {
     pub(in crate::cli) quiet: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum OutputFormat {
     /// Text for people
+    #[default]
     Table,
     /// One JSON document
     Json,
@@ -76,9 +85,10 @@ pub(in crate::cli) enum OutputFormat {
     Github,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Color {
     /// On a terminal, unless NO_COLOR is set
+    #[default]
     Auto,
     /// Always
     Always,

@@ -113,7 +113,7 @@ fn measured(
     path: &Path,
     session: &Session,
 ) -> anyhow::Result<Older> {
-    let older = session.open(path)?;
+    let older = session.open_old(path)?;
     if older.kind != Kind::Heap {
         return Err(UsageError::new(format!(
             "{} is a profile, not an older heap",

@@ -35,7 +35,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let rules = parse(&args.rules, &COLUMNS, "FUNCTION")?;
     let older_input = match &args.rules.against {
         Some(path) => {
-            let older = session.open(path)?;
+            let older = session.open_old(path)?;
             if older.kind != Kind::Profile {
                 return Err(UsageError::new(format!(
                     "{} is a heap, not an older profile",

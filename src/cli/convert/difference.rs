@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub(super) fn run(job: &Job<'_>, old: &Path) -> anyhow::Result<Status> {
     let Job { input, session, .. } = *job;
-    let old = session.open(old)?;
+    let old = session.open_old(old)?;
     if old.kind != input.kind {
         return Err(UsageError::new(
             "--base compares two heap dumps or two profiles, not one of each",

@@ -37,7 +37,7 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
                 .into());
         }
     };
-    let old = session.open(&args.old)?;
+    let old = session.open_old(&args.old)?;
     let new = session.open(new)?;
     let origin = |input: &Input| input::origin(input.format, input.bytes());
     let difference = origin(&old).difference(&origin(&new));

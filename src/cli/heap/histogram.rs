@@ -138,7 +138,7 @@ pub(crate) fn count_types(
     input.accept(&roots.of_formats())?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
-    let options = load_options(snapshot, roots, &reached);
+    let options = load_options(snapshot, roots, &reached).mapping(input.mapping.as_deref());
     input::histogram(input.format, input.bytes(), options).map_err(|error| refused(error, input))
 }
 

@@ -102,7 +102,9 @@ pub(crate) fn load_for<'a>(
     refuse_too_large(command, work, input, snapshot, program, &session.common)?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
-    let mut options = load_options(snapshot, roots, &reached).bare(work == Work::Counting);
+    let mut options = load_options(snapshot, roots, &reached)
+        .bare(work == Work::Counting)
+        .mapping(input.mapping.as_deref());
     if let Some(bytes) = program {
         options = options.executable(Executable { bytes, guesses: !roots.no_guess });
     }

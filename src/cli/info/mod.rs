@@ -148,6 +148,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         quick: args.quick,
         memory: reading_limit(&input, &session.common),
         symbols: session.symbols.names(),
+        mapping: input.mapping.as_deref(),
         progress: &|offset| progress.passed(offset, &input.source),
         ..ReadOptions::default()
     };

@@ -90,7 +90,7 @@ pub(super) fn over_files(
             0 => (ends.0, true),
             at if at + 1 == args.files.len() => (ends.1, true),
             _ => {
-                between = session.open(path)?;
+                between = session.open_old(path)?;
                 (&between, false)
             }
         };

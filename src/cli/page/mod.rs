@@ -20,7 +20,7 @@ pub(super) fn page(
     session: &Session,
 ) -> anyhow::Result<(Option<String>, Status)> {
     let old = match args.files.as_slice() {
-        [first, _, ..] => Some(session.open(first)?.at(args.heap.snapshot)),
+        [first, _, ..] => Some(session.open_old(first)?.at(args.heap.snapshot)),
         _ => None,
     };
     let input = session.open(args.newest())?.at(args.heap.snapshot);

@@ -28,8 +28,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     let given = Given {
         snapshot: args.heap.snapshot,
         roots: args.heap.roots.clone(),
-        from: session.common.from,
-        max_memory: session.common.max_memory,
+        common: session.common.clone(),
     };
     let read: Vec<PathBuf> = files.iter().chain(&args.heap.roots.exe).cloned().collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);

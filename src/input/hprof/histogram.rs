@@ -30,6 +30,9 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut scan = Scan::with(bytes, options.layout, &progress, |scan, object, row| {
         objects.add(object, row, scan)
     })?;
+    if let Some(mapping) = options.mapping {
+        scan.rename(mapping);
+    }
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let types = Types::new(&scan, &mut builder);
     let heap = builder.finish(Ids::Rows(0), None);

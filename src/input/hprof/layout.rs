@@ -95,6 +95,11 @@ impl<'a> ClassTable<'a> {
         self.classes.iter()
     }
 
+    /// All, to be changed.
+    pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Class<'a>> {
+        self.classes.iter_mut()
+    }
+
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.classes.len()
@@ -314,7 +319,7 @@ impl<'a> ClassTable<'a> {
                 is(name, "java.lang.ref.SoftReference") || is(name, "java.lang.ref.Finalizer");
             for field in class.dump.fields.iter() {
                 if field.kind == FieldType::Object {
-                    let text = strings.text(field.name);
+                    let text = strings.field(class.dump.id, field.name);
                     let label = if text.is_empty() {
                         Label::NONE
                     } else {

@@ -40,6 +40,7 @@ use std::num::Saturating;
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let mut scan = Scan::new(bytes, options.layout, options.progress)?;
+    let renamed = options.mapping.map(|mapping| (scan.rename(mapping), mapping.len()));
     if scan.objects.0 > MAX_OBJECTS {
         return Err(Error::limit(0, format!("there are {} objects", scan.objects))
             .expected(format!("at most {MAX_OBJECTS}")));
@@ -78,6 +79,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.heap().sites = sites::of(&scan, builder.names());
     builder.heap().pointer_size = scan.ids.bytes() as u8;
     builder.heap().big_endian = true;
+    if let Some((0, classes)) = renamed {
+        builder.warn(WarningKind::UnusedMapping, classes as u64);
+    }
     let remarks = scan.remarks();
     let ids = Ids::Addresses(addresses);
     let heap = if options.bare {

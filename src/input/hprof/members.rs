@@ -1,6 +1,6 @@
 //! The fields and elements of objects, decoded from the file on demand.
 
-use super::classes::Statics;
+use super::classes::ClassDump;
 use super::layout::{Class, ClassTable};
 use super::naming::Strings;
 use super::objects::{Instance, Object};
@@ -45,8 +45,8 @@ impl<'a> Members<'a> {
     }
 
     /// As [`Self::slots`], with the fields of each class in the order of the source.
-    fn declared(&self, instance: &Instance<'a>) -> Vec<Slot<'a>> {
-        let mut slots: Vec<Slot<'a>> = self.slots(instance).collect();
+    fn declared<'s>(&'s self, instance: &Instance<'s>) -> Vec<Slot<'s>> {
+        let mut slots: Vec<Slot<'s>> = self.slots(instance).collect();
         if self.is_reversed {
             slots.chunk_by_mut(|a, b| a.class == b.class).for_each(<[_]>::reverse);
         }
@@ -57,8 +57,8 @@ impl<'a> Members<'a> {
     /// and so on.
     fn slots<'s>(
         &'s self,
-        instance: &Instance<'a>,
-    ) -> impl Iterator<Item = Slot<'a>> + use<'s, 'a> {
+        instance: &Instance<'s>,
+    ) -> impl Iterator<Item = Slot<'s>> + use<'s, 'a> {
         let ids = self.contents.ids;
         let mut rest = instance.values;
         let parent = |&class: &usize| self.classes.get(class).and_then(|class| class.parent);
@@ -70,19 +70,20 @@ impl<'a> Members<'a> {
         fields.map_while(move |(class, field)| {
             let (bytes, after) = rest.split_at_checked(field.kind.size(ids))?;
             rest = after;
-            Some(Slot { class, name: self.strings.text(field.name), kind: field.kind, bytes })
+            let of = self.classes.get(class).map_or(0, |of| of.dump.id);
+            Some(Slot { class, name: self.strings.field(of, field.name), kind: field.kind, bytes })
         })
     }
 
     fn statics(
         &self,
-        statics: &Statics<'a>,
+        dump: &ClassDump<'_>,
         class: &str,
         addresses: &Addresses,
         each: &mut EachField<'_>,
     ) {
-        for field in statics.iter() {
-            let name = String::from_utf8_lossy(self.strings.text(field.name));
+        for field in dump.statics.iter() {
+            let name = String::from_utf8_lossy(self.strings.field(dump.id, field.name));
             let value = value(field.value, field.kind, addresses);
             if each(Field { class, name: &name, type_name: field.kind.name(), value }).is_break() {
                 return;
@@ -144,7 +145,7 @@ impl ObjectValues for Members<'_> {
             Some(HeapRec::ClassDump(dump)) => {
                 // The first record of a class counts, as it does for its references.
                 let Some((index, class)) = self.class_of(dump.id) else { return };
-                self.statics(&class.dump.statics, self.class_name(heap, index), addresses, each);
+                self.statics(&class.dump, self.class_name(heap, index), addresses, each);
             }
             _ => {}
         }
@@ -164,8 +165,8 @@ impl ObjectValues for Members<'_> {
             }
             HeapRec::ClassDump(dump) => {
                 let mut statics = self.class_of(dump.id)?.1.dump.statics.iter();
-                let field =
-                    statics.find(|field| self.strings.text(field.name) == name.as_bytes())?;
+                let field = statics
+                    .find(|field| self.strings.field(dump.id, field.name) == name.as_bytes())?;
                 Some(value(field.value, field.kind, addresses))
             }
             _ => None,

@@ -86,6 +86,7 @@ mod omitted;
 pub mod primitives;
 pub mod profile;
 pub mod records;
+mod renaming;
 mod roles;
 pub mod roots;
 mod rows;

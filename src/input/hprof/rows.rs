@@ -283,7 +283,8 @@ impl<'a> Rows<'_, 'a> {
         self.name_class(object, id);
         for field in class.statics.iter() {
             if let Value::Object(target) = field.value {
-                let name = self.builder.names().intern_bytes(self.scan.strings.text(field.name));
+                let name = self.scan.strings.field(class.id, field.name);
+                let name = self.builder.names().intern_bytes(name);
                 self.reference(target, Label::field(name), false);
             }
         }

@@ -20,6 +20,7 @@ use crate::input::read::Progress;
 use crate::java::{CLASS, FieldType, class_name};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::heap::RootKind;
+use crate::names::MappedFrame;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
@@ -33,6 +34,8 @@ pub(super) struct Scan<'a> {
     /// Names of classes: strings by class.
     pub names: FxHashMap<u64, u64>,
     pub frames: FxHashMap<u64, Frame>,
+    /// The frames in terms of the source, innermost first, where a mapping knows them.
+    pub original_frames: FxHashMap<u64, Vec<MappedFrame>>,
     pub traces: FxHashMap<u32, Trace<'a>>,
     pub threads: Vec<StartThread>,
     /// Allocation sites, which the JDK's profiler wrote beside a heap up to Java 8.
@@ -94,6 +97,7 @@ impl<'a> Scan<'a> {
             serials: FxHashMap::default(),
             names: FxHashMap::default(),
             frames: FxHashMap::default(),
+            original_frames: FxHashMap::default(),
             traces: FxHashMap::default(),
             threads: Vec::new(),
             sites: Vec::new(),

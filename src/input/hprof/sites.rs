@@ -20,7 +20,7 @@ pub(super) fn of(scan: &Scan<'_>, names: &mut Names) -> AllocationSites {
             Entry::Vacant(row) => {
                 let Some(trace) = scan.traces.get(&site.trace) else { continue };
                 let first = sites.frames.len() as u32;
-                sites.frames.extend(stack(trace, scan, names));
+                stack(trace, scan, names, &mut sites.frames);
                 let frames = first..sites.frames.len() as u32;
                 sites.sites.push(AllocationSite {
                     frames,

@@ -24,6 +24,7 @@ use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES, class_name};
 use crate::model::fields::Record;
 use crate::model::heap::{LoadWarning, WarningKind};
+use crate::names::Mapping;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::num::Saturating;
@@ -43,7 +44,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     }
     let mut totals = Totals { omitted: OmittedElements::of_file(bytes.len()), ..Totals::default() };
     let damage = totals.read(&mut records, options).err();
-    Ok(totals.into_info(&records, damage))
+    Ok(totals.into_info(&records, damage, options.mapping))
 }
 
 fn info_of_profile(
@@ -242,7 +243,12 @@ impl<'a> Totals<'a> {
         })
     }
 
-    fn into_info(mut self, records: &Records<'_>, damage: Option<Error>) -> Info {
+    fn into_info(
+        mut self,
+        records: &Records<'_>,
+        damage: Option<Error>,
+        mapping: Option<&Mapping>,
+    ) -> Info {
         let header = records.header();
         let mut info = super::SPEC.summary(header.version);
         info.add_metadata("id_size", header.id_size.bytes());
@@ -305,7 +311,7 @@ impl<'a> Totals<'a> {
                     closed: self.closed,
                     roots: roots.into_iter().filter(|root| root.count > 0).collect(),
                     layout,
-                    top_classes: self.top_classes(),
+                    top_classes: self.top_classes(mapping),
                 })),
             }],
         });
@@ -341,7 +347,7 @@ impl<'a> Totals<'a> {
         records
     }
 
-    fn top_classes(&self) -> Vec<HprofTopClass> {
+    fn top_classes(&self, mapping: Option<&Mapping>) -> Vec<HprofTopClass> {
         let classes = self.by_class.iter().map(|of| (Err(of.class), of.count));
         let arrays = PRIMITIVES
             .into_iter()
@@ -356,7 +362,11 @@ impl<'a> Totals<'a> {
         let name = |class: Result<FieldType, u64>| match class {
             Ok(element) => format!("{}[]", element.name()),
             Err(class) => match string(&class).filter(|name| self.strings.contains(*name)) {
-                Some(name) => class_name(self.strings.text(name), false).into_owned(),
+                Some(name) => {
+                    let name = class_name(self.strings.text(name), false);
+                    let original = mapping.and_then(|mapping| mapping.class(&name));
+                    original.unwrap_or(name).into_owned()
+                }
                 None => format!("{class:#x}"),
             },
         };

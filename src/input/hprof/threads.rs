@@ -19,8 +19,8 @@ use std::num::Saturating;
 struct Known {
     row: u32,
     name: String,
-    first: u32,
-    count: u32,
+    /// For each frame of the file, its row in the heap.
+    rows: Vec<u32>,
 }
 
 /// Adds all threads and roots.
@@ -43,10 +43,7 @@ pub(super) fn add(
         };
         let tag = root.tag();
         let thread = root.thread().and_then(|serial| Some((serial, threads.get(&serial)?)));
-        let frame = thread.and_then(|(_, thread)| {
-            let frame = root.frame().filter(|frame| *frame < thread.count)?;
-            thread.first.checked_add(frame)
-        });
+        let frame = thread.and_then(|(_, thread)| thread.rows.get(root.frame()? as usize).copied());
         let function = frame
             .and_then(|frame| builder.heap().frames.get(frame as usize))
             .map(|frame| frame.function);
@@ -159,8 +156,11 @@ fn add_threads(
         // A stack belongs to one thread. Others that name it again could ask for more frames than
         // the file justifies.
         let trace = scan.traces.get(&thread.trace).filter(|trace| used.insert(trace.serial));
-        let frames = trace.map(|trace| stack(trace, scan, builder.names())).unwrap_or_default();
+        let mut frames = Vec::new();
+        let rows = trace.map(|trace| stack(trace, scan, builder.names(), &mut frames));
         let first = builder.add_thread(&name, id.unwrap_or(thread.serial.into()), object, &frames);
+        let in_heap = |place: u32| first.checked_add(place);
+        let rows = rows.unwrap_or_default().into_iter().filter_map(in_heap).collect();
         let innermost = frames.first().map(|frame| builder.names().text(frame.function));
         // The JVM adds this frame to the thread for whose allocation it wrote the dump.
         let state = match innermost {
@@ -171,29 +171,48 @@ fn add_threads(
         let threads = &mut builder.heap().threads;
         threads.iter_mut().next_back().into_iter().for_each(|thread| thread.state = state);
         let row = (threads.len() as u32).saturating_sub(1);
-        known.insert(thread.serial, Known { row, name, first, count: frames.len() as u32 });
+        known.insert(thread.serial, Known { row, name, rows });
     }
     known
 }
 
-/// The frames of a trace, innermost first.
-pub(super) fn stack(trace: &Trace<'_>, scan: &Scan<'_>, names: &mut Names) -> Vec<StackFrame> {
-    let frame = |id| {
-        let Some(frame) = scan.frames.get(&id) else {
-            return StackFrame { function: names.intern("?"), file: Names::EMPTY, line: 0 };
-        };
-        let class = scan.serials.get(&frame.class_serial).and_then(|id| scan.classes.index(*id));
-        let class = class.and_then(|index| scan.classes.get(index)).map_or(0, |class| class.name);
-        let class = class_name(scan.strings.text(class), scan.ours);
-        let method = String::from_utf8_lossy(scan.strings.text(frame.method));
-        // dumptool writes functions of other languages as methods of one class.
-        let is_plain = class.is_empty() || (scan.ours && class == "dumptool/Thread");
-        let function = if is_plain { method.into_owned() } else { format!("{class}.{method}") };
-        StackFrame {
-            function: names.intern(&function),
-            file: names.intern_bytes(scan.strings.text(frame.source)),
-            line: u32::try_from(frame.line).unwrap_or(0),
+/// Appends the frames of a trace, innermost first. Returns the position of each among them; where
+/// one of the file became several, because methods were inlined, that of the method that it is.
+pub(super) fn stack(
+    trace: &Trace<'_>,
+    scan: &Scan<'_>,
+    names: &mut Names,
+    frames: &mut Vec<StackFrame>,
+) -> Vec<u32> {
+    let mut places = Vec::with_capacity(trace.frames.iter().len());
+    for id in trace.frames.iter() {
+        match scan.original_frames.get(&id) {
+            Some(original) => frames.extend(original.iter().map(|frame| StackFrame {
+                function: names.intern(&format!("{}.{}", frame.class, frame.method)),
+                file: names.intern(&frame.file),
+                line: frame.line,
+            })),
+            None => frames.push(stack_frame(id, scan, names)),
         }
+        places.push((frames.len() as u32).saturating_sub(1));
+    }
+    places
+}
+
+fn stack_frame(id: u64, scan: &Scan<'_>, names: &mut Names) -> StackFrame {
+    let Some(frame) = scan.frames.get(&id) else {
+        return StackFrame { function: names.intern("?"), file: Names::EMPTY, line: 0 };
     };
-    trace.frames.iter().map(frame).collect()
+    let class = scan.serials.get(&frame.class_serial).and_then(|id| scan.classes.index(*id));
+    let class = class.and_then(|index| scan.classes.get(index)).map_or(0, |class| class.name);
+    let class = class_name(scan.strings.text(class), scan.ours);
+    let method = String::from_utf8_lossy(scan.strings.text(frame.method));
+    // dumptool writes functions of other languages as methods of one class.
+    let is_plain = class.is_empty() || (scan.ours && class == "dumptool/Thread");
+    let function = if is_plain { method.into_owned() } else { format!("{class}.{method}") };
+    StackFrame {
+        function: names.intern(&function),
+        file: names.intern_bytes(scan.strings.text(frame.source)),
+        line: u32::try_from(frame.line).unwrap_or(0),
+    }
 }

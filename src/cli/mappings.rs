@@ -1,0 +1,83 @@
+//! The mappings of minified Java programs that a command may use.
+
+use super::args::Common;
+use super::open::Input;
+use super::status::InputError;
+use super::terminal::{Terminal, show_path};
+use crate::error::Error;
+use crate::input::Format;
+use crate::names::Mapping;
+use crate::source::Source;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The formats that name classes of Java.
+const FORMATS: &[Format] = &[Format::Hprof];
+
+/// The mappings that have been read, by path.
+#[derive(Default)]
+pub(crate) struct Mappings(Mutex<FxHashMap<PathBuf, Arc<Mapping>>>);
+
+/// The build that a dump is of, where two are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// The one of `--old-mapping`.
+    Old,
+    New,
+}
+
+impl Mappings {
+    /// The mapping of a dump: the one of the options, otherwise the file `mapping.txt` beside it,
+    /// which is printed.
+    ///
+    /// # Errors
+    /// A usage error if the dump has no classes of Java; an [`InputError`] if the mapping cannot
+    /// be read.
+    pub(super) fn of(
+        &self,
+        input: &Input,
+        build: Build,
+        common: &Common,
+        terminal: &Terminal,
+    ) -> anyhow::Result<Option<Arc<Mapping>>> {
+        let (name, path) = match (build, &common.old_mapping) {
+            (Build::Old, Some(path)) => ("--old-mapping", Some(path)),
+            _ => ("--mapping", common.mapping.as_ref()),
+        };
+        input.only(FORMATS, name, path.is_some())?;
+        if let Some(path) = path {
+            return self.read(path).map(Some);
+        }
+        let beside = input.path.with_file_name("mapping.txt");
+        if !FORMATS.contains(&input.format) || input.path == Path::new("-") || !beside.is_file() {
+            return Ok(None);
+        }
+        match self.read(&beside) {
+            Ok(mapping) => {
+                terminal.warn(&input.path, &format!("names are those of {}", show_path(&beside)));
+                Ok(Some(mapping))
+            }
+            // The file was not given: whatever it is, it is not for this dump.
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn read(&self, path: &Path) -> anyhow::Result<Arc<Mapping>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mapping) = known.get(path) {
+            return Ok(Arc::clone(mapping));
+        }
+        let source = Source::open(path).map_err(|error| InputError::new(path, error))?;
+        let text = std::str::from_utf8(source.bytes()).map_err(|error| {
+            let offset = error.valid_up_to() as u64;
+            let error = Error::corrupt(offset, "not a mapping of ProGuard or R8");
+            InputError::new(path, error.expected("text in UTF-8"))
+        })?;
+        let mapping =
+            Mapping::new(text.to_owned()).map_err(|error| InputError::new(path, error))?;
+        let mapping = Arc::new(mapping);
+        known.insert(path.to_owned(), Arc::clone(&mapping));
+        Ok(mapping)
+    }
+}

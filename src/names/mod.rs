@@ -1,0 +1,5 @@
+//! The names that a program had before it was minified.
+
+mod mapping;
+
+pub use mapping::{MappedFrame, Mapping};

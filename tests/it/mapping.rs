@@ -1,0 +1,159 @@
+//! The names that a minified Java program had: `--mapping`.
+
+use crate::support::hprof::File;
+use crate::support::{corpus_folder, read};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+const MAPPING: &str = "\
+shop.Base -> a:
+    java.lang.Object owner -> a
+shop.Cart -> b:
+# {\"id\":\"sourceFile\",\"fileName\":\"Cart.kt\"}
+    shop.Cart[] all -> b
+    java.lang.Object lines -> a
+    5:5:int shop.Line.price():7:7 -> c
+    5:5:void add():13 -> c
+";
+
+/// `b extends a`, and both have a field `a`. The thread runs `b.c`, into which another method was
+/// inlined, and that frame has a local variable.
+fn minified() -> Vec<u8> {
+    let [object, base, cart, carts, thread] = [0x100, 0x110, 0x120, 0x130, 0x140];
+    let mut file = File::new("1.0.2", 8);
+    file.loads(&[(object, "java/lang/Object"), (base, "a"), (carts, "[Lb;")]);
+    file.load(thread, "java/lang/Thread");
+    let serial = file.load(cart, "b");
+    let [a, b, method, source] = ["a", "b", "c", "SourceFile"].map(|name| file.string(name));
+    let ids = [1, method, 0, source].map(u64::to_be_bytes).concat();
+    file.record(0x04, &[&ids, &serial.to_be_bytes(), &5u32.to_be_bytes()]);
+    let trace = [1u32, 1, 1].map(u32::to_be_bytes).concat();
+    file.record(0x05, &[&trace, &1u64.to_be_bytes()]);
+    let [first, second, all] = [0x200, 0x220, 0x240].map(|id| file.id(id));
+    let records = [
+        file.class(object, 0, 16, &[], &[]),
+        file.class(base, object, 24, &[], &[(a, 2)]),
+        file.class(cart, base, 32, &[(b, 2, all)], &[(a, 2)]),
+        file.class(carts, object, 0, &[], &[]),
+        file.class(thread, object, 16, &[], &[]),
+        file.instance(0x200, cart, &[&second, &first]),
+        file.instance(0x220, cart, &[&second, &second]),
+        file.objects(0x240, carts, &[0x200, 0x220]),
+        file.instance(0x260, thread, &[]),
+        file.root(0x05, cart, &[]),
+        file.root(0x08, 0x260, &[1u32, 1].map(u32::to_be_bytes).concat()),
+        file.root(0x03, 0x220, &[1u32, 0].map(u32::to_be_bytes).concat()),
+    ];
+    file.segment(&records).end()
+}
+
+/// A folder with the minified dump and its mapping.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("app.hprof"), minified()).unwrap();
+    std::fs::write(folder.path().join("app.txt"), MAPPING).unwrap();
+    folder
+}
+
+fn dumptool(folder: &Path, line: &str) -> (String, String) {
+    let program = env!("CARGO_BIN_EXE_dumptool");
+    let run = Command::new(program).current_dir(folder).args(line.split(' ')).output().unwrap();
+    (String::from_utf8(run.stdout).unwrap(), String::from_utf8(run.stderr).unwrap())
+}
+
+#[test]
+fn classes_and_their_fields_have_the_names_of_the_source() {
+    let folder = folder();
+    let (types, _) = dumptool(folder.path(), "top app.hprof --mapping app.txt");
+    assert!(types.contains("shop.Cart\n") && types.contains("shop.Cart[]\n"), "{types}");
+    let (object, _) = dumptool(folder.path(), "show app.hprof 0x200 --mapping app.txt");
+    assert!(object.contains("lines") && object.contains("owner"), "{object}");
+    let (quick, _) = dumptool(folder.path(), "top --quick app.hprof --mapping app.txt");
+    assert!(quick.contains("shop.Cart[]"), "{quick}");
+    let (info, _) = dumptool(folder.path(), "info app.hprof --mapping app.txt");
+    assert!(info.contains("shop.Cart"), "{info}");
+}
+
+#[test]
+fn static_fields_of_paths_have_the_names_of_the_source() {
+    let (path, _) = dumptool(folder().path(), "path app.hprof 0x200 --mapping app.txt");
+    assert!(path.contains(" all ") && path.contains("class shop.Cart"), "{path}");
+}
+
+#[test]
+fn a_frame_becomes_those_that_were_inlined_and_keeps_its_variables() {
+    let (threads, _) =
+        dumptool(folder().path(), "threads app.hprof --each --mapping app.txt --format json");
+    let threads: serde_json::Value = serde_json::from_str(&threads).unwrap();
+    let frames = threads["groups"][0]["frames"].as_array().unwrap();
+    let shown: Vec<String> = frames
+        .iter()
+        .map(|frame| format!("{} {}:{}", frame["function"], frame["file"], frame["line"]))
+        .collect();
+    assert_eq!(
+        shown,
+        ["\"shop.Line.price\" \"Line.java\":7", "\"shop.Cart.add\" \"Cart.kt\":13"],
+        "{threads}"
+    );
+    let locals = |frame: usize| frames[frame]["locals"].as_array().map_or(0, Vec::len);
+    assert_eq!((locals(0), locals(1)), (0, 1), "{threads}");
+}
+
+#[test]
+fn a_mapping_beside_the_dump_is_found_and_said() {
+    let folder = folder();
+    std::fs::rename(folder.path().join("app.txt"), folder.path().join("mapping.txt")).unwrap();
+    let (types, messages) = dumptool(folder.path(), "top app.hprof");
+    assert!(types.contains("shop.Cart"), "{types}");
+    assert!(messages.contains("mapping.txt"), "{messages}");
+    // Another file of that name does not count.
+    std::fs::write(folder.path().join("mapping.txt"), "a = b\n").unwrap();
+    let (types, messages) = dumptool(folder.path(), "top app.hprof");
+    assert!(types.contains(" b\n") && messages.is_empty(), "{types}{messages}");
+}
+
+#[test]
+fn two_builds_are_compared_by_the_names_of_the_source() {
+    let folder = folder();
+    let newer =
+        MAPPING.replace("-> a:", "-> z:").replace("-> b:", "-> a:").replace("-> z:", "-> b:");
+    std::fs::write(folder.path().join("newer.txt"), newer).unwrap();
+    let line = "diff app.hprof app.hprof --old-mapping app.txt --mapping newer.txt";
+    let (difference, _) = dumptool(folder.path(), line);
+    assert!(difference.contains("shop.Base") && difference.contains("shop.Cart"), "{difference}");
+}
+
+#[test]
+fn a_mapping_that_does_not_fit_is_refused_or_said() {
+    let folder = folder();
+    std::fs::write(folder.path().join("other.txt"), "x.Y -> zz:\n").unwrap();
+    let (_, messages) = dumptool(folder.path(), "top app.hprof --mapping other.txt");
+    assert!(messages.contains("no class of the dump is among"), "{messages}");
+    std::fs::write(folder.path().join("other.txt"), "x.Y -> zz:\nnonsense\n").unwrap();
+    let (_, messages) = dumptool(folder.path(), "top app.hprof --mapping other.txt");
+    assert!(
+        messages.contains("other.txt: not a mapping") && messages.contains("0xb"),
+        "{messages}"
+    );
+}
+
+/// `depot.hprof` was made by a program that ProGuard 6.2 had shrunken.
+#[test]
+#[ignore = "reads nothing but the corpus"]
+fn corpus_classes_of_proguard_have_their_names() {
+    let names = corpus_folder("names");
+    let dump = read(&names.join("depot.hprof.zst"));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("depot.hprof"), dump).unwrap();
+    std::fs::copy(names.join("depot.mapping.txt"), folder.path().join("mapping.txt")).unwrap();
+    let (types, _) = dumptool(folder.path(), "top depot.hprof --type Depot* --format json");
+    let types: serde_json::Value = serde_json::from_str(&types).unwrap();
+    let count = |name: &str| {
+        let rows = types["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["name"] == name).map(|row| row["count"].clone())
+    };
+    assert_eq!(count("Depot$Parcel"), Some(400.into()), "{types}");
+    assert_eq!(count("Depot$ParcelStore"), Some(1.into()), "{types}");
+    assert_eq!(count("Depot$CountingVisitor"), Some(1.into()), "{types}");
+}
