@@ -114,6 +114,7 @@ pub use model::{
     Reference, References, Root, RootKind, SourceLocation, StackFrame, Sum, Thread, Type, TypeId,
     TypeKind, Value, WarningKind,
 };
+pub use names::JavaMapping;
 pub use open::{Dump, FunctionRow, LoadedHeap, open};
 pub use output::OutputFormat;
 pub use output::loss::{Loss, LossKind};

@@ -18,6 +18,7 @@ use crate::input::{self, Format, Kind, ReadOptions, Visitor};
 use crate::model::heap::Heap;
 use crate::model::profile::Profile;
 use crate::model::stacks::Selection;
+use crate::names::JavaMapping;
 use crate::output::OutputFormat;
 use crate::output::loss::Loss;
 use crate::source::{Source, Watch};
@@ -57,6 +58,7 @@ pub struct Dump {
     source: Source,
     format: Format,
     executable: Option<PathBuf>,
+    mapping: Option<PathBuf>,
     snapshot: SnapshotChoice,
 }
 
@@ -69,7 +71,8 @@ impl Dump {
     pub fn from_source(source: Source) -> Result<Self> {
         let format = detect::detect(source.bytes())?;
         let path = PathBuf::from("-");
-        Ok(Self { path, source, format, executable: None, snapshot: SnapshotChoice::Last })
+        let snapshot = SnapshotChoice::Last;
+        Ok(Self { path, source, format, executable: None, mapping: None, snapshot })
     }
 
     /// Names the executable that wrote the dump, for the names of its types (Go). It is read when
@@ -77,6 +80,14 @@ impl Dump {
     #[must_use]
     pub fn executable(mut self, path: impl AsRef<Path>) -> Self {
         self.executable = Some(path.as_ref().to_owned());
+        self
+    }
+
+    /// Names the `mapping.txt` of ProGuard or R8, for the names of a minified Java program (hprof).
+    /// It is read when the heap is loaded.
+    #[must_use]
+    pub fn mapping(mut self, path: impl AsRef<Path>) -> Self {
+        self.mapping = Some(path.as_ref().to_owned());
         self
     }
 
@@ -200,7 +211,11 @@ impl Dump {
 
     /// Passes the dump's own choices on.
     fn chosen<T>(&self, load: impl FnOnce(LoadOptions<'_>) -> Result<T>) -> Result<T> {
-        let options = LoadOptions::default().snapshot(self.snapshot);
+        let mapping = match &self.mapping {
+            Some(path) => Some(JavaMapping::new(Source::open(path)?.bytes())?),
+            None => None,
+        };
+        let options = LoadOptions::default().snapshot(self.snapshot).mapping(mapping.as_ref());
         let Some(path) = &self.executable else { return load(options) };
         let program = Source::open(path)?;
         load(options.executable(Executable { bytes: program.bytes(), guesses: true }))

@@ -4,9 +4,8 @@ use super::args::Common;
 use super::open::Input;
 use super::status::InputError;
 use super::terminal::{Terminal, show_path};
-use crate::error::Error;
 use crate::input::Format;
-use crate::names::Mapping;
+use crate::names::JavaMapping;
 use crate::source::Source;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ const FORMATS: &[Format] = &[Format::Hprof];
 
 /// The mappings that have been read, by path.
 #[derive(Default)]
-pub(crate) struct Mappings(Mutex<FxHashMap<PathBuf, Arc<Mapping>>>);
+pub(crate) struct Mappings(Mutex<FxHashMap<PathBuf, Arc<JavaMapping>>>);
 
 /// The build that a dump is of, where two are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl Mappings {
         build: Build,
         common: &Common,
         terminal: &Terminal,
-    ) -> anyhow::Result<Option<Arc<Mapping>>> {
+    ) -> anyhow::Result<Option<Arc<JavaMapping>>> {
         let (name, path) = match (build, &common.old_mapping) {
             (Build::Old, Some(path)) => ("--old-mapping", Some(path)),
             _ => ("--mapping", common.mapping.as_ref()),
@@ -63,19 +62,14 @@ impl Mappings {
         }
     }
 
-    fn read(&self, path: &Path) -> anyhow::Result<Arc<Mapping>> {
+    fn read(&self, path: &Path) -> anyhow::Result<Arc<JavaMapping>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(mapping) = known.get(path) {
             return Ok(Arc::clone(mapping));
         }
         let source = Source::open(path).map_err(|error| InputError::new(path, error))?;
-        let text = std::str::from_utf8(source.bytes()).map_err(|error| {
-            let offset = error.valid_up_to() as u64;
-            let error = Error::corrupt(offset, "not a mapping of ProGuard or R8");
-            InputError::new(path, error.expected("text in UTF-8"))
-        })?;
-        let mapping =
-            Mapping::new(text.to_owned()).map_err(|error| InputError::new(path, error))?;
+        let mapping = JavaMapping::new(source.bytes());
+        let mapping = mapping.map_err(|error| InputError::new(path, error))?;
         let mapping = Arc::new(mapping);
         known.insert(path.to_owned(), Arc::clone(&mapping));
         Ok(mapping)

@@ -9,7 +9,7 @@ use crate::detect;
 use crate::error::Error;
 use crate::input::load::SnapshotChoice;
 use crate::input::{self, Format, Kind};
-use crate::names::Mapping;
+use crate::names::JavaMapping;
 use crate::source::{Source, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Input {
     /// The snapshot of a profile with several.
     pub(super) snapshot: Option<SnapshotChoice>,
     /// The names of a minified Java program.
-    pub(super) mapping: Option<Arc<Mapping>>,
+    pub(super) mapping: Option<Arc<JavaMapping>>,
 }
 
 impl Input {

@@ -7,7 +7,7 @@ use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::heap::Heap;
 use crate::model::profile::Profile;
-use crate::names::Mapping;
+use crate::names::JavaMapping;
 
 /// The words of call frames that count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub struct LoadOptions<'a> {
     /// dumps of several builds have names in common.
     pub by_layout: bool,
     /// The names that classes and fields had before the program was minified (hprof).
-    pub mapping: Option<&'a Mapping>,
+    pub mapping: Option<&'a JavaMapping>,
     /// Omit everything that counting does not need and that takes memory or time: labels of
     /// references, and contents of objects (hprof, V8, Go with an executable).
     pub bare: bool,
@@ -132,7 +132,7 @@ impl<'a> LoadOptions<'a> {
 
     /// Sets the names that classes and fields had before the program was minified.
     #[must_use]
-    pub fn mapping(self, mapping: Option<&'a Mapping>) -> Self {
+    pub fn mapping(self, mapping: Option<&'a JavaMapping>) -> Self {
         Self { mapping, ..self }
     }
 

@@ -5,7 +5,7 @@ use super::load::NameCode;
 use super::memory_limit::MemoryLimit;
 use crate::error::Result;
 use crate::model::fields::Record;
-use crate::names::Mapping;
+use crate::names::JavaMapping;
 use std::ops::ControlFlow;
 
 /// Called now and then with the offset that has been reached, for a progress bar.
@@ -25,7 +25,7 @@ pub struct ReadOptions<'a> {
     /// The layout of objects (hprof; no effect on other formats).
     pub layout: LayoutChoice,
     /// The names that classes had before the program was minified (hprof).
-    pub mapping: Option<&'a Mapping>,
+    pub mapping: Option<&'a JavaMapping>,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -51,7 +51,7 @@ impl<'a> ReadOptions<'a> {
 
     /// Sets the names that classes had before the program was minified.
     #[must_use]
-    pub fn mapping(self, mapping: Option<&'a Mapping>) -> Self {
+    pub fn mapping(self, mapping: Option<&'a JavaMapping>) -> Self {
         Self { mapping, ..self }
     }
 

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// The names of a minified Java program. Lookups read the lines of one class.
 #[derive(Debug)]
-pub struct Mapping {
+pub struct JavaMapping {
     text: String,
     /// By short name; those of one name in the order of the file.
     classes: Vec<Class>,
@@ -51,12 +51,18 @@ pub struct MappedFrame {
     pub line: u32,
 }
 
-impl Mapping {
+impl JavaMapping {
     /// Reads a mapping.
     ///
     /// # Errors
-    /// `Corrupt`, with the offset of the first line that belongs in no mapping.
-    pub fn new(text: String) -> Result<Self> {
+    /// `Corrupt`, with the offset of the first line that belongs in no mapping, or of the first
+    /// byte that is not UTF-8.
+    pub fn new(bytes: &[u8]) -> Result<Self> {
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            Error::corrupt(error.valid_up_to() as u64, "not a mapping of ProGuard or R8")
+                .expected("text in UTF-8")
+        })?;
+        let text = text.to_owned();
         let mut classes: Vec<Class> = Vec::new();
         let mut files = Vec::new();
         let mut start = 0_usize;
@@ -194,7 +200,7 @@ mod tests {
     fn classes_arrays_and_fields_get_their_names_back() {
         let text = "shop.Cart -> a:\n    int total -> a\n    1:2:void add() -> a\n\
             shop.Left -> b:\nshop.Right -> b:\n";
-        let mapping = Mapping::new(text.to_owned()).unwrap();
+        let mapping = JavaMapping::new(text.as_bytes()).unwrap();
         assert_eq!(mapping.class("a").unwrap(), "shop.Cart");
         assert_eq!(mapping.class("a[][]").unwrap(), "shop.Cart[][]");
         assert_eq!(mapping.class("b").unwrap(), "shop.Left | shop.Right");
@@ -204,7 +210,7 @@ mod tests {
 
     #[test]
     fn other_files_are_refused_with_the_place() {
-        let error = |text: &str| Mapping::new(text.to_owned()).unwrap_err();
+        let error = |text: &str| JavaMapping::new(text.as_bytes()).unwrap_err();
         assert_eq!(error("").offset(), Some(0));
         assert_eq!(error("a.B -> a:\nnothing\n").offset(), Some(10));
         assert_eq!(error("    int a -> b\n").offset(), Some(0));

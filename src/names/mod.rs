@@ -2,4 +2,4 @@
 
 mod mapping;
 
-pub use mapping::{MappedFrame, Mapping};
+pub use mapping::{JavaMapping, MappedFrame};

@@ -76,6 +76,14 @@ fn classes_and_their_fields_have_the_names_of_the_source() {
 }
 
 #[test]
+fn the_library_names_classes_by_a_mapping() {
+    let folder = folder();
+    let dump = dumptool::open(folder.path().join("app.hprof")).unwrap();
+    let heap = dump.mapping(folder.path().join("app.txt")).load().unwrap();
+    assert!(heap.heap().types().iter().any(|of| heap.heap().names().text(of.name) == "shop.Cart"));
+}
+
+#[test]
 fn static_fields_of_paths_have_the_names_of_the_source() {
     let (path, _) = dumptool(folder().path(), "path app.hprof 0x200 --mapping app.txt");
     assert!(path.contains(" all ") && path.contains("class shop.Cart"), "{path}");

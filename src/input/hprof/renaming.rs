@@ -3,13 +3,13 @@
 use super::scan::Scan;
 use super::symbols::Frame;
 use crate::java::class_name;
-use crate::names::{MappedFrame, Mapping};
+use crate::names::{JavaMapping, MappedFrame};
 use rustc_hash::FxHashMap;
 
 impl Scan<'_> {
     /// Gives classes, their fields and the frames of stacks the names of a mapping. Returns the
     /// number of classes that are in it.
-    pub(super) fn rename(&mut self, mapping: &Mapping) -> u64 {
+    pub(super) fn rename(&mut self, mapping: &JavaMapping) -> u64 {
         let frames = self.frames.iter().filter_map(|(id, frame)| {
             let frames = self.original_frames(frame, mapping);
             (!frames.is_empty()).then_some((*id, frames))
@@ -36,7 +36,7 @@ impl Scan<'_> {
         known
     }
 
-    fn original_frames(&self, frame: &Frame, mapping: &Mapping) -> Vec<MappedFrame> {
+    fn original_frames(&self, frame: &Frame, mapping: &JavaMapping) -> Vec<MappedFrame> {
         let class = self.serials.get(&frame.class_serial).and_then(|id| self.names.get(id));
         let class = class_name(self.strings.text(class.copied().unwrap_or(0)), false);
         let method = String::from_utf8_lossy(self.strings.text(frame.method));

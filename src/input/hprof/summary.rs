@@ -24,7 +24,7 @@ use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES, class_name};
 use crate::model::fields::Record;
 use crate::model::heap::{LoadWarning, WarningKind};
-use crate::names::Mapping;
+use crate::names::JavaMapping;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::num::Saturating;
@@ -247,7 +247,7 @@ impl<'a> Totals<'a> {
         mut self,
         records: &Records<'_>,
         damage: Option<Error>,
-        mapping: Option<&Mapping>,
+        mapping: Option<&JavaMapping>,
     ) -> Info {
         let header = records.header();
         let mut info = super::SPEC.summary(header.version);
@@ -347,7 +347,7 @@ impl<'a> Totals<'a> {
         records
     }
 
-    fn top_classes(&self, mapping: Option<&Mapping>) -> Vec<HprofTopClass> {
+    fn top_classes(&self, mapping: Option<&JavaMapping>) -> Vec<HprofTopClass> {
         let classes = self.by_class.iter().map(|of| (Err(of.class), of.count));
         let arrays = PRIMITIVES
             .into_iter()

@@ -1,6 +1,6 @@
 //! The methods of a mapping: which frames a line of a short method stands for.
 
-use super::{MappedFrame, Mapping, joined};
+use super::{JavaMapping, MappedFrame, joined};
 
 /// Methods named where a line cannot tell which one it is. More would hide the rest of a frame.
 const MOST_NAMES: usize = 4;
@@ -21,7 +21,7 @@ struct Method<'m> {
     is_synthesized: bool,
 }
 
-impl Mapping {
+impl JavaMapping {
     /// The frames that a frame stands for, innermost first: several if methods were inlined there.
     /// Line 0 is unknown. Empty if the mapping does not have the class.
     ///
@@ -126,11 +126,11 @@ impl<'m> Method<'m> {
 mod tests {
     use super::*;
 
-    fn mapping(text: &str) -> Mapping {
-        Mapping::new(text.to_owned()).unwrap()
+    fn mapping(text: &str) -> JavaMapping {
+        JavaMapping::new(text.as_bytes()).unwrap()
     }
 
-    fn shown(mapping: &Mapping, class: &str, method: &str, line: u32) -> Vec<String> {
+    fn shown(mapping: &JavaMapping, class: &str, method: &str, line: u32) -> Vec<String> {
         let frames = mapping.frames(class, method, line);
         frames
             .iter()
