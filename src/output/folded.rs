@@ -7,6 +7,7 @@
 //! compared.
 
 use super::lines::{Counts, Labels, track_frames};
+use super::loss::LossKind;
 use super::written::Written;
 use crate::model::profile::{FrameId, StackId, StackIndex, StackTree, Unit};
 use crate::model::stacks::{ValueType, WeightedStacks};
@@ -45,29 +46,41 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
             out.write_all(line.of(&tracks[track], frames, sum))?;
         }
     }
-    Ok(counts.finish(&labels, stacks))
+    let mut written = counts.finish(&labels, stacks);
+    written.lose(LossKind::ReplacedSeparators, line.replaced);
+    Ok(written)
 }
 
 /// The bytes of a line, in memory that is used again.
 #[derive(Default)]
-struct Line(Vec<u8>);
+struct Line {
+    bytes: Vec<u8>,
+    /// Lines whose first character had to be changed.
+    replaced: u64,
+}
 
 impl Line {
     /// Returns the line of the frames of a track, the other frames, innermost first, each with a
     /// `;` before it, and a sum.
     fn of<'s>(&mut self, track: &str, frames: impl Iterator<Item = &'s str>, sum: i64) -> &[u8] {
         let frames: Vec<&str> = frames.collect();
-        self.0.clear();
-        self.0.extend_from_slice(track.as_bytes());
-        frames.iter().rev().for_each(|frame| self.0.extend_from_slice(frame.as_bytes()));
-        if track.is_empty() && !self.0.is_empty() {
+        let bytes = &mut self.bytes;
+        bytes.clear();
+        bytes.extend_from_slice(track.as_bytes());
+        frames.iter().rev().for_each(|frame| bytes.extend_from_slice(frame.as_bytes()));
+        if track.is_empty() && !bytes.is_empty() {
             // There is no thread before the first frame.
-            self.0.remove(0);
+            bytes.remove(0);
         }
-        self.0.push(b' ');
-        self.0.extend_from_slice(itoa::Buffer::new().format(sum).as_bytes());
-        self.0.push(b'\n');
-        &self.0
+        if bytes.first() == Some(&b'#') {
+            // Readers skip lines that begin with #, as comments.
+            bytes.splice(..1, "＃".bytes());
+            self.replaced += 1;
+        }
+        bytes.push(b' ');
+        bytes.extend_from_slice(itoa::Buffer::new().format(sum).as_bytes());
+        bytes.push(b'\n');
+        bytes
     }
 }
 

@@ -88,7 +88,7 @@ kinds! {
     EmptyStackGaps = "empty stacks (shown as gaps)",
     OtherValues = "values other than the first",
     LineNumbers = "line numbers of frames",
-    ReplacedSeparators = "semicolons or line breaks in names (replaced)",
+    ReplacedSeparators = "semicolons, line breaks or a first # in names (replaced)",
     ZeroStacks = "stacks with sum 0",
     NegativeStacks = "stacks with a negative sum",
     SampledTimes = "time metrics (hprof counts samples; --metric time writes microseconds instead)",

@@ -212,3 +212,17 @@ proptest! {
         prop_assert_eq!(again.aggregate.len(), profile.aggregate.len());
     }
 }
+
+/// A line that begins with `#` is a comment to every reader.
+#[test]
+fn a_first_frame_that_begins_with_a_hash_does_not_become_a_comment() {
+    let speedscope = br##"{"$schema":"https://www.speedscope.app/file-format-schema.json",
+        "shared":{"frames":[{"name":"run"}]},
+        "profiles":[{"type":"sampled","name":"# folded: T","unit":"none","startValue":0,
+        "endValue":1,"samples":[[0]],"weights":[1]}]}"##;
+    let options = ProfileOptions::default();
+    let loaded = input::load_profile(Format::Speedscope, speedscope, options).unwrap();
+    let text = written(&loaded.profile);
+    let again = load(text.as_bytes());
+    assert_eq!(again.total.samples(), loaded.profile.total.samples(), "{text}");
+}
