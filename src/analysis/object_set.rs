@@ -26,7 +26,7 @@ impl ObjectSet {
 
     /// Removes an object.
     #[inline]
-    pub(super) fn remove(&mut self, object: ObjectId) {
+    pub fn remove(&mut self, object: ObjectId) {
         self.bits[object.index() / 64] &= !(1 << (object.index() % 64));
     }
 

@@ -9,7 +9,7 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// The live objects of some types, taken together.
+/// Some live objects, taken together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Together {
     /// Object count and bytes.
@@ -36,21 +36,40 @@ pub struct Part {
     pub retained_bytes: u64,
 }
 
+impl Part {
+    /// A part without objects.
+    pub fn none(name: &str) -> Self {
+        Self { name: name.to_owned(), sum: Sum::default(), retained_bytes: 0 }
+    }
+}
+
 impl Together {
-    /// Adds up the live objects of the types for which `wanted` is `true`, by [`TypeId`]. Without a
-    /// graph, all objects count and nothing is retained. Rows that only represent roots do not
-    /// count, and synthetic objects retain nothing.
+    /// Adds up the live objects of the types for which `wanted` is `true`, by [`TypeId`].
+    ///
+    /// See [`Self::of_objects`].
     pub fn of(
         heap: &Heap<'_>,
         held: Option<(&Graph<'_>, &DominatorTree)>,
         wanted: &[bool],
     ) -> Self {
+        let is_wanted = |object| is_wanted(heap, object, wanted);
+        Self::of_objects(heap, held, is_wanted, is_wanted)
+    }
+
+    /// Adds up the live objects for which `wanted` is `true`, and what those for which `retains` is
+    /// `true` retain. Without a graph, all objects count and nothing is retained. Rows that only represent roots do not count, and synthetic objects
+    /// retain nothing.
+    pub fn of_objects(
+        heap: &Heap<'_>,
+        held: Option<(&Graph<'_>, &DominatorTree)>,
+        wanted: impl Fn(ObjectId) -> bool,
+        retains: impl Fn(ObjectId) -> bool,
+    ) -> Self {
         let is_live = |object| held.is_none_or(|(_, tree)| tree.is_live(object));
         let mut parts = Parts::of(heap);
-        parts.count(heap, is_live, wanted);
+        parts.count(heap, |object| wanted(object) && is_live(object));
         let retained_bytes = held.map(|(graph, tree)| {
-            let is_removed =
-                |object: ObjectId| is_wanted(heap, object, wanted) && !heap.is_made_up(object);
+            let is_removed = |object: ObjectId| retains(object) && !heap.is_made_up(object);
             add_retained(heap, tree, &is_removed, &mut parts);
             retained(heap, graph, tree, &is_removed)
         });
@@ -60,7 +79,7 @@ impl Together {
     /// As [`Self::of`], but without retained bytes, for which no dominator tree is needed.
     pub fn counted(heap: &Heap<'_>, is_live: impl Fn(ObjectId) -> bool, wanted: &[bool]) -> Self {
         let mut parts = Parts::of(heap);
-        parts.count(heap, is_live, wanted);
+        parts.count(heap, |object| is_wanted(heap, object, wanted) && is_live(object));
         parts.finish(None)
     }
 
@@ -160,9 +179,8 @@ impl Parts {
         &mut self.parts[self.of_type[of.0 as usize] as usize]
     }
 
-    /// Adds the live objects of the wanted types.
-    fn count(&mut self, heap: &Heap<'_>, is_live: impl Fn(ObjectId) -> bool, wanted: &[bool]) {
-        let counts = |object: ObjectId| is_wanted(heap, object, wanted) && is_live(object);
+    /// Adds the objects that count.
+    fn count(&mut self, heap: &Heap<'_>, counts: impl Fn(ObjectId) -> bool) {
         for object in heap.objects().filter(|object| counts(*object)) {
             self.at(heap.type_id(object)).sum.add(heap.shallow_bytes(object), 0);
         }

@@ -10,10 +10,15 @@ use std::path::PathBuf;
 
 /// Show what grew and shrank between two dumps, by type or function
 ///
-/// Types are matched by name and namespace, functions by name and file.
+/// Types are matched by name and namespace, functions by name and file. Three heaps of one process are
+/// compared object by object: what was born between the first two and is alive in the third, as far as
+/// its objects last in the format (V8, Go, Ruby, Perl, Python, Dart with identity hashes).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool diff before.heapdump after.heapdump
+  dumptool diff base.heapsnapshot before.heapsnapshot after.heapsnapshot
+                                                 what was born between the first two and is alive in
+                                                 the third
   dumptool diff app.mvmheap --snapshot 0..last   compare two snapshots of one file
   dumptool diff --objects old.dartheap new.dartheap
                                                  new and gone objects, by class and identity hash
@@ -28,6 +33,9 @@ pub(in crate::cli) struct DiffArgs {
     /// Newer dump or profile; omit it to compare two snapshots of one file
     #[arg(value_name = "NEW")]
     pub(in crate::cli) new: Option<PathBuf>,
+    /// Third heap dump: shows what was born between the first two and is alive in it
+    #[arg(value_name = "AFTER")]
+    pub(in crate::cli) after: Option<PathBuf>,
     /// More files, which `growth` compares
     #[arg(hide = true)]
     pub(in crate::cli) more: Vec<PathBuf>,

@@ -159,7 +159,7 @@ fn all_of(heap: &Heap<'_>) -> Value<'static> {
 }
 
 /// The identity hash codes of a dump. `None` if ids identify its objects.
-fn hashes(input: &Input) -> anyhow::Result<Option<Vec<u32>>> {
+pub(super) fn hashes(input: &Input) -> anyhow::Result<Option<Vec<u32>>> {
     if input::has_lasting_ids(input.format) {
         return Ok(None);
     }

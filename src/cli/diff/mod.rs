@@ -3,6 +3,7 @@
 mod heap;
 mod identity;
 mod profile;
+mod survivors;
 
 use super::args::{ByArg, DiffArgs, DiffSort};
 use super::open::Input;
@@ -20,11 +21,15 @@ const ROWS: usize = 20;
 
 pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> {
     if !args.more.is_empty() {
-        let files = [&args.old].into_iter().chain(&args.new).chain(&args.more);
+        let files = [&args.old].into_iter().chain(&args.new).chain(&args.after).chain(&args.more);
         let words: Vec<String> =
             files.map(|file| shell_word(&file.display().to_string())).collect();
-        let error = UsageError::new("diff compares two files; growth compares any number");
+        let error = UsageError::new("diff compares two or three files; growth compares any number");
         return Err(error.hint(format!("use `dumptool growth {}`", words.join(" "))).into());
+    }
+    if let (Some(before), Some(after)) = (&args.new, &args.after) {
+        let (base, before) = (session.open_old(&args.old)?, session.open(before)?);
+        return survivors::run(args, [&base, &before, &session.open(after)?], session);
     }
     let range = args.heap.snapshot.is_some_and(|snapshot| snapshot.range);
     let new = match (&args.new, range) {

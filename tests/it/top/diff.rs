@@ -6,7 +6,7 @@ use dumptool::analysis::diff::changes;
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::growth::Growth;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
-use dumptool::analysis::identity::{Identified, fates};
+use dumptool::analysis::identity::{Identified, Tracker, fates};
 use dumptool::input::{Format, identity_hashes};
 use dumptool::model::addresses::AddressesBuilder;
 use dumptool::model::{HeapBuilder, Ids, TypeKind};
@@ -148,4 +148,92 @@ fn objects_are_known_by_id_and_doubtful_if_their_type_or_size_changed() {
         .map(|fate| (fate.name, fate.kept, fate.doubtful, fate.new.len(), fate.gone.len()))
         .collect();
     assert_eq!(fates, [("A".to_owned(), 1, 1, 0, 0), ("B".to_owned(), 0, 1, 1, 1)]);
+}
+
+/// Objects by address with their type and size, as a person would follow them.
+#[test]
+fn survivors_are_what_was_born_and_is_still_there() {
+    let mut random = crate::support::Random(7);
+    for _ in 0..300 {
+        let mut sketch = || -> BTreeMap<u64, (u8, u64)> {
+            let objects = (0..random.below(12)).map(|_| random.below(16) as u64 * 16 + 16);
+            let addresses: Vec<u64> = objects.collect();
+            let of = |address| (address, (random.below(2) as u8, 8 + random.below(2) as u64));
+            addresses.into_iter().map(of).collect()
+        };
+        let sketches = [sketch(), sketch(), sketch()];
+        let heaps = sketches.each_ref().map(|sketch| heap_at(sketch));
+        let of = |heap| Identified { heap, hashes: None };
+        let mut tracker = Tracker::new(of(&heaps[0]));
+        let born = tracker.born(of(&heaps[1]));
+        let alive = tracker.survivors(of(&heaps[2]));
+        let [base, before, after] = &sketches;
+        let is_born = |address: &u64| !base.contains_key(address);
+        let expected = before.keys().filter(|address| is_born(address)).count();
+        assert_eq!(born.len(), expected, "{sketches:?}");
+        let survives = |(address, object): &(&u64, &(u8, u64))| {
+            is_born(address) && before.get(address) == Some(object)
+        };
+        assert_eq!(alive.len(), after.iter().filter(survives).count(), "{sketches:?}");
+    }
+}
+
+fn heap_at(objects: &BTreeMap<u64, (u8, u64)>) -> dumptool::Heap<'static> {
+    let mut builder = HeapBuilder::with_capacity(0, 0);
+    let types = ["A", "B"].map(|name| builder.add_type(name, "", TypeKind::Instance));
+    let mut addresses = AddressesBuilder::default();
+    for (&address, &(of, size)) in objects {
+        builder.add_object(types[of as usize], size);
+        addresses.add(address);
+    }
+    builder.finish(Ids::Addresses(addresses.finish()), None)
+}
+
+/// Two sessions are born after the first dump, and one of them is gone in the third, where another
+/// object has its place.
+#[test]
+fn three_dumps_show_what_was_born_and_stays() {
+    let dump = |objects: &[(&str, &str, u64)]| {
+        let ids: Vec<String> = objects.iter().map(|(id, ..)| format!("\"{id}\"")).collect();
+        let mut text = format!(
+            "{{\"type\":\"ROOT\", \"root\":\"vm\", \"references\":[\"0x10\"]}}\n{{\"address\":\"0x10\", \"type\":\"ARRAY\", \"class\":\"0x1\", \"length\":2, \"references\":[{}], \"memsize\":40}}\n",
+            ids.join(", ")
+        );
+        for (id, class, size) in objects {
+            text += &format!(
+                "{{\"address\":\"{id}\", \"type\":\"OBJECT\", \"class\":\"{class}\", \"ivars\":0, \"memsize\":{size}}}\n"
+            );
+        }
+        for (id, name) in [("0x1", "Array"), ("0x2", "Session"), ("0x3", "Request")] {
+            text += &format!(
+                "{{\"address\":\"{id}\", \"type\":\"CLASS\", \"name\":\"{name}\", \"memsize\":500}}\n"
+            );
+        }
+        text
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("base.json", dump(&[("0x100", "0x2", 40)])),
+        ("before.json", dump(&[("0x100", "0x2", 40), ("0x200", "0x2", 48), ("0x300", "0x2", 48)])),
+        ("after.json", dump(&[("0x100", "0x2", 40), ("0x200", "0x2", 48), ("0x300", "0x3", 40)])),
+    ];
+    files.iter().for_each(|(name, text)| std::fs::write(folder.path().join(name), text).unwrap());
+    let run = |arguments: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_dumptool");
+        let mut command = std::process::Command::new(program);
+        let run = command.current_dir(&folder).arg("diff").args(arguments).output().unwrap();
+        String::from_utf8(if run.status.success() { run.stdout } else { run.stderr }).unwrap()
+    };
+    let text = run(&["base.json", "before.json", "after.json"]);
+    assert!(text.starts_with("48 B: 1 Session born between base.json and before.json"), "{text}");
+    let json = run(&["base.json", "before.json", "after.json", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let [row] = &json["rows"].as_array().unwrap()[..] else { panic!("{json}") };
+    assert_eq!((&row["name"], &row["example"]), (&"Session".into(), &"0x200".into()));
+    assert_eq!((&row["born"]["count"], &row["survived"]["count"]), (&2.into(), &1.into()));
+    assert_eq!(row["survived"]["retained_bytes"], 48);
+    let none = run(&["base.json", "base.json", "after.json"]);
+    assert!(none.starts_with("nothing that was born"), "{none}");
+    let refused = run(&["base.json", "before.json", "after.json", "--quick"]);
+    assert!(refused.contains("--quick applies to two dumps"), "{refused}");
 }
