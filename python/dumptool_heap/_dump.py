@@ -11,9 +11,11 @@ import time
 import warnings
 import zlib
 from json.encoder import encode_basestring_ascii as quoted
-from types import FrameType, ModuleType
-from typing import Any, Callable, List, NamedTuple, Optional, Union
+from _thread import _local
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
+from ._plan import get_mro
 from ._walk import Walker, get_module_dict, static_types
 
 Path = Union[str, "os.PathLike[str]"]
@@ -83,7 +85,9 @@ def dump(path: Path, contents: bool = True, fork: Optional[bool] = None, wait: b
         fork = hasattr(os, "fork") and sys.platform != "darwin"
     if not fork:
         return write_here(path, contents, threads, started)
-    return write_in_child(path, contents, threads, started, wait)
+    # The child has this thread alone: the values of the others would be gone there.
+    local = thread_locals() if len(threads) > 1 else []
+    return write_in_child(path, contents, State(threads, local), started, wait)
 
 
 class Stack(NamedTuple):
@@ -93,6 +97,46 @@ class Stack(NamedTuple):
     # None for a thread that Python did not start.
     thread: Optional[threading.Thread]
     frames: List[FrameType]
+
+
+class State(NamedTuple):
+    """What a child process would not have."""
+
+    threads: List[Stack]
+    # Thread-local variables by name, with the dictionary of each thread.
+    local: List[Tuple[str, List[Any]]]
+
+
+# Entries of a dictionary in which thread-local variables are looked for.
+MOST_ENTRIES = 1000
+PLAIN = (str, bytes, int, float, list, dict, tuple, set, frozenset, ModuleType, FunctionType, BuiltinFunctionType, type(None))
+
+
+def thread_locals() -> List[Tuple[str, List[Any]]]:
+    """The thread-local variables of modules and classes, and of the objects in variables of modules."""
+    found: Dict[int, Tuple[str, List[Any]]] = {}
+
+    def look(path: str, value: Any) -> None:
+        if id(value) not in found and _local in get_mro(type(value)):
+            # Each thread has a dictionary within one of the variable.
+            inner = [entry for entry in gc.get_referents(*gc.get_referents(value)) if type(entry) is dict]
+            found[id(value)] = (path, inner)
+
+    for module_name, module in list(dict.items(sys.modules)):
+        if not isinstance(module, ModuleType):
+            continue
+        for name, value in list(dict.items(get_module_dict(module))):
+            kind = type(value)
+            if kind in PLAIN or type(name) is not str:
+                continue
+            path = "%s.%s" % (module_name, name)
+            look(path, value)
+            for held in gc.get_referents(value):
+                look(path, held)
+                if type(held) is dict and len(held) <= MOST_ENTRIES:
+                    for inner in list(dict.values(held)):
+                        look(path, inner)
+    return list(found.values())
 
 
 def current_threads(here: FrameType) -> List[Stack]:
@@ -109,7 +153,7 @@ def write_here(path: str, contents: bool, threads: List[Stack], started: float) 
     gc.disable()
     sys.setswitchinterval(3600)
     try:
-        objects, size = write_file(path, contents, threads, False)
+        objects, size = write_file(path, contents, State(threads, []), False)
     except OSError as error:
         raise DumpError("cannot write %s: %s" % (path, error)) from error
     finally:
@@ -120,52 +164,68 @@ def write_here(path: str, contents: bool, threads: List[Stack], started: float) 
     return Dump(path, objects, size, seconds, seconds)
 
 
-def write_in_child(path: str, contents: bool, threads: List[Stack], started: float, wait: bool) -> Optional[Dump]:
+# Child processes that have not been reaped.
+unreaped: List[int] = []
+
+
+def write_in_child(path: str, contents: bool, state: State, started: float, wait: bool) -> Optional[Dump]:
+    unreaped[:] = [child for child in unreaped if not is_over(child)]
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         # The child runs only what does not need the other threads.
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        status = 1
         try:
-            os.close(reading)
-            # A grandchild writes, which the program need not wait for; the system reaps it.
             gc.disable()
-            if os.fork() == 0:
-                report: List[Any] = []
-                try:
-                    report = list(write_file(path, contents, threads, True))
-                except BaseException as error:  # The one place that can tell what went wrong.
-                    report = ["%s: %s" % (type(error).__name__, error)]
-                os.write(writing, json.dumps(report).encode())
-            status = 0
+            os.close(reading)
+            report: List[Any] = []
+            try:
+                report = list(write_file(path, contents, state, True))
+            except BaseException as error:  # The one place that can tell what went wrong.
+                report = ["%s: %s" % (type(error).__name__, error)]
+            # Whoever does not wait has closed the pipe.
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+            os.write(writing, json.dumps(report).encode())
         finally:
             # Nothing of the program may run in the child: no handlers, no buffers that are flushed twice.
-            os._exit(status)
+            os._exit(0)
     paused = time.monotonic() - started
     os.close(writing)
-    os.waitpid(child, 0)
+    unreaped.append(child)
     with os.fdopen(reading, "rb") as pipe:
         if not wait:
             return None
         report = json.loads(pipe.read() or b'["the process that wrote the dump ended early: was it out of memory?"]')
+    if is_over(child, 0):
+        unreaped.remove(child)
     if len(report) == 1:
         raise DumpError("cannot write %s: %s" % (path, report[0]))
     return Dump(path, report[0], report[1], paused, time.monotonic() - started)
 
 
-def write_file(path: str, contents: bool, threads: List[Stack], is_child: bool) -> "tuple[int, int]":
+def is_over(child: int, options: int = getattr(os, "WNOHANG", 0)) -> bool:
+    """Whether a child process has ended, and is reaped."""
+    try:
+        return os.waitpid(child, options)[0] != 0
+    except ChildProcessError:  # The program has reaped it.
+        return True
+
+
+def write_file(path: str, contents: bool, state: State, is_child: bool) -> "tuple[int, int]":
     """Writes the file. Returns the number of objects, and the bytes of the file."""
+    threads, local = state
     objects = gc.get_objects()
     output = Output(path)
     try:
         walker = Walker(output.write, contents, is_child)
         # The dump's own objects are not the program's.
         shown = {id(frame) for each in threads for frame in each.frames}
-        own: List[Any] = [output, output.__dict__, walker, walker.__dict__, threads, objects, shown]
+        own: List[Any] = [output, output.__dict__, walker, walker.__dict__, state, threads, local, objects, shown]
         for each in threads:
             own.extend((each, each.frames))
+        for entry in local:
+            own.extend((entry, entry[1]))
         frame: Optional[FrameType] = sys._getframe()
         while frame is not None and id(frame) not in shown:
             own.append(frame)
@@ -174,10 +234,14 @@ def write_file(path: str, contents: bool, threads: List[Stack], is_child: bool) 
         output.write(header(contents))
         for each in threads:
             walker.find(each.frames)
+        for entry in local:
+            walker.find(entry[1])
         walker.walk(objects)
         for each in threads:
             output.write(thread(each))
         output.write(roots(walker))
+        for name, values in local:
+            output.write('{"root":"local","name":%s,"o":[%s]}\n' % (quoted("threading.local " + name), ",".join(str(id(value)) for value in values)))
         output.write('{"end":true,"objects":%d}\n' % walker.count)
         return walker.count, output.finish()
     except BaseException:

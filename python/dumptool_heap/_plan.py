@@ -98,7 +98,7 @@ def lookup(cls: type, name: str) -> Any:
 class Plan:
     """What is known about the instances of a type."""
 
-    __slots__ = ("number", "kind", "size", "members", "names", "excluded", "get_dict", "managed", "samples", "extra", "is_heap", "exact")
+    __slots__ = ("number", "kind", "size", "members", "names", "excluded", "get_dict", "managed", "samples", "extra", "is_heap", "exact", "unlimited")
 
     def __init__(self, cls: type, number: int, unlimited: bool) -> None:
         mro = get_mro(cls)
@@ -109,6 +109,7 @@ class Plan:
         self.is_heap = bool(flags & HEAP_TYPE)
         self.size = size_function(cls, flags)
         self.managed = bool(flags & MANAGED_DICT)
+        self.unlimited = unlimited
         self.samples = sys.maxsize if unlimited else MOST_SAMPLES
         self.names: List[str] = []
         self.excluded = set()  # type: ignore[var-annotated]

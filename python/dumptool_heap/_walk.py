@@ -228,6 +228,8 @@ class Walker:
         elif plan.kind == "code":
             names = [name for name in CODE_PARTS if id(getattr(value, name, None)) in left]
             return tuple(names), [getattr(value, name) for name in names]
+        if plan.kind == "generator" and plan.unlimited:
+            variables(value, left, names, found)
         for name, get in plan.members:
             try:
                 item = get(value)
@@ -279,6 +281,21 @@ class Walker:
             if type(name) is str and id(item) in left:
                 names.append(name)
                 found.append(left.pop(id(item)))
+
+
+def variables(value: Any, left: Dict[int, Any], names: List[str], found: List[Any]) -> None:
+    """The variables of a suspended function, which since 3.11 has no frame object until someone asks for it."""
+    attribute = FRAMES.get(type(value))
+    frame = getattr(value, attribute) if attribute else None
+    if frame is None or any(type(item) is types.FrameType for item in left.values()):
+        return
+    for name, item in dict(frame.f_locals).items():
+        if id(item) in left:
+            names.append(name)
+            found.append(left.pop(id(item)))
+
+
+FRAMES: Dict[type, str] = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame", types.AsyncGeneratorType: "ag_frame"}
 
 
 def popped(pending: List[Any]) -> Iterator[Any]:

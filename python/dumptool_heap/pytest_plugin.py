@@ -11,10 +11,11 @@ import gc
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
 
@@ -33,13 +34,21 @@ def pytest_addoption(parser: Any) -> None:
     )
 
 
+def pytest_configure(config: Any) -> None:
+    if config.getoption("--dumptool-max") and find_program() is None:
+        raise pytest.UsageError("--dumptool-max needs the program dumptool on the PATH")
+
+
+def find_program() -> Optional[str]:
+    """The program on the PATH, or else the one that was installed with this Python."""
+    return shutil.which("dumptool") or shutil.which("dumptool", path=os.path.dirname(sys.executable))
+
+
 def pytest_sessionfinish(session: Any) -> None:
     rules: List[str] = session.config.getoption("--dumptool-max")
-    if not rules or session.exitstatus != 0:
+    program = find_program()
+    if not rules or session.exitstatus != 0 or program is None:
         return
-    program = shutil.which("dumptool")
-    if program is None:
-        raise pytest.UsageError("--dumptool-max needs the program dumptool on the PATH")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "tests.pyheap")
         gc.collect()
@@ -69,7 +78,7 @@ def count_of(package: str) -> Dict[str, int]:
 
 @pytest.fixture
 def no_new_objects() -> Callable[[str], Any]:
-    """A context manager that fails the test if more objects of a package live after it than before."""
+    """A context manager that fails the test if more objects of a package live after it than before, and dumps the heap then."""
 
     @contextmanager
     def watch(package: str) -> Iterator[None]:
@@ -79,8 +88,9 @@ def no_new_objects() -> Callable[[str], Any]:
         more = {name: count - before.get(name, 0) for name, count in after.items() if count > before.get(name, 0)}
         if more:
             rows = ", ".join("%d %s" % (count, name) for name, count in sorted(more.items()))
-            path = os.path.join(tempfile.gettempdir(), "%d.pyheap" % os.getpid())
+            path = os.path.join(tempfile.mkdtemp(prefix="dumptool-"), "test.pyheap")
             dump(path)
-            pytest.fail("objects stay alive: %s\n  see `dumptool path --type NAME %s`" % (rows, path))
+            command = "dumptool path %s --type %s" % (path, max(more, key=lambda name: more[name]))
+            pytest.fail("objects stay alive: %s\n  see `%s`" % (rows, command), pytrace=False)
 
     return watch

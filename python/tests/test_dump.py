@@ -16,7 +16,8 @@ import time
 import unittest
 from collections import Counter, OrderedDict, deque
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, PACKAGE)
 
 import dumptool_heap  # noqa: E402
 
@@ -174,6 +175,20 @@ class Dumps(unittest.TestCase):
         names = {line["names"]: line["of"] for line in lines if "names" in line}
         self.assertIn("local_rows", names[objects[frame["o"]]["n"]])
 
+    def test_variables_of_suspended_calls_have_names(self):
+        def read(rows):
+            own_rows = [bytearray(10)]
+            yield own_rows
+
+        reader = read([1])
+        next(reader)
+        lines, _, objects = self.objects()
+        names = {line["names"]: line["of"] for line in lines if "names" in line}
+        line = objects[id(reader)]
+        if "gi_frame" in dir(reader) and sys.version_info < (3, 11):
+            line = objects[id(reader.gi_frame)]
+        self.assertIn("own_rows", names[line["n"]])
+
     def test_a_file_is_whole_and_private_or_not_there(self):
         dumptool_heap.dump(self.path)
         self.assertEqual(os.listdir(self.folder), ["app.pyheap"])
@@ -190,13 +205,23 @@ class Dumps(unittest.TestCase):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
 
+    def test_children_that_nobody_waited_for_are_reaped(self):
+        dumptool_heap.dump(self.path, wait=False)
+        end = time.monotonic() + 60
+        while True:
+            dumptool_heap.dump(self.path)
+            try:
+                os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                break
+            self.assertLess(time.monotonic(), end)
+
     def test_a_memory_error_writes_a_dump(self):
         script = (
             "import sys; sys.path.insert(0, %r); import dumptool_heap; dumptool_heap.on_memory_error(%r)\n"
             "def load(): rows = [1] * 1000; raise MemoryError\nload()\n"
         )
-        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        subprocess.run([sys.executable, "-c", script % (package, self.folder)], stderr=subprocess.PIPE)
+        subprocess.run([sys.executable, "-c", script % (PACKAGE, self.folder)], stderr=subprocess.PIPE)
         self.assertEqual(len(os.listdir(self.folder)), 1)
 
     @unittest.skipIf(DUMPTOOL is None, "the program dumptool is not on the PATH")

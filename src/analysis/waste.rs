@@ -36,17 +36,20 @@ pub enum WasteKind {
     Zeros,
     /// Numbers that are objects.
     Boxed,
+    /// Instances with room for attributes that their class does not declare (Python).
+    Slots,
 }
 
 impl WasteKind {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::DuplicateText,
         Self::DuplicateArray,
         Self::EmptyCollection,
         Self::SpareCapacity,
         Self::Zeros,
         Self::Boxed,
+        Self::Slots,
     ];
 
     /// The name in JSON.
@@ -58,6 +61,7 @@ impl WasteKind {
             Self::SpareCapacity => "spare_capacity",
             Self::Zeros => "zeros",
             Self::Boxed => "boxed",
+            Self::Slots => "slots",
         }
     }
 
@@ -70,6 +74,7 @@ impl WasteKind {
             Self::SpareCapacity => "spare capacity",
             Self::Zeros => "zeros",
             Self::Boxed => "boxed numbers",
+            Self::Slots => "instances without __slots__",
         }
     }
 
@@ -91,6 +96,10 @@ impl WasteKind {
                 "shallow bytes of arrays and blocks of at least 16 bytes that are all zero"
             }
             Self::Boxed => "shallow bytes of numbers stored as objects",
+            Self::Slots => {
+                "estimate: bytes of instances and their __dict__, without 4 words each and one for each attribute, \
+                 which is what __slots__ need"
+            }
         }
     }
 }
@@ -209,7 +218,10 @@ impl Waste {
         Measurements { rooms, contents }: &Measurements,
     ) -> Self {
         let known = heap.known();
-        let mut parts: Vec<WastePart> = WasteKind::ALL.into_iter().map(WastePart::new).collect();
+        let kinds = WasteKind::ALL.into_iter();
+        // The others are of all runtimes.
+        let kinds = kinds.filter(|kind| *kind != WasteKind::Slots || known.slots);
+        let mut parts: Vec<WastePart> = kinds.map(WastePart::new).collect();
         for part in &mut parts {
             let kind = part.kind;
             part.known = match kind {
@@ -217,6 +229,7 @@ impl Waste {
                 WasteKind::DuplicateArray | WasteKind::Zeros => known.bytes,
                 WasteKind::EmptyCollection | WasteKind::SpareCapacity => known.lengths,
                 WasteKind::Boxed => known.numbers,
+                WasteKind::Slots => known.slots,
             };
             part.rows = match kind {
                 WasteKind::DuplicateText => values(&contents.texts),
@@ -225,6 +238,7 @@ impl Waste {
                 WasteKind::SpareCapacity => by_type(heap, spare(rooms, contents), &rooms.all),
                 WasteKind::Zeros => by_type(heap, zeros(heap, rooms, contents), &[]),
                 WasteKind::Boxed => by_type(heap, boxed(heap, tree), &[]),
+                WasteKind::Slots => by_type(heap, slots(heap, tree), &[]),
             };
             part.count = part.rows.iter().map(|row| row.count).sum();
             part.known |= part.count > 0;
@@ -265,6 +279,7 @@ fn owners(
             WasteKind::SpareCapacity => items.extend(spare(rooms, contents).map(item)),
             WasteKind::Zeros => items.extend(zeros(heap, rooms, contents).map(item)),
             WasteKind::Boxed => items.extend(boxed(heap, tree).map(item)),
+            WasteKind::Slots => items.extend(slots(heap, tree).map(item)),
         }
     }
     Owners::of(heap, items)
@@ -308,6 +323,14 @@ fn boxed<'w>(
     let numbers = heap.objects().filter(move |object| is_number[heap.type_id(*object).0 as usize]);
     let numbers = numbers.map(|object| (object, heap.shallow_bytes(object)));
     numbers.filter(|(object, bytes)| *bytes > 0 && tree.is_live(*object))
+}
+
+fn slots<'w>(
+    heap: &'w Heap<'_>,
+    tree: &'w DominatorTree,
+) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
+    let live = heap.objects().filter(move |object| heap.known().slots && tree.is_live(*object));
+    live.filter_map(|object| Some((object, heap.slots_save(object)?)))
 }
 
 /// Objects by type, with how full those of the type are.

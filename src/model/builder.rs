@@ -7,7 +7,7 @@ use super::heap::{
 use super::names::Names;
 use super::roles::Roles;
 use super::site::AllocationSites;
-use crate::model::heap::WarningKind;
+use crate::model::heap::{Unreached, WarningKind};
 
 /// Collects objects and their references. Counts that are known beforehand avoid growth by
 /// doubling.
@@ -54,7 +54,7 @@ impl<'a> HeapBuilder<'a> {
                 quoting_types: Vec::new(),
                 roles: &[],
                 sites: AllocationSites::default(),
-                counts_references: false,
+                unreached: Unreached::default(),
                 pointer_size: 0,
                 big_endian: false,
                 values: None,

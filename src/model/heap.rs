@@ -131,9 +131,8 @@ pub struct Heap<'a> {
     pub(crate) roles: Roles,
     /// Where objects were allocated.
     pub(crate) sites: AllocationSites,
-    /// The runtime frees an object when nothing refers to it any more, so that what no root reaches
-    /// has leaked (Perl). Elsewhere it is garbage that waits for a collection.
-    pub(crate) counts_references: bool,
+    /// What the objects are that no root reaches.
+    pub(crate) unreached: Unreached,
     /// Bytes of a pointer in the process that was dumped; 0 if that is not known.
     pub(crate) pointer_size: u8,
     /// The byte order of [`Value::Bytes`].
@@ -150,6 +149,19 @@ pub(crate) struct KeyName {
     pub(crate) name: NameId,
     /// It could also be a name in source code: an identifier.
     pub(crate) is_like_code: bool,
+}
+
+/// What objects are that no root reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Unreached {
+    /// Garbage that waits for the next collection.
+    #[default]
+    Garbage,
+    /// Leaks: the runtime frees an object when nothing refers to it any more (Perl).
+    Leaked,
+    /// Cycles: the runtime frees all else at once, and cycles when its collector runs, if that is
+    /// not turned off (Python).
+    Cycles,
 }
 
 impl<'a> Heap<'a> {

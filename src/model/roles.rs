@@ -33,6 +33,9 @@ pub enum Role {
     Finalizer,
     /// A text that is a part of another text, which it keeps alive.
     Slice,
+    /// A call frame of which the fields are variables, or what resumes one, such as a generator. Its
+    /// value is the name of the function.
+    Frame,
     /// Data of the runtime about objects, such as their layout, which says nothing about why they
     /// are alive.
     Hidden,

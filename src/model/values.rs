@@ -128,6 +128,8 @@ pub struct Known {
     pub numbers: bool,
     /// Whether [`ObjectValues::room`] returns the fill of some objects.
     pub rooms: bool,
+    /// Whether [`ObjectValues::slots_save`] returns estimates.
+    pub slots: bool,
 }
 
 /// The fill of a collection or an array.
@@ -241,6 +243,12 @@ pub trait ObjectValues: Send + Sync {
     /// The analysis of waste asks for it if [`Known::rooms`] is set, before it looks for
     /// collections by their names.
     fn room(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<Room> {
+        None
+    }
+
+    /// Estimates the bytes that an instance would not need if its class declared its attributes
+    /// (Python: `__slots__`).
+    fn slots_save(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<u64> {
         None
     }
 
@@ -358,6 +366,11 @@ impl Heap<'_> {
     /// Returns the fill of an object, if the reader knows it.
     pub fn room(&self, object: ObjectId) -> Option<Room> {
         self.values.as_ref()?.room(self, object)
+    }
+
+    /// Estimates the bytes that an instance would not need if its class declared its attributes.
+    pub fn slots_save(&self, object: ObjectId) -> Option<u64> {
+        self.values.as_ref()?.slots_save(self, object)
     }
 
     /// Passes the elements of an array from number `start` on, until `each` breaks. Elements that

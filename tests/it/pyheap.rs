@@ -1,11 +1,15 @@
 //! Heap dumps of Python programs.
 
-use crate::support::pyheap::APP;
+use crate::support::pyheap::{APP, leaks};
 use crate::support::{broken, fixture, json, read, records};
+use dumptool::analysis::collections::Collections;
+use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Scope};
-use dumptool::analysis::{DominatorTree, Histogram};
+use dumptool::analysis::verdict::{Surveyed, Verdict};
+use dumptool::analysis::{DominatorTree, Histogram, Waste, WasteKind};
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
+use dumptool::model::Redaction;
 use dumptool::model::heap::{Heap, ObjectId, RootKind, Value};
 
 fn load(bytes: &[u8]) -> Heap<'_> {
@@ -72,6 +76,63 @@ fn modules_frames_and_native_code_are_roots_and_the_rest_is_garbage() {
         .map(|object| heap.id(object))
         .collect();
     assert_eq!(unreachable, ["0x2bc", "0x2c6"]);
+}
+
+/// Attributes of classes are read by name only; keys of dicts and what `setattr` makes are data.
+#[test]
+fn attributes_that_the_source_names_stay_when_a_heap_is_redacted() {
+    let code = APP.replace(
+        "{\"end\":true",
+        "{\"type\":8,\"address\":1080,\"module\":\"builtins\",\"name\":\"code\",\"kind\":\"code\"}\n\
+         {\"type\":9,\"address\":1090,\"module\":\"builtins\",\"name\":\"tuple\",\"kind\":\"tuple\"}\n\
+         {\"names\":3,\"of\":[\"co_names\"]}\n\
+         {\"o\":900,\"t\":8,\"s\":200,\"c\":1,\"n\":3,\"r\":[910]}\n\
+         {\"o\":910,\"t\":9,\"s\":48,\"c\":1,\"i\":[920]}\n\
+         {\"o\":920,\"t\":2,\"s\":53,\"c\":1,\"v\":\"user\"}\n{\"end\":true",
+    );
+    for (text, expected) in [(APP, "{1}"), (&code, "user")] {
+        let mut heap = load(text.as_bytes());
+        heap.redact(Redaction::Blank);
+        let row = heap.fields_of(at(&heap, 400)).start;
+        assert_eq!(heap.reference_text(row), expected);
+        let key = heap.fields_of(at(&heap, 210)).start + 1;
+        assert_eq!(heap.reference_text(key), "value");
+    }
+}
+
+/// An instance of 48 bytes with one attribute has a table of 24 more; one with a slot has 40.
+#[test]
+fn instances_without_slots_and_empty_collections_are_waste() {
+    let empty = APP.replace(r#""s":64,"c":1,"i":[500]"#, r#""s":88,"c":1"#);
+    let heap = load(empty.as_bytes());
+    let waste = Waste::of(&heap, &DominatorTree::new(&heap));
+    let found = |kind| {
+        let part = waste.parts.iter().find(|part| part.kind == kind).unwrap();
+        (part.count, part.bytes)
+    };
+    assert_eq!(found(WasteKind::Slots), (2, 2 * 32));
+    assert_eq!(found(WasteKind::EmptyCollection), (2, 88 + 1000));
+}
+
+/// An error that is kept keeps the variables of the calls that it passed.
+#[test]
+fn the_verdict_names_the_variable_of_a_call_that_a_traceback_keeps() {
+    let heap = leaks();
+    let heap = load(heap.as_bytes());
+    let graph = Graph::of(&heap);
+    let tree = DominatorTree::of_graph(&heap, &graph);
+    let measured = Surveyed { heap: &heap, graph: &graph, tree: &tree };
+    let suspects = Verdict::of(measured, &Collections::of(&heap)).suspects;
+    let words: Vec<_> = suspects
+        .iter()
+        .map(|found| {
+            let holder = found.holders.first().map_or("", |holder| &*holder.label);
+            (found.kind.name(), found.count, holder, found.via.as_deref().unwrap_or(""))
+        })
+        .collect();
+    let via = "local rows of load (views.py:5) in the traceback of ValueError";
+    let expected = [("collection", 2000, "app.last_error", via), ("cycles", 1000, "", "")];
+    assert_eq!(words, expected);
 }
 
 #[test]

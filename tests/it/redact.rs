@@ -152,6 +152,11 @@ fn secrets_of_ruby_are_in_no_output() {
 }
 
 #[test]
+fn secrets_of_python_are_in_no_output() {
+    planted("Python", Format::Pyheap, &planted::pyheap(), planted::PYHEAP);
+}
+
+#[test]
 fn secrets_of_perl_are_in_no_output() {
     planted("Perl", Format::Pmat, &planted::pmat(), planted::PMAT);
 }
@@ -165,6 +170,7 @@ fn secrets_of_converted_dumps_are_in_no_output() {
         (Format::Hprof, planted::hprof(), planted::HPROF),
         (Format::Dart, planted::dart(), planted::DART),
         (Format::Pmat, planted::pmat(), planted::PMAT),
+        (Format::Pyheap, planted::pyheap(), planted::PYHEAP),
         (Format::Heapsnapshot, planted::heapsnapshot(), planted::HEAPSNAPSHOT),
     ] {
         let loaded = load(format, &bytes);
@@ -193,7 +199,7 @@ fn secrets_of_converted_dumps_are_in_no_output() {
 
 /// The smaller heaps among the fixtures, without those that are cut.
 fn fixtures() -> Vec<(String, Format, Vec<u8>)> {
-    let folders = ["hprof", "heapsnapshot", "dart", "go", "ruby", "pmat", "mvmheap"];
+    let folders = ["hprof", "heapsnapshot", "dart", "go", "ruby", "pmat", "mvmheap", "pyheap"];
     let paths = folders.into_iter().flat_map(|folder| files(&fixture(folder)));
     let mut found = Vec::new();
     for path in paths {

@@ -40,7 +40,7 @@ struct Contents(HashMap<ObjectId, Held>);
 
 impl ObjectValues for Contents {
     fn known(&self) -> Known {
-        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
+        Known { texts: true, bytes: true, lengths: true, numbers: true, ..Known::default() }
     }
 
     fn value<'v>(&'v self, _: &'v Heap<'_>, object: ObjectId) -> Value<'v> {

@@ -34,3 +34,36 @@ pub const APP: &str = r#"{"pyheap":1,"python":"3.13.0","implementation":"cpython
 {"root":"module","name":"app","o":[100]}
 {"end":true,"objects":18}
 "#;
+
+/// `app.last_error` whose traceback holds a frame with 2 000 texts, and 1 000 cycles that were not
+/// collected.
+pub fn leaks() -> String {
+    let mut text = String::from("{\"pyheap\":1,\"python\":\"3.13.0\",\"pointer\":8}\n");
+    let types = ["module", "dict", "str", "ValueError", "traceback", "frame", "list", "Node"];
+    let kinds = ["module", "dict", "str", "exception", "traceback", "frame", "list", "object"];
+    for (number, (name, kind)) in types.iter().zip(kinds).enumerate() {
+        text += &format!("{{\"type\":{number},\"address\":{number},\"module\":\"builtins\",");
+        text += &format!("\"name\":\"{name}\",\"kind\":\"{kind}\"}}\n");
+    }
+    let names = ["__dict__", "__traceback__", "tb_frame", "rows", "me"];
+    for (number, name) in names.iter().enumerate() {
+        text += &format!("{{\"names\":{number},\"of\":[\"{name}\"]}}\n");
+    }
+    text += r#"{"o":100,"t":0,"s":72,"c":1,"v":"app","n":0,"r":[110]}
+{"o":110,"t":1,"s":232,"c":1,"k":[120,130]}
+{"o":120,"t":2,"s":60,"c":1,"v":"last_error"}
+{"o":130,"t":3,"s":80,"c":1,"n":1,"r":[140]}
+{"o":140,"t":4,"s":64,"c":1,"n":2,"r":[150]}
+{"o":150,"t":5,"s":300,"c":1,"v":"load (/srv/views.py:5)","n":3,"r":[160]}
+"#;
+    let (rows, nodes) = (1000..3000, 4000..5000);
+    let items: Vec<String> = rows.clone().map(|row| row.to_string()).collect();
+    text += &format!("{{\"o\":160,\"t\":6,\"s\":16056,\"c\":1,\"i\":[{}]}}\n", items.join(","));
+    for row in rows {
+        text += &format!("{{\"o\":{row},\"t\":2,\"s\":100,\"c\":1,\"v\":\"row {row}\"}}\n");
+    }
+    for node in nodes {
+        text += &format!("{{\"o\":{node},\"t\":7,\"s\":100,\"c\":1,\"n\":4,\"r\":[{node}]}}\n");
+    }
+    text + "{\"root\":\"module\",\"name\":\"app\",\"o\":[100]}\n{\"end\":true,\"objects\":3007}\n"
+}

@@ -74,7 +74,7 @@ fn shapes(
     for (source, label) in references {
         let outside = outsides.of(scene, source);
         let is_same = scene.number(source).is_some_and(|number| scene.kin(number) == kin);
-        if is_same || scene.role_of(outside) == Role::Hidden {
+        if is_same || matches!(scene.role_of(outside), Role::Hidden | Role::Frame) {
             continue;
         }
         let label = if outside == source { label } else { Label::NONE };

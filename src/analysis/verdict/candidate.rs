@@ -124,6 +124,7 @@ impl Candidate {
             holders: named.into_iter().map(|named| named.holder).collect(),
             each: self.each(scene),
             with: self.with(scene),
+            via: super::via::via(scene, &self.descent, self.element),
             threads: self.holding_threads(scene),
             consists_of: self.consists_of(scene),
             example: largest.and_then(|number| scene.object(number)).unwrap_or(ObjectId(0)),

@@ -128,7 +128,10 @@ impl Descent {
         {
             container -= 1;
         }
-        Some(container)
+        // What keeps a suspended call says more than its variables: see `via`.
+        let call = (1..=container).find(|step| role(*step) == Role::Frame);
+        let above = call.and_then(|call| (0..call).rfind(|step| !role(*step).is_part()));
+        Some(above.unwrap_or(container))
     }
 }
 
@@ -141,15 +144,16 @@ fn is_collection(role: Role) -> bool {
     matches!(role, Role::Collection(_))
 }
 
-/// The objects that small parts of a collection are there for, however much memory the parts take:
+/// The objects that a collection or small parts of one are there for, however much memory the parts take:
 /// objects of the program before others.
 fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Group]) -> Option<usize> {
-    if !scene.role_of_kin(parts.kin).is_part() {
+    let role = scene.role_of_kin(parts.kin);
+    if !role.is_part() && !(is_collection(role) && parts.count() == 1) {
         return None;
     }
     let is_program = |at: &usize| is_own(scene.role_of_kin(below[*at].kin));
     if parts.count() == 1 {
-        // The table of a map whose keys take memory too.
+        // A map, or its table, whose keys take memory too.
         let is_large =
             |at: &usize| below[*at].count() >= MANY && below[*at].bytes >= parts.bytes / LEAST_PART;
         return (0..below.len()).filter(is_large).find(is_program);

@@ -19,6 +19,9 @@ pub struct Suspect {
     pub each: EachSize,
     /// The type of the program's objects that each of the objects holds, if it is not their own.
     pub with: Option<TypeId>,
+    /// The suspended call that holds the objects, or the function whose closures they are:
+    /// `local rows of load (views.py:5) in the traceback of ValueError`.
+    pub via: Option<String>,
     /// The threads that hold the objects, as rows of
     /// [`Heap::threads`](crate::model::heap::Heap::threads).
     pub threads: Vec<u32>,
@@ -66,6 +69,8 @@ pub enum SuspectKind {
     Collisions,
     /// Objects that no root reaches in a runtime that counts references: a leak.
     Leaked,
+    /// Objects in cycles that no root reaches, which the collector has not yet freed.
+    Cycles,
     /// A single object that is large itself.
     Large,
     /// A single object that holds different things.
@@ -73,6 +78,11 @@ pub enum SuspectKind {
 }
 
 impl SuspectKind {
+    /// Whether no root reaches the objects, so that they are not among the live ones.
+    pub fn is_unreached(self) -> bool {
+        matches!(self, Self::Leaked | Self::Cycles)
+    }
+
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -91,6 +101,7 @@ impl SuspectKind {
             Self::Finalizers => "finalizers",
             Self::Collisions => "collisions",
             Self::Leaked => "leaked",
+            Self::Cycles => "cycles",
             Self::Large => "large",
             Self::Single => "single",
         }

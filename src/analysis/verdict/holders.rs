@@ -1,9 +1,12 @@
 //! What holds an owner, as its program calls it: `app.Cache.ENTRIES`, `keep.callbacks`.
 
 use super::scene::Scene;
+use super::via::frame_name;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::regions::{BLOCK, for_each_reference};
-use crate::model::heap::{Label, LabelKind, ObjectId, Role, Root, RootKind, TypeKind, Value};
+use crate::model::heap::{
+    Heap, Label, LabelKind, ObjectId, Role, Root, RootKind, StackFrame, TypeKind, Value,
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -272,8 +275,11 @@ impl<'h> Way<'h> {
         if self.parts.len() < MOST_PARTS && !is_part {
             if role == Role::Closure && field == CONTEXT {
                 self.parts.push(SCOPE);
-            } else if !role.is_part() && !field.is_empty() {
-                self.parts.push(field);
+            } else if !field.is_empty() && (!role.is_part() || scene.heap().has_attributes(self.at))
+            {
+                if scene.heap().named_role(field) != Some(Role::Inside) {
+                    self.parts.push(field);
+                }
             } else if role.is_part() && self.inner.is_some() {
                 self.parts.push(ANY);
             }
@@ -369,6 +375,13 @@ fn anchored(
             let is_program = !heap.is_made_up(at) && is_program(scene, field);
             Some(Some(joined_as(scene, String::new(), Some(is_program), parts)))
         }
+        Role::Frame if is_running(heap, at) => Some(None),
+        Role::Frame => {
+            let name = frame_name(scene, at)?;
+            let variable = joined_as(scene, String::new(), Some(true), parts);
+            let label = format!("local {} of {name}", variable.label);
+            Some((!parts.is_empty()).then_some(Place { label, is_local: true, ..variable }))
+        }
         Role::File(name) => {
             let file = file_name(scene, at, name)?;
             Some(Some(joined_as(scene, file + FILE, Some(true), parts)))
@@ -378,6 +391,11 @@ fn anchored(
         }
         _ => None,
     }
+}
+
+/// Whether a call frame is one of a running thread, whose roots name its variables.
+fn is_running(heap: &Heap<'_>, frame: ObjectId) -> bool {
+    heap.roots.iter().any(|root| root.object == frame && root.kind == RootKind::Frame)
 }
 
 /// Between the name of a file and what is in it.
@@ -452,6 +470,21 @@ fn is_program(scene: &Scene<'_, '_>, name: &str) -> bool {
     scene.heap().named_role(name).is_none_or(|role| role == Role::Program)
 }
 
+/// A variable of a call: by its name and that of the place in the source if they are known.
+fn variable(heap: &Heap<'_>, root: &Root, frame: &StackFrame) -> String {
+    let function = heap.names.text(frame.function);
+    let LabelKind::Field(name) = root.label.kind() else {
+        return format!("a variable of {function}");
+    };
+    let name = heap.names.text(name);
+    match heap.names.text(frame.file).rsplit(['/', '\\']).next() {
+        Some(file) if frame.line > 0 => {
+            format!("local {name} of {function} ({file}:{})", frame.line)
+        }
+        _ => format!("local {name} of {function}"),
+    }
+}
+
 fn of_root(scene: &Scene<'_, '_>, root: &Root) -> Option<Place> {
     let heap = scene.heap();
     let text = root.text(&heap.names);
@@ -462,18 +495,21 @@ fn of_root(scene: &Scene<'_, '_>, root: &Root) -> Option<Place> {
         }
         RootKind::Frame | RootKind::Thread => {
             let thread = heap.threads.get(root.thread? as usize)?;
-            let function = root.frame.and_then(|frame| heap.frames.get(frame as usize));
-            let function = function.map_or("", |frame| heap.names.text(frame.function));
+            let frame = root.frame.and_then(|frame| heap.frames.get(frame as usize));
+            let frame = frame.filter(|frame| !heap.names.text(frame.function).is_empty());
             let text = thread.text(&heap.names);
-            let (label, is_program) = match function {
+            let (label, is_program) = match frame {
                 // A thread holds data of its own.
-                "" => (text, !matches!(scene.role_of(root.object), Role::Runtime | Role::Thread)),
-                function => {
-                    let label = format!("a variable of {function} in {text}");
-                    (label, is_program(scene, function))
+                None => (text, !matches!(scene.role_of(root.object), Role::Runtime | Role::Thread)),
+                Some(frame) => {
+                    let is_program = is_program(scene, heap.names.text(frame.function));
+                    (format!("{} in {text}", variable(heap, root, frame)), is_program)
                 }
             };
             Some(Place { label, is_program: Some(is_program), is_local: true })
+        }
+        RootKind::Native if text.starts_with("held by ") => {
+            Some(Place { label: text, is_program: None, is_local: true })
         }
         _ if heap.named_role(&text) == Some(Role::Program) => {
             Some(Place { label: text, is_program: Some(true), is_local: false })

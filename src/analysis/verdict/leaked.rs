@@ -23,6 +23,7 @@ use std::cmp::Reverse;
 pub(super) fn leaked(
     of: Surveyed<'_, '_>,
     collections: &Collections<'_, '_>,
+    kind: SuspectKind,
     least: u64,
 ) -> (Vec<Suspect>, u64) {
     let heap = of.heap;
@@ -33,7 +34,7 @@ pub(super) fn leaked(
     let scene = Scene::new(Surveyed { heap, graph: &graph, tree: &tree }, collections);
     let found = findings(&scene, collections, least, MOST_FINDINGS).into_iter();
     let found = found.map(|(_, finding)| Suspect {
-        kind: SuspectKind::Leaked,
+        kind,
         holders: holder(&tree, finding.example).into_iter().collect(),
         is_runtime: false,
         ..finding

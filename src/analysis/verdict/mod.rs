@@ -6,7 +6,8 @@
 //!   single object dominates them; `union` adds up what they hold together.
 //! * `descent` goes down from an owner to where its memory fans out, so that the objects in a
 //!   collection are named and not its nodes.
-//! * `holders` names what holds an owner: `app.Cache.ENTRIES`.
+//! * `holders` names what holds an owner: `app.Cache.ENTRIES`;
+//! * `via` names the suspended call or the closure through which it does.
 //!
 //! What runtimes call their collections, threads and timers, and what belongs to them and not to
 //! the program, are the [roles](crate::model::heap::Role) of types, which come with the heap.
@@ -23,6 +24,7 @@ mod named;
 mod partition;
 mod scene;
 mod union;
+mod via;
 
 pub use finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
 pub use grown::{Grown, Size, TracedOwner, grown, owners};
@@ -30,7 +32,7 @@ pub use grown::{Grown, Size, TracedOwner, grown, owners};
 use super::collections::Collections;
 use super::dominator_tree::DominatorTree;
 use super::graph::Graph;
-use crate::model::heap::Heap;
+use crate::model::heap::{Heap, Unreached};
 use alike::MOST_MEMBERS;
 use candidate::Candidate;
 use candidates::{absorb, adopt, candidates};
@@ -76,7 +78,7 @@ pub struct Verdict {
     pub suspects: Vec<Suspect>,
     /// The largest owner that is the runtime's own, or too small to be a suspect.
     pub usual: Option<Suspect>,
-    /// Bytes of the objects that leaked, which are not live: see [`SuspectKind::Leaked`].
+    /// Bytes of the objects that leaked or wait in cycles, which are not live: see [`SuspectKind::is_unreached`].
     pub leaked_bytes: u64,
 }
 
@@ -94,9 +96,14 @@ impl Verdict {
             .map(|(_, finding)| finding)
             .partition(|finding| !finding.is_runtime && finding.bytes >= suspicious);
         let mut leaked_bytes = 0;
-        if measured.heap.counts_references && measured.tree.len() < measured.heap.len() {
+        let kind = match measured.heap.unreached {
+            Unreached::Garbage => None,
             // What no root reaches is a leak for certain, however small.
-            let (leaked, bytes) = leaked::leaked(measured, collections, least(live));
+            Unreached::Leaked => Some((SuspectKind::Leaked, least(live))),
+            Unreached::Cycles => Some((SuspectKind::Cycles, suspicious)),
+        };
+        if let Some((kind, least)) = kind.filter(|_| measured.tree.len() < measured.heap.len()) {
+            let (leaked, bytes) = leaked::leaked(measured, collections, kind, least);
             leaked_bytes = bytes;
             suspects.extend(leaked);
             suspects.sort_by_key(|finding| Reverse(finding.bytes));

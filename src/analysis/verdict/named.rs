@@ -97,7 +97,9 @@ impl Naming<'_, '_, '_> {
             for (source, label) in self.holders.of_number(scene, member).take(MOST_HOLDERS * FEW) {
                 let from = scene.number(source).unwrap_or(0);
                 let outside = self.outsides.of(scene, source);
-                if scene.kin(from) == kin || scene.role_of(outside) == Role::Hidden {
+                if scene.kin(from) == kin
+                    || matches!(scene.role_of(outside), Role::Hidden | Role::Frame)
+                {
                     continue;
                 }
                 let number = scene.number(outside).unwrap_or(0);

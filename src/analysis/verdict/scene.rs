@@ -15,7 +15,7 @@ pub(super) struct Scene<'s, 'a> {
     pub(super) of: Surveyed<'s, 'a>,
     /// By type.
     roles: Vec<Role>,
-    /// By type: the first type with the same name, because class loaders define classes again.
+    /// By type: the first type of its kind with the same name, because class loaders define classes again.
     kin: Vec<u32>,
     /// The number of class loaders of each type.
     loaders: FxHashMap<u32, usize>,
@@ -75,8 +75,9 @@ impl<'s, 'a> Scene<'s, 'a> {
         let loaders = owners.list.iter().filter_map(|of| of.object);
         let mut known = FxHashMap::default();
         let kin = (0u32..).zip(&heap.types);
-        let kin: Vec<u32> =
-            kin.map(|(row, of)| *known.entry((of.name, of.namespace)).or_insert(row)).collect();
+        let kin: Vec<u32> = kin
+            .map(|(row, of)| *known.entry((of.name, of.namespace, of.kind)).or_insert(row))
+            .collect();
         let mut count = FxHashMap::default();
         for loader in loaders {
             *count.entry(kin[heap.type_id(loader).0 as usize]).or_default() += 1;

@@ -96,7 +96,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     fn share(&self, finding: &Suspect) -> f64 {
         let live = self.analysed.tree().live_bytes();
         let whole = match finding.kind {
-            SuspectKind::Leaked => live.saturating_add(self.loaded.verdict().leaked_bytes),
+            kind if kind.is_unreached() => live.saturating_add(self.loaded.verdict().leaked_bytes),
             _ => live,
         };
         let share = finding.bytes as f64 / whole.max(1) as f64;
@@ -115,7 +115,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let held = if held.is_empty() { held } else { format!(" {held}") };
         let with =
             finding.with.map(|of| format!(", each with {}", shown(type_name(self.heap(), of))));
-        held + &with.unwrap_or_default()
+        let via = finding.via.as_ref().filter(|_| finding.kind != SuspectKind::Closures);
+        let via = via.map(|via| format!(", in {}", shown(via)));
+        held + &via.or(with).unwrap_or_default()
     }
 
     /// The first line with the share, to paste into a ticket.
@@ -137,7 +139,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let noun = self.noun(finding);
         match finding.kind {
             SuspectKind::Large | SuspectKind::Single => format!("one {noun}"),
-            SuspectKind::Leaked if finding.count == 1 => format!("one {noun}"),
+            kind if kind.is_unreached() && finding.count == 1 => format!("one {noun}"),
             SuspectKind::Chain => format!("a chain of {} {noun}", count(finding.count)),
             SuspectKind::Tree => format!("a tree of {} {noun}", count(finding.count)),
             _ => format!("{} {noun}", count(finding.count)),
@@ -155,7 +157,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             (SuspectKind::Loaders, _) => format!("class loaders {of}"),
             (SuspectKind::Timers, _) => format!("timers {of}"),
             (SuspectKind::Tasks, _) => format!("tasks {of}"),
-            (SuspectKind::Closures, _) => format!("closures {of}"),
+            (SuspectKind::Closures, _) => {
+                format!("closures {}", finding.via.as_deref().map_or(of, shown))
+            }
             _ => of,
         }
     }
@@ -210,6 +214,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let names = self.thread_names(finding);
         let is_local = finding.holders.iter().any(|holder| holder.noun == "thread-local");
         let held = match (finding.kind, &holders[..]) {
+            (SuspectKind::Cycles, _) => "in cycles that were not yet collected".to_owned(),
             (SuspectKind::Leaked, holders) => {
                 let with = holders.first().map(|holder| format!(" with {holder}"));
                 let them = if finding.count == 1 { "it" } else { "them" };
@@ -252,6 +257,10 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let is_name = !label.contains(' ') || label.contains(": ");
         match (holder.noun, label.is_empty()) {
             ("", true) => format!("one {of}"),
+            (_, false) if label.starts_with("held by ") => format!("one {of} {label}"),
+            (noun, false) if noun == of && is_name && entries.is_empty() => {
+                format!("the {noun} {label}")
+            }
             ("", false) if self.heap().class_object(object).is_some() => label,
             (noun, true) => format!("one {noun} ({of}{entries})"),
             (noun, false) if !noun.is_empty() && is_name => {
@@ -319,7 +328,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         match (&finding.what, finding.count) {
             (What::Threads(..), _) => "see `dumptool threads`".to_owned(),
             // It is not in the tree of live objects.
-            _ if finding.kind == SuspectKind::Leaked => {
+            _ if finding.kind.is_unreached() => {
                 format!("see `dumptool path FILE {}`", self.heap().id(finding.example))
             }
             (_, 1) | (What::Objects(_, Some(_)), _) => {
@@ -334,7 +343,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     /// The shortest path to the example. What leaked is held by a cycle, if by anything.
     fn way(&self, finding: &Suspect) -> Option<Path> {
         match finding.kind {
-            SuspectKind::Leaked => self.loaded.paths(finding.example, 1).into_iter().next(),
+            kind if kind.is_unreached() => self.loaded.paths(finding.example, 1).into_iter().next(),
             _ => self.shortest.path(finding.example),
         }
     }

@@ -35,7 +35,7 @@ mod words;
 use crate::error::Result;
 use crate::input::load::{ExecutableReport, LoadOptions, Loaded, only_snapshot};
 use crate::model::heap::WarningKind;
-use crate::model::heap::{Heap, Ids, LoadWarning, References};
+use crate::model::heap::{Heap, Ids, LoadWarning, References, Unreached};
 use crate::model::names::Names;
 use edges::Edges;
 pub use histogram::histogram;
@@ -144,7 +144,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         threads: roots.threads,
         frames: roots.frames,
         keys: Vec::new(),
-        counts_references: false,
+        unreached: Unreached::default(),
         pointer_size: words.size as u8,
         big_endian: words.big_endian,
         values: Some(Box::new(Contents::new(bytes, placed.positions, typed))),

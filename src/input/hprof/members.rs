@@ -124,7 +124,7 @@ impl ObjectValues for Members<'_> {
     }
 
     fn known(&self) -> Known {
-        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
+        Known { texts: true, bytes: true, lengths: true, numbers: true, ..Known::default() }
     }
 
     fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {

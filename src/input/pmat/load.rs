@@ -10,7 +10,7 @@ use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    Ids, Label, ObjectId, Root, RootKind, StackFrame, TypeId, TypeKind, WarningKind,
+    Ids, Label, ObjectId, Root, RootKind, StackFrame, TypeId, TypeKind, Unreached, WarningKind,
 };
 use crate::model::names::Names;
 use crate::model::sum::Sum;
@@ -42,7 +42,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     }
     add_roots(&graph, &mut builder);
     builder.set_pointer_size(graph.layout.words.pointer_size());
-    builder.heap().counts_references = true;
+    builder.heap().unreached = Unreached::Leaked;
     builder.heap().big_endian = graph.layout.words.is_big_endian();
     let damage = graph.damage.take();
     let ids = Ids::Addresses(graph.addresses.clone());

@@ -51,6 +51,8 @@ pub(super) struct Line<'a> {
     pub(super) type_kind: &'a [u8],
     /// Whether objects of a type refer to it.
     pub(super) is_heap_type: bool,
+    /// Whether objects of a type can have a `__dict__`.
+    pub(super) has_dictionary: bool,
     /// Names of references.
     pub(super) list: Vec<Text<'a>>,
     /// Frames of a thread, the innermost first.
@@ -161,6 +163,7 @@ impl<'a> Line<'a> {
             (Kind::Type | Kind::Thread | Kind::Root, b"name") => self.name = text(json)?,
             (Kind::Type, b"kind") => self.type_kind = json.text()?.raw(),
             (Kind::Type, b"heap") => self.is_heap_type = boolean(json)?,
+            (Kind::Type, b"dict") => self.has_dictionary = boolean(json)?,
             (Kind::Names, b"of") => {
                 json.begin_array()?;
                 while json.item()? {

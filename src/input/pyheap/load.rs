@@ -16,9 +16,10 @@ use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    ClassObject, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes, TypeId, TypeIds,
-    TypeKind, WarningKind,
+    ClassObject, Ids, KeyName, Label, LabelKind, MAX_OBJECTS, ObjectId, Offsets, References, Sizes,
+    TypeId, TypeIds, TypeKind, Unreached, WarningKind,
 };
+use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,10 +40,12 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(bytes, parts, count);
     loader.add_objects();
+    loader.note_keys();
     let Loader { mut builder, texts, addresses, roots, pointer_size, counts, .. } = loader;
     builder.warn(WarningKind::MalformedLines, malformed);
     add_roots(roots, &addresses, &mut builder);
     hold_by_native_code(&counts, &mut builder);
+    builder.heap().unreached = Unreached::Cycles;
     builder.set_pointer_size(pointer_size);
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(texts)));
     Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
@@ -142,6 +145,9 @@ struct Loader<'a> {
     /// Dictionaries whose keys are names of attributes.
     namespaces: FxHashMap<u64, Namespace>,
     scopes: Scopes,
+    /// Names of attributes of instances, and those of variables and attributes of classes.
+    attributes: FxHashSet<NameId>,
+    declared: FxHashSet<NameId>,
     roots: Roots,
     /// References to each object that the interpreter has counted; 0 if it never dies.
     counts: Vec<u32>,
@@ -186,6 +192,8 @@ impl<'a> Loader<'a> {
             names,
             namespaces,
             scopes,
+            attributes: FxHashSet::default(),
+            declared: FxHashSet::default(),
             roots,
             counts,
             pointer_size,
@@ -292,7 +300,9 @@ impl<'a> Loader<'a> {
         labels: Labels,
         columns: &mut Columns,
     ) {
-        let is_namespace = self.namespaces.contains_key(&object.address);
+        let namespace = self.namespaces.get(&object.address).copied();
+        let is_instance =
+            self.types.get(&object.of_type).map(|of| of.kind) == Some(Contents::Instance);
         let names = object.names.and_then(|names| self.names.get(&names));
         let (named, items) = (object.named as usize, object.items as usize);
         let mut key = labels.value;
@@ -303,13 +313,26 @@ impl<'a> Loader<'a> {
             };
             let beyond = index.saturating_sub(named);
             let label = if index < named {
-                names.and_then(|names| names.get(index)).copied().unwrap_or(Label::NONE)
+                let label =
+                    names.and_then(|names| names.get(index)).copied().unwrap_or(Label::NONE);
+                if let (true, LabelKind::Field(name)) = (is_instance, label.kind()) {
+                    self.attributes.insert(name);
+                }
+                label
             } else if beyond < items {
                 Label::index(beyond as u64)
             } else if beyond.saturating_sub(items).is_multiple_of(2) {
                 key = labels.value;
-                if let Some(name) = is_namespace.then(|| self.texts.text(target)).flatten() {
-                    key = Label::field(self.builder.names().intern(&name));
+                if let Some(namespace) = namespace
+                    && let Some(name) = self.texts.text(target)
+                {
+                    let name = self.builder.names().intern(&name);
+                    let set = match namespace.is_scope {
+                        true => &mut self.declared,
+                        false => &mut self.attributes,
+                    };
+                    set.insert(name);
+                    key = Label::field(name);
                 }
                 labels.key
             } else {
@@ -317,6 +340,36 @@ impl<'a> Loader<'a> {
             };
             columns.add(target, label);
         }
+    }
+}
+
+impl Loader<'_> {
+    /// Notes names of attributes that stand nowhere in the program's source, so that they may be data:
+    /// `setattr(row, column, value)`.
+    fn note_keys(&mut self) {
+        let dictionary = self.builder.names().intern(DICTIONARY);
+        let names = Label::field(self.builder.names().intern("co_names"));
+        let heap = self.builder.heap();
+        let references = &heap.references;
+        let rows = (0..references.len()).filter(|row| references.label.get(*row) == Some(&names));
+        let lists: FxHashSet<ObjectId> = rows.map(|row| references.target(row)).collect();
+        let texts = lists.iter().flat_map(|list| references.of(*list));
+        let texts: FxHashSet<ObjectId> = texts.map(|reference| reference.target).collect();
+        for text in texts.into_iter().filter_map(|object| self.texts.text(object)) {
+            self.declared.insert(self.builder.names().intern(&text));
+        }
+        let keys = self.attributes.difference(&self.declared).copied();
+        let mut keys: Vec<NameId> = keys.filter(|name| *name != dictionary).collect();
+        keys.sort_unstable();
+        let names = self.builder.names();
+        let is_like_code = |name| {
+            let text = names.text(name);
+            !text.starts_with(|c: char| c.is_numeric())
+                && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+        };
+        let keys = keys.into_iter().map(|name| KeyName { name, is_like_code: is_like_code(name) });
+        let keys = keys.collect();
+        self.builder.heap().keys = keys;
     }
 }
 

@@ -3,26 +3,30 @@
 //! Source: the types of CPython 3.8 to 3.13 and of its standard library.
 
 use crate::model::roles::{Role, Roles};
-use Role::{Closure, Collection, Hidden, Inside, Passage, Runtime, Task, Thread, Timer};
+use Role::{Closure, Collection, Frame, Inside, Passage, Runtime, Task, Thread, Timer};
 
 pub(super) const ROLES: Roles = &[
     ("library *", Runtime),
     ("dict", Collection("dict")),
     ("collections.OrderedDict", Collection("dict")),
     ("collections.defaultdict", Collection("dict")),
+    ("__dict__", Inside),
     ("list", Collection("list")),
     ("tuple", Collection("tuple")),
     ("set", Collection("set")),
     ("frozenset", Collection("set")),
     ("collections.deque", Collection("deque")),
-    ("functools._lru_cache_wrapper", Collection("cache of function")),
+    ("functools._lru_cache_wrapper", Collection("lru_cache")),
     ("functools._lru_list_elem", Inside),
     ("module", Passage),
-    ("function", Runtime),
+    ("function", Closure),
     ("cell", Closure),
     ("method", Closure),
     ("functools.partial", Closure),
-    ("frame", Hidden),
+    ("frame", Frame),
+    ("generator", Frame),
+    ("coroutine", Frame),
+    ("async_generator", Frame),
     ("traceback", Inside),
     ("threading.Thread", Thread),
     ("threading.Timer", Timer),

@@ -80,6 +80,7 @@ pub(super) fn add_roots(roots: Roots, addresses: &Addresses, builder: &mut HeapB
     for (kind, name, held) in roots.held {
         let (kind, group) = match &*kind {
             "module" => (RootKind::Global, format!("module {name}")),
+            "local" => (RootKind::Global, name),
             LIBRARY => (RootKind::Runtime, format!("module {name}")),
             _ => (RootKind::Runtime, name),
         };

@@ -23,15 +23,27 @@ pub(super) struct TypeLine {
 pub(super) enum Contents {
     #[default]
     Object,
+    /// Objects of a class that lets them have any attributes.
+    Instance,
     Text,
     Bytes,
     Integer,
     Float,
     Dictionary,
+    List,
+    Tuple,
+    /// Of a set or a deque.
     Elements,
     Class,
     Module,
     Frame,
+}
+
+impl Contents {
+    /// Whether objects hold others by index.
+    pub(super) fn has_elements(self) -> bool {
+        matches!(self, Self::List | Self::Tuple | Self::Elements)
+    }
 }
 
 impl TypeLine {
@@ -45,10 +57,13 @@ impl TypeLine {
             b"int" => Contents::Integer,
             b"float" => Contents::Float,
             b"dict" => Contents::Dictionary,
-            b"list" | b"tuple" | b"set" | b"deque" => Contents::Elements,
+            b"list" => Contents::List,
+            b"tuple" => Contents::Tuple,
+            b"set" | b"deque" => Contents::Elements,
             b"class" => Contents::Class,
             b"module" => Contents::Module,
             b"frame" => Contents::Frame,
+            b"object" if line.is_heap_type && line.has_dictionary => Contents::Instance,
             _ => Contents::Object,
         };
         Self {
@@ -96,9 +111,7 @@ pub(super) fn add_types(
                 Contents::Integer | Contents::Float => TypeKind::Number,
                 Contents::Class => TypeKind::Class,
                 Contents::Frame => TypeKind::Frame,
-                Contents::Dictionary | Contents::Elements | Contents::Module | Contents::Object => {
-                    TypeKind::Instance
-                }
+                _ => TypeKind::Instance,
             };
             builder.add_type(name, &line.module, kind)
         });

@@ -5,10 +5,15 @@ use super::types::Contents;
 use crate::input::json::Scanner;
 use crate::input::json_lines::JsonLine;
 use crate::model::heap::{
-    Array, Heap, Known, LabelKind, ObjectId, ObjectValues, Offsets, TypeId, Value,
+    Array, Heap, Known, Label, LabelKind, ObjectId, ObjectValues, Offsets, Room, TypeId, Value,
 };
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+
+/// Words of a list before its places, and of an instance before its slots: the collector's two
+/// included.
+const LIST_WORDS: u64 = 7;
+const SLOT_WORDS: u64 = 4;
 
 /// Where the line of each object begins.
 pub(super) struct Texts<'a> {
@@ -80,14 +85,14 @@ impl ObjectValues for Texts<'_> {
                 text.decode().parse().map_or(Value::None, Value::Float)
             }
             (Contents::Dictionary, _) => Value::Length(line.entries.iter().count() as u64 / 2),
-            (Contents::Elements, _) => Value::Length(line.items.iter().count() as u64),
+            (kind, _) if kind.has_elements() => Value::Length(line.items.iter().count() as u64),
             (_, Scalar::Text(name)) => Value::Name(name.decode()),
             _ => Value::None,
         }
     }
 
     fn known(&self) -> Known {
-        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
+        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: true, slots: true }
     }
 
     fn reference_name(&self, heap: &Heap<'_>, row: usize) -> Option<String> {
@@ -105,10 +110,57 @@ impl ObjectValues for Texts<'_> {
         Some(format!("[{key}]"))
     }
 
-    fn array(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Array> {
-        if self.contents.get(&heap.type_id(object)) != Some(&Contents::Elements) {
+    fn room(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Room> {
+        let kind = *self.contents.get(&heap.type_id(object))?;
+        // There is only one empty tuple.
+        if !matches!(kind, Contents::Dictionary | Contents::List | Contents::Elements) {
             return None;
         }
+        let rows = heap.fields_of(object);
+        let is_entry = |label: Label| match label.kind() {
+            LabelKind::Index(_) => true,
+            LabelKind::Field(_) => kind == Contents::Dictionary,
+            _ => false,
+        };
+        let used = rows.filter(|row| is_entry(heap.references.label(*row))).count() as u64;
+        let word = u64::from(heap.pointer_size.max(4));
+        let places = heap.shallow_bytes(object).saturating_sub(word * LIST_WORDS) / word;
+        // Those of a class of the program have attributes as well.
+        let is_list = kind == Contents::List && heap.type_name(object) == "list";
+        // How many a dict or a set has is not known.
+        let capacity = if is_list { places.max(used) } else { 0 };
+        Some(Room {
+            is_collection: true,
+            capacity,
+            used,
+            spare_bytes: capacity.saturating_sub(used).saturating_mul(word),
+        })
+    }
+
+    fn slots_save(&self, heap: &Heap<'_>, object: ObjectId) -> Option<u64> {
+        if self.contents.get(&heap.type_id(object)) != Some(&Contents::Instance) {
+            return None;
+        }
+        let word = u64::from(heap.pointer_size.max(4));
+        let rows = heap.fields_of(object);
+        let is_dictionary = |row: &usize| heap.has_attributes(heap.references.target(*row));
+        let own = heap.shallow_bytes(object);
+        let saved = match rows.clone().find(is_dictionary) {
+            Some(row) => {
+                let dictionary = heap.references.target(row);
+                let attributes = heap.references.range(dictionary).len() as u64 / 2;
+                let all = own.saturating_add(heap.shallow_bytes(dictionary));
+                all.saturating_sub(attributes.saturating_add(SLOT_WORDS).saturating_mul(word))
+            }
+            // Attributes are in a table of two words and one each, which is no part of the size.
+            None if rows.is_empty() => 0,
+            None => own.saturating_sub((SLOT_WORDS - 2) * word),
+        };
+        (saved > 0).then_some(saved)
+    }
+
+    fn array(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Array> {
+        self.contents.get(&heap.type_id(object)).filter(|kind| kind.has_elements())?;
         let length = self.line(object)?.items.iter().count() as u64;
         Some(Array { length, element: "" })
     }

@@ -1,12 +1,20 @@
 //! The roles of a heap's types.
 
-use super::{Heap, Role, Type, TypeKind};
+use super::{Heap, ObjectId, Role, Type, TypeKind};
 use crate::model::roles::role_in;
 
 impl Heap<'_> {
     /// The role that the runtime's table gives to a name.
     pub fn named_role(&self, name: &str) -> Option<Role> {
         role_in(self.roles, "", name)
+    }
+
+    /// Whether an object is the dictionary in which another one has its attributes (Python).
+    pub fn has_attributes(&self, object: ObjectId) -> bool {
+        let of = self.type_of(object);
+        of.kind == TypeKind::Array
+            && !self.names.text(of.namespace).is_empty()
+            && self.named_role(self.names.text(of.name)) == Some(Role::Collection("dict"))
     }
 
     /// The role of each type. Classes have the same role everywhere; others that the runtime's table

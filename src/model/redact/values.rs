@@ -114,6 +114,10 @@ impl ObjectValues for RedactedValues<'_> {
         self.inner.room(heap, object)
     }
 
+    fn slots_save(&self, heap: &Heap<'_>, object: ObjectId) -> Option<u64> {
+        self.inner.slots_save(heap, object)
+    }
+
     fn location(&self, heap: &Heap<'_>, object: ObjectId) -> Option<SourceLocation> {
         self.inner.location(heap, object)
     }

@@ -5,6 +5,7 @@ use crate::support::go::{Dump, HEAP, Part::*};
 use crate::support::heapsnapshot::world;
 use crate::support::hprof::File;
 use crate::support::pmat::Pmat;
+use crate::support::pyheap::APP;
 use crate::support::ruby::SHOP;
 
 /// All of them. Eight letters are also eight bytes of a number.
@@ -39,6 +40,9 @@ pub(crate) const SECRETS: &[&str] = &[
     "perl-text-secret",
     "perl-key-secret",
     "PERLNUMB",
+    "python-text-secret",
+    "python-key-secret",
+    "python_attribute_secret",
 ];
 
 pub(crate) const HPROF: &[&str] = &[
@@ -275,4 +279,16 @@ pub(crate) fn pmat() -> Vec<u8> {
     file.bytes(&[0; 8]).words(&[0, 0]).words(&[u64::MAX]);
     file.bytes(&[0, 0]).words(&[0, 0]);
     file.bytes.clone()
+}
+
+pub(crate) const PYHEAP: &[&str] =
+    &["python-text-secret", "python-key-secret", "python_attribute_secret"];
+
+/// A text, the key of a dict, and an attribute that no code names, as `setattr` makes it.
+pub(crate) fn pyheap() -> Vec<u8> {
+    let text = APP
+        .replace(r#""l":151,"v":"b""#, r#""v":"python-text-secret""#)
+        .replace("\"k1\"", "\"python-key-secret\"")
+        .replace("[\"user\"]", "[\"python_attribute_secret\"]");
+    text.into_bytes()
 }
