@@ -15,8 +15,7 @@ from _thread import _local
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
-from ._plan import get_mro
-from ._walk import Walker, get_module_dict, static_types
+from ._walk import Walker, get_module_dict, isinstance_exactly, static_types
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -117,13 +116,13 @@ def thread_locals() -> List[Tuple[str, List[Any]]]:
     found: Dict[int, Tuple[str, List[Any]]] = {}
 
     def look(path: str, value: Any) -> None:
-        if id(value) not in found and _local in get_mro(type(value)):
+        if id(value) not in found and isinstance_exactly(value, _local):
             # Each thread has a dictionary within one of the variable.
             inner = [entry for entry in gc.get_referents(*gc.get_referents(value)) if type(entry) is dict]
             found[id(value)] = (path, inner)
 
     for module_name, module in list(dict.items(sys.modules)):
-        if not isinstance(module, ModuleType):
+        if not isinstance_exactly(module, ModuleType):
             continue
         for name, value in list(dict.items(get_module_dict(module))):
             kind = type(value)
@@ -250,6 +249,7 @@ def write_file(path: str, contents: bool, state: State, is_child: bool) -> "tupl
 
 
 def header(contents: bool) -> str:
+    is_cpython = sys.implementation.name == "cpython"
     fields = {
         "pyheap": 1,
         "python": platform.python_version(),
@@ -261,8 +261,8 @@ def header(contents: bool) -> str:
         "time": time.time(),
         "argv": list(getattr(sys, "argv", [])) if contents else [],
         "none": id(None),
-        "gc": list(gc.get_count()),
-        "collections": sum(generation["collections"] for generation in gc.get_stats()),
+        "gc": list(gc.get_count()) if is_cpython else [],
+        "collections": sum(generation["collections"] for generation in gc.get_stats()) if is_cpython else 0,
         "contents": contents,
     }
     return json.dumps(fields, separators=(",", ":")) + "\n"

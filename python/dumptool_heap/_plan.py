@@ -5,6 +5,7 @@ class may define anew.
 """
 
 import collections
+import gc
 import mmap
 import sys
 import types
@@ -108,7 +109,8 @@ class Plan:
         self.exact = cls in KINDS
         self.is_heap = bool(flags & HEAP_TYPE)
         self.size = size_function(cls, flags)
-        self.managed = bool(flags & MANAGED_DICT)
+        # PyPy has no dictionary in any instance either.
+        self.managed = bool(flags & MANAGED_DICT) or sys.implementation.name == "pypy"
         self.unlimited = unlimited
         self.samples = sys.maxsize if unlimited else MOST_SAMPLES
         self.names: List[str] = []
@@ -139,6 +141,8 @@ class Plan:
 
 def size_function(cls: type, flags: int) -> Callable[[Any], int]:
     """What tells the bytes of an instance: `sys.getsizeof`, unless the class computes its size in Python."""
+    if sys.implementation.name == "pypy":
+        return gc.get_rpy_memory_usage  # type: ignore[attr-defined,no-any-return]
     if type(lookup(cls, "__sizeof__")) is types.MethodDescriptorType:
         return sys.getsizeof
     head = GC_HEAD if flags & HAS_GC else 0

@@ -19,7 +19,8 @@ BATCH = 4096
 
 dict_items = dict.items
 list_items = list.__iter__
-getrefcount = sys.getrefcount
+# PyPy counts no references.
+getrefcount: Callable[[Any], int] = getattr(sys, "getrefcount", lambda value: 0)
 ordinary_get = object.__getattribute__
 bits_of = int.bit_length
 
@@ -334,7 +335,8 @@ def module_words(value: types.ModuleType) -> str:
 
 
 def function_words(value: Any) -> str:
-    if type(value) is not types.FunctionType:
+    # PyPy's built-in functions are functions whose code has no file.
+    if type(value) is not types.FunctionType or not hasattr(value.__code__, "co_filename"):
         return ',"v":%s' % quoted(value.__name__) if type(value) is types.BuiltinFunctionType else ""
     code = value.__code__
     return ',"v":%s' % quoted("%s (%s:%d)" % (value.__qualname__, code.co_filename, code.co_firstlineno))

@@ -3,6 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::json::Scanner;
 use crate::input::read::{ReadOptions, Visitor};
+use crate::model::addresses::Addresses;
 use crate::model::fields::Record;
 use rayon::prelude::*;
 use std::marker::PhantomData;
@@ -92,6 +93,31 @@ pub(super) fn for_each_line<'a, L: JsonLine<'a>, R: Record>(
         }
     }
     damage.map_or(Ok(()), Err)
+}
+
+/// The number of a part, and of an object among those of the part.
+pub(super) type Place = (u32, u32);
+
+/// Where the objects of parts are, in the order of their addresses. Of several lines with one
+/// address, the first counts.
+pub(super) fn places<P, O>(
+    parts: &[P],
+    addresses: &Addresses,
+    objects: impl Fn(&P) -> &[O],
+    address: impl Fn(&O) -> u64,
+) -> Vec<Place> {
+    const NONE: Place = (u32::MAX, u32::MAX);
+    let mut places = vec![NONE; addresses.len()];
+    for (number, part) in (0u32..).zip(parts) {
+        for (row, object) in (0u32..).zip(objects(part)) {
+            let object = addresses.at(address(object));
+            let place = object.and_then(|object| places.get_mut(object.index()));
+            if let Some(place) = place.filter(|place| **place == NONE) {
+                *place = (number, row);
+            }
+        }
+    }
+    places
 }
 
 /// Where parts begin and end: after a line feed.

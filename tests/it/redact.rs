@@ -204,7 +204,7 @@ fn fixtures() -> Vec<(String, Format, Vec<u8>)> {
     let mut found = Vec::new();
     for path in paths {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let is_dump = [".md", ".json", ".java"].iter().all(|end| !name.ends_with(end));
+        let is_dump = [".md", ".json", ".java", ".py"].iter().all(|end| !name.ends_with(end));
         if !is_dump || name.contains("cut") || path.to_string_lossy().contains("truth") {
             continue;
         }

@@ -11,7 +11,7 @@ use super::types::{Contents, Known, TypeLine, add_types};
 use super::values::Texts;
 use crate::error::{Error, Result};
 use crate::input::histogram::TypeCounts;
-use crate::input::json_lines::{Skipped, read_all};
+use crate::input::json_lines::{Place, Skipped, places, read_all};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::builder::HeapBuilder;
@@ -64,16 +64,21 @@ struct Object {
     address: u64,
     position: u64,
     size: u64,
-    of_type: u64,
-    /// The number of the names of its first references.
-    names: Option<u64>,
+    of_type: u32,
+    /// The number of the names of its first references, or [`NAMELESS`].
+    names: u32,
     /// References that the interpreter has counted.
     count: u32,
-    /// The numbers of its references: with names or without any, elements, keys and values.
+    /// The numbers of its references with names or without any, and of its elements. The rest are
+    /// keys and values.
     named: u32,
     items: u32,
-    entries: u32,
+    /// Where its references end in those of its part.
+    references: u32,
 }
+
+/// No object has names of this number.
+const NAMELESS: u32 = u32::MAX;
 
 /// The contents of a part of the lines.
 #[derive(Default)]
@@ -113,7 +118,9 @@ impl Part {
             self.references.extend(addresses.iter());
             u32::try_from(self.references.len().saturating_sub(before)).unwrap_or(u32::MAX)
         };
-        let (named, items, entries) = (put(&line.named), put(&line.items), put(&line.entries));
+        let (named, items) = (put(&line.named), put(&line.items));
+        put(&line.entries);
+        let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         if line.external > 0 {
             self.external.push((line.address, line.external));
         }
@@ -121,12 +128,12 @@ impl Part {
             address: line.address,
             position,
             size: line.size,
-            of_type: line.of_type,
-            names: line.names,
+            of_type: narrow(line.of_type),
+            names: line.names.map_or(NAMELESS, narrow),
             count: u32::try_from(line.count).unwrap_or(0),
             named,
             items,
-            entries,
+            references: narrow(self.references.len() as u64),
         });
     }
 }
@@ -200,31 +207,14 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Part and row of each object, in the order of addresses. Of several lines with one address,
-    /// the first counts.
-    fn places(&self) -> Vec<Place> {
-        let mut places = vec![Place::NONE; self.addresses.len()];
-        for (number, part) in (0u32..).zip(&self.parts) {
-            let mut start = 0u64;
-            for (row, object) in (0u32..).zip(&part.objects) {
-                let place = self.addresses.at(object.address);
-                let place = place.and_then(|object| places.get_mut(object.index()));
-                if let Some(place) = place.filter(|place| place.part == u32::MAX) {
-                    *place = Place { part: number, row, start };
-                }
-                start = start.saturating_add(object.references());
-            }
-        }
-        places
-    }
-
     /// Adds objects and references in the order of addresses.
     fn add_objects(&mut self) {
-        let places = self.places();
+        let places =
+            places(&self.parts, &self.addresses, |part| &part.objects, |object| object.address);
         self.texts.positions = Offsets::with_capacity(places.len(), u64::MAX);
         for place in &places {
-            let object = place.object(&self.parts);
-            self.texts.positions.push(object.map_or(0, |object| object.position));
+            let object = found(&self.parts, *place);
+            self.texts.positions.push(object.map_or(0, |(object, _)| object.position));
         }
         let references: usize = self.parts.iter().map(|part| part.references.len()).sum();
         let room = references.saturating_add(places.len());
@@ -241,13 +231,13 @@ impl<'a> Loader<'a> {
         columns.first.push(0);
         let parts = std::mem::take(&mut self.parts);
         for place in places {
-            let Some(object) = place.object(&parts) else { continue };
-            let known = self.types.get(&object.of_type).copied();
+            let Some((object, references)) = found(&parts, place) else { continue };
+            let known = self.types.get(&u64::from(object.of_type)).copied();
             let class = known.and_then(|known| known.class);
             if let Some(class) = class.and_then(|class| self.addresses.at(class)) {
                 columns.add(class, labels.class);
             }
-            self.add_references(&parts, place, object, labels, &mut columns);
+            self.add_references(object, references, labels, &mut columns);
             columns.first.push(columns.target.len() as u64);
             let row = ObjectId(type_of.len() as u32);
             type_of.push(self.type_of(row, object, known).unwrap_or(unknown));
@@ -294,19 +284,18 @@ impl<'a> Loader<'a> {
 
     fn add_references(
         &mut self,
-        parts: &[Part],
-        place: Place,
         object: &Object,
+        references: &[u64],
         labels: Labels,
         columns: &mut Columns,
     ) {
         let namespace = self.namespaces.get(&object.address).copied();
-        let is_instance =
-            self.types.get(&object.of_type).map(|of| of.kind) == Some(Contents::Instance);
-        let names = object.names.and_then(|names| self.names.get(&names));
+        let is_instance = self.types.get(&u64::from(object.of_type)).map(|of| of.kind)
+            == Some(Contents::Instance);
+        let names = self.names.get(&u64::from(object.names));
         let (named, items) = (object.named as usize, object.items as usize);
         let mut key = labels.value;
-        for (index, &address) in place.references(parts, object).iter().enumerate() {
+        for (index, &address) in references.iter().enumerate() {
             let Some(target) = self.addresses.at(address) else {
                 columns.dangling = columns.dangling.saturating_add(1);
                 continue;
@@ -403,36 +392,19 @@ impl Columns {
     }
 }
 
-/// Where an object's line was put.
-#[derive(Clone, Copy)]
-struct Place {
-    part: u32,
-    row: u32,
-    /// The first of its references in those of the part.
-    start: u64,
-}
-
-impl Place {
-    const NONE: Self = Self { part: u32::MAX, row: u32::MAX, start: 0 };
-
-    fn object(self, parts: &[Part]) -> Option<&Object> {
-        parts.get(self.part as usize)?.objects.get(self.row as usize)
-    }
-
-    fn references<'p>(self, parts: &'p [Part], object: &Object) -> &'p [u64] {
-        let start = usize::try_from(self.start).unwrap_or(usize::MAX);
-        let end = start.saturating_add(object.references() as usize);
-        parts
-            .get(self.part as usize)
-            .and_then(|part| part.references.get(start..end))
-            .unwrap_or_default()
+impl Part {
+    /// The object of a row, and its references.
+    fn at(&self, row: u32) -> Option<(&Object, &[u64])> {
+        let object = self.objects.get(row as usize)?;
+        let before = row.checked_sub(1).and_then(|before| self.objects.get(before as usize));
+        let start = before.map_or(0, |before| before.references as usize);
+        Some((object, self.references.get(start..object.references as usize).unwrap_or_default()))
     }
 }
 
-impl Object {
-    fn references(&self) -> u64 {
-        [self.named, self.items, self.entries].iter().map(|count| u64::from(*count)).sum()
-    }
+/// An object of these parts, and its references.
+fn found(parts: &[Part], (part, row): Place) -> Option<(&Object, &[u64])> {
+    parts.get(part as usize)?.at(row)
 }
 
 /// A dictionary that holds the attributes of an object.
@@ -484,17 +456,14 @@ fn namespaces(
 ) -> FxHashMap<u64, Namespace> {
     let mut namespaces = FxHashMap::default();
     for part in parts {
-        let mut start = 0usize;
-        for object in &part.objects {
-            let labels = object.names.and_then(|number| names.get(&number));
+        for (object, references) in (0u32..).map_while(|row| part.at(row)) {
+            let labels = names.get(&u64::from(object.names));
             let at = labels.and_then(|labels| labels.iter().position(|label| *label == dictionary));
-            let at = at.and_then(|at| part.references.get(start.saturating_add(at)));
-            if let Some(&dictionary) = at {
-                let kind = types.get(&object.of_type).map(|known| known.kind);
+            if let Some(&dictionary) = at.and_then(|at| references.get(at)) {
+                let kind = types.get(&u64::from(object.of_type)).map(|known| known.kind);
                 let is_scope = matches!(kind, Some(Contents::Class | Contents::Module));
                 namespaces.insert(dictionary, Namespace { owner: object.address, is_scope });
             }
-            start = start.saturating_add(object.references() as usize);
         }
     }
     namespaces

@@ -12,7 +12,7 @@ use super::types::{Class, TypeKey, Types};
 use super::values::Lines;
 use crate::error::{Error, Result};
 use crate::input::histogram::TypeCounts;
-use crate::input::json_lines::{Skipped, read_all};
+use crate::input::json_lines::{Skipped, places, read_all};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
@@ -228,21 +228,8 @@ impl<'a> Loader<'a> {
     /// Adds objects and references in the order of addresses.
     fn add_objects(&mut self) {
         let count = self.addresses.len();
-        // Part and row of each object. Of several lines with one address, the first counts.
-        const NONE: (u32, u32) = (u32::MAX, u32::MAX);
-        let mut places = vec![NONE; count];
-        for (number, part) in (0u32..).zip(&self.parts) {
-            for (row, object) in (0u32..).zip(&part.objects) {
-                let place = self
-                    .addresses
-                    .at(object.address)
-                    .and_then(|object| places.get_mut(object.index()));
-                place
-                    .into_iter()
-                    .filter(|place| **place == NONE)
-                    .for_each(|place| *place = (number, row));
-            }
-        }
+        let places =
+            places(&self.parts, &self.addresses, |part| &part.objects, |object| object.address);
         let references: usize = self.parts.iter().map(|part| part.references.len()).sum();
         let room = references.saturating_add(count);
         let class_label = Label::field(self.builder.names().intern("class"));
