@@ -111,7 +111,7 @@ fn instances_without_slots_and_empty_collections_are_waste() {
         (part.count, part.bytes)
     };
     assert_eq!(found(WasteKind::Slots), (2, 2 * 32));
-    assert_eq!(found(WasteKind::EmptyCollection), (2, 88 + 1000));
+    assert_eq!(found(WasteKind::EmptyCollection), (2, 88 + 1000 + 77));
 }
 
 /// An error that is kept keeps the variables of the calls that it passed.

@@ -170,7 +170,6 @@ fn secrets_of_converted_dumps_are_in_no_output() {
         (Format::Hprof, planted::hprof(), planted::HPROF),
         (Format::Dart, planted::dart(), planted::DART),
         (Format::Pmat, planted::pmat(), planted::PMAT),
-        (Format::Pyheap, planted::pyheap(), planted::PYHEAP),
         (Format::Heapsnapshot, planted::heapsnapshot(), planted::HEAPSNAPSHOT),
     ] {
         let loaded = load(format, &bytes);

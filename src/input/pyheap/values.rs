@@ -113,7 +113,10 @@ impl ObjectValues for Texts<'_> {
     fn room(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Room> {
         let kind = *self.contents.get(&heap.type_id(object))?;
         // There is only one empty tuple.
-        if !matches!(kind, Contents::Dictionary | Contents::List | Contents::Elements) {
+        let is_collection =
+            matches!(kind, Contents::Dictionary | Contents::List | Contents::Elements);
+        // The dictionary of an instance is a part of it: see `slots_save`.
+        if !is_collection || heap.has_attributes(object) {
             return None;
         }
         let rows = heap.fields_of(object);
