@@ -148,7 +148,7 @@ fn is_collection(role: Role) -> bool {
 /// objects of the program before others.
 fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Group]) -> Option<usize> {
     let role = scene.role_of_kin(parts.kin);
-    if !role.is_part() && !(is_collection(role) && parts.count() == 1) {
+    if !(role.is_part() || is_collection(role) && parts.count() == 1) {
         return None;
     }
     let is_program = |at: &usize| is_own(scene.role_of_kin(below[*at].kin));

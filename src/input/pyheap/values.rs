@@ -127,7 +127,8 @@ impl ObjectValues for Texts<'_> {
         };
         let used = rows.filter(|row| is_entry(heap.references.label(*row))).count() as u64;
         let word = u64::from(heap.pointer_size.max(4));
-        let places = heap.shallow_bytes(object).saturating_sub(word * LIST_WORDS) / word;
+        let words = heap.shallow_bytes(object).checked_div(word).unwrap_or(0);
+        let places = words.saturating_sub(LIST_WORDS);
         // Those of a class of the program have attributes as well.
         let is_list = kind == Contents::List && heap.type_name(object) == "list";
         // How many a dict or a set has is not known.
@@ -157,7 +158,7 @@ impl ObjectValues for Texts<'_> {
             }
             // Attributes are in a table of two words and one each, which is no part of the size.
             None if rows.is_empty() => 0,
-            None => own.saturating_sub((SLOT_WORDS - 2) * word),
+            None => own.saturating_sub((SLOT_WORDS - 2).saturating_mul(word)),
         };
         (saved > 0).then_some(saved)
     }
