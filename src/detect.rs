@@ -170,7 +170,7 @@ static FOREIGN: &[Foreign] = &[
     dump("a JDK Flight Recorder recording", b"FLR\0", ""),
     dump(
         "an OpenJ9 heap dump (PHD)",
-        b"\0\x13portable heap dump",
+        b"\0\x12portable heap dump",
         "let OpenJ9 write a system dump and convert it to hprof with jdmpview (`hprof`)",
     ),
     dump(

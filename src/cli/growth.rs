@@ -35,7 +35,7 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     }
     let rows = session.shown(&series, args.limit, ROWS).0;
     let verdict = match unit {
-        Unit::Bytes if !args.quick => verdict(args, session),
+        Unit::Bytes if !args.quick && times.is_none() => verdict(args, session),
         _ => None,
     };
     let sentence = match &verdict {

@@ -58,7 +58,7 @@ impl<'a> TableSource<'a> {
             let memory = conversion.options.memory;
             let options = ReadOptions { memory, ..ReadOptions::default() };
             let DumpFile { format, bytes, .. } = conversion.file;
-            source.events = read_events(format, bytes, options).map_err(io::Error::other)?;
+            source.events = read_events(format, bytes, false, options).map_err(io::Error::other)?;
         }
         Ok(source)
     }

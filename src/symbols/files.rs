@@ -1,7 +1,8 @@
 //! Finds the files of programs and libraries.
 
 use super::binary::Binary;
-use super::{Function, Functions, Unused, elf, jit, reason};
+use super::kernel::KERNEL;
+use super::{Function, Functions, Unused, elf, jit, kernel, reason};
 use crate::input::load::CodeRegion;
 use crate::model::profile::Mapping;
 use crate::source::Source;
@@ -18,7 +19,13 @@ pub(super) struct Library {
     build_id: String,
     /// Whether addresses are those of the file's own symbols, and not offsets in the file.
     is_linked: bool,
+    /// Of the kernel and its modules: the mapping's offset, which for the kernel itself is the address
+    /// of the symbol that it begins with.
+    kernel: Option<u64>,
 }
+
+/// The first address of the kernel's half of the memory.
+const KERNEL_HALF: u64 = 1 << 63;
 
 impl Library {
     pub(super) fn of(mapping: &Mapping) -> Self {
@@ -28,6 +35,8 @@ impl Library {
             path: mapping.file.clone(),
             build_id: build_id.unwrap_or_default(),
             is_linked: mapping.start == 0 && mapping.offset == 0,
+            kernel: (mapping.start >= KERNEL_HALF || mapping.file.starts_with(KERNEL))
+                .then_some(mapping.offset),
         }
     }
 
@@ -36,19 +45,46 @@ impl Library {
         let path = String::from_utf8_lossy(region.file).into_owned();
         let has_file = !path.is_empty() && !path.starts_with('[');
         let build_id = region.build_id.to_ascii_lowercase();
-        has_file.then_some(Self { path, build_id, is_linked: false })
+        has_file.then_some(Self { path, build_id, is_linked: false, kernel: None })
     }
 
     /// The offset in the file of what was at an address. `None` if there is no file.
     pub(super) fn place(&self, mapping: &Mapping, address: u64) -> Option<u64> {
-        let has_file = !self.path.is_empty() && !self.path.starts_with('[');
+        let is_kernel = self.kernel.is_some();
+        let has_file = !self.path.is_empty() && (is_kernel || !self.path.starts_with('['));
         let inside = address >= mapping.start && (mapping.limit == 0 || address < mapping.limit);
-        let offset = address.wrapping_sub(mapping.start).wrapping_add(mapping.offset);
+        let offset = match is_kernel {
+            true => address,
+            false => address.wrapping_sub(mapping.start).wrapping_add(mapping.offset),
+        };
         (has_file && inside).then_some(offset)
     }
 
     fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    pub(super) fn build_id(&self) -> &str {
+        &self.build_id
+    }
+
+    /// The name of a kernel's module. Empty for the kernel itself.
+    pub(super) fn module(&self) -> String {
+        let name = self.name();
+        if name.starts_with(KERNEL) {
+            return String::new();
+        }
+        let name = name.trim_matches(['[', ']']);
+        name.split(".ko").next().unwrap_or_default().replace('-', "_")
+    }
+
+    /// The symbol that the kernel begins with, and its address when the recording was made.
+    pub(super) fn first_symbol(&self) -> &str {
+        self.path.strip_prefix(KERNEL).unwrap_or_default()
+    }
+
+    pub(super) fn first_address(&self) -> Option<u64> {
+        self.kernel.filter(|_| !self.first_symbol().is_empty())
     }
 }
 
@@ -80,6 +116,9 @@ impl Files {
         unused: &mut Vec<Unused>,
     ) -> Vec<Functions> {
         let path = Path::new(&library.path);
+        if library.kernel.is_some() {
+            return kernel::functions(library, places, &self.places, unused);
+        }
         if jit::is_map(library.name()) {
             return jit::functions(path, places);
         }
@@ -146,6 +185,10 @@ impl Files {
                 .filter(|_| !library.path.starts_with(r"\\") && !library.path.starts_with("//")),
         );
         all.extend(below.map(|below| Path::new(DEBUG).join(".build-id").join(below)));
+        let cached = perf_cache().zip(id.split_at_checked(2).filter(|(_, rest)| !rest.is_empty()));
+        all.extend(cached.map(|(folder, (first, rest))| {
+            folder.join(".build-id").join(first).join(rest).join("elf")
+        }));
         let mut seen = std::collections::HashSet::new();
         all.retain(|path| seen.insert(path.clone()));
         all
@@ -180,6 +223,11 @@ fn stem(name: &str) -> &str {
 fn by_build_id(id: &str) -> Option<PathBuf> {
     let (first, rest) = id.split_at_checked(2)?;
     (!rest.is_empty()).then(|| Path::new(first).join(format!("{rest}.debug")))
+}
+
+/// The folder in which perf keeps the programs that it recorded, by build id.
+pub(super) fn perf_cache() -> Option<PathBuf> {
+    Some(PathBuf::from(std::env::var_os("HOME")?).join(".debug"))
 }
 
 /// Opens a plain file.

@@ -8,7 +8,7 @@ use byteorder::{BE, ByteOrder, LE};
 use std::path::Path;
 
 /// A function: its first address, the one after its last, and its name.
-type Row = (u64, u64, String);
+pub(super) type Row = (u64, u64, String);
 
 /// Whether a file lists functions that were compiled while the program ran.
 pub(super) fn is_map(name: &str) -> bool {
@@ -34,6 +34,11 @@ pub(super) fn functions(path: &Path, addresses: &[u64]) -> Vec<Functions> {
     rows.reverse();
     rows.sort_by_key(|row| row.0);
     rows.dedup_by_key(|row| row.0);
+    look_up(&rows, addresses)
+}
+
+/// The functions at addresses, given all of them sorted by address.
+pub(super) fn look_up(rows: &[Row], addresses: &[u64]) -> Vec<Functions> {
     let look_up = |&address: &u64| {
         let after = rows.partition_point(|row| row.0 <= address);
         let row = after.checked_sub(1).and_then(|row| rows.get(row));

@@ -14,6 +14,7 @@ mod dwarf;
 mod elf;
 mod files;
 mod jit;
+mod kernel;
 mod table;
 mod unwind;
 

@@ -24,6 +24,8 @@ const SECRET: [&str; 4] = [
 #[derive(Debug, Default)]
 pub struct EventRows {
     rows: Vec<EventRow>,
+    /// Events that were only counted.
+    counted: usize,
     texts: Vec<Arc<str>>,
     codes: FxHashMap<Arc<str>, u32>,
     /// The time and the fields of each event, one after the other.
@@ -76,6 +78,11 @@ impl EventRows {
         let thread = sampled.or(thread).map(|name| self.code(&name));
         let own = [start, middle, self.own.len()];
         self.rows.push(EventRow { kind, duration, thread, method, stack, own });
+    }
+
+    /// Counts a record, if it is an event, without keeping it.
+    pub fn count(&mut self, record: &impl Record) {
+        self.counted += usize::from(record.type_name().is_some());
     }
 
     /// Approximate memory in bytes.
@@ -161,6 +168,6 @@ impl Rows for Events<'_> {
     }
 
     fn len(&self) -> usize {
-        self.0.rows.len()
+        self.0.rows.len() + self.0.counted
     }
 }

@@ -19,7 +19,7 @@ use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::profile::{Metric, Values};
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// The subjects of rules.
 const COLUMNS: [(&str, Unit); 5] = [
@@ -52,10 +52,17 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         .map(|older| load_all_metrics(older, &args.profile, session))
         .transpose()?;
     let newer = load_all_metrics(input, &args.profile, session)?;
-    let old = older.as_ref().map(Measured::of);
-    let new = Measured::of(&newer);
-    let outcomes: Result<Vec<_>, UsageError> =
-        rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, args, session)).collect();
+    let mut measured = BTreeMap::new();
+    for rule in &rules {
+        let name = rule.metric.as_deref();
+        let of = |loaded| Measured::of(loaded, name);
+        measured.entry(name).or_insert_with(|| (older.as_ref().map(of), of(&newer)));
+    }
+    let judged = rules.iter().map(|rule| {
+        let (old, new) = &measured[&rule.metric.as_deref()];
+        outcome(rule, old.as_ref(), new, args, session)
+    });
+    let outcomes: Result<Vec<_>, UsageError> = judged.collect();
     let of_older = || Some(Damage::of(older_input.as_ref()?, older.as_ref()?.damage()?));
     let damage = newer.damage().map(|error| Damage::of(input, error)).or_else(of_older);
     let status = newer
@@ -73,8 +80,13 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(loaded: &'a ProfileInput<'a>) -> Self {
-        let selected = Selected::of(&loaded.profile, &loaded.selection);
+    /// The samples with a number for a metric that a rule names, where only some have one.
+    fn of(loaded: &'a ProfileInput<'a>, metric: Option<&str>) -> Self {
+        let mut selection = loaded.selection.clone();
+        if let Some(metric) = metric.and_then(|name| loaded.profile.metric(name)) {
+            selection.metrics = vec![metric];
+        }
+        let selected = Selected::of(&loaded.profile, &selection);
         let under = selected.under();
         Self { loaded, groups: Groups::of(&loaded.profile, FrameBy::Function), under, selected }
     }

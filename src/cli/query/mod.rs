@@ -49,7 +49,7 @@ pub(super) fn run(args: &QueryArgs, session: &Session) -> anyhow::Result<Status>
     let has_events = sql.as_ref().is_none_or(|sql| sql.to_lowercase().contains("events"));
     let files: Vec<File<'_>> = inputs
         .iter()
-        .map(|input| File::load(input, args, session, has_events))
+        .map(|input| File::load(input, args, session, (has_events, sql.is_none())))
         .collect::<anyhow::Result<_>>()?;
     let tables: Vec<FileTables> = files.iter().map(|file| file.tables()).collect();
     match &sql {
@@ -131,11 +131,11 @@ fn read_stdin() -> anyhow::Result<String> {
     String::from_utf8(sql).map_err(|_| UsageError::new("SQL: not UTF-8").into())
 }
 
-/// The events of a recording.
-fn events(input: &Input, session: &Session) -> anyhow::Result<EventRows> {
+/// The events of a recording, or only their number.
+fn events(input: &Input, only_count: bool, session: &Session) -> anyhow::Result<EventRows> {
     let memory = reading_limit(input, &session.common);
     let options = ReadOptions { memory, ..ReadOptions::default() };
-    let read = read_events(input.format, input.bytes(), options);
+    let read = read_events(input.format, input.bytes(), only_count, options);
     read.map_err(|error| refused(error, input, &session.common))
 }
 
@@ -146,12 +146,13 @@ enum File<'i> {
 }
 
 impl<'i> File<'i> {
-    /// Loads a file. `has_events`: with the table `events`, if it is a recording.
+    /// Loads a file. `has_events`: with the table `events`, if it is a recording; `only_count`:
+    /// without its rows.
     fn load(
         input: &'i Input,
         args: &QueryArgs,
         session: &Session,
-        has_events: bool,
+        (has_events, only_count): (bool, bool),
     ) -> anyhow::Result<Self> {
         match input.kind {
             Kind::Heap => {
@@ -162,7 +163,8 @@ impl<'i> File<'i> {
             Kind::Profile => {
                 input.refuse(Kind::Heap, &args.heap.given())?;
                 let is_wanted = input.format == Format::Jfr && has_events;
-                let events = is_wanted.then(|| events(input, session)).transpose()?.map(Arc::new);
+                let events = || events(input, only_count, session).map(Arc::new);
+                let events = is_wanted.then(events).transpose()?;
                 Ok(Self::Profile { loaded: load_samples(input, session)?, events })
             }
         }

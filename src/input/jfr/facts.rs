@@ -1,14 +1,13 @@
 //! What single events say about the JVM and the recording.
 
-use super::chunk::chunks;
-use super::values::{KnownTypes, Tables, Value};
-use crate::error::Result;
+use super::chunk::Event;
+use super::values::{Tables, Value};
 use crate::input::info::{JfrDetails, JvmSetting};
-use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// The types of events that are read here, by what they say.
 #[derive(Clone, Copy)]
-enum Fact {
+pub(super) enum Fact {
     Jvm,
     Heap,
     Lost,
@@ -16,7 +15,8 @@ enum Fact {
     Property,
 }
 
-fn fact_of(name: &str) -> Option<Fact> {
+/// What events of a type say.
+pub(super) fn fact_of(name: &str) -> Option<Fact> {
     Some(match name {
         "jdk.JVMInformation" => Fact::Jvm,
         "jdk.GCHeapSummary" => Fact::Heap,
@@ -33,35 +33,17 @@ fn fact_of(name: &str) -> Option<Fact> {
     })
 }
 
-/// What single events say: the JVM and its settings, the heap before and after collections, lost
-/// samples. Each chunk repeats the settings; the first one counts.
-pub(super) fn facts(bytes: &[u8]) -> JfrDetails {
-    let mut details = JfrDetails::default();
-    let mut known_types = KnownTypes::default();
-    for (number, chunk) in chunks(bytes).map_while(Result::ok).enumerate() {
-        let Ok((tables, _)) = Tables::read(chunk, &mut known_types) else { continue };
-        let classes = tables.types.classes.iter();
-        let wanted: FxHashMap<u64, Fact> =
-            classes.filter_map(|class| Some((class.id, fact_of(&class.name)?))).collect();
-        for event in tables.chunk.events().map_while(Result::ok) {
-            let Some(fact) = wanted.get(&event.type_id) else { continue };
-            if number > 0 && matches!(fact, Fact::Flag | Fact::Property | Fact::Jvm) {
-                continue;
-            }
-            let Some(class) = tables.types.find(event.type_id) else { continue };
-            details.add(*fact, &tables, Value::Fields(class, event.fields));
-        }
-    }
-    let count =
-        |kind| details.settings.iter().filter(|setting| setting.kind == kind).count() as u64;
-    (details.flags, details.system_properties) = (count("flag"), count("property"));
-    details
-}
-
 impl JfrDetails {
-    fn add<'a>(&mut self, fact: Fact, tables: &Tables<'a>, event: Value<'a>) {
+    /// Adds what an event says. Each chunk repeats the settings; those of the first one count.
+    pub(super) fn add<'a>(&mut self, fact: Fact, tables: &Tables<'a>, event: Event<'a>) {
+        let is_setting = matches!(fact, Fact::Flag | Fact::Property | Fact::Jvm);
+        if is_setting && tables.chunk.offset > 0 {
+            return;
+        }
+        let Some(class) = tables.types.find(event.type_id) else { return };
+        let event = Value::Fields(class, event.fields);
         let number = |field| tables.field(event, field).map_or(0, |value| value.number());
-        let text = |field| tables.text(tables.field(event, field)?);
+        let text = |field| tables.text(tables.field(event, field)?).map(Cow::into_owned);
         match fact {
             Fact::Jvm => {
                 // What follows is about how the JVM was built.
@@ -90,7 +72,7 @@ impl JfrDetails {
                 let origin = tables.field(event, "origin").and_then(|origin| tables.word(origin));
                 let value = match tables.field(event, "value") {
                     Some(Value::Float(number)) => number.to_string(),
-                    Some(text @ Value::Text(_)) => tables.text(text).unwrap_or_default(),
+                    Some(text @ Value::Text(_)) => tables.text(text).unwrap_or_default().into_owned(),
                     Some(number) => tables.plain_number(event, "value", number.number()),
                     None => return,
                 };

@@ -4,11 +4,13 @@
 use super::by_type::ByType;
 use super::chunk::{CHECKPOINT, METADATA, chunks};
 use super::histogram::{NATIVE_USAGE, SETS, SetKey};
+use super::facts::{Fact, fact_of};
 use super::measures::{MALLOC, Metrics, Share};
-use super::metadata::{Class, ClassId, FieldUnit};
+use super::metadata::{Class, ClassId, FieldUnit, Types};
 use super::survey::Survey;
 use super::values::{KnownTypes, Tables, Value};
 use crate::error::{Error, Result};
+use crate::input::info::JfrDetails;
 use crate::input::load::{LoadedProfile, MetricChoice, ProfileOptions};
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
@@ -16,6 +18,7 @@ use crate::model::profile::{
     SampleLabel, StackId, ThreadId, TimedEvent, Unit, Values,
 };
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// Loads a recording. Its metrics are those for which it has events.
 ///
@@ -23,7 +26,7 @@ use rustc_hash::FxHashMap;
 /// If nothing of a recording can be read, or the profile takes more memory than it may.
 pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (survey, damage) = Survey::read(bytes, options.memory, options.progress)?;
-    let (profile, facts) = load_surveyed(bytes, &survey, options)?;
+    let (profile, facts) = load_surveyed(bytes, &survey, false, options)?;
     Ok(LoadedProfile { profile, damage: damage.or(facts.damage) })
 }
 
@@ -34,15 +37,18 @@ pub(super) struct LoadFacts {
     pub(super) cut: u64,
     /// The first damage of pools.
     pub(super) damage: Option<Error>,
+    /// What single events say, if it was asked for.
+    pub(super) details: JfrDetails,
 }
 
-/// Loads a recording whose events were counted.
+/// Loads a recording whose events were counted, with what single events say if that is asked for.
 ///
 /// # Errors
 /// If the profile takes more memory than it may.
 pub(super) fn load_surveyed(
     bytes: &[u8],
     survey: &Survey,
+    with_details: bool,
     options: ProfileOptions<'_>,
 ) -> Result<(Profile, LoadFacts)> {
     let metrics = Metrics::of(survey);
@@ -65,6 +71,7 @@ pub(super) fn load_surveyed(
     };
     let mut loader = Loader {
         wanted,
+        with_details,
         keep_events: options.keep_samples,
         histogram: survey.histogram,
         native_usage: survey.native_usage,
@@ -81,7 +88,8 @@ pub(super) fn load_surveyed(
             loader.add_chunk(&tables, options)?;
         }
     }
-    Ok((loader.builder.finish(), LoadFacts { cut: loader.cut, damage }))
+    let facts = LoadFacts { cut: loader.cut, damage, details: loader.details };
+    Ok((loader.builder.finish(), facts))
 }
 
 struct Loader<'m> {
@@ -89,6 +97,10 @@ struct Loader<'m> {
     metrics: &'m Metrics,
     /// The only metric that counts, if not all do.
     wanted: Option<usize>,
+    with_details: bool,
+    details: JfrDetails,
+    /// How to read the events of chunks with these types, by type.
+    roles: (Option<Rc<Types>>, ByType<EventRole>),
     /// The keys of labels.
     keys: Keys,
     /// The frame below stacks that were cut at the recording's depth.
@@ -123,11 +135,21 @@ struct Known {
     stacks: FxHashMap<u64, StackId>,
     /// By method, line and type.
     frames: FxHashMap<[u64; 3], FrameId>,
+    methods: FxHashMap<u64, NameId>,
     classes: FxHashMap<u64, NameId>,
     states: FxHashMap<u64, NameId>,
     threads: FxHashMap<u64, (NameId, bool)>,
     /// By event, thread, class and state.
     rows: FxHashMap<(NameId, u64, NameId, NameId), ThreadId>,
+}
+
+/// What the events of a type are read for.
+struct EventRole {
+    /// They are points of the curve.
+    is_heap: bool,
+    fact: Option<Fact>,
+    /// `None` if no metric counts them.
+    plan: Option<Plan>,
 }
 
 /// Where an event's fields are, for one type of events.
@@ -139,9 +161,9 @@ struct Plan {
     start: Option<usize>,
     state: Option<usize>,
     about: Option<usize>,
-    /// Events of the last set only: where the number is that they share, and the number. The class
-    /// is their stack.
-    set: Option<(usize, u64)>,
+    /// Events of the last set only: where the number is that they share, and the set. The class is
+    /// their stack.
+    set: Option<(usize, SetKey)>,
     /// Where the address of an allocation is, which counts if it is not freed.
     address: Option<usize>,
     /// By share: the metric's number, and the field with the weight.
@@ -162,6 +184,9 @@ impl<'m> Loader<'m> {
             builder,
             metrics,
             wanted: None,
+            with_details: false,
+            details: JfrDetails::default(),
+            roles: (None, ByType::default()),
             keys,
             truncated,
             cut: 0,
@@ -176,10 +201,12 @@ impl<'m> Loader<'m> {
     }
 
     fn add_chunk(&mut self, tables: &Tables<'_>, options: ProfileOptions<'_>) -> Result<()> {
-        let mut plans = ByType::default();
         let mut known = Known::default();
         let mut values = Vec::new();
-        let heap = tables.types.number_of("jdk.GCHeapSummary");
+        let (of, mut roles) = std::mem::take(&mut self.roles);
+        if !of.is_some_and(|of| Rc::ptr_eq(&of, &tables.types)) {
+            roles = ByType::default();
+        }
         for (number, event) in tables.chunk.events().map_while(Result::ok).enumerate() {
             if number % 4096 == 0 {
                 (options.progress)(event.offset);
@@ -188,30 +215,50 @@ impl<'m> Loader<'m> {
             if matches!(event.type_id, METADATA | CHECKPOINT) {
                 continue;
             }
-            if heap == Some(event.type_id) {
+            let role = roles.of(event.type_id, || self.role(tables, event.type_id));
+            if let Some(fact) = role.fact {
+                self.details.add(fact, tables, event);
+            }
+            if role.is_heap {
                 let (ticks, used) = tables.numbers(event, ["startTime", "heapUsed"]);
                 self.builder.curve_point(self.microseconds(tables, ticks).max(0) as u64, used);
             }
-            let plan = plans.of(event.type_id, || self.plan(tables, event.type_id));
-            let Some(plan) = plan else { continue };
+            let Some(plan) = &role.plan else { continue };
+            if plan.set.is_some_and(|(_, last)| last.chunk != tables.chunk.offset) {
+                continue;
+            }
             let mut fields = event.fields;
             // An event that its type does not describe is damage, which `check` counts.
             if tables.values(plan.class, &mut fields, &mut values).is_ok() {
                 self.add_event(tables, plan, &values, &mut known);
             }
         }
+        self.roles = (Some(Rc::clone(&tables.types)), roles);
         Ok(())
+    }
+
+    fn role(&mut self, tables: &Tables<'_>, type_id: u64) -> EventRole {
+        let name = tables.types.name(type_id).unwrap_or_default();
+        EventRole {
+            is_heap: name == "jdk.GCHeapSummary",
+            fact: fact_of(name).filter(|_| self.with_details),
+            plan: self.plan(tables, type_id),
+        }
     }
 
     /// How to read the events of a type. `None` if no metric counts them.
     fn plan(&mut self, tables: &Tables<'_>, type_id: u64) -> Option<Plan> {
         let id = tables.types.find(type_id)?;
         let class = tables.types.class(id)?;
-        let is_wanted = |share: &&Share| {
-            share.event == class.name && self.wanted.is_none_or(|wanted| wanted == share.metric)
-        };
-        let shares: Vec<&Share> = self.metrics.shares.iter().filter(is_wanted).collect();
+        let of_event = |share: &&Share| share.event == class.name;
+        let shares: Vec<&Share> = self.metrics.shares.iter().filter(of_event).collect();
         let first = shares.first()?;
+        // An event's other numbers, such as those of objects beside bytes, come with the wanted one.
+        if let Some(wanted) = self.wanted
+            && !shares.iter().any(|share| share.metric == wanted)
+        {
+            return None;
+        }
         let weight = |share: &&Share| {
             let position = class.position(share.weight?)?;
             Some((position, class.fields.get(position)?.unit))
@@ -220,9 +267,7 @@ impl<'m> Loader<'m> {
             None => None,
             Some((name, shared)) => {
                 let last = if *name == NATIVE_USAGE { self.native_usage } else { self.histogram };
-                let last = last
-                    .filter(|last| (last.chunk, last.type_id) == (tables.chunk.offset, type_id))?;
-                Some((class.position(shared)?, last.shared))
+                Some((class.position(shared)?, last.filter(|last| last.type_id == type_id)?))
             }
         };
         let freed = (class.name == MALLOC).then(|| class.position("address"));
@@ -248,7 +293,9 @@ impl<'m> Loader<'m> {
         known: &mut Known,
     ) {
         let value = |at: Option<usize>| at.and_then(|at| values.get(at)).copied();
-        let is_other = |(at, shared)| value(Some(at)).is_none_or(|of| of.number() != shared);
+        let is_other = |(at, last): (_, SetKey)| {
+            value(Some(at)).is_none_or(|of| of.number() != last.shared)
+        };
         if plan.set.is_some_and(is_other) || self.is_freed(tables, plan, values) {
             return;
         }
@@ -392,10 +439,14 @@ impl<'m> Loader<'m> {
         let places = Frames::of(tables.types.class(frames.class)?);
         let (mut all, mut values) = (Vec::new(), Vec::new());
         for _ in 0..count {
-            let element = tables.element(frames, &mut cursor).ok()?;
-            let (class, mut fields) = tables.resolve(element)?;
-            tables.values(class, &mut fields, &mut values).ok()?;
-            all.push(self.frame(tables, &places, &values, &mut known.frames));
+            if frames.is_pooled {
+                let element = tables.element(frames, &mut cursor).ok()?;
+                let (class, mut fields) = tables.resolve(element)?;
+                tables.values(class, &mut fields, &mut values).ok()?;
+            } else {
+                tables.values(frames.class, &mut cursor, &mut values).ok()?;
+            }
+            all.push(self.frame(tables, &places, &values, known));
         }
         // The file begins with the innermost frame.
         if is_truncated {
@@ -413,7 +464,7 @@ impl<'m> Loader<'m> {
         tables: &Tables<'a>,
         places: &Frames,
         values: &[Value<'a>],
-        known: &mut FxHashMap<[u64; 3], FrameId>,
+        known: &mut Known,
     ) -> FrameId {
         let value = |at: Option<usize>| at.and_then(|at| values.get(at)).copied();
         let id = |value: Option<Value<'a>>| match value {
@@ -422,9 +473,12 @@ impl<'m> Loader<'m> {
         };
         let [method, line, kind] = [places.method, places.line, places.kind].map(value);
         let builder = &mut self.builder;
-        *known.entry([method, line, kind].map(id)).or_insert_with(|| {
-            let name = method.and_then(|method| tables.method_name(method)).unwrap_or_default();
-            let function = builder.name(name.as_bytes());
+        let Known { frames, methods, .. } = known;
+        *frames.entry([method, line, kind].map(id)).or_insert_with(|| {
+            let function = *methods.entry(id(method)).or_insert_with(|| {
+                let name = method.and_then(|method| tables.method_name(method)).unwrap_or_default();
+                builder.name(name.as_bytes())
+            });
             let line = builder.line((id(line) as i32).max(0).into());
             let kind = match kind.and_then(|kind| tables.word(kind)).as_deref() {
                 Some("Native" | "C++") => FrameKind::Native,

@@ -2,6 +2,7 @@
 
 use super::values::{Tables, Value};
 use crate::java::class_name;
+use std::borrow::Cow;
 
 impl<'a> Tables<'a> {
     /// The name of a class as in Java's source: `java.lang.String[]`.
@@ -13,17 +14,17 @@ impl<'a> Tables<'a> {
     /// The name of a thread: Java's, or that of the operating system.
     pub(super) fn thread_name(&self, thread: Value<'a>) -> Option<String> {
         let named = |field| self.text(self.field(thread, field)?).filter(|name| !name.is_empty());
-        named("javaName").or_else(|| named("osName"))
+        named("javaName").or_else(|| named("osName")).map(Cow::into_owned)
     }
 
     /// The name of a method with its class: `java.util.HashMap.put`. Native functions have no
     /// class.
     pub(super) fn method_name(&self, method: Value<'a>) -> Option<String> {
         let name = self.text(self.field(method, "name")?)?;
-        let class = self.field(method, "type").and_then(|class| self.class_name(class));
-        Some(match class.filter(|class| !class.is_empty()) {
-            Some(class) => format!("{class}.{name}"),
-            None => name,
+        let class = self.field(method, "type").and_then(|class| self.field(class, "name"));
+        Some(match class.and_then(|class| self.text(class)).filter(|class| !class.is_empty()) {
+            Some(class) => format!("{}.{name}", class_name(class.as_bytes(), false)),
+            None => name.into_owned(),
         })
     }
 
@@ -34,5 +35,6 @@ impl<'a> Tables<'a> {
             .into_iter()
             .find_map(|field| self.text(self.field(value, field)?))
             .or_else(|| self.text(value))
+            .map(Cow::into_owned)
     }
 }

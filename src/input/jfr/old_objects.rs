@@ -198,7 +198,7 @@ impl OldObjects {
             self.objects.push(OldObject {
                 address,
                 type_name: class.and_then(|class| tables.class_name(class)).unwrap_or_default(),
-                description: description.and_then(|it| tables.text(it)).unwrap_or_default(),
+                description: description.and_then(|it| tables.text(it)).unwrap_or_default().into_owned(),
                 holder: None,
             });
             let holder = reference.and_then(|reference| {
@@ -244,7 +244,8 @@ impl<'a> Tables<'a> {
             let name = self.field(field, "name").and_then(|name| self.text(name));
             if let Some(name) = name.filter(|name| !name.is_empty()) {
                 let modifiers = self.field(field, "modifiers").map_or(0, |it| it.number());
-                return if modifiers & STATIC != 0 { format!("static {name}") } else { name };
+                let is_static = modifiers & STATIC != 0;
+                return if is_static { format!("static {name}") } else { name.into_owned() };
             }
         }
         let array = self.field(reference, "array");
@@ -261,7 +262,7 @@ impl<'a> Tables<'a> {
             .filter(|word| word != "<unknown>")
             .collect();
         let label = self.field(root, "description").and_then(|it| self.text(it));
-        Some(OldObjectRoot { kind: kinds.join(", "), label: label.unwrap_or_default() })
+        Some(OldObjectRoot { kind: kinds.join(", "), label: label.unwrap_or_default().into_owned() })
     }
 
     /// The frames of a stack, innermost first: `Shop.allocate:15`.

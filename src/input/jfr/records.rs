@@ -131,6 +131,7 @@ fn show<'a, S: FieldSink>(
             Some(text) => sink.text(name, text.as_bytes()),
             None => match tables.field(value, "frames") {
                 Some(frames) => show_frames(tables, name, frames, sink),
+                None if id == 0 => {}
                 None => sink.unsigned(name, id),
             },
         },
@@ -162,6 +163,10 @@ fn show<'a, S: FieldSink>(
 fn show_number<S: FieldSink>(tables: &Tables<'_>, field: &Field, number: u64, sink: &mut S) {
     let name = field.name.as_str();
     let header = &tables.chunk.header;
+    // The JVM's way to say that there is no time.
+    if field.unit != FieldUnit::None && number as i64 == i64::MIN {
+        return;
+    }
     match field.unit {
         FieldUnit::TimestampTicks => sink.text(name, time(header.time(number)).as_bytes()),
         FieldUnit::TimestampMillis => {
@@ -191,7 +196,7 @@ fn named<'a>(tables: &Tables<'a>, value: Value<'a>) -> Option<String> {
     let Value::Pooled(class, _) = value else { return None };
     let class = tables.types.class(class)?;
     if class.kind == Kind::Text {
-        return tables.text(value);
+        return tables.text(value).map(std::borrow::Cow::into_owned);
     }
     match class.name.as_str() {
         "java.lang.Thread" => tables.thread_name(value),

@@ -1,7 +1,6 @@
 //! The `info` summary of a recording, and the invariants for `check`.
 
 use super::chunk::{CHECKPOINT, METADATA, chunks};
-use super::facts::facts;
 use super::load::load_surveyed;
 use super::survey::Survey;
 use super::values::{KnownTypes, Tables};
@@ -18,7 +17,7 @@ use crate::model::profile::Mode;
 /// If nothing of a recording can be read.
 pub(in crate::input) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (survey, damage) = Survey::read(bytes, options.memory, options.progress)?;
-    let (profile, loaded) = load_surveyed(bytes, &survey, options.into())?;
+    let (profile, loaded) = load_surveyed(bytes, &survey, true, options.into())?;
     let version = survey.first.map(|header| format!("{}.{}", header.major, header.minor));
     let mut info = super::SPEC.summary(version.unwrap_or_default());
     info.set_damage(damage.or(loaded.damage));
@@ -32,11 +31,16 @@ pub(in crate::input) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<I
         info.records.add(name, count);
     }
     let mut of_profile = profile_info(&profile, Some(Mode::Samples));
+    let details = loaded.details;
+    let count =
+        |kind| details.settings.iter().filter(|setting| setting.kind == kind).count() as u64;
     of_profile.details = Some(ProfileDetails::Jfr(Box::new(JfrDetails {
         chunks: survey.chunks,
         events: by_count(&survey),
         truncated_stacks: loaded.cut,
-        ..facts(bytes)
+        flags: count("flag"),
+        system_properties: count("property"),
+        ..details
     })));
     info.profile = Some(of_profile);
     Ok(info)

@@ -3,12 +3,14 @@
 use super::by_type::ByType;
 use super::chunk::{CHECKPOINT, Event, Header, METADATA, chunks};
 use super::histogram::{SETS, SetKey};
+use super::metadata::Types;
 use super::values::{KnownTypes, Tables, Value};
 use crate::error::{Error, Result};
 use crate::input::load::MemoryLimit;
 use crate::input::read::Progress;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Events of one type that are asked for a duration and a stack: types may have the fields and never
 /// fill them.
@@ -45,6 +47,8 @@ pub(super) struct Survey {
     pub(super) freed: FxHashMap<u64, i128>,
     /// The end of the last chunk in nanoseconds since 1970.
     pub(super) end: u64,
+    /// What is known of the events since the last other metadata.
+    met: (Option<Rc<Types>>, ByType<Met>),
 }
 
 impl Survey {
@@ -79,6 +83,7 @@ impl Survey {
                 Err(error) => damage = damage.or(Some(error)),
             }
         }
+        survey.add_met();
         match (survey.chunks, damage) {
             (0, Some(damage)) => Err(damage),
             (_, damage) => Ok((survey, damage)),
@@ -92,7 +97,10 @@ impl Survey {
         self.first.get_or_insert(chunk.header);
         self.end = chunk.header.start.saturating_add(chunk.header.duration);
         let (mut latest, mut damage) = ([0; 2], None);
-        let mut met = ByType::<Met>::default();
+        if !self.met.0.as_ref().is_some_and(|of| Rc::ptr_eq(of, &tables.types)) {
+            self.add_met();
+        }
+        let mut all = std::mem::take(&mut self.met.1);
         for event in chunk.events() {
             let event = match event {
                 Ok(event) => event,
@@ -105,7 +113,7 @@ impl Survey {
                 METADATA => self.metadata = self.metadata.saturating_add(1),
                 CHECKPOINT => self.checkpoints = self.checkpoints.saturating_add(1),
                 type_id => {
-                    let met = met.of(type_id, || self.met(tables, type_id));
+                    let met = all.of(type_id, || self.met(tables, type_id));
                     met.of.count = met.of.count.saturating_add(1);
                     if met.role != Role::Usual {
                         self.note(tables, event, met.role, &mut latest);
@@ -117,18 +125,24 @@ impl Survey {
                 }
             }
         }
+        self.met = (Some(Rc::clone(&tables.types)), all);
+        damage
+    }
+
+    /// Adds the events that were counted by the numbers of their types.
+    fn add_met(&mut self) {
+        let (Some(types), met) = std::mem::take(&mut self.met) else { return };
         for (type_id, Met { of, .. }) in met.into_iter() {
-            let name = tables.types.name(type_id);
+            let name = types.name(type_id);
             let name = name.map_or_else(|| format!("type {type_id}"), str::to_owned);
             let known = self.by_name.entry(name).or_default();
             known.count = known.count.saturating_add(of.count);
             known.has_durations |= of.has_durations;
             known.has_stack |= of.has_stack;
         }
-        damage
     }
 
-    /// What is known of a type of events before the first one of a chunk.
+    /// What is known of a type of events before the first one.
     fn met(&self, tables: &Tables<'_>, type_id: u64) -> Met {
         let class = tables.types.find(type_id).and_then(|class| tables.types.class(class));
         let known = class.and_then(|class| self.by_name.get(&class.name));
@@ -200,7 +214,7 @@ impl Survey {
     }
 }
 
-/// What is known of a type of events while a chunk is read.
+/// What is known of a type of events while chunks of equal types are read.
 struct Met {
     of: EventType,
     role: Role,

@@ -7,6 +7,8 @@ use super::wire::{Text, skip_varints, varint};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// The value of a field.
@@ -40,10 +42,24 @@ impl Value<'_> {
 pub(super) struct Tables<'a> {
     pub(super) chunk: Chunk<'a>,
     pub(super) types: Rc<Types>,
-    /// Where each pooled value begins, from the start of the chunk.
-    pools: FxHashMap<(ClassId, u64), u32>,
+    pools: FxHashMap<ClassId, Pool>,
     /// The class whose pool has strings.
     strings: Option<ClassId>,
+}
+
+/// The pooled values of a class.
+#[derive(Default)]
+struct Pool {
+    /// The number of each value, and where it begins from the start of the chunk.
+    places: Vec<(u64, u32)>,
+    /// The places by number, once a value is asked for: nothing refers to most pools.
+    by_number: OnceCell<FxHashMap<u64, u32>>,
+}
+
+impl Pool {
+    fn place(&self, number: u64) -> Option<u32> {
+        self.by_number.get_or_init(|| self.places.iter().copied().collect()).get(&number).copied()
+    }
 }
 
 /// The types of the last chunks. Chunks of one program have equal metadata but for its time, and it
@@ -133,7 +149,8 @@ impl<'a> Tables<'a> {
 
     /// Approximate memory of the tables in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        (self.pools.len() as u64).saturating_mul(BYTES_PER_VALUE)
+        let values = self.pools.values().map(|pool| pool.places.len() as u64);
+        values.fold(0, u64::saturating_add).saturating_mul(BYTES_PER_VALUE)
     }
 
     fn read_checkpoint(&mut self, mut cursor: Cursor<'a>) -> Result<()> {
@@ -149,16 +166,28 @@ impl<'a> Tables<'a> {
                 Error::corrupt(offset, format!("a pool of the unknown class {id}"))
                     .expected("a class of the chunk's metadata")
             })?;
-            let count = varint(&mut cursor, "the number of pooled values")?;
-            for _ in 0..count {
-                let id = varint(&mut cursor, "the number of a pooled value")?;
-                let place = cursor.offset().wrapping_sub(self.chunk.offset);
-                let place = u32::try_from(place).map_err(|_| {
-                    Error::unsupported(cursor.offset(), "a chunk of more than 4 GiB")
-                })?;
-                self.skip(class, &mut cursor, 0)?;
-                self.pools.insert((class, id), place);
-            }
+            let mut pool = self.pools.remove(&class).unwrap_or_default();
+            let read = self.read_pool(class, &mut cursor, &mut pool.places);
+            self.pools.insert(class, pool);
+            read?;
+        }
+        Ok(())
+    }
+
+    fn read_pool(
+        &self,
+        class: ClassId,
+        cursor: &mut Cursor<'a>,
+        places: &mut Vec<(u64, u32)>,
+    ) -> Result<()> {
+        let count = varint(cursor, "the number of pooled values")?;
+        for _ in 0..count {
+            let id = varint(cursor, "the number of a pooled value")?;
+            let place = cursor.offset().wrapping_sub(self.chunk.offset);
+            let place = u32::try_from(place)
+                .map_err(|_| Error::unsupported(cursor.offset(), "a chunk of more than 4 GiB"))?;
+            self.skip(class, cursor, 0)?;
+            places.push((id, place));
         }
         Ok(())
     }
@@ -279,7 +308,7 @@ impl<'a> Tables<'a> {
     pub(super) fn resolve(&self, value: Value<'a>) -> Option<(ClassId, Cursor<'a>)> {
         match value {
             Value::Pooled(class, id) => {
-                let place = *self.pools.get(&(class, id))?;
+                let place = self.pools.get(&class)?.place(id)?;
                 Some((class, self.chunk.at(place as usize)))
             }
             Value::Fields(class, cursor) => Some((class, cursor)),
@@ -288,7 +317,7 @@ impl<'a> Tables<'a> {
     }
 
     /// The text of a string value, also of a pooled one.
-    pub(super) fn text(&self, value: Value<'a>) -> Option<String> {
+    pub(super) fn text(&self, value: Value<'a>) -> Option<Cow<'a, str>> {
         let text = match value {
             Value::Text(Text::Pooled(id)) => {
                 let (_, mut cursor) = self.resolve(Value::Pooled(self.strings?, id))?;
@@ -304,11 +333,11 @@ impl<'a> Tables<'a> {
             }
             _ => return None,
         };
-        text.decode().map(std::borrow::Cow::into_owned)
+        text.decode()
     }
 
     /// The text of a value whose class has one field, such as a symbol.
-    fn text_of_only_field(&self, value: Value<'a>) -> Option<String> {
+    fn text_of_only_field(&self, value: Value<'a>) -> Option<Cow<'a, str>> {
         let (class, mut cursor) = self.resolve(value)?;
         let [field] = self.types.class(class)?.fields.as_slice() else { return None };
         match self.value(field, &mut cursor).ok()? {

@@ -1,7 +1,7 @@
 //! The frames of samples.
 
 use super::attributes::Attribute;
-use super::processes::{KERNEL, Map, Processes};
+use super::processes::{KERNEL, KERNEL_FILE, Map, Processes};
 use super::sample::Sample;
 use crate::input::load::{CodeRegion, RecordedStack, Unwind};
 use crate::model::names::Names;
@@ -226,8 +226,8 @@ fn new_frame(
     };
     let (function, file) = match (map, step.side) {
         // perf names the kernel after the symbol that it begins with.
-        (Some(map), Side::Kernel) if map.file.starts_with(b"[kernel.kallsyms]") => {
-            (builder.name(b"[kernel.kallsyms]"), builder.name(b"[kernel.kallsyms]"))
+        (Some(map), Side::Kernel) if map.file.starts_with(KERNEL_FILE) => {
+            (builder.name(KERNEL_FILE), builder.name(KERNEL_FILE))
         }
         (Some(map), _) => (builder.name(&library_name(&map.file)), builder.name(&map.file)),
         (None, Side::Kernel) => (builder.name(b"[kernel]"), Names::EMPTY),

@@ -8,6 +8,9 @@ use rustc_hash::FxHashMap;
 /// The process id under which the kernel's own mappings are.
 pub(super) const KERNEL: i32 = -1;
 
+/// The name of the kernel's own code.
+pub(super) const KERNEL_FILE: &[u8] = b"[kernel.kallsyms]";
+
 /// A program, library or other memory with code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Map {
@@ -109,7 +112,9 @@ impl Processes {
             match what {
                 What::Map(pid, mut map) => {
                     if map.build_id.is_empty() {
-                        let known = build_ids.get(map.file.as_slice());
+                        // The symbol that the kernel begins with follows its name.
+                        let kernel = map.file.starts_with(KERNEL_FILE).then_some(KERNEL_FILE);
+                        let known = build_ids.get(kernel.unwrap_or(&map.file));
                         map.build_id = known.copied().unwrap_or_default().to_owned();
                     }
                     let image =

@@ -1,0 +1,118 @@
+//! Functions of Linux and its modules: copies of `/proc/kallsyms`.
+//!
+//! ```text
+//! ffffffff81d33d80 t read_zero
+//! ffffffffc0a01000 t nft_do_chain	[nf_tables]
+//! ```
+
+use super::files::Library;
+use super::jit::{Row, look_up};
+use super::{Functions, Unused};
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+
+/// The kernel's own code in recordings; the symbol that it begins with may follow.
+pub(super) const KERNEL: &str = "[kernel.kallsyms]";
+
+/// The symbols of the kernel that runs, and its ELF notes, with its build id.
+const RUNNING: (&str, &str) = ("/proc/kallsyms", "/sys/kernel/notes");
+
+/// The size of the last function, after which nothing says where it ends.
+const LAST: u64 = 4096;
+
+/// The functions at addresses of the kernel or of a module. Explains why files were not used if none
+/// was.
+pub(super) fn functions(
+    library: &Library,
+    addresses: &[u64],
+    given: &[PathBuf],
+    unused: &mut Vec<Unused>,
+) -> Vec<Functions> {
+    let mut refused = Vec::new();
+    for path in candidates(library.build_id(), given) {
+        // The files of /proc have no size, so that they cannot be mapped.
+        let is_file = path.metadata().is_ok_and(|file| file.is_file());
+        let Some(bytes) = is_file.then(|| std::fs::read(&path).ok()).flatten() else { continue };
+        match rows(&bytes, library) {
+            Ok(rows) => return look_up(&rows, addresses),
+            Err(reason) => refused.push(Unused { path, reason }),
+        }
+    }
+    unused.extend(refused);
+    vec![Vec::new(); addresses.len()]
+}
+
+/// The files that may have the symbols, the best first: copies that were given, those that perf keeps,
+/// and those of the kernel that runs, if it is the one that was recorded.
+fn candidates(build_id: &str, given: &[PathBuf]) -> Vec<PathBuf> {
+    let below = |folder: &Path| folder.join(KERNEL).join(build_id).join("kallsyms");
+    let is_copy = |path: &Path| path.file_name().is_some_and(|name| name == "kallsyms");
+    let mut all = Vec::new();
+    for place in given {
+        all.extend(is_copy(place).then(|| place.clone()));
+        all.push(place.join("kallsyms"));
+        all.extend((!build_id.is_empty()).then(|| below(place)));
+    }
+    if !build_id.is_empty() {
+        all.extend(super::files::perf_cache().map(|folder| below(&folder)));
+        all.extend(is_running(build_id).then(|| PathBuf::from(RUNNING.0)));
+    }
+    all
+}
+
+/// Whether the kernel that runs has a build id.
+fn is_running(build_id: &str) -> bool {
+    let digits = build_id.as_bytes().chunks_exact(2);
+    let byte = |digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    let id: Option<Vec<u8>> = digits.map(byte).collect();
+    let notes = std::fs::read(RUNNING.1).unwrap_or_default();
+    id.is_some_and(|id| memchr::memmem::find(&notes, &id).is_some())
+}
+
+/// A line: address, kind, name, and the module.
+type Line<'a> = (u64, u8, &'a str, &'a str);
+
+fn line(bytes: &[u8]) -> Option<Line<'_>> {
+    let mut words = std::str::from_utf8(bytes).ok()?.split_ascii_whitespace();
+    let address = u64::from_str_radix(words.next()?, 16).ok()?;
+    let kind = *words.next()?.as_bytes().first()?;
+    let name = words.next()?;
+    let module = words.next().unwrap_or_default().trim_matches(['[', ']']);
+    Some((address, kind, name, module))
+}
+
+/// The functions of the kernel or of a module, by address, moved to where they were when the
+/// recording was made: the kernel may begin at another address each time that it starts.
+fn rows(bytes: &[u8], library: &Library) -> Result<Vec<Row>, String> {
+    let module = library.module();
+    let mut lines: Vec<Line<'_>> = bytes.split(|byte| *byte == b'\n').filter_map(line).collect();
+    let first = lines.iter().find(|of| of.2 == library.first_symbol()).map(|of| of.0);
+    lines.retain(|of| of.3 == module && matches!(of.1, b't' | b'T' | b'w' | b'W'));
+    if lines.iter().all(|of| of.0 == 0) {
+        let whose = if module.is_empty() { "the kernel" } else { &module };
+        return Err(match lines.is_empty() {
+            true => format!("it has no functions of {whose}"),
+            false => "it has no addresses; copy /proc/kallsyms as root".to_owned(),
+        });
+    }
+    let moved = match (first, library.first_address()) {
+        (Some(here), Some(there)) => there.wrapping_sub(here),
+        _ => 0,
+    };
+    // Of several at one address, the one that perf prefers: not weak, global, with fewer
+    // underscores, longer.
+    lines.sort_by_key(|&(address, kind, name, _)| {
+        let underscores = name.len() - name.trim_start_matches('_').len();
+        let is_local = kind.is_ascii_lowercase();
+        (address, kind == b'W', is_local, underscores, Reverse(name.len()))
+    });
+    lines.dedup_by_key(|of| of.0);
+    let ends = lines.iter().skip(1).map(|of| of.0).chain([u64::MAX]);
+    let row = |(&(start, _, name, _), end): (&Line<'_>, u64)| {
+        let size = end.saturating_sub(start);
+        let size = if end == u64::MAX { size.min(LAST) } else { size };
+        let start = start.wrapping_add(moved);
+        (start, start.saturating_add(size), name.to_owned())
+    };
+    Ok(lines.iter().zip(ends).map(row).collect())
+}
