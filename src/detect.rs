@@ -267,6 +267,7 @@ mod tests {
             (b"go1.9 heap dump\n", "unknown version"),
             (b"JAVA PROFILE 1.0.9\0", "hprof"),
             (b"\x14\0\0\0!FastSerialization.1\x04", "gcdump"),
+            (b"\0\x12portable heap dump\0\0\0\x06", "PHD"),
             (b"\x04\x22\x4d\x18\x40\x40\xc0\x79\x4a\0\0\xf9\x05memray\0\x0d", "memray"),
             (b"\x04\x22\x4d\x18\x40\x40\xc0\x79", "lz4"),
             (

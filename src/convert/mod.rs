@@ -152,7 +152,7 @@ impl Conversion<'_> {
             OutputFormat::Jsonl => output::stack_rows::write(stacks, Syntax::Jsonl, out),
             OutputFormat::Csv => output::stack_rows::write(stacks, Syntax::Csv, out),
             OutputFormat::Pprof => output::pprof::write(stacks, out),
-            OutputFormat::Callgrind => output::callgrind::write(stacks, out),
+            OutputFormat::Callgrind => output::callgrind::write(stacks, None, out),
             other => {
                 let message = format!("{} holds no stacks", other.name());
                 Err(io::Error::new(io::ErrorKind::Unsupported, message))

@@ -8,7 +8,7 @@ use crate::model::stacks::{Selection, of_profile};
 use crate::output::OutputFormat;
 use crate::output::loss::{Loss, LossKind};
 use crate::output::written::Written;
-use crate::output::{austin, hprof, mojo};
+use crate::output::{austin, callgrind, hprof, mojo};
 use crate::tables::Table;
 use std::io::{self, Write};
 
@@ -37,7 +37,9 @@ impl Conversion<'_> {
     /// If the output cannot be written, the profile does not have the requested metric, or the
     /// format needs samples and the profile has none.
     pub fn profile(&self, loaded: LoadedProfile, out: &mut impl Write) -> io::Result<Converted> {
-        if loaded.profile.calls.is_some() && self.options.table != Some(Table::Functions) {
+        let is_exact =
+            self.target == OutputFormat::Callgrind || self.options.table == Some(Table::Functions);
+        if loaded.profile.calls.is_some() && !is_exact {
             let message = "a call graph has no stacks; `estimate_stacks` makes a profile that has";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
@@ -113,6 +115,14 @@ impl Conversion<'_> {
                 austin::write_profile(&profile, &wanted, self.options.dialect, out)
             }
             OutputFormat::Hprof => hprof::write_profile(&profile, &wanted, metric, out),
+            OutputFormat::Callgrind if profile.calls.is_some() => {
+                let wanted: Vec<bool> = (0..profile.threads.len()).map(wanted).collect();
+                let mut profile = profile;
+                let mut calls = profile.calls.take().unwrap_or_default();
+                calls.retain_threads(|thread| wanted[thread.index()]);
+                let stacks = of_profile(profile, self.file.title(), selection);
+                callgrind::write(&stacks, Some((&calls, &selection.metrics)), out)
+            }
             _ => self.stacks(&of_profile(profile, self.file.title(), selection), out),
         }
     }

@@ -5,22 +5,30 @@
 //! -callgrind`. Where functions call themselves by others, a call that stands in a stack several
 //! times counts once. Functions that call themselves directly have no such calls, so that their
 //! own costs and those of their calls add up to what they cost in all.
+//!
+//! A profile that has calls instead of stacks is written with the calls, the counts and the costs
+//! that it has.
 
 use super::loss::LossKind;
 use super::written::{Written, empty_entries};
-use crate::model::profile::{FrameId, StackId, display_name};
+use crate::model::names::{NameId, Names};
+use crate::model::profile::{CallGraph, FrameId, Metric, StackId, display_name};
 use crate::model::stacks::WeightedStacks;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Writes all values.
+/// Writes all values. A profile without stacks has calls, and a metric for each value.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
+pub fn write(
+    stacks: &WeightedStacks,
+    calls: Option<(&CallGraph, &[Metric])>,
+    out: &mut impl Write,
+) -> io::Result<Written> {
     let mut written = Written::new(stacks);
-    let graph = Graph::of(stacks, &mut written);
+    let graph = Graph::of(stacks, calls, &mut written);
     write!(
         out,
         "# callgrind format\nversion: 1\ncreator: dumptool\ncmd: {}\n",
@@ -31,20 +39,23 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     writeln!(out, "positions: line\nevents: {}", events.join(" "))?;
     write!(out, "summary:")?;
     write_costs(&graph.totals, out)?;
-    let mut names = Names::default();
+    let mut names = WrittenNames::default();
     for (function, costs) in graph.functions.iter().enumerate() {
         if costs.own.is_empty() && costs.calls.is_empty() {
             continue;
         }
         names.place(&graph, function, "fl", "fn", out)?;
-        for (line, own) in &costs.own {
+        let mut here = graph.names[function].1.as_str();
+        for ((file, line), own) in &costs.own {
+            names.inlined(&mut here, stacks.text(*file), out)?;
             write!(out, "{line}")?;
             write_costs(own, out)?;
         }
-        for ((line, callee), (target, inclusive)) in &costs.calls {
+        for ((file, line, callee), call) in &costs.calls {
+            names.inlined(&mut here, stacks.text(*file), out)?;
             names.place(&graph, *callee, "cfi", "cfn", out)?;
-            write!(out, "calls=0 {target}\n{line}")?;
-            write_costs(inclusive, out)?;
+            write!(out, "calls={} {}\n{line}", call.count, call.target)?;
+            write_costs(&call.costs, out)?;
         }
     }
     write!(out, "\ntotals:")?;
@@ -74,10 +85,19 @@ fn write_costs(costs: &[i64], out: &mut impl Write) -> io::Result<()> {
 /// The costs of a function.
 #[derive(Default)]
 struct Costs {
-    /// By line.
-    own: BTreeMap<u32, Vec<i64>>,
-    /// By line and called function: the line of that function, and its costs.
-    calls: BTreeMap<(u32, usize), (u32, Vec<i64>)>,
+    /// By file and line.
+    own: BTreeMap<(NameId, u32), Vec<i64>>,
+    /// By file, line and called function.
+    calls: BTreeMap<(NameId, u32, usize), Called>,
+}
+
+/// What is called.
+struct Called {
+    /// 0 if the number of calls is not known.
+    count: u64,
+    /// The line of the called function.
+    target: u32,
+    costs: Vec<i64>,
 }
 
 /// Functions and calls.
@@ -89,8 +109,12 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(stacks: &WeightedStacks, written: &mut Written) -> Self {
-        let (names, function_of) = functions(stacks);
+    fn of(
+        stacks: &WeightedStacks,
+        calls: Option<(&CallGraph, &[Metric])>,
+        written: &mut Written,
+    ) -> Self {
+        let (names, function_of) = functions(stacks, calls.map(|(calls, _)| calls));
         let totals = vec![0; stacks.values.len()];
         let mut graph =
             Self { functions: names.iter().map(|_| Costs::default()).collect(), names, totals };
@@ -106,15 +130,38 @@ impl Graph {
             add(&mut graph.totals, entry.values);
             let leaf = stacks.stacks.leaf(entry.stack);
             let function = leaf.map_or(graph.names.len() - 1, |leaf| function_of[leaf.index()]);
-            let line = leaf.map_or(0, |leaf| stacks.frame(leaf).line);
-            let own = graph.functions[function].own.entry(line);
+            let frame = leaf.map(|leaf| stacks.frame(leaf));
+            let place = frame.map_or((Names::EMPTY, 0), |frame| (frame.file, frame.line));
+            let own = graph.functions[function].own.entry(place);
             add(own.or_insert_with(|| vec![0; entry.values.len()]), entry.values);
             add(row(&mut under, entry.stack, entry.values.len()), entry.values);
         }
-        graph.calls(stacks, &function_of, under);
+        match calls {
+            Some((calls, metrics)) => graph.exact_calls(stacks, &function_of, calls, metrics),
+            None => graph.calls(stacks, &function_of, under),
+        }
         written.lose(LossKind::NegativeStacks, negative);
         written.lose(LossKind::EmptyStacks, empty_entries(stacks));
         graph
+    }
+
+    /// Adds the calls of a profile that has no stacks.
+    fn exact_calls(
+        &mut self,
+        stacks: &WeightedStacks,
+        function_of: &[usize],
+        calls: &CallGraph,
+        metrics: &[Metric],
+    ) {
+        for call in calls.calls() {
+            let caller = stacks.frame(call.caller);
+            let costs: Vec<i64> = metrics.iter().map(|metric| call.values.get(metric)).collect();
+            let key = (caller.file, caller.line, function_of[call.callee.index()]);
+            let known = &mut self.functions[function_of[call.caller.index()]].calls;
+            let known = known.entry(key).or_insert_with(|| Called::new(0, metrics.len()));
+            known.count = known.count.saturating_add(call.count);
+            add(&mut known.costs, &costs);
+        }
     }
 
     /// Adds the calls of all stacks. Callers come before callees, so backwards all of what was
@@ -138,11 +185,17 @@ impl Graph {
             {
                 continue;
             }
-            let (from, to) = (stacks.frame(caller).line, stacks.frame(leaf).line);
+            let (from, to) = (stacks.frame(caller), stacks.frame(leaf).line);
             let calls = &mut self.functions[function_of[caller.index()]].calls;
-            let known = calls.entry((from, call.1)).or_insert_with(|| (to, vec![0; width]));
-            add(&mut known.1, &costs);
+            let known = calls.entry((from.file, from.line, call.1));
+            add(&mut known.or_insert_with(|| Called::new(to, width)).costs, &costs);
         }
+    }
+}
+
+impl Called {
+    fn new(target: u32, width: usize) -> Self {
+        Self { count: 0, target, costs: vec![0; width] }
     }
 }
 
@@ -159,17 +212,23 @@ fn repeats(
 }
 
 /// The names of functions, the last one for stacks without any, and the function of each frame.
-fn functions(stacks: &WeightedStacks) -> (Vec<(String, String)>, Vec<usize>) {
+/// Frames of inlined code are in other files than the functions of a call graph that they are in.
+fn functions(
+    stacks: &WeightedStacks,
+    calls: Option<&CallGraph>,
+) -> (Vec<(String, String)>, Vec<usize>) {
     let mut names = Vec::new();
     let mut known = FxHashMap::default();
-    let function = |frame: &crate::model::profile::ProfileFrame| {
+    let function = |number: usize| {
+        let frame = FrameId(number as u32);
+        let frame = stacks.frame(calls.map_or(frame, |calls| calls.function(frame)));
         *known.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
             let name = display_name(frame.kind, stacks.text(frame.function));
             names.push((line(name), line(stacks.text(frame.file))));
             names.len() - 1
         })
     };
-    let function_of = stacks.frames.iter().map(function).collect();
+    let function_of = (0..stacks.frames.len()).map(function).collect();
     names.push(("<no frames>".to_owned(), String::new()));
     (names, function_of)
 }
@@ -184,12 +243,12 @@ fn add(sums: &mut [i64], values: &[i64]) {
 
 /// Names that were written: from then on, their numbers are enough.
 #[derive(Default)]
-struct Names {
+struct WrittenNames {
     functions: FxHashSet<usize>,
     files: FxHashMap<String, usize>,
 }
 
-impl Names {
+impl WrittenNames {
     /// Writes the file and the function of what follows.
     fn place(
         &mut self,
@@ -203,18 +262,31 @@ impl Names {
         if key == "fn" {
             writeln!(out)?;
         }
-        let next = self.files.len() + 1;
-        match self.files.get(file) {
-            Some(number) => writeln!(out, "{file_key}=({number})")?,
-            None => {
-                self.files.insert(file.clone(), next);
-                let shown = if file.is_empty() { "???" } else { file };
-                writeln!(out, "{file_key}=({next}) {shown}")?;
-            }
-        }
+        self.file(file_key, file, out)?;
         match self.functions.insert(function) {
             true => writeln!(out, "{key}=({}) {name}", function + 1),
             false => writeln!(out, "{key}=({})", function + 1),
         }
+    }
+
+    /// Writes the file of code that was inlined, if it is not the one here.
+    fn inlined<'g>(
+        &mut self,
+        here: &mut &'g str,
+        file: &'g str,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        if std::mem::replace(here, file) == file { Ok(()) } else { self.file("fi", file, out) }
+    }
+
+    fn file(&mut self, key: &str, file: &str, out: &mut impl Write) -> io::Result<()> {
+        let file = line(file);
+        let next = self.files.len() + 1;
+        if let Some(number) = self.files.get(&file) {
+            return writeln!(out, "{key}=({number})");
+        }
+        writeln!(out, "{key}=({next}) {}", if file.is_empty() { "???" } else { &file })?;
+        self.files.insert(file, next);
+        Ok(())
     }
 }

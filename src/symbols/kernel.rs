@@ -116,3 +116,53 @@ fn rows(bytes: &[u8], library: &Library) -> Result<Vec<Row>, String> {
     };
     Ok(lines.iter().zip(ends).map(row).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::profile::Mapping;
+
+    const KALLSYMS: &str = "ffffffff81000000 T srso_alias\nffffffff81000000 T _text\n\
+        ffffffff81000040 t __read_zero\nffffffff81000040 t read_zero\nffffffff81000100 D data\n\
+        ffffffff81000200 W weak\nffffffffc0a01000 t nft_do_chain\t[nf_tables]\n";
+
+    fn library(file: &str, offset: u64) -> Library {
+        let start = 0xffff_ffff_8000_0000;
+        Library::of(&Mapping { start, offset, file: file.to_owned(), ..Mapping::default() })
+    }
+
+    fn names(library: &Library, folder: &Path, addresses: &[u64]) -> (Vec<String>, Vec<Unused>) {
+        let mut unused = Vec::new();
+        let found = functions(library, addresses, &[folder.to_owned()], &mut unused);
+        let name = |of: Functions| of.first().map_or(String::new(), |of| of.name.clone());
+        (found.into_iter().map(name).collect(), unused)
+    }
+
+    #[test]
+    fn functions_of_the_kernel_are_where_it_was_when_it_was_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("kallsyms"), KALLSYMS).unwrap();
+        let at = |offset: u64| 0xffff_ffff_9200_0000 + offset;
+        let kernel = library("[kernel.kallsyms]_text", at(0));
+        let (found, _) = names(&kernel, folder.path(), &[at(0), at(0x41), at(0x1ff), at(0x2000)]);
+        assert_eq!(found, ["srso_alias", "read_zero", "read_zero", ""]);
+        let module = library("/lib/modules/6.1/kernel/net/nf-tables.ko.xz", 0);
+        let (found, _) = names(&module, folder.path(), &[0xffff_ffff_c0a0_1010]);
+        assert_eq!(found, ["nft_do_chain"]);
+        let (found, unused) = names(&library("[xfs]", 0), folder.path(), &[at(0)]);
+        assert_eq!(
+            (found[0].as_str(), unused[0].reason.as_str()),
+            ("", "it has no functions of xfs")
+        );
+    }
+
+    #[test]
+    fn a_copy_that_was_made_without_rights_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("kallsyms"), "0000000000000000 T _text\n").unwrap();
+        let kernel = library("[kernel.kallsyms]_text", 0);
+        let (found, unused) = names(&kernel, folder.path(), &[1 << 63]);
+        assert_eq!(found, [""]);
+        assert_eq!(unused[0].reason, "it has no addresses; copy /proc/kallsyms as root");
+    }
+}

@@ -302,3 +302,28 @@ fn damaged_call_graphs_give_what_they_have() {
         assert!(damage.to_string().contains(what), "{damage}");
     }
 }
+
+#[test]
+fn a_call_graph_that_is_written_again_has_the_same_costs_and_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["callgrind.out.zst", "cachegrind.out.php.zst", "callgrind.threads.out-02.zst"] {
+        let (from, to) = (fixture(&format!("native/{name}")), folder.path().join(name));
+        let to_file = to.with_extension("callgrind");
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
+            .args(["convert", "--to", "callgrind"])
+            .args([&from, &to_file])
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let (old, new) = (load(&bytes(name)), load(&std::fs::read(&to_file).unwrap()));
+        assert_eq!(costs(&old), costs(&new), "{name}");
+        let calls = |of: &Profile| {
+            let calls = of.calls.as_ref().unwrap().calls().iter();
+            calls.fold((0, 0), |(count, cost), call| {
+                (count + call.count, cost + call.values.get(&of.default_metric()))
+            })
+        };
+        assert_eq!(calls(&old), calls(&new), "{name}");
+        assert!(broken(Format::Callgrind, &std::fs::read(&to_file).unwrap()).is_empty());
+    }
+}

@@ -306,6 +306,44 @@ fn the_summary_knows_the_settings_of_the_jvm() {
     assert!(!info.to_string().contains("java.class.path"), "properties may be secret");
 }
 
+fn dumptool(arguments: &[&str]) -> (i32, String) {
+    let file = fixture("jfr/shop_java17.jfr.zst");
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .args(arguments)
+        .arg(file)
+        .output()
+        .unwrap();
+    (done.status.code().unwrap(), String::from_utf8(done.stdout).unwrap())
+}
+
+#[test]
+fn rules_about_metrics_that_are_not_the_main_one_are_not_void() {
+    for rule in ["total.alloc=1GiB", "*allocate.alloc=1", "total.park=1ms"] {
+        let (status, text) = dumptool(&["check", "--max", rule]);
+        assert_eq!(status, 1, "{rule}: {text}");
+    }
+    let (status, text) = dumptool(&["check", "--max", "total.alloc=1TiB"]);
+    assert_eq!(status, 0, "{text}");
+}
+
+#[test]
+fn events_without_sql_are_counted() {
+    let (_, text) = dumptool(&["query", "--format", "json"]);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let tables = answer["tables"].as_array().unwrap();
+    let events = tables.iter().find(|table| table["name"] == "events").unwrap();
+    let info = info(Format::Jfr, &shop());
+    assert_eq!(events["rows"], info["records"]["event"]);
+}
+
+#[test]
+fn times_that_there_are_not_are_left_out() {
+    let (_, text) = dumptool(&["cat", "--type", "jdk.ThreadPark"]);
+    assert!(text.contains("jdk.ThreadPark"), "{text}");
+    assert!(!text.contains("-9223372036854775808") && !text.contains("-292275055"), "{text}");
+    assert!(!text.contains("parkedClass=0"), "{text}");
+}
+
 #[test]
 fn damaged_recordings_give_errors_and_what_could_be_read() {
     damage(Format::Jfr, &shop(), 6, 10);

@@ -17,7 +17,9 @@ pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
     let (samples, code) = (conversion.keeps_samples(), conversion.keeps_code());
     let kept = Kept { samples, code, ..Kept::default() };
     let loaded = read(input, &args.profile, session, kept)?;
-    require_stacks(&loaded.profile, &input.path, conversion.target.name(), EXACT)?;
+    if conversion.target != Target::Callgrind {
+        require_stacks(&loaded.profile, &input.path, conversion.target.name(), EXACT)?;
+    }
     let (profile, damage) = (&loaded.profile, loaded.damage.clone());
     if matches!(conversion.target, Target::Mojo | Target::Austin) && profile.samples.is_none() {
         input.report_if_damaged(damage.as_ref(), &session.terminal);

@@ -31,16 +31,8 @@ pub(crate) fn suspects(args: &TopArgs, input: &Input, session: &Session) -> anyh
     let most = session.rows(args.limit, SHOWN).min(all.len());
     let view = View { old: &old, session };
     let text = || {
-        let mut text = view.headline();
-        for group in &all[..most] {
-            text.push('\n');
-            text.push_str(&view.group(group));
-        }
-        if most < all.len() {
-            let left = plural((all.len() - most) as u64, "group", "groups");
-            text.push_str(&format!("\n{left} more (-n 0 shows all)\n"));
-        }
-        text
+        let left = plural((all.len() - most) as u64, "group", "groups");
+        view.listed(all[..most].iter().map(|group| view.group(group)), most < all.len(), &left)
     };
     let document = || {
         Document::new("dumptool/top/1", &input.path)
@@ -79,16 +71,9 @@ pub(crate) fn paths(args: &PathArgs, input: &Input, session: &Session) -> anyhow
     let view = View { old: &old, session };
     let most = session.rows(args.limit, SHOWN).min(found.len());
     let text = || {
-        let mut text = view.headline();
-        for sample in &found[..most] {
-            text.push('\n');
-            text.push_str(&view.sample(sample));
-        }
-        if most < found.len() {
-            let left = plural((found.len() - most) as u64, "sample", "samples");
-            text.push_str(&format!("\n{left} more (-n 0 shows all)\n"));
-        }
-        text
+        let left = plural((found.len() - most) as u64, "sample", "samples");
+        let shown = found[..most].iter().map(|sample| view.sample(sample));
+        view.listed(shown, most < found.len(), &left)
     };
     let document = || {
         Document::new("dumptool/path/1", &input.path)
@@ -131,6 +116,16 @@ impl<'o> View<'o> {
         format!(
             "{samples} that were sampled when they were allocated and were still alive. A sample stands for many\nallocations; sizes are those of the sampled objects, not of what they hold.\n"
         )
+    }
+
+    /// The paragraphs below the headline, and how many are not shown.
+    fn listed(&self, shown: impl Iterator<Item = String>, is_cut: bool, left: &str) -> String {
+        let mut text = self.headline();
+        shown.for_each(|paragraph| text.push_str(&format!("\n{paragraph}")));
+        if is_cut {
+            text.push_str(&format!("\n{left} more (-n 0 shows all)\n"));
+        }
+        text
     }
 
     fn object(&self, sample: &OldObjectSample) -> &'o OldObject {

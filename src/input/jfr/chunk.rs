@@ -162,6 +162,11 @@ impl<'a> Chunk<'a> {
         Some((metadata, checkpoints))
     }
 
+    /// The event at an offset from the start of the chunk.
+    pub(super) fn event(&self, offset: u64) -> Option<Event<'a>> {
+        Event::read(&mut self.at(usize::try_from(offset).ok()?)).ok()
+    }
+
     /// A cursor at an offset from the start of the chunk.
     pub(super) fn at(&self, offset: usize) -> Cursor<'a> {
         let rest = self.bytes.get(offset..).unwrap_or_default();

@@ -72,7 +72,9 @@ impl JfrDetails {
                 let origin = tables.field(event, "origin").and_then(|origin| tables.word(origin));
                 let value = match tables.field(event, "value") {
                     Some(Value::Float(number)) => number.to_string(),
-                    Some(text @ Value::Text(_)) => tables.text(text).unwrap_or_default().into_owned(),
+                    Some(text @ Value::Text(_)) => {
+                        tables.text(text).unwrap_or_default().into_owned()
+                    }
                     Some(number) => tables.plain_number(event, "value", number.number()),
                     None => return,
                 };

@@ -2,12 +2,12 @@
 //! labels and its stack.
 
 use super::by_type::ByType;
-use super::chunk::{CHECKPOINT, METADATA, chunks};
-use super::histogram::{NATIVE_USAGE, SETS, SetKey};
+use super::chunk::{Event, chunks};
 use super::facts::{Fact, fact_of};
+use super::histogram::{NATIVE_USAGE, SETS, SetKey};
 use super::measures::{MALLOC, Metrics, Share};
 use super::metadata::{Class, ClassId, FieldUnit, Types};
-use super::survey::Survey;
+use super::survey::{HEAP_SUMMARY, Survey};
 use super::values::{KnownTypes, Tables, Value};
 use crate::error::{Error, Result};
 use crate::input::info::JfrDetails;
@@ -81,11 +81,11 @@ pub(super) fn load_surveyed(
         ..Loader::new(builder, &metrics)
     };
     let (mut known, mut damage) = (KnownTypes::default(), None);
-    for chunk in chunks(bytes).map_while(Result::ok) {
+    for (number, chunk) in chunks(bytes).map_while(Result::ok).enumerate() {
         // The survey has the damage of events and metadata.
         if let Ok((tables, found)) = Tables::read(chunk, &mut known) {
             damage = damage.or(found);
-            loader.add_chunk(&tables, options)?;
+            loader.add_chunk(&tables, survey.needed(number, chunk), options)?;
         }
     }
     let facts = LoadFacts { cut: loader.cut, damage, details: loader.details };
@@ -200,20 +200,22 @@ impl<'m> Loader<'m> {
         }
     }
 
-    fn add_chunk(&mut self, tables: &Tables<'_>, options: ProfileOptions<'_>) -> Result<()> {
+    fn add_chunk<'a>(
+        &mut self,
+        tables: &Tables<'a>,
+        events: impl Iterator<Item = Event<'a>>,
+        options: ProfileOptions<'_>,
+    ) -> Result<()> {
         let mut known = Known::default();
         let mut values = Vec::new();
         let (of, mut roles) = std::mem::take(&mut self.roles);
         if !of.is_some_and(|of| Rc::ptr_eq(&of, &tables.types)) {
             roles = ByType::default();
         }
-        for (number, event) in tables.chunk.events().map_while(Result::ok).enumerate() {
+        for (number, event) in events.enumerate() {
             if number % 4096 == 0 {
                 (options.progress)(event.offset);
                 options.memory.check(event.offset, &self.builder, tables.bytes())?;
-            }
-            if matches!(event.type_id, METADATA | CHECKPOINT) {
-                continue;
             }
             let role = roles.of(event.type_id, || self.role(tables, event.type_id));
             if let Some(fact) = role.fact {
@@ -240,7 +242,7 @@ impl<'m> Loader<'m> {
     fn role(&mut self, tables: &Tables<'_>, type_id: u64) -> EventRole {
         let name = tables.types.name(type_id).unwrap_or_default();
         EventRole {
-            is_heap: name == "jdk.GCHeapSummary",
+            is_heap: name == HEAP_SUMMARY,
             fact: fact_of(name).filter(|_| self.with_details),
             plan: self.plan(tables, type_id),
         }
@@ -293,9 +295,8 @@ impl<'m> Loader<'m> {
         known: &mut Known,
     ) {
         let value = |at: Option<usize>| at.and_then(|at| values.get(at)).copied();
-        let is_other = |(at, last): (_, SetKey)| {
-            value(Some(at)).is_none_or(|of| of.number() != last.shared)
-        };
+        let is_other =
+            |(at, last): (_, SetKey)| value(Some(at)).is_none_or(|of| of.number() != last.shared);
         if plan.set.is_some_and(is_other) || self.is_freed(tables, plan, values) {
             return;
         }

@@ -73,6 +73,11 @@ const OUTSIDE_TLAB: &str = "jdk.ObjectAllocationOutsideTLAB";
 /// Other types of events with stacks, each of which is a metric of its own, at most this many.
 const OTHERS: usize = 64;
 
+/// Whether a metric is made of events of this type.
+pub(super) fn is_measured(event: &str) -> bool {
+    MEASURES.iter().any(|measure| measure.event == event)
+}
+
 /// How a type of events adds to a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Share {
@@ -112,8 +117,7 @@ impl Metrics {
                 Share { metric: 0, event: (*event).to_owned(), weight: *weight, class: *class },
             );
         }
-        let is_known = |name: &str| MEASURES.iter().any(|measure| measure.event == name);
-        let others = survey.events().filter(|(name, event)| event.has_stack && !is_known(name));
+        let others = survey.events().filter(|(name, event)| event.has_stack && !is_measured(name));
         for (name, event) in others.take(OTHERS) {
             let (unit, weight) = match event.has_durations {
                 true => (Unit::Nanoseconds, Some("duration")),

@@ -198,7 +198,10 @@ impl OldObjects {
             self.objects.push(OldObject {
                 address,
                 type_name: class.and_then(|class| tables.class_name(class)).unwrap_or_default(),
-                description: description.and_then(|it| tables.text(it)).unwrap_or_default().into_owned(),
+                description: description
+                    .and_then(|it| tables.text(it))
+                    .unwrap_or_default()
+                    .into_owned(),
                 holder: None,
             });
             let holder = reference.and_then(|reference| {
@@ -262,7 +265,10 @@ impl<'a> Tables<'a> {
             .filter(|word| word != "<unknown>")
             .collect();
         let label = self.field(root, "description").and_then(|it| self.text(it));
-        Some(OldObjectRoot { kind: kinds.join(", "), label: label.unwrap_or_default().into_owned() })
+        Some(OldObjectRoot {
+            kind: kinds.join(", "),
+            label: label.unwrap_or_default().into_owned(),
+        })
     }
 
     /// The frames of a stack, innermost first: `Shop.allocate:15`.

@@ -1,10 +1,14 @@
 //! The first pass over a recording: which types of events it has, and how many of each.
 
 use super::by_type::ByType;
-use super::chunk::{CHECKPOINT, Event, Header, METADATA, chunks};
+use super::chunk::{CHECKPOINT, Chunk, Event, Header, METADATA, chunks};
+use super::facts::fact_of;
 use super::histogram::{SETS, SetKey};
+use super::measures::is_measured;
 use super::metadata::Types;
 use super::values::{KnownTypes, Tables, Value};
+use super::wire::{push_varint, varint};
+use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::MemoryLimit;
 use crate::input::read::Progress;
@@ -15,6 +19,9 @@ use std::rc::Rc;
 /// Events of one type that are asked for a duration and a stack: types may have the fields and never
 /// fill them.
 const ASKED: u64 = 1000;
+
+/// The type of events with the bytes in use before and after a collection.
+pub(super) const HEAP_SUMMARY: &str = "jdk.GCHeapSummary";
 
 /// Bytes of memory for an address that was freed, with the room by which the table grows.
 const BYTES_PER_ADDRESS: u64 = 64;
@@ -47,6 +54,10 @@ pub(super) struct Survey {
     pub(super) freed: FxHashMap<u64, i128>,
     /// The end of the last chunk in nanoseconds since 1970.
     pub(super) end: u64,
+    /// By chunk: where the distances begin of the events that a profile may need, each from the one
+    /// before, so that the others are passed once.
+    places: Vec<usize>,
+    distances: Vec<u8>,
     /// What is known of the events since the last other metadata.
     met: (Option<Rc<Types>>, ByType<Met>),
 }
@@ -73,11 +84,13 @@ impl Survey {
                 }
             };
             progress(chunk.offset);
+            survey.places.push(survey.distances.len());
             match Tables::without_pools(chunk, &mut known) {
                 Ok((tables, ..)) => {
                     let found = survey.add(&tables);
                     let freed = (survey.freed.len() as u64).saturating_mul(BYTES_PER_ADDRESS);
-                    memory.check_bytes(chunk.offset, freed)?;
+                    let places = survey.distances.capacity() as u64;
+                    memory.check_bytes(chunk.offset, freed.saturating_add(places))?;
                     damage = damage.or(found).or(chunk.damage());
                 }
                 Err(error) => damage = damage.or(Some(error)),
@@ -101,6 +114,7 @@ impl Survey {
             self.add_met();
         }
         let mut all = std::mem::take(&mut self.met.1);
+        let mut last = chunk.offset;
         for event in chunk.events() {
             let event = match event {
                 Ok(event) => event,
@@ -115,6 +129,10 @@ impl Survey {
                 type_id => {
                     let met = all.of(type_id, || self.met(tables, type_id));
                     met.of.count = met.of.count.saturating_add(1);
+                    if met.is_needed {
+                        push_varint(&mut self.distances, event.offset.saturating_sub(last));
+                        last = event.offset;
+                    }
                     if met.role != Role::Usual {
                         self.note(tables, event, met.role, &mut latest);
                     }
@@ -153,7 +171,12 @@ impl Survey {
             false => 0,
         };
         let role = Role::of(class.map(|class| class.name.as_str()));
-        Met { of: EventType { count: 0, ..known }, role, asks }
+        let name = class.map_or("", |class| &class.name);
+        let is_needed = has("stackTrace")
+            || is_measured(name)
+            || name == HEAP_SUMMARY
+            || fact_of(name).is_some();
+        Met { of: EventType { count: 0, ..known }, role, asks, is_needed }
     }
 
     /// Notes what an event says of others.
@@ -198,6 +221,23 @@ impl Survey {
         }
     }
 
+    /// The events of a chunk that a profile may need.
+    pub(super) fn needed<'a>(
+        &self,
+        number: usize,
+        chunk: Chunk<'a>,
+    ) -> impl Iterator<Item = Event<'a>> {
+        let start = self.places.get(number).copied().unwrap_or(usize::MAX);
+        let end = self.places.get(number.saturating_add(1)).copied();
+        let end = end.unwrap_or(self.distances.len());
+        let mut distances = Cursor::new(self.distances.get(start..end).unwrap_or_default(), 0);
+        let mut place = 0u64;
+        std::iter::from_fn(move || {
+            place = place.saturating_add(varint(&mut distances, "a distance").ok()?);
+            chunk.event(place)
+        })
+    }
+
     /// The number of events of a type.
     pub(super) fn count(&self, name: &str) -> u64 {
         self.by_name.get(name).map_or(0, |of| of.count)
@@ -220,6 +260,8 @@ struct Met {
     role: Role,
     /// Events that are still asked for a duration and a stack.
     asks: u64,
+    /// A profile may need them.
+    is_needed: bool,
 }
 
 /// What events of a type say of others.

@@ -38,6 +38,11 @@ impl CallGraph {
         &self.calls
     }
 
+    /// Keeps the calls of some threads.
+    pub(crate) fn retain_threads(&mut self, is_wanted: impl Fn(ThreadId) -> bool) {
+        self.calls.retain(|call| is_wanted(call.thread));
+    }
+
     /// The frame of the function that a frame is in.
     #[inline]
     pub fn function(&self, frame: FrameId) -> FrameId {
