@@ -36,7 +36,7 @@ pub(in crate::cli) struct Common {
     pub(in crate::cli) spill: Option<PathBuf>,
     /// Program, or folder of programs, libraries and their debug files, for the names of functions of
     /// profiles with addresses only (pprof, perf-data). Searched by build id, name and path, before the
-    /// files that the profile names; a copy of /proc/kallsyms in it names the kernel. May be repeated
+    /// files that the profile names. May be repeated
     #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) symbols: Vec<PathBuf>,
     /// File `mapping.txt` of ProGuard or R8, for the names that the classes, fields and methods of a
