@@ -121,7 +121,8 @@ impl Graph {
         let mut under = vec![0i64; stacks.stacks.len() * stacks.values.len()];
         let mut negative = 0;
         for entry in stacks.iter() {
-            if entry.values.iter().any(|value| *value < 0) {
+            // Xdebug's file has the memory that calls freed, too.
+            if calls.is_none() && entry.values.iter().any(|value| *value < 0) {
                 negative += 1;
                 continue;
             }

@@ -316,6 +316,16 @@ fn a_call_graph_that_is_written_again_has_the_same_costs_and_calls() {
             .unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let (old, new) = (load(&bytes(name)), load(&std::fs::read(&to_file).unwrap()));
+        let costs = |of: &Profile| {
+            let metric = of.default_metric();
+            let mut all = BTreeMap::<String, (i64, i64)>::new();
+            for row in top_of(of, FrameBy::Function).rows {
+                let sums = all.entry(row.label.name.to_string()).or_default();
+                sums.0 += row.sums.own.get(&metric);
+                sums.1 += row.sums.total.get(&metric);
+            }
+            all
+        };
         assert_eq!(costs(&old), costs(&new), "{name}");
         let calls = |of: &Profile| {
             let calls = of.calls.as_ref().unwrap().calls().iter();

@@ -88,7 +88,7 @@ impl<'a> KnownTypes<'a> {
 }
 
 /// Bytes of memory for a pooled value's place, with the room by which the table grows.
-const BYTES_PER_VALUE: u64 = 48;
+const BYTES_PER_VALUE: u64 = 64;
 
 impl<'a> Tables<'a> {
     /// Reads the metadata and finds the pools of a chunk. Returns the first damage beside them: the
