@@ -1,7 +1,7 @@
 //! Finds the files of programs and libraries.
 
 use super::binary::Binary;
-use super::kernel::KERNEL;
+use super::kernel::{KERNEL, perf_cache};
 use super::{Function, Functions, Unused, elf, jit, kernel, reason};
 use crate::input::load::CodeRegion;
 use crate::model::profile::Mapping;
@@ -64,12 +64,8 @@ impl Library {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    pub(super) fn build_id(&self) -> &str {
-        &self.build_id
-    }
-
     /// The name of a kernel's module. Empty for the kernel itself.
-    pub(super) fn module(&self) -> String {
+    fn module(&self) -> String {
         let name = self.name();
         if name.starts_with(KERNEL) {
             return String::new();
@@ -78,13 +74,12 @@ impl Library {
         name.split(".ko").next().unwrap_or_default().replace('-', "_")
     }
 
-    /// The symbol that the kernel begins with, and its address when the recording was made.
-    pub(super) fn first_symbol(&self) -> &str {
-        self.path.strip_prefix(KERNEL).unwrap_or_default()
-    }
-
-    pub(super) fn first_address(&self) -> Option<u64> {
-        self.kernel.filter(|_| !self.first_symbol().is_empty())
+    /// What the profile says of the kernel. `None` for programs.
+    fn recorded(&self) -> Option<kernel::Recorded<'_>> {
+        let address = self.kernel?;
+        let symbol = self.path.strip_prefix(KERNEL).filter(|symbol| !symbol.is_empty());
+        let first = symbol.map(|symbol| (symbol, address));
+        Some(kernel::Recorded { build_id: &self.build_id, module: self.module(), first })
     }
 }
 
@@ -116,8 +111,8 @@ impl Files {
         unused: &mut Vec<Unused>,
     ) -> Vec<Functions> {
         let path = Path::new(&library.path);
-        if library.kernel.is_some() {
-            return kernel::functions(library, places, &self.places, unused);
+        if let Some(recorded) = library.recorded() {
+            return kernel::functions(&recorded, places, &self.places, unused);
         }
         if jit::is_map(library.name()) {
             return jit::functions(path, places);
@@ -223,11 +218,6 @@ fn stem(name: &str) -> &str {
 fn by_build_id(id: &str) -> Option<PathBuf> {
     let (first, rest) = id.split_at_checked(2)?;
     (!rest.is_empty()).then(|| Path::new(first).join(format!("{rest}.debug")))
-}
-
-/// The folder in which perf keeps the programs that it recorded, by build id.
-pub(super) fn perf_cache() -> Option<PathBuf> {
-    Some(PathBuf::from(std::env::var_os("HOME")?).join(".debug"))
 }
 
 /// Opens a plain file.

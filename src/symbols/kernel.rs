@@ -5,7 +5,6 @@
 //! ffffffffc0a01000 t nft_do_chain	[nf_tables]
 //! ```
 
-use super::files::Library;
 use super::jit::{Row, look_up};
 use super::{Functions, Unused};
 use std::cmp::Reverse;
@@ -17,23 +16,38 @@ pub(super) const KERNEL: &str = "[kernel.kallsyms]";
 /// The symbols of the kernel that runs, and its ELF notes, with its build id.
 const RUNNING: (&str, &str) = ("/proc/kallsyms", "/sys/kernel/notes");
 
+/// What a recording says of the kernel or of a module.
+pub(super) struct Recorded<'a> {
+    /// Empty if unknown.
+    pub(super) build_id: &'a str,
+    /// The name of the module. Empty for the kernel itself.
+    pub(super) module: String,
+    /// The symbol that the kernel begins with, and its address then.
+    pub(super) first: Option<(&'a str, u64)>,
+}
+
+/// The folder in which perf keeps the programs that it recorded, by build id.
+pub(super) fn perf_cache() -> Option<PathBuf> {
+    Some(PathBuf::from(std::env::var_os("HOME")?).join(".debug"))
+}
+
 /// The size of the last function, after which nothing says where it ends.
 const LAST: u64 = 4096;
 
 /// The functions at addresses of the kernel or of a module. Explains why files were not used if none
 /// was.
 pub(super) fn functions(
-    library: &Library,
+    recorded: &Recorded<'_>,
     addresses: &[u64],
     given: &[PathBuf],
     unused: &mut Vec<Unused>,
 ) -> Vec<Functions> {
     let mut refused = Vec::new();
-    for path in candidates(library.build_id(), given) {
+    for path in candidates(recorded.build_id, given) {
         // The files of /proc have no size, so that they cannot be mapped.
         let is_file = path.metadata().is_ok_and(|file| file.is_file());
         let Some(bytes) = is_file.then(|| std::fs::read(&path).ok()).flatten() else { continue };
-        match rows(&bytes, library) {
+        match rows(&bytes, recorded) {
             Ok(rows) => return look_up(&rows, addresses),
             Err(reason) => refused.push(Unused { path, reason }),
         }
@@ -54,7 +68,7 @@ fn candidates(build_id: &str, given: &[PathBuf]) -> Vec<PathBuf> {
         all.extend((!build_id.is_empty()).then(|| below(place)));
     }
     if !build_id.is_empty() {
-        all.extend(super::files::perf_cache().map(|folder| below(&folder)));
+        all.extend(perf_cache().map(|folder| below(&folder)));
         all.extend(is_running(build_id).then(|| PathBuf::from(RUNNING.0)));
     }
     all
@@ -83,22 +97,22 @@ fn line(bytes: &[u8]) -> Option<Line<'_>> {
 
 /// The functions of the kernel or of a module, by address, moved to where they were when the
 /// recording was made: the kernel may begin at another address each time that it starts.
-fn rows(bytes: &[u8], library: &Library) -> Result<Vec<Row>, String> {
-    let module = library.module();
+fn rows(bytes: &[u8], recorded: &Recorded<'_>) -> Result<Vec<Row>, String> {
+    let module = recorded.module.as_str();
     let mut lines: Vec<Line<'_>> = bytes.split(|byte| *byte == b'\n').filter_map(line).collect();
-    let first = lines.iter().find(|of| of.2 == library.first_symbol()).map(|of| of.0);
+    let moved = recorded.first.and_then(|(symbol, there)| {
+        let (here, ..) = lines.iter().find(|of| of.2 == symbol)?;
+        Some(there.wrapping_sub(*here))
+    });
+    let moved = moved.unwrap_or(0);
     lines.retain(|of| of.3 == module && matches!(of.1, b't' | b'T' | b'w' | b'W'));
     if lines.iter().all(|of| of.0 == 0) {
-        let whose = if module.is_empty() { "the kernel" } else { &module };
+        let whose = if module.is_empty() { "the kernel" } else { module };
         return Err(match lines.is_empty() {
             true => format!("it has no functions of {whose}"),
             false => "it has no addresses; copy /proc/kallsyms as root".to_owned(),
         });
     }
-    let moved = match (first, library.first_address()) {
-        (Some(here), Some(there)) => there.wrapping_sub(here),
-        _ => 0,
-    };
     // Of several at one address, the one that perf prefers: not weak, global, with fewer
     // underscores, longer.
     lines.sort_by_key(|&(address, kind, name, _)| {
@@ -120,18 +134,24 @@ fn rows(bytes: &[u8], library: &Library) -> Result<Vec<Row>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::profile::Mapping;
 
     const KALLSYMS: &str = "ffffffff81000000 T srso_alias\nffffffff81000000 T _text\n\
         ffffffff81000040 t __read_zero\nffffffff81000040 t read_zero\nffffffff81000100 D data\n\
         ffffffff81000200 W weak\nffffffffc0a01000 t nft_do_chain\t[nf_tables]\n";
 
-    fn library(file: &str, offset: u64) -> Library {
-        let start = 0xffff_ffff_8000_0000;
-        Library::of(&Mapping { start, offset, file: file.to_owned(), ..Mapping::default() })
+    fn kernel(first: u64) -> Recorded<'static> {
+        Recorded { build_id: "", module: String::new(), first: Some(("_text", first)) }
     }
 
-    fn names(library: &Library, folder: &Path, addresses: &[u64]) -> (Vec<String>, Vec<Unused>) {
+    fn module(name: &str) -> Recorded<'static> {
+        Recorded { build_id: "", module: name.to_owned(), first: None }
+    }
+
+    fn names(
+        library: &Recorded<'_>,
+        folder: &Path,
+        addresses: &[u64],
+    ) -> (Vec<String>, Vec<Unused>) {
         let mut unused = Vec::new();
         let found = functions(library, addresses, &[folder.to_owned()], &mut unused);
         let name = |of: Functions| of.first().map_or(String::new(), |of| of.name.clone());
@@ -143,13 +163,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("kallsyms"), KALLSYMS).unwrap();
         let at = |offset: u64| 0xffff_ffff_9200_0000 + offset;
-        let kernel = library("[kernel.kallsyms]_text", at(0));
-        let (found, _) = names(&kernel, folder.path(), &[at(0), at(0x41), at(0x1ff), at(0x2000)]);
+        let (found, _) =
+            names(&kernel(at(0)), folder.path(), &[at(0), at(0x41), at(0x1ff), at(0x2000)]);
         assert_eq!(found, ["srso_alias", "read_zero", "read_zero", ""]);
-        let module = library("/lib/modules/6.1/kernel/net/nf-tables.ko.xz", 0);
-        let (found, _) = names(&module, folder.path(), &[0xffff_ffff_c0a0_1010]);
+        let (found, _) = names(&module("nf_tables"), folder.path(), &[0xffff_ffff_c0a0_1010]);
         assert_eq!(found, ["nft_do_chain"]);
-        let (found, unused) = names(&library("[xfs]", 0), folder.path(), &[at(0)]);
+        let (found, unused) = names(&module("xfs"), folder.path(), &[at(0)]);
         assert_eq!(
             (found[0].as_str(), unused[0].reason.as_str()),
             ("", "it has no functions of xfs")
@@ -160,8 +179,7 @@ mod tests {
     fn a_copy_that_was_made_without_rights_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("kallsyms"), "0000000000000000 T _text\n").unwrap();
-        let kernel = library("[kernel.kallsyms]_text", 0);
-        let (found, unused) = names(&kernel, folder.path(), &[1 << 63]);
+        let (found, unused) = names(&kernel(0), folder.path(), &[1 << 63]);
         assert_eq!(found, [""]);
         assert_eq!(unused[0].reason, "it has no addresses; copy /proc/kallsyms as root");
     }

@@ -29,6 +29,7 @@ mod histogram;
 mod load;
 mod measures;
 mod metadata;
+mod metrics;
 mod names;
 mod old_objects;
 mod records;
