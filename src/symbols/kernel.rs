@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ffffffff81d33d80 t read_zero
-//! ffffffffc0a01000 t nft_do_chain	[nf_tables]
+//! ffffffffc0a01000 t nft_do_chain    [nf_tables]
 //! ```
 
 use super::jit::{Row, look_up};
