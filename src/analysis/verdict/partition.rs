@@ -25,26 +25,28 @@ impl Partition {
     /// the collection in which their memory accumulates.
     pub(super) fn of(scene: &Scene<'_, '_>, least: u64) -> Self {
         let (mut all, mut open) = Self::closed(scene);
+        let mut tally =
+            Tally { of_kin: vec![0; scene.heap().types.len()], large: Vec::new(), least };
         let mut tops = Vec::new();
         for round in 0..=MOST_ROUNDS {
-            all.open(scene, &mut open, &mut tops);
+            all.open(scene, &mut open, |number| {
+                tally.add(scene, number);
+                tops.push(number);
+            });
             if round == MOST_ROUNDS {
                 break;
             }
-            for group in scene.groups(tops.iter().copied()) {
-                if group.bytes < least {
-                    break;
-                }
-                open.extend(alone(scene, &group, least).flat_map(|single| opened(scene, single)));
-            }
+            let alone = tally.large.iter().filter(|number| tally.is_alone(scene, **number));
+            open.extend(alone.flat_map(|single| opened(scene, *single)));
             open.retain(|number| all.opened.insert(ObjectId(*number)));
             if open.is_empty() {
                 break;
             }
-            tops.retain(|number| !all.opened.contains(ObjectId(*number)));
+            tally.remove(scene, |number| all.opened.contains(ObjectId(number)));
         }
+        tops.retain(|number| !all.is_open(*number));
+        tops.sort_unstable();
         all.tops = tops;
-        all.tops.sort_unstable();
         all
     }
 
@@ -59,9 +61,9 @@ impl Partition {
             }
         }
         let mut tops = Vec::new();
-        all.open(scene, &mut open, &mut tops);
+        all.open(scene, &mut open, |number| tops.push(number));
+        tops.sort_unstable();
         all.tops = tops;
-        all.tops.sort_unstable();
         all
     }
 
@@ -72,8 +74,8 @@ impl Partition {
         (Self { opened, tops: Vec::new() }, vec![0])
     }
 
-    /// Moves the children of opened objects to the tops, and opens those that are passages.
-    fn open(&mut self, scene: &Scene<'_, '_>, open: &mut Vec<u32>, tops: &mut Vec<u32>) {
+    /// Calls `top` with the children of opened objects. Opens those that are passages.
+    fn open(&mut self, scene: &Scene<'_, '_>, open: &mut Vec<u32>, mut top: impl FnMut(u32)) {
         while let Some(number) = open.pop() {
             for child in scene.children(number) {
                 if self.is_open(child) {
@@ -83,7 +85,7 @@ impl Partition {
                     self.opened.insert(ObjectId(child));
                     open.push(child);
                 } else {
-                    tops.push(child);
+                    top(child);
                 }
             }
         }
@@ -100,6 +102,45 @@ fn is_passage(scene: &Scene<'_, '_>, number: u32) -> bool {
         Role::Passage => true,
         Role::Loader => scene.loaders_of(scene.kin(number)) < MANY_LOADERS,
         _ => false,
+    }
+}
+
+/// The bytes of the tops by type, and the large tops. There are few of those, so that the tops are
+/// looked at once, however often some of them are opened.
+struct Tally {
+    of_kin: Vec<u128>,
+    /// Numbers of the tops with at least `least` bytes.
+    large: Vec<u32>,
+    least: u64,
+}
+
+impl Tally {
+    fn add(&mut self, scene: &Scene<'_, '_>, number: u32) {
+        let bytes = scene.bytes(number);
+        if let Some(sum) = self.of_kin.get_mut(scene.kin(number) as usize) {
+            *sum += u128::from(bytes);
+        }
+        if bytes >= self.least {
+            self.large.push(number);
+        }
+    }
+
+    /// Whether a large top holds so much of what its type holds that it is looked at by itself.
+    fn is_alone(&self, scene: &Scene<'_, '_>, number: u32) -> bool {
+        let all = self.of_kin.get(scene.kin(number) as usize);
+        all.is_some_and(|all| u128::from(scene.bytes(number)) > all / 2)
+    }
+
+    /// Removes the tops that were opened, all of which are large.
+    fn remove(&mut self, scene: &Scene<'_, '_>, is_open: impl Fn(u32) -> bool) {
+        let of_kin = &mut self.of_kin;
+        self.large.retain(|number| {
+            let stays = !is_open(*number);
+            if !stays && let Some(sum) = of_kin.get_mut(scene.kin(*number) as usize) {
+                *sum -= u128::from(scene.bytes(*number));
+            }
+            stays
+        });
     }
 }
 
