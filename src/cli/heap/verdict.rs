@@ -12,12 +12,15 @@ use crate::cli::size::{count, percent};
 use crate::cli::terminal::{self, shown};
 use crate::model::heap::{Heap, ObjectId, ThreadKind};
 use crate::output::report::ReportSuspect;
+use std::cell::OnceCell;
 
 /// Describes findings.
 pub(crate) struct Words<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
     loaded: &'h Answers<'a>,
-    shortest: Shortest<'h, 'a>,
+    /// Objects to which paths may be shown.
+    examples: Vec<ObjectId>,
+    shortest: OnceCell<Shortest<'h, 'a>>,
     session: &'r Session,
 }
 
@@ -29,9 +32,8 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         findings: impl Iterator<Item = &'f Suspect>,
         session: &'r Session,
     ) -> Self {
-        let objects = findings.map(|finding| finding.example);
-        let shortest = loaded.shortest_to(objects, session.resident.is_some());
-        Self { analysed, loaded, shortest, session }
+        let examples = findings.map(|finding| finding.example).collect();
+        Self { analysed, loaded, examples, shortest: OnceCell::new(), session }
     }
 
     fn heap(&self) -> &'h Heap<'a> {
@@ -208,7 +210,11 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let holders: Vec<String> = finding
             .holders
             .iter()
-            .map(|holder| self.holder(holder))
+            .map(|holder| match holder.object == Some(finding.example) {
+                // The name leads to the object itself, whose type is the first word.
+                true if !holder.label.is_empty() => shown(&holder.label),
+                _ => self.holder(holder),
+            })
             .filter(|text| !text.is_empty())
             .collect();
         let names = self.thread_names(finding);
@@ -343,9 +349,15 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     /// The shortest path to the example. What leaked is held by a cycle, if by anything.
     fn way(&self, finding: &Suspect) -> Option<Path> {
         match finding.kind {
-            kind if kind.is_unreached() => self.loaded.paths(finding.example, 1).into_iter().next(),
-            _ => self.shortest.path(finding.example),
+kind if kind.is_unreached() => self.loaded.paths(finding.example, 1).into_iter().next(),
+            _ => self.shortest().path(finding.example),
         }
+    }
+
+    /// The paths, for which all references are followed: only if one is asked for.
+    fn shortest(&self) -> &Shortest<'h, 'a> {
+        let stays = self.session.resident.is_some();
+        self.shortest.get_or_init(|| self.loaded.shortest_to(self.examples.iter().copied(), stays))
     }
 
     fn path(&self, finding: &Suspect) -> Option<String> {
