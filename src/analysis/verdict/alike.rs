@@ -7,9 +7,11 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::cmp::Reverse;
 use std::hash::{Hash, Hasher};
 
-/// Holders are looked for of so many objects of a group, evenly chosen. A larger group is not
-/// divided.
+/// A larger group is not divided.
 pub(super) const MOST_MEMBERS: usize = 50_000;
+
+/// Holders are looked for of so many objects of a group that is not divided, evenly chosen.
+const SAMPLE: usize = 5_000;
 
 /// Holders of one object that are looked at.
 const MOST_HOLDERS: usize = 8;
@@ -21,8 +23,13 @@ pub(super) fn sample(group: &Group) -> impl Iterator<Item = u32> + '_ {
 
 /// Some of many numbers, evenly chosen.
 pub(super) fn sample_of(numbers: &[u32]) -> impl Iterator<Item = u32> + '_ {
-    let step = numbers.len().div_ceil(MOST_MEMBERS).max(1);
+    let step = if numbers.len() > MOST_MEMBERS { numbers.len().div_ceil(SAMPLE) } else { 1 };
     numbers.iter().copied().step_by(step)
+}
+
+/// Whether [`divide`] looks at the holders of a group.
+pub(super) fn is_divisible(group: &Group) -> bool {
+    (2..=MOST_MEMBERS).contains(&group.heads.len())
 }
 
 /// Divides a group into objects whose holders look alike: fields of the same name in objects of the
@@ -33,7 +40,7 @@ pub(super) fn divide(
     outsides: &mut Outsides,
     group: Group,
 ) -> Vec<Group> {
-    if group.heads.len() > MOST_MEMBERS || group.heads.len() == 1 {
+    if !is_divisible(&group) {
         return vec![group];
     }
     let mut sets = Sets::default();

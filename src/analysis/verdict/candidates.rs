@@ -1,6 +1,6 @@
 //! The owners of a heap that hold enough to be looked at.
 
-use super::alike::{divide, sample, sample_of};
+use super::alike::{divide, is_divisible, sample, sample_of};
 use super::candidate::Candidate;
 use super::holders::{Holders, Outsides};
 use super::partition::{Partition, alone};
@@ -31,7 +31,8 @@ pub(super) fn candidates(
             many.push(group);
         }
     }
-    let holders = Holders::of(scene, many.iter().flat_map(sample));
+    let divided = many.iter().filter(|group| is_divisible(group));
+    let holders = Holders::of(scene, divided.flat_map(sample));
     let mut outsides = Outsides::default();
     for group in many {
         let parts = divide(scene, &holders, &mut outsides, group);
@@ -43,15 +44,15 @@ pub(super) fn candidates(
 }
 
 /// Adds to a finding the owners of the type that it names and that objects of it hold too: one of
-/// the entries of a queue is under way, so that a thread holds it as well.
+/// the entries of a queue is under way, so that a thread holds it as well. `alike` are those that are
+/// in no finding.
 pub(super) fn adopt(
     scene: &Scene<'_, '_>,
     holders: &Holders,
     candidates: &mut [Candidate],
     alike: &[u32],
 ) {
-    let mut taken: FxHashSet<u32> =
-        candidates.iter().flat_map(|candidate| candidate.heads().iter().copied()).collect();
+    let mut taken = FxHashSet::default();
     for candidate in candidates {
         let ranges = Ranges::of(scene, candidate.heads());
         let Some(before) = candidate.before(scene) else { continue };

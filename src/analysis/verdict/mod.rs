@@ -32,7 +32,8 @@ pub use grown::{Grown, Size, TracedOwner, grown, owners};
 use super::collections::Collections;
 use super::dominator_tree::DominatorTree;
 use super::graph::Graph;
-use crate::model::heap::{Heap, Unreached};
+use super::object_set::ObjectSet;
+use crate::model::heap::{Heap, ObjectId, Unreached};
 use alike::MOST_MEMBERS;
 use candidate::Candidate;
 use candidates::{absorb, adopt, candidates};
@@ -136,14 +137,18 @@ fn findings(
     candidates.truncate(most);
     let holders = together(scene, &partition, &owners, &mut candidates);
     let mut naming = Naming { scene, holders, outsides: Outsides::default(), collections };
-    let mut found: Vec<Suspect> = Vec::new();
+    let mut named = Vec::new();
     for _ in 0..=MOST_LOOKS {
-        found = candidates.iter().map(|one| one.finding(scene, naming.holders(one))).collect();
+        named = candidates.iter().map(|one| naming.holders(one)).collect();
         if !naming.holders.add_wanted(scene) {
             break;
         }
     }
-    let mut found: Vec<_> = candidates.into_iter().zip(found).collect();
+    let described = candidates.into_iter().zip(named).map(|(one, named)| {
+        let finding = one.finding(scene, named);
+        (one, finding)
+    });
+    let mut found: Vec<_> = described.collect();
     found.sort_by_key(|(_, finding)| (Reverse(finding.bytes), finding.example));
     found
 }
@@ -156,7 +161,12 @@ fn together(
     candidates: &mut Vec<Candidate>,
 ) -> Holders {
     let kins: FxHashSet<u32> = candidates.iter().filter_map(Candidate::kin).collect();
-    let alike = partition.tops.iter().copied().filter(|top| kins.contains(&scene.kin(*top)));
+    let mut heads = ObjectSet::none(scene.of.tree.dominators.len() + 1);
+    for head in candidates.iter().flat_map(Candidate::heads) {
+        heads.insert(ObjectId(*head));
+    }
+    let others = partition.tops.iter().copied().filter(|top| !heads.contains(ObjectId(*top)));
+    let alike = others.filter(|top| kins.contains(&scene.kin(*top)));
     let alike: Vec<u32> = alike.take(MOST_MEMBERS).collect();
     let sample = candidates.iter().flat_map(Candidate::sample);
     let holders = Holders::of(scene, sample.chain(alike.iter().copied()));
