@@ -210,18 +210,23 @@ fn hold(
     flood.for_each_held(each);
 }
 
+/// The folder of Python's standard library and its installed packages.
+const PYTHON: &str = "/lib/python";
+
 /// Returns the functions of the program in a stack, innermost first, each with the number of
 /// consecutive calls. Library frames at both ends are omitted, unless there are no others.
 pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h str, u32)> {
-    let functions: Vec<&str> =
-        frames(heap, thread).iter().map(|frame| heap.names.text(frame.function)).collect();
-    let own = |function: &&str| !is_library(function);
-    let range = match (functions.iter().position(own), functions.iter().rposition(own)) {
+    let frames = frames(heap, thread);
+    let own = |frame: &StackFrame| {
+        let (function, file) = (heap.names.text(frame.function), heap.names.text(frame.file));
+        !is_library(function) && !file.contains(PYTHON)
+    };
+    let range = match (frames.iter().position(own), frames.iter().rposition(own)) {
         (Some(first), Some(last)) => first..last + 1,
-        _ => 0..functions.len(),
+        _ => 0..frames.len(),
     };
     let mut calls: Vec<(&str, u32)> = Vec::new();
-    for &function in &functions[range] {
+    for function in frames[range].iter().map(|frame| heap.names.text(frame.function)) {
         match calls.last_mut() {
             Some((last, times)) if *last == function => *times += 1,
             _ => calls.push((function, 1)),

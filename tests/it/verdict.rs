@@ -170,6 +170,60 @@ fn the_entries_of_a_map_are_named_and_not_its_nodes() {
 }
 
 /// Two maps with tickets, of `small` and `large` entries.
+/// A map of nodes with maps of nodes, as in an index by letters.
+#[test]
+fn nodes_with_collections_of_nodes_are_one_tree() {
+    let mut planted = Planted::default();
+    let [map, node, trie] =
+        ["rt.Map", "rt.Node", "app.Trie"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let mut level = vec![planted.add(trie, 32, None, "app.WORDS")];
+    for _ in 0..3 {
+        let mut next = Vec::new();
+        for above in level {
+            let map = planted.add(map, 48, Some(above), "next");
+            for _ in 0..12 {
+                let entry = planted.add(node, 32, Some(map), "entry");
+                next.push(planted.add(trie, 32, Some(entry), "value"));
+            }
+        }
+        level = next;
+    }
+    let (kind, of, count, ..) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Tree, "app.Trie", 1 + 12 + 144 + 1728));
+}
+
+/// Each of many functions has a variable of its own: none of them holds all.
+#[test]
+fn one_of_many_holders_is_not_named_as_the_only_one() {
+    let mut planted = Planted::default();
+    let glob = planted.of("rt.Glob", "", TypeKind::Instance);
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    for at in 0..1000 {
+        let glob = planted.add(glob, 16, None, "stash");
+        planted.value(glob, Held::Name(["app::first", "app::second"][at % 2]));
+        planted.add(text, 200, Some(glob), "the hash");
+    }
+    let Verdict { suspects, usual, .. } = planted.verdict();
+    assert_eq!(suspects, []);
+    let label = usual.unwrap().holders[0].label.clone();
+    assert!(label.ends_with(" and others"), "{label}");
+}
+
+/// V8 does not write how many entries a map has.
+#[test]
+fn entries_are_counted_where_the_collection_states_no_number() {
+    let mut planted = Planted::default();
+    let map = planted.of("rt.Map", "", TypeKind::Instance);
+    let table = planted.of("rt.Node[]", "", TypeKind::Array);
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    let map = planted.add(map, 48, None, "rt.cache");
+    let table = planted.add(table, 16, Some(map), "table");
+    (0..1000).for_each(|_| _ = planted.add(text, 200, Some(table), "key"));
+    let suspects = planted.verdict().suspects;
+    assert_eq!(suspects[0].holders[0].entries, Some(1000));
+    assert!(!suspects[0].is_runtime, "no base is so large a part of the heap");
+}
+
 fn two_maps(small: usize, large: usize) -> Planted {
     let mut planted = Planted::default();
     let [map, node, ticket] =
@@ -430,7 +484,7 @@ fn leaks_of_the_corpus_are_named_as_their_programs_do() {
         ),
         (
             "heapsnapshot/sessions-node24.heapsnapshot.zst",
-            "5 000 Session (4.3 MiB) in the map app.store (Map)",
+            "5 000 Session (4.3 MiB) in the map app.store (Map, 5 000 entries)",
         ),
         ("mvmheap/small-raku.mvmheap", "which belong to the runtime"),
         ("dart/sass_idle_2.17.6_ia32.dartheap", "which belong to the runtime"),

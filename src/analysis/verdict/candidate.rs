@@ -25,6 +25,16 @@ pub(super) struct Named {
     pub(super) is_program: Option<bool>,
 }
 
+impl Named {
+    /// Sets the number of entries that were counted, unless the holder states one or is no
+    /// collection.
+    pub(super) fn count(&mut self, entries: usize) {
+        if !self.holder.noun.is_empty() && entries > 0 {
+            self.holder.entries.get_or_insert(entries as u64);
+        }
+    }
+}
+
 /// An owner before its description.
 pub(super) struct Candidate {
     pub(super) bytes: u64,
@@ -70,6 +80,13 @@ impl Candidate {
     /// The objects that own everything else.
     pub(super) fn heads(&self) -> &[u32] {
         &self.descent.steps[0].heads
+    }
+
+    /// The number of objects that the one holder holds, directly or in its parts.
+    pub(super) fn entries(&self, scene: &Scene<'_, '_>) -> usize {
+        let Some(container) = self.container else { return 0 };
+        let mut below = self.descent.steps[container..].iter().skip(1);
+        below.find(|step| !scene.role_of_kin(step.kin).is_part()).map_or(0, |step| step.heads.len())
     }
 
     /// Adds owners to those of the finding.
@@ -133,12 +150,18 @@ impl Candidate {
         }
     }
 
+    /// The type of the program's objects that the elements are there for: what tasks do, and what
+    /// the links of a chain hold.
     fn with(&self, scene: &Scene<'_, '_>) -> Option<TypeId> {
-        let steps = &self.descent.steps[self.element..];
-        if is_own(scene.role_of_kin(steps[0].kin)) || steps[0].count() == 1 {
+        let (element, below) = self.descent.steps[self.element..].split_first()?;
+        let is_chain = element.heads.len() == 1 && element.inner.len() >= LEAST_CHAIN;
+        if element.count() == 1 || is_own(scene.role_of_kin(element.kin)) && !is_chain {
             return None;
         }
-        let with = steps.iter().find(|step| scene.role_of_kin(step.kin) == Role::Program)?;
+        let of_all = |step: &&Group| {
+            scene.role_of_kin(step.kin) == Role::Program && step.count() * 2 >= element.count()
+        };
+        let with = below.iter().chain(&self.descent.rest).find(of_all)?;
         Some(TypeId(with.kin))
     }
 
@@ -206,7 +229,8 @@ impl Candidate {
                 .nth(1)
                 .is_some()
         };
-        element.members().filter(holds_several).count() * BRANCHES >= element.count()
+        element.is_tree
+            || element.members().filter(holds_several).count() * BRANCHES >= element.count()
     }
 
     fn is_collection(&self, scene: &Scene<'_, '_>, step: usize) -> bool {
@@ -265,8 +289,12 @@ impl Candidate {
                 let name = scene.name(self.descent.steps[self.element].kin);
                 scene.heap().named_role(name).is_none_or(|role| role == Role::Program)
             }
-            // A collection that grew so much is no base, whoever made it: open archives, for example.
-            SuspectKind::Collection | SuspectKind::Many => {
+            // What grew so much is no base, whoever made it: open archives, for example.
+            SuspectKind::Slices | SuspectKind::Large => self.bytes >= scene.live() / GROWN,
+            SuspectKind::Collection
+            | SuspectKind::Many
+            | SuspectKind::Closures
+            | SuspectKind::External => {
                 let element = &self.descent.steps[self.element];
                 let count = element.count() as u64;
                 let entries = named.iter().filter_map(|named| named.holder.entries).max();

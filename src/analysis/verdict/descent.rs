@@ -9,6 +9,9 @@ const KEEP: u64 = 60;
 /// Longer ways are cut. Steps that repeat a type are one.
 const MOST_STEPS: usize = 200;
 
+/// Objects of one type below so many levels of them are a tree.
+const LEAST_LEVELS: usize = 3;
+
 /// This many times as many objects of another type are what the memory consists of, and not their
 /// owners: 60 shelves with 6,000 books.
 const FAN: usize = 10;
@@ -42,7 +45,16 @@ impl Descent {
             let Some(at) = at else { return Self { steps, rest } };
             let mut next = scene.narrowed(std::mem::take(&mut rest[at]));
             scene.complete(&mut next);
-            if steps.len() == MOST_STEPS {
+            let role = scene.role_of_kin(next.kin);
+            let outer = steps.iter().position(|step| step.kin == next.kin);
+            if let Some(outer) = outer.filter(|_| is_own(role) && next.count() > 1) {
+                let levels = steps.iter().filter(|step| step.kin == next.kin).count();
+                if levels >= LEAST_LEVELS {
+                    return Self::nested(scene, steps, outer);
+                }
+            }
+            // What the parts between the links of a chain hold is worth more of a name.
+            if steps.len() > MOST_STEPS || steps.len() == MOST_STEPS && !role.is_part() {
                 // Types that alternate, as in a list of wrapped entries, are one chain.
                 return match steps.iter().position(|step| step.kin == next.kin) {
                     Some(known) => Self::chain(scene, steps, known, next),
@@ -52,6 +64,17 @@ impl Descent {
             steps.push(next);
             last += 1;
         }
+    }
+
+    /// Makes one group of all objects of a type below some of them, as in a tree whose nodes have
+    /// collections of nodes.
+    fn nested(scene: &Scene<'_, '_>, mut steps: Vec<Group>, outer: usize) -> Self {
+        steps.truncate(outer + 1);
+        let group = &mut steps[outer];
+        let below = group.heads.iter().flat_map(|head| head + 1..scene.end(*head));
+        group.inner = below.filter(|number| scene.kin(*number) == group.kin).collect();
+        group.is_tree = true;
+        Self { steps, rest: Vec::new() }
     }
 
     /// Follows a chain in which types alternate to its end.
@@ -85,15 +108,20 @@ impl Descent {
         if let Some(own) = first(&[Role::Loader, Role::Timer, Role::Task]) {
             return own;
         }
+        let fans = |best: usize, step: usize| {
+            self.steps[step].count() >= self.steps[best].count().saturating_mul(FAN)
+        };
         let mut programs = steps().filter(|step| is_own(role(*step)));
         if let Some(first) = programs.next() {
             return programs.fold(first, |best, step| {
-                let fans = self.steps[step].count() >= self.steps[best].count().saturating_mul(FAN);
-                if fans || self.is_entry(scene, best, step) { step } else { best }
+                if fans(best, step) || self.is_entry(scene, best, step) { step } else { best }
             });
         }
         let plain = || steps().find(|step| matches!(role(*step), Role::Runtime | Role::Slice));
-        let nested = || steps().find(|step| matches!(role(*step), Role::Collection(_)));
+        let nested = || {
+            let collections = steps().filter(|step| is_collection(role(*step)));
+            collections.reduce(|best, step| if fans(best, step) { step } else { best })
+        };
         first(&[Role::Slice, Role::Closure])
             .or_else(plain)
             .or_else(nested)

@@ -33,6 +33,9 @@ const CONTEXT: &str = "context";
 /// Holders of one object that are looked at.
 const MOST_HOLDERS: usize = 32;
 
+/// Holders of one type that refer to one object by one field, and are looked at.
+const MOST_ALIKE: usize = 4;
+
 /// References of one object that are looked through for a name.
 const MOST_REFERENCES: usize = 100_000;
 
@@ -150,8 +153,15 @@ impl Holders {
         if !self.known.contains(&number) {
             self.wanted.borrow_mut().insert(number);
         }
-        let references = self.of_number(scene, number).take(MOST_HOLDERS);
-        let places = references.filter_map(|(source, label)| {
+        let mut seen: FxHashMap<(u32, Label), usize> = FxHashMap::default();
+        // Many holders of one type have names alike.
+        let references = self.of_number(scene, number).filter(|(source, label)| {
+            let kin = scene.number(*source).map_or(0, |number| scene.kin(number));
+            let alike = seen.entry((kin, *label)).or_default();
+            *alike += 1;
+            *alike <= MOST_ALIKE
+        });
+        let places = references.take(MOST_HOLDERS).filter_map(|(source, label)| {
             let place = self.field(scene, source, label, detours)?;
             Some((false, scene.role_of(source).is_part(), place))
         });
@@ -358,7 +368,7 @@ fn anchored(
     {
         let is_program = Some(true);
         return Some(Some(match parts {
-            // Ruby does not write the names of constants.
+            // Ruby writes the names of neither constants nor class variables.
             [] => Place { label: format!("a constant of {name}"), is_program, is_local: false },
             _ => joined(scene, Some(&name), parts),
         }));

@@ -1,6 +1,6 @@
 //! The holders of a finding, with their names.
 
-use super::alike::sample_of;
+use super::alike::{MOST_MEMBERS, sample_of};
 use super::candidate::{Candidate, Named};
 use super::finding::Holder;
 use super::holders::{Holders, Outsides, Place};
@@ -24,15 +24,32 @@ pub(super) struct Naming<'n, 's, 'a> {
     pub(super) collections: &'n Collections<'n, 'a>,
 }
 
+/// Of holders of one type and field, one is the holder if it holds all members but one of so many.
+const NEARLY_ALL: usize = 20;
+
 /// Holders of one type and field.
+#[derive(Default)]
 struct Alike {
     /// The number of members that they hold.
     members: usize,
-    /// The holder, if it is always the same.
-    only: Option<u32>,
-    /// The first reference.
-    source: ObjectId,
-    label: Label,
+    /// By the number of each holder: the members that it holds, and the first reference.
+    each: FxHashMap<u32, (usize, Option<(ObjectId, Label)>)>,
+}
+
+impl Alike {
+    /// The holder of most members, with their number and the first reference.
+    fn most(&self) -> Option<(u32, usize, ObjectId, Label)> {
+        self.best(|_| true)
+    }
+
+    /// The holder of most members of those with some numbers.
+    fn best(&self, is_meant: impl Fn(u32) -> bool) -> Option<(u32, usize, ObjectId, Label)> {
+        let meant = self.each.iter().filter(|(number, _)| is_meant(**number));
+        let most = meant.max_by_key(|(number, (members, _))| (*members, Reverse(**number)));
+        most.and_then(|(number, (members, first))| {
+            first.map(|(source, label)| (*number, *members, source, label))
+        })
+    }
 }
 
 impl Naming<'_, '_, '_> {
@@ -45,12 +62,14 @@ impl Naming<'_, '_, '_> {
         if let Some(container) = of.container.map(|step| steps[step].heads[0]) {
             let place = self.holders.place(self.scene, container);
             let mut named = self.named(self.scene.object(container), place);
+            named.count(of.entries(self.scene));
             self.add_field(of, &mut named);
             return vec![named];
         }
         let mut named = Vec::new();
+        let is_sample = steps[0].heads.len() > MOST_MEMBERS;
         for alike in self.most_frequent(&steps[0].heads, of) {
-            named.push(self.named_alike(&alike));
+            named.extend(self.named_alike(&alike, is_sample));
         }
         named.retain(|named| !named.holder.label.is_empty() || named.holder.object.is_some());
         if named.is_empty()
@@ -112,33 +131,54 @@ impl Naming<'_, '_, '_> {
                     continue;
                 }
                 seen.push(key);
-                let first = Alike { members: 0, only: Some(number), source, label };
-                let alike = tally.entry(key).or_insert(first);
+                let alike = tally.entry(key).or_default();
                 alike.members += 1;
-                alike.only = alike.only.filter(|only| *only == number);
+                let (members, first) = alike.each.entry(number).or_default();
+                *members += 1;
+                first.get_or_insert((source, label));
             }
         }
         let mut alike: Vec<Alike> =
             tally.into_values().filter(|alike| alike.members * FEW >= looked_at).collect();
-        alike.sort_by_key(|alike| (Reverse(alike.members), alike.source));
+        alike.sort_by_key(|alike| (Reverse(alike.members), alike.most().map(|most| most.2)));
         alike.truncate(MOST_HOLDERS);
         alike
     }
 
-    fn named_alike(&mut self, alike: &Alike) -> Named {
-        let scene = self.scene;
-        let object = self.outsides.of(scene, alike.source);
-        let place_of = || self.holders.place(scene, scene.number(object)?);
-        let place = match scene.role_of(object) {
-            Role::Collection(_) => place_of(),
-            _ => self.holders.name(scene, alike.source, alike.label).or_else(place_of),
-        };
-        let mut named = self.named(alike.only.map(|_| object), place);
+    fn named_alike(&mut self, alike: &Alike, is_sample: bool) -> Option<Named> {
+        let (scene, (number, members, source, label)) = (self.scene, alike.most()?);
+        let is_one = members >= alike.members - alike.members / NEARLY_ALL;
+        let place = self.place_of(source, label);
+        let one = scene.object(number).filter(|one| is_one && !scene.heap().is_made_up(*one));
+        let mut named = self.named(one, place);
+        if one.is_some() && !is_sample {
+            named.count(members);
+        }
         // Functions and plain objects lead to the names of the program and of the runtime alike.
-        if matches!(scene.role_of(object), Role::Closure | Role::Runtime) {
+        let outside = self.outsides.of(scene, source);
+        if matches!(scene.role_of(outside), Role::Closure | Role::Runtime) {
             named.is_program = None;
         }
-        named
+        if !is_one && !named.holder.label.is_empty() {
+            let (.., source, label) = alike.best(|other| other != number)?;
+            let other = self.place_of(source, label).map(|place| place.label);
+            if other.is_some_and(|other| other != named.holder.label) {
+                named.holder.label.push_str(" and others");
+                named.is_program = None;
+            }
+        }
+        Some(named)
+    }
+
+    /// The name of the place of a reference.
+    fn place_of(&mut self, source: ObjectId, label: Label) -> Option<Place> {
+        let scene = self.scene;
+        let object = self.outsides.of(scene, source);
+        let place_of = || self.holders.place(scene, scene.number(object)?);
+        match scene.role_of(object) {
+            Role::Collection(_) => place_of(),
+            _ => self.holders.name(scene, source, label).or_else(place_of),
+        }
     }
 
     /// The thread-local variable whose values the objects are.

@@ -32,6 +32,8 @@ pub(super) struct Group {
     pub(super) inner: Vec<u32>,
     /// The sum of the retained bytes of the heads.
     pub(super) bytes: u64,
+    /// Whether the members hold each other in branches, with other objects between them.
+    pub(super) is_tree: bool,
 }
 
 impl Group {

@@ -13,7 +13,6 @@ pub(super) const ROLES: Roles = &[
     ("imemo constcache", Hidden),
     ("imemo iseq", Hidden),
     ("imemo *", Hidden),
-    ("Node", Hidden),
     ("included module", Hidden),
     ("RubyVM*", Hidden),
     ("Proc", Closure),
