@@ -283,7 +283,7 @@ fn is_idle(name: &str) -> bool {
 /// Python, Node.js, Go, Java and Rust give them. Nobody can change what is called there, only who
 /// calls it.
 fn is_library(function: &str, file: &str) -> bool {
-    const FOLDERS: [&str; 9] = [
+    const FOLDERS: [&str; 10] = [
         "site-packages/",
         "dist-packages/",
         "node_modules/",
@@ -292,6 +292,8 @@ fn is_library(function: &str, file: &str) -> bool {
         "/usr/local/go/src/",
         "/.cargo/registry/",
         "/rustc/",
+        // The C library, by its own source files.
+        "../sysdeps/",
         ".so",
     ];
     const FILES: [&str; 3] = ["<frozen ", "node:", "/usr/lib"];
