@@ -290,7 +290,7 @@ impl Candidate {
                 scene.heap().named_role(name).is_none_or(|role| role == Role::Program)
             }
             // What grew so much is no base, whoever made it: open archives, for example.
-            SuspectKind::Slices | SuspectKind::Large => self.bytes >= scene.live() / GROWN,
+            SuspectKind::Slices => self.bytes >= scene.live() / GROWN,
             SuspectKind::Collection
             | SuspectKind::Many
             | SuspectKind::Closures

@@ -95,6 +95,7 @@ impl Naming<'_, '_, '_> {
         if named.holder.noun.is_empty()
             && !self.scene.role_of(held).is_part()
             && let Some(field) = self.holders.field_name(self.scene, holder, held)
+            && field.contains(char::is_alphanumeric)
         {
             named.holder.label = match &*named.holder.label {
                 "" => field.to_owned(),
