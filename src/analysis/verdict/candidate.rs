@@ -82,10 +82,11 @@ impl Candidate {
         &self.descent.steps[0].heads
     }
 
-    /// The number of objects that the one holder holds, directly or in its parts.
+    /// The number of objects that the one holder holds, directly or in one part: what is further
+    /// below may be in the arrays that are its entries.
     pub(super) fn entries(&self, scene: &Scene<'_, '_>) -> usize {
         let Some(container) = self.container else { return 0 };
-        let mut below = self.descent.steps[container..].iter().skip(1);
+        let mut below = self.descent.steps[container..].iter().skip(1).take(2);
         below.find(|step| !scene.role_of_kin(step.kin).is_part()).map_or(0, |step| step.heads.len())
     }
 

@@ -163,6 +163,9 @@ impl Holders {
         });
         let places = references.take(MOST_HOLDERS).filter_map(|(source, label)| {
             let place = self.field(scene, source, label, detours)?;
+            if place.label.trim_end_matches(FILE).is_empty() {
+                return None;
+            }
             Some((false, scene.role_of(source).is_part(), place))
         });
         let root = scene.object(number).and_then(|object| self.root(object));
