@@ -212,7 +212,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             .iter()
             .map(|holder| match holder.object == Some(finding.example) {
                 // The name leads to the object itself, whose type is the first word.
-                true if !holder.label.is_empty() => shown(&holder.label),
+                true if !holder.label.is_empty() && !holder.label.starts_with("held by ") => {
+                    shown(&holder.label)
+                }
                 _ => self.holder(holder),
             })
             .filter(|text| !text.is_empty())
