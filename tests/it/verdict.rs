@@ -477,7 +477,10 @@ fn leaks_of_the_corpus_are_named_first() {
 fn leaks_of_the_corpus_are_named_as_their_programs_do() {
     let folder = crate::support::corpus_folder("");
     for (name, expected) in [
-        ("pmat/heap-perl536.pmat.zst", "2 000 Session (1.7 MiB) in the hash %main::STORE (HASH, 2 000 entries)"),
+        (
+            "pmat/heap-perl536.pmat.zst",
+            "2 000 Session (1.7 MiB) in the hash %main::STORE (HASH, 2 000 entries)",
+        ),
         (
             "ruby/shop-ruby31-trace.json.zst",
             "5 000 Session (3.1 MiB) in a constant of Object (Hash, 5 000 entries)",

@@ -351,7 +351,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     /// The shortest path to the example. What leaked is held by a cycle, if by anything.
     fn way(&self, finding: &Suspect) -> Option<Path> {
         match finding.kind {
-kind if kind.is_unreached() => self.loaded.paths(finding.example, 1).into_iter().next(),
+            kind if kind.is_unreached() => self.loaded.paths(finding.example, 1).into_iter().next(),
             _ => self.shortest().path(finding.example),
         }
     }
