@@ -10,6 +10,7 @@ use super::status::UsageError;
 use super::terminal::show_path;
 use crate::error::Error;
 use crate::model::profile::Profile;
+use crate::names::SourceMaps;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -30,6 +31,7 @@ pub(crate) struct Given {
     pub(crate) snapshot: Option<Snapshot>,
     pub(crate) roots: LoadArgs,
     pub(crate) common: Common,
+    pub(crate) source_maps: Option<Arc<SourceMaps>>,
 }
 
 /// An open file.

@@ -8,12 +8,18 @@ use super::mappings::{Build, Mappings};
 use super::open::Input;
 use super::progress::{self, Progress};
 use super::size::size;
-use super::status::UsageError;
+use super::status::{InputError, UsageError};
 use super::symbols::{self, SymbolFiles};
 use super::terminal::{Terminal, show_path};
+use crate::input::Format;
+use crate::names::SourceMaps;
 use crate::source::Source;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// The formats with places in scripts.
+const SOURCE_MAPS: &[Format] =
+    &[Format::Heapsnapshot, Format::Cpuprofile, Format::Heapprofile, Format::Pprof];
 
 /// One run of a command.
 pub(crate) struct Session {
@@ -27,6 +33,8 @@ pub(crate) struct Session {
     pub(crate) inputs: Inputs,
     pub(crate) symbols: SymbolFiles,
     pub(crate) mappings: Mappings,
+    /// The maps of `--source-maps`, once an input was opened.
+    pub(crate) source_maps: OnceLock<Arc<SourceMaps>>,
 }
 
 /// Where the result of a command goes.
@@ -50,6 +58,7 @@ impl Session {
             budget: Arc::default(),
             inputs: Inputs::default(),
             mappings: Mappings::default(),
+            source_maps: OnceLock::new(),
         }
     }
 
@@ -65,6 +74,7 @@ impl Session {
             budget: Arc::default(),
             inputs: Inputs::default(),
             mappings: Mappings::default(),
+            source_maps: OnceLock::new(),
         }
     }
 
@@ -89,8 +99,55 @@ impl Session {
             None => open()?,
         };
         symbols::accept(&self.common, &input)?;
+        self.open_source_maps(&input)?;
         self.reads(path, &input.source);
         Ok(input)
+    }
+
+    /// Reads the maps of `--source-maps`, unless that was done.
+    ///
+    /// # Errors
+    /// A [`UsageError`] for an input that has no scripts; an [`InputError`] for a map that cannot be
+    /// read.
+    fn open_source_maps(&self, input: &Input) -> anyhow::Result<()> {
+        input.only(SOURCE_MAPS, "--source-maps", !self.common.source_maps.is_empty())?;
+        self.given_source_maps()?;
+        Ok(())
+    }
+
+    /// The maps of `--source-maps`, which are read the first time. `None` if there are none.
+    ///
+    /// # Errors
+    /// An [`InputError`] for a map that cannot be read.
+    pub(crate) fn given_source_maps(&self) -> Result<Option<Arc<SourceMaps>>, InputError> {
+        let places = &self.common.source_maps;
+        if !places.is_empty() && self.source_maps.get().is_none() {
+            let maps = SourceMaps::new(places);
+            let maps = maps.map_err(|(path, error)| InputError::new(&path, error))?;
+            _ = self.source_maps.set(Arc::new(maps));
+        }
+        Ok(self.source_maps.get().cloned())
+    }
+
+    /// The source maps of the command, or of the program that keeps dumps open.
+    pub(crate) fn source_maps(&self) -> Option<&SourceMaps> {
+        let given = || self.resident.as_ref()?.given.source_maps.as_ref();
+        self.source_maps.get().or_else(given).map(Arc::as_ref)
+    }
+
+    /// Prints which source maps were found and not used, and whether no script has one.
+    pub(crate) fn warn_of_source_maps(&self, input: &Input) {
+        let Some(maps) = self.source_maps() else { return };
+        let problems = maps.take_problems();
+        for problem in &problems {
+            self.terminal.warn(&input.path, &problem.to_string());
+        }
+        if problems.is_empty() && !maps.is_used() {
+            self.terminal.warn(
+                &input.path,
+                "--source-maps: no script has a map; the map of app.js is app.js.map, the file that app.js names as sourceMappingURL, or the map with the file app.js",
+            );
+        }
     }
 
     /// Adds an input to those of the command, and its share to the budget.

@@ -7,7 +7,7 @@ use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::heap::Heap;
 use crate::model::profile::Profile;
-use crate::names::JavaMapping;
+use crate::names::{JavaMapping, SourceMaps};
 
 /// The words of call frames that count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +80,8 @@ pub struct LoadOptions<'a> {
     pub by_layout: bool,
     /// The names that classes and fields had before the program was minified (hprof).
     pub mapping: Option<&'a JavaMapping>,
+    /// The source maps of scripts, for the names of their functions and classes (V8).
+    pub source_maps: Option<&'a SourceMaps>,
     /// Omit everything that counting does not need and that takes memory or time: labels of
     /// references, and contents of objects (hprof, V8, Go with an executable).
     pub bare: bool,
@@ -136,6 +138,12 @@ impl<'a> LoadOptions<'a> {
         Self { mapping, ..self }
     }
 
+    /// Sets the source maps of scripts (V8).
+    #[must_use]
+    pub fn source_maps(self, source_maps: Option<&'a SourceMaps>) -> Self {
+        Self { source_maps, ..self }
+    }
+
     /// Sets whether to leave out labels of references and contents of objects.
     #[must_use]
     pub fn bare(self, bare: bool) -> Self {
@@ -160,6 +168,7 @@ impl Default for LoadOptions<'_> {
             executable: None,
             by_layout: false,
             mapping: None,
+            source_maps: None,
             bare: false,
             progress: &|_| {},
         }
@@ -260,6 +269,8 @@ pub struct ProfileOptions<'a> {
     pub metrics: MetricChoice<'a>,
     /// Looks up the functions of frames of which the file has only addresses.
     pub symbols: Option<&'a dyn NameCode>,
+    /// The source maps of scripts, for the names of their functions (V8, pprof).
+    pub source_maps: Option<&'a SourceMaps>,
     /// The memory that the profile may take.
     pub memory: MemoryLimit,
     /// Told how far the reader is.
@@ -363,6 +374,12 @@ impl<'a> ProfileOptions<'a> {
         Self { symbols, ..self }
     }
 
+    /// Sets the source maps of scripts (V8, pprof).
+    #[must_use]
+    pub fn source_maps(self, source_maps: Option<&'a SourceMaps>) -> Self {
+        Self { source_maps, ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
@@ -381,8 +398,8 @@ impl<'a> ProfileOptions<'a> {
 /// Options for readers that only summarize a profile.
 impl<'a> From<ReadOptions<'a>> for ProfileOptions<'a> {
     fn from(options: ReadOptions<'a>) -> Self {
-        let ReadOptions { symbols, memory, progress, .. } = options;
-        Self { symbols, memory, progress, ..Self::default() }
+        let ReadOptions { symbols, source_maps, memory, progress, .. } = options;
+        Self { symbols, source_maps, memory, progress, ..Self::default() }
     }
 }
 
@@ -396,6 +413,7 @@ impl Default for ProfileOptions<'_> {
             snapshot: None,
             metrics: MetricChoice::All,
             symbols: None,
+            source_maps: None,
             memory: MemoryLimit::NONE,
             progress: &|_| {},
         }

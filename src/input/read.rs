@@ -5,7 +5,7 @@ use super::load::NameCode;
 use super::memory_limit::MemoryLimit;
 use crate::error::Result;
 use crate::model::fields::Record;
-use crate::names::JavaMapping;
+use crate::names::{JavaMapping, SourceMaps};
 use std::ops::ControlFlow;
 
 /// Called now and then with the offset that has been reached, for a progress bar.
@@ -22,6 +22,8 @@ pub struct ReadOptions<'a> {
     pub memory: MemoryLimit,
     /// Looks up the functions of frames of which a profile has only addresses.
     pub symbols: Option<&'a dyn NameCode>,
+    /// The source maps of scripts, for the names of their functions (V8, pprof).
+    pub source_maps: Option<&'a SourceMaps>,
     /// The layout of objects (hprof; no effect on other formats).
     pub layout: LayoutChoice,
     /// The names that classes had before the program was minified (hprof).
@@ -41,6 +43,12 @@ impl<'a> ReadOptions<'a> {
     #[must_use]
     pub fn symbols(self, symbols: Option<&'a dyn NameCode>) -> Self {
         Self { symbols, ..self }
+    }
+
+    /// Sets the source maps of scripts.
+    #[must_use]
+    pub fn source_maps(self, source_maps: Option<&'a SourceMaps>) -> Self {
+        Self { source_maps, ..self }
     }
 
     /// Sets the layout of objects.
@@ -68,6 +76,7 @@ impl Default for ReadOptions<'_> {
             quick: false,
             memory: MemoryLimit::NONE,
             symbols: None,
+            source_maps: None,
             layout: LayoutChoice::default(),
             mapping: None,
             progress: &|_| {},

@@ -8,6 +8,8 @@ use super::names::Names;
 use super::roles::Roles;
 use super::site::AllocationSites;
 use crate::model::heap::{Unreached, WarningKind};
+use crate::model::heap::WarningKind;
+use rustc_hash::FxHashMap;
 
 /// Collects objects and their references. Counts that are known beforehand avoid growth by
 /// doubling.
@@ -38,6 +40,7 @@ impl<'a> HeapBuilder<'a> {
                 types: Vec::new(),
                 type_sources: Vec::new(),
                 detached_types: Vec::new(),
+                generated_types: FxHashMap::default(),
                 representations: Vec::new(),
                 type_of: TypeIds::with_capacity(objects),
                 shallow: Sizes::with_capacity(objects),

@@ -23,6 +23,7 @@ use super::addresses::Addresses;
 use super::names::{NameId, Names};
 use super::roles::Roles;
 use super::site::AllocationSites;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 pub use super::columns::{Offsets, Sizes, TypeIds};
@@ -96,6 +97,8 @@ pub struct Heap<'a> {
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
+    /// The names in the code that was run of types that have others in their source.
+    pub(crate) generated_types: FxHashMap<TypeId, String>,
     /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty
     /// elsewhere.
     pub(crate) representations: Vec<NameId>,
@@ -175,6 +178,19 @@ impl<'a> Heap<'a> {
     #[inline]
     pub fn is_made_up(&self, object: ObjectId) -> bool {
         self.type_of(object).kind.is_made_up()
+    }
+
+    /// The name that the types with a name and a namespace have in the code that was run, if it is
+    /// another one.
+    pub fn generated_name(&self, name: &str, namespace: &str) -> Option<&str> {
+        let is_meant = |of: &&TypeId| {
+            let found = &self.types[of.0 as usize];
+            (self.names.text(found.name), self.names.text(found.namespace)) == (name, namespace)
+        };
+        // Several have one name only if it stands for several classes.
+        let mut found: Vec<_> = self.generated_types.keys().filter(is_meant).collect();
+        found.sort_unstable();
+        self.generated_types.get(found.first()?).map(String::as_str)
     }
 
     /// Returns `true` if the heap has no objects.

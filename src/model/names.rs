@@ -92,6 +92,11 @@ impl Names {
         self.intern(&String::from_utf8_lossy(text))
     }
 
+    /// The number of a text. `None` if there is no such text.
+    pub fn find(&self, text: &str) -> Option<NameId> {
+        self.by_text.get(text).copied()
+    }
+
     /// The text of a number.
     pub fn text(&self, id: NameId) -> &str {
         self.texts.get(id.0 as usize).map_or("", |text| text)

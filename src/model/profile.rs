@@ -234,6 +234,9 @@ pub struct Profile {
     pub names: Names,
     /// The frames, indexed by [`FrameId`].
     pub frames: Vec<ProfileFrame>,
+    /// The names in the code that was run of functions that have others in their source, by function
+    /// and file.
+    pub generated: FxHashMap<(NameId, NameId), NameId>,
     /// The stacks, indexed by [`StackId`].
     pub stacks: StackTree,
     /// The threads, indexed by [`ThreadId`], in order of appearance.
@@ -289,6 +292,15 @@ impl Profile {
                 name.map_or(frame.file, |name| self.names.intern(&name))
             });
         }
+        let file = |file| renamed.get(&file).copied().unwrap_or(file);
+        let generated = std::mem::take(&mut self.generated).into_iter();
+        self.generated = generated.map(|((name, of), own)| ((name, file(of)), own)).collect();
+    }
+
+    /// The name that a function has in the code that was run, if it has another one in its source.
+    pub fn generated_name(&self, function: &str, file: &str) -> Option<&str> {
+        let key = (self.names.find(function)?, self.names.find(file)?);
+        self.generated.get(&key).map(|name| self.names.text(*name))
     }
 
     /// Returns a thread.

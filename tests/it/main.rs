@@ -61,6 +61,7 @@ mod report;
 mod round_trips;
 mod ruby;
 mod serve;
+mod source_maps;
 mod speedscope;
 mod spill;
 mod stopped;

@@ -47,6 +47,11 @@ pub(in crate::cli) struct Common {
     /// (default: that of --mapping)
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) old_mapping: Option<PathBuf>,
+    /// Source map, or folder of source maps, for the original names, files and lines of functions and
+    /// classes of JavaScript (heap snapshots, CPU and heap profiles of V8, pprof of Node.js). Matched
+    /// with scripts by file name (app.js.map), `sourceMappingURL` or the map's `file`. May be repeated
+    #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(in crate::cli) source_maps: Vec<PathBuf>,
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,

@@ -17,7 +17,7 @@ use crate::cli::terminal::{show_path, shown};
 use crate::error::Error;
 use crate::input::histogram::{TypeCounts, TypeRow};
 use crate::input::load::snapshots;
-use crate::input::{self, ReadOptions};
+use crate::input::{self, Format, ReadOptions};
 use crate::model::heap::{Heap, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
@@ -131,7 +131,8 @@ pub(crate) fn count_types(
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
 ) -> anyhow::Result<TypeCounts> {
-    if roots.needs_references().is_some() {
+    let has_maps = session.source_maps().is_some();
+    if roots.needs_references().is_some() || has_maps && input.format == Format::Heapsnapshot {
         let loaded = load_for(Work::Counting, session, command, input, snapshot, roots)?;
         return Ok(TypeCounts::of_heap(&loaded.heap, loaded.snapshot, loaded.damage));
     }

@@ -104,16 +104,19 @@ pub(crate) fn load_for<'a>(
     let reached = |offset| progress.reached(offset);
     let mut options = load_options(snapshot, roots, &reached)
         .bare(work == Work::Counting)
+        .source_maps(session.source_maps())
         .mapping(input.mapping.as_deref());
     if let Some(bytes) = program {
         options = options.executable(Executable { bytes, guesses: !roots.no_guess });
     }
-    input::load(input.format, input.bytes(), options).map_err(|error| {
+    let loaded = input::load(input.format, input.bytes(), options).map_err(|error| {
         match (error.kind(), &roots.exe) {
             (ErrorKind::Executable, Some(path)) => InputError::new(path, error).into(),
             _ => refused(error, input),
         }
-    })
+    });
+    session.warn_of_source_maps(input);
+    loaded
 }
 
 /// Opens the executable that wrote a dump.

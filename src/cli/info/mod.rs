@@ -149,6 +149,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         memory: reading_limit(&input, &session.common),
         symbols: session.symbols.names(),
         mapping: input.mapping.as_deref(),
+        source_maps: session.source_maps(),
         progress: &|offset| progress.passed(offset, &input.source),
         ..ReadOptions::default()
     };

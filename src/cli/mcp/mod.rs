@@ -34,7 +34,11 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
     let access = Access::of(&args.files, &args.allow)?;
     let half = || memory::limit(&session.common).map(|most| most / 2);
     let budget = args.budget.or_else(half).unwrap_or(u64::MAX);
-    let given = Given { common: session.common.clone(), ..Given::default() };
+    let given = Given {
+        common: session.common.clone(),
+        source_maps: session.given_source_maps()?,
+        ..Given::default()
+    };
     let only_file = match &args.files[..] {
         [file] if args.allow.is_empty() => file.to_str(),
         _ => None,

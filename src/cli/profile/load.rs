@@ -142,6 +142,7 @@ pub(crate) fn read(
         snapshot: input.snapshot,
         metrics: kept.metrics,
         symbols: session.symbols.names(),
+        source_maps: session.source_maps(),
         memory: profile_limit(input, &session.common),
         progress: &|offset| progress.passed(offset, &input.source),
     };
@@ -160,6 +161,7 @@ pub(crate) fn warn_of_symbols(input: &Input, session: &Session) {
     for warning in session.symbols.warnings() {
         session.terminal.warn(&input.path, &warning);
     }
+    session.warn_of_source_maps(input);
 }
 
 /// The error of a reader of a profile, as one about this input, or about the memory that it may

@@ -29,6 +29,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         snapshot: args.heap.snapshot,
         roots: args.heap.roots.clone(),
         common: session.common.clone(),
+        source_maps: session.given_source_maps()?,
     };
     let read: Vec<PathBuf> = files.iter().chain(&args.heap.roots.exe).cloned().collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);

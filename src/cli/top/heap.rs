@@ -80,6 +80,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         incomplete,
         warnings,
         names,
+        heap: Some(&loaded.heap),
         is_profile,
         sampling: if is_profile { loaded.heap.sites().sampling } else { Sampling::Complete },
         repeated: if by == ByArg::Loader { repeated(&loaded.heap) } else { Vec::new() },
@@ -128,6 +129,7 @@ fn run_quick(
         incomplete: false,
         warnings: &[],
         names,
+        heap: None,
         is_profile: false,
         sampling: Sampling::Complete,
         repeated: Vec::new(),
@@ -182,6 +184,8 @@ struct Top<'a> {
     /// Damage hides roots or references.
     incomplete: bool,
     names: Names,
+    /// The heap, unless its objects were only counted.
+    heap: Option<&'a Heap<'a>>,
     /// The rows are what the file counts by itself.
     is_profile: bool,
     /// What a profile counts by itself.
@@ -260,9 +264,16 @@ impl<'a> Top<'a> {
             .into_iter()
             .filter(|minor| *minor != key(sort))
             .collect();
+        let renamed =
+            self.heap.filter(|heap| by == ByArg::Type && !heap.generated_types.is_empty());
+        let generated =
+            move |row: &HistogramRow| renamed?.generated_name(&row.name, &row.namespace);
         let columns = Columns::new(session)
             .text("name", &group_nouns(by).0.to_uppercase(), |row: &HistogramRow| &row.name)
-            .shown_as(move |row| group_text(by, &row.name, &row.namespace))
+            .shown_as(move |row| match generated(row).filter(|_| session.common.verbose) {
+                Some(generated) => format!("{} ({})", shown_text(&row.name), shown_text(generated)),
+                None => group_text(by, &row.name, &row.namespace),
+            })
             .text("namespace", if by == ByArg::Site { "PLACE" } else { "NAMESPACE" }, |row| {
                 Value::non_empty(&row.namespace)
             })
@@ -275,6 +286,10 @@ impl<'a> Top<'a> {
             .cell("share", "SHARE", Align::Right, move |row| percent(share(row)))
             .bar(share)
             .minor(&minor);
+        let columns = match renamed {
+            Some(_) => columns.value("generated_name", generated),
+            None => columns,
+        };
         let columns = match self.sampling {
             Sampling::Rate(_) => columns
                 .number("estimated_count", "COUNT", |row| row.estimate.map(|sum| sum.count))

@@ -98,18 +98,23 @@ impl View<'_> {
             // A thread has one number only.
             TopBy::Thread | TopBy::Process | TopBy::Tag => &["sum", "sum_share", "samples", "what"],
         };
-        let what = move |row: &TopRow| {
-            if by == TopBy::Frames(FrameBy::File) {
-                files.show(&row.label.name)
-            } else {
-                shown(&row.label.name)
-            }
+        let profile = self.selected.profile;
+        let generated =
+            move |row: &TopRow| profile.generated_name(&row.label.name, &row.label.namespace);
+        let what = move |row: &TopRow| match generated(row).filter(|_| session.common.verbose) {
+            _ if by == TopBy::Frames(FrameBy::File) => files.show(&row.label.name),
+            Some(generated) => format!("{} ({})", shown(&row.label.name), shown(generated)),
+            None => shown(&row.label.name),
         };
         let position = |row: &TopRow| match row.label.line {
             Some(line) => format!("{}:{line}", files.show(&row.label.namespace)),
             None => files.show(&row.label.namespace),
         };
         let costs = cost_columns(session, metric);
+        let costs = match profile.generated.is_empty() {
+            true => costs,
+            false => costs.value("generated_name", generated),
+        };
         let costs = if counts.is_some() { costs.value("objects", objects) } else { costs };
         costs
             .cell("objects", "OBJECTS", Align::Right, move |row| {

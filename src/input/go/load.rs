@@ -43,6 +43,7 @@ use interfaces::Hints;
 use place::Placed;
 use pointers::Reader;
 use roots::Roots;
+use rustc_hash::FxHashMap;
 use survey::Survey;
 use values::Contents;
 
@@ -128,6 +129,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         types,
         type_sources,
         detached_types: Vec::new(),
+        generated_types: FxHashMap::default(),
         quoting_types: Vec::new(),
         representations: Vec::new(),
         roles: &[],

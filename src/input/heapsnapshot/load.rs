@@ -14,6 +14,7 @@ mod essential;
 mod generations;
 mod locations;
 mod nodes;
+mod originals;
 mod owners;
 mod plain;
 mod roots;
@@ -35,6 +36,7 @@ use entries::Tables;
 use essential::Graph;
 use locations::Locations;
 use nodes::Nodes;
+use originals::{Finder, Originals};
 use plain::PlainObjects;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -54,7 +56,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
     let (nodes, bad_node) = Nodes::read(&document, options.progress)?;
-    let named = !options.bare || options.plain_objects == PlainObjectTypes::ByProperties;
+    let named = !options.bare
+        || options.plain_objects == PlainObjectTypes::ByProperties
+        || options.source_maps.is_some();
     let (edges, bad_edge) = Edges::read(&document, named, options.progress);
     let incomplete = document.is_incomplete() || bad_node.is_some() || bad_edge.is_some();
     let damage = bad_node.or(bad_edge).or(document.damage.take());
@@ -70,7 +74,8 @@ fn build<'a>(
     options: LoadOptions<'_>,
 ) -> Heap<'a> {
     let mut builder = HeapBuilder::with_capacity(0, 0);
-    let sites = sites::read(bytes, &document, std::mem::take(&mut nodes.traces), builder.names());
+    let traces = std::mem::take(&mut nodes.traces);
+    let sites = sites::read(bytes, &document, traces, options.source_maps, builder.names());
     builder.heap().sites = generations::add(sites, &document, &nodes);
     let locations = Locations::of(&document);
     let Document { meta, strings, .. } = document;
@@ -89,13 +94,17 @@ fn build<'a>(
         let orphans = graph.orphans(&weak);
         (weak, orphans)
     };
+    let originals = options.source_maps.map_or_else(Originals::default, |maps| {
+        let (meta, strings, locations) = (&meta, &strings, &locations);
+        Finder { graph: &graph, meta, strings, locations, maps }.find()
+    });
     let types = || {
         let detached = detached::detached(&graph, &meta);
         let plain = match options.plain_objects {
             PlainObjectTypes::ByProperties => PlainObjects::of(&graph, &meta, &strings),
             PlainObjectTypes::One => PlainObjects::default(),
         };
-        Types::new(&meta, &strings).of_all(&nodes, &detached, &plain, &mut builder)
+        Types::new(&meta, &strings).of_all(&nodes, &detached, &plain, &originals, &mut builder)
     };
     let ((weak, orphans), types) = rayon::join(held, types);
     builder.heap().type_of = types;
@@ -135,7 +144,7 @@ fn build<'a>(
         if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
     let most_units = OnceLock::new();
     let name = nodes.name;
-    let values = NodeNames { strings, name, locations, labels, tables, most_units };
+    let values = NodeNames { strings, name, originals, locations, labels, tables, most_units };
     builder.finish(ids, Some(Box::new(values)))
 }
 
@@ -164,6 +173,11 @@ fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
 /// # Errors
 /// As [`load`].
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+    if options.source_maps.is_some() {
+        // Only references tell the constructors of objects.
+        let Loaded { heap, damage, .. } = load(bytes, options.bare(true))?;
+        return Ok(TypeCounts::of_heap(&heap, 0, damage));
+    }
     let document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
     let fields = document.meta.node;

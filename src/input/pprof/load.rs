@@ -14,6 +14,7 @@ use crate::model::profile::{
     Code, FrameId, FrameKind, LabelValue, Mapping, ProfileBuilder, ProfileFrame, ProfileThread,
     SampleLabel, StackId, ThreadId, Unit, ValueType, Values, library_name,
 };
+use crate::names::SourceMaps;
 use rustc_hash::FxHashMap;
 
 /// Loads a profile. It has no samples in the order of time, even if they are requested: the file
@@ -27,6 +28,7 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
         return Err(super::records::nothing_read(cut));
     }
     let mut loader = Loader::new(&tables, bytes.len() as u64);
+    loader.source_maps = options.source_maps;
     loader.describe();
     let bare = |location: &Location| tables.lines(location).is_empty();
     let are_wanted = options.symbols.is_some() && tables.locations.rows.iter().any(bare);
@@ -42,6 +44,7 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
 
 struct Loader<'t, 'a> {
     tables: &'t Tables<'a>,
+    source_maps: Option<&'t SourceMaps>,
     builder: ProfileBuilder,
     /// The name of each string, once it was requested.
     names: Vec<Option<NameId>>,
@@ -91,6 +94,7 @@ impl<'t, 'a> Loader<'t, 'a> {
     fn new(tables: &'t Tables<'a>, length: u64) -> Self {
         Self {
             tables,
+            source_maps: None,
             builder: ProfileBuilder::new(false),
             names: vec![None; tables.strings.len()],
             prune: None,
@@ -290,6 +294,12 @@ impl<'t, 'a> Loader<'t, 'a> {
                     } else {
                         function.system_name
                     };
+                    if let Some((frame, generated)) = self.original(name, function.file, *line) {
+                        self.builder.was_called(frame, &generated);
+                        let line = Line { line: frame.line.into(), column: 0, ..*line };
+                        self.push_frame(frame, line, Names::EMPTY, 0);
+                        continue;
+                    }
                     let (name, file) = (self.name(name), self.name(function.file));
                     let shown = self.builder.line(line.line.max(0).into());
                     let keeps = self.builder.code().is_some();
@@ -309,6 +319,29 @@ impl<'t, 'a> Loader<'t, 'a> {
             }
         }
         self.locate(location, start);
+    }
+
+    /// The frame in the source, and the generated name, of a function of a script with a map.
+    fn original(&mut self, name: u64, file: u64, line: Line) -> Option<(ProfileFrame, String)> {
+        let maps = self.source_maps?;
+        let url = self.tables.text(file);
+        let name = self.tables.text(name);
+        // The agent of Datadog puts columns above lines of 32 bits, and those of functions without a
+        // name into a name: `(anonymous:L#1:C#27)`.
+        let unnamed = name.strip_prefix("(anonymous:L#").and_then(|rest| rest.strip_suffix(')'));
+        let in_name = unnamed.and_then(|place| place.split_once(":C#")?.1.parse().ok());
+        let columns = [line.column, line.line.wrapping_shr(32), in_name.unwrap_or(0)];
+        let column = columns.into_iter().find(|column| *column > 0);
+        let row = u64::try_from((line.line & i64::from(u32::MAX)).checked_sub(1)?).ok()?;
+        let generated = if unnamed.is_some() { "" } else { &*name };
+        let original = match column.and_then(|column| u64::try_from(column).ok()) {
+            Some(column) => maps.function(&url, row, column.saturating_sub(1), generated)?,
+            None => maps.line(&url, row)?,
+        };
+        let function = self.builder.name(original.name.as_deref().unwrap_or(&name).as_bytes());
+        let file = self.builder.name(original.file.as_bytes());
+        let frame = ProfileFrame { function, file, line: original.line, kind: FrameKind::Code };
+        Some((frame, generated.to_owned()))
     }
 
     /// Adds a frame of a location. Where places are kept, it is that location's alone.

@@ -33,9 +33,9 @@ pub(super) fn profile(
             .set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);
     }
     let besides = document.bytes();
-    let places = document
-        .nodes
-        .stacks(&mut builder, |builder, offset| options.memory.check(offset, builder, besides))?;
+    let places = document.nodes.stacks(&mut builder, options.source_maps, |builder, offset| {
+        options.memory.check(offset, builder, besides)
+    })?;
     if is_heap {
         for (node, place) in
             document.nodes.all.iter().zip(&places).filter(|(node, _)| node.self_size > 0)

@@ -5,6 +5,7 @@ use crate::input::json::{Scanner, Text, ValueKind};
 use crate::input::load::MemoryLimit;
 use crate::model::names::Names;
 use crate::model::profile::{FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId};
+use crate::names::SourceMaps;
 use rustc_hash::FxHashMap;
 
 /// A node as it is in the file.
@@ -17,11 +18,16 @@ pub(super) struct Node<'a> {
     pub(super) url: Text<'a>,
     /// 0-based; -1 is unknown.
     pub(super) line: i64,
+    /// 0-based; -1 is unknown.
+    column: i64,
     pub(super) hits: u64,
     pub(super) self_size: u64,
     /// The node's parent by its place in the list, in files that nest nodes.
     parent: Option<u32>,
 }
+
+/// What functions without a name are called.
+const ANONYMOUS: &str = "(anonymous)";
 
 /// All nodes of a file.
 #[derive(Debug, Default)]
@@ -122,7 +128,7 @@ impl<'a> Nodes<'a> {
         let offset = scanner.offset();
         self.memory.check_bytes(offset, self.bytes())?;
         scanner.begin_object()?;
-        self.all.push(Node { offset, line: -1, parent, ..Node::default() });
+        self.all.push(Node { offset, line: -1, column: -1, parent, ..Node::default() });
         Ok((self.all.len() as u32).saturating_sub(1))
     }
 
@@ -155,6 +161,7 @@ impl<'a> Nodes<'a> {
             (b"functionName", ValueKind::String) => node.function = scanner.text()?,
             (b"url", ValueKind::String) => node.url = scanner.text()?,
             (b"lineNumber", ValueKind::Number) => node.line = scanner.number()?.signed()?,
+            (b"columnNumber", ValueKind::Number) => node.column = scanner.number()?.signed()?,
             (b"hitCount", ValueKind::Number) => node.hits = scanner.unsigned()?,
             (b"selfSize", ValueKind::Number) => {
                 node.self_size = scanner.number()?.float()?.max(0.0).round() as u64
@@ -180,6 +187,7 @@ impl<'a> Nodes<'a> {
     pub(super) fn stacks(
         &self,
         builder: &mut ProfileBuilder,
+        source_maps: Option<&SourceMaps>,
         check: impl Fn(&ProfileBuilder, u64) -> Result<()>,
     ) -> Result<Vec<Place>> {
         let by_id = self.by_id();
@@ -219,6 +227,7 @@ impl<'a> Nodes<'a> {
                     node,
                     above,
                     parent.get(node as usize).copied().flatten().is_none(),
+                    source_maps,
                     builder,
                 );
                 if let Some(place) = places.get_mut(node as usize) {
@@ -229,7 +238,14 @@ impl<'a> Nodes<'a> {
         Ok(places.into_iter().flatten().collect())
     }
 
-    fn place(&self, node: u32, above: Place, is_top: bool, builder: &mut ProfileBuilder) -> Place {
+    fn place(
+        &self,
+        node: u32,
+        above: Place,
+        is_top: bool,
+        source_maps: Option<&SourceMaps>,
+        builder: &mut ProfileBuilder,
+    ) -> Place {
         let Some(node) = self.all.get(node as usize) else { return above };
         let (idle, gc) = match node.function.raw() {
             b"(root)" if is_top => return above,
@@ -237,14 +253,18 @@ impl<'a> Nodes<'a> {
             b"(garbage collector)" => (false, true),
             _ => (above.idle, above.gc),
         };
-        let frame = frame(node, builder);
+        let frame = frame(node, source_maps, builder);
         let stack = builder.push(above.stack, frame);
         builder.count_cut();
         Place { stack, idle, gc }
     }
 }
 
-fn frame(node: &Node<'_>, builder: &mut ProfileBuilder) -> FrameId {
+fn frame(
+    node: &Node<'_>,
+    source_maps: Option<&SourceMaps>,
+    builder: &mut ProfileBuilder,
+) -> FrameId {
     let name = node.function.decode();
     let kind = match &*name {
         "(garbage collector)" => FrameKind::Gc,
@@ -252,7 +272,20 @@ fn frame(node: &Node<'_>, builder: &mut ProfileBuilder) -> FrameId {
         _ if node.url.raw().is_empty() && node.line < 0 => FrameKind::Native,
         _ => FrameKind::Code,
     };
-    let name = if name.is_empty() { "(anonymous)".into() } else { name };
+    let original = source_maps.and_then(|maps| {
+        let (line, column) = (u64::try_from(node.line).ok()?, u64::try_from(node.column).ok()?);
+        maps.function(&node.url.decode(), line, column, &name)
+    });
+    if let Some(original) = original {
+        let shown = original.name.as_deref().unwrap_or(&name);
+        let shown = if shown.is_empty() { ANONYMOUS } else { shown };
+        let (function, file) =
+            (builder.name(shown.as_bytes()), builder.name(original.file.as_bytes()));
+        let frame = ProfileFrame { function, file, line: original.line, kind };
+        builder.was_called(frame, &name);
+        return builder.frame(frame);
+    }
+    let name = if name.is_empty() { ANONYMOUS.into() } else { name };
     let function = builder.name(name.as_bytes());
     let file = match node.url.decode() {
         url if url.is_empty() => Names::EMPTY,

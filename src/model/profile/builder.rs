@@ -109,6 +109,16 @@ impl ProfileBuilder {
         })
     }
 
+    /// Notes the name that the function of a frame has in the code that was run, if it is another.
+    pub fn was_called(&mut self, frame: ProfileFrame, generated: &str) {
+        let names = &mut self.profile.names;
+        if generated.is_empty() || names.text(frame.function) == generated {
+            return;
+        }
+        let generated = names.intern(generated);
+        self.profile.generated.entry((frame.function, frame.file)).or_insert(generated);
+    }
+
     /// Adds a frame, even if there is an equal one.
     pub fn new_frame(&mut self, frame: ProfileFrame) -> FrameId {
         self.marks.push(mark(frame.kind));

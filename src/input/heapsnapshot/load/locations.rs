@@ -6,7 +6,7 @@ use crate::input::json::Numbers;
 use crate::model::heap::{Heap, LabelKind, ObjectId, SourceLocation, Value};
 
 /// Functions that are asked for the name of their script.
-const ASKED: usize = 64;
+pub(super) const ASKED: usize = 64;
 
 /// The locations of a snapshot, which are read each time that one is requested.
 pub(super) struct Locations<'a> {
@@ -17,13 +17,13 @@ pub(super) struct Locations<'a> {
     node_fields: u64,
 }
 
-/// A row.
+/// A row. Line and column are from 0.
 #[derive(Clone, Copy)]
-struct Location {
-    object: ObjectId,
-    script: u64,
-    line: u64,
-    column: u64,
+pub(super) struct Location {
+    pub(super) object: ObjectId,
+    pub(super) script: u64,
+    pub(super) line: u64,
+    pub(super) column: u64,
 }
 
 impl<'a> Locations<'a> {
@@ -54,7 +54,7 @@ impl<'a> Locations<'a> {
         })
     }
 
-    fn rows(&self) -> impl Iterator<Item = Location> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = Location> {
         let mut numbers = self.numbers.clone();
         std::iter::from_fn(move || {
             let mut row = [0; MAX_FIELDS];

@@ -8,7 +8,11 @@ use crate::input::json::{Scanner, Token};
 use crate::model::heap::{ObjectId, StackFrame};
 use crate::model::names::Names;
 use crate::model::site::{AllocationSite, AllocationSites};
+use crate::names::SourceMaps;
 use rustc_hash::FxHashMap;
+
+/// What functions without a name are called.
+const ANONYMOUS: &str = "(anonymous)";
 
 /// Reads `trace_function_infos` and `trace_tree`. `traces` has the nodes of the graph with their
 /// `trace_node_id`, in order. Each node of the tree is a site; what cannot be read ends the sites,
@@ -17,11 +21,12 @@ pub(super) fn read(
     bytes: &[u8],
     document: &Document<'_>,
     traces: Vec<(u32, u64)>,
+    source_maps: Option<&SourceMaps>,
     names: &mut Names,
 ) -> AllocationSites {
     let mut sites = AllocationSites::default();
     let Some(start) = document.trace_tree.filter(|_| !traces.is_empty()) else { return sites };
-    sites.frames = functions(document, names);
+    sites.frames = functions(document, source_maps, names);
     let json = Scanner::new(Cursor::at(bytes, start).rest(), start);
     let rows = tree(json, document, &mut sites);
     let of = traces.iter().filter_map(|(node, trace)| Some((ObjectId(*node), *rows.get(trace)?)));
@@ -30,10 +35,14 @@ pub(super) fn read(
 }
 
 /// The functions that allocate. `function_info_index` is a row of them.
-fn functions(document: &Document<'_>, names: &mut Names) -> Vec<StackFrame> {
+fn functions(
+    document: &Document<'_>,
+    source_maps: Option<&SourceMaps>,
+    names: &mut Names,
+) -> Vec<StackFrame> {
     let fields = &document.meta.trace_function_info_fields;
     let of = |name: &str| fields.iter().position(|field| field == name);
-    let at = ["name", "script_name", "script_id", "line"].map(of);
+    let at = ["name", "script_name", "script_id", "line", "column"].map(of);
     let numbers = document.trace_function_infos.clone();
     let Some(mut numbers) = numbers.filter(|_| (1..=MAX_FIELDS).contains(&fields.len())) else {
         return Vec::new();
@@ -46,14 +55,29 @@ fn functions(document: &Document<'_>, names: &mut Names) -> Vec<StackFrame> {
             *field = number;
         }
         let field = |at: Option<usize>| at.and_then(|at| row.get(at)).copied();
-        let [name, file, script, line] = at.map(field);
+        let [name, file, script, line, column] = at.map(field);
+        let original = source_maps.and_then(|maps| {
+            let place = line?.checked_sub(1).zip(column?.checked_sub(1));
+            let (url, name) = (document.strings.text(file?), document.strings.text(name?));
+            let (line, column) = place?;
+            Some((maps.function(&url, line, column, &name)?, name))
+        });
+        if let Some((original, name)) = original {
+            let name = original.name.as_deref().unwrap_or(&name);
+            frames.push(StackFrame {
+                function: names.intern(if name.is_empty() { ANONYMOUS } else { name }),
+                file: names.intern(&original.file),
+                line: original.line,
+            });
+            continue;
+        }
         let mut text = |number: Option<u64>| {
             names.intern(&number.map_or_else(Default::default, |it| document.strings.text(it)))
         };
         let (function, file) = (text(name), text(file));
         frames.push(StackFrame {
             function: match names.text(function) {
-                "" => names.intern("(anonymous)"),
+                "" => names.intern(ANONYMOUS),
                 _ => function,
             },
             file: match script {

@@ -2,6 +2,7 @@
 
 use super::edges::is_code;
 use super::nodes::{Nodes, put};
+use super::originals::{OriginalFunction, Originals};
 use super::plain::{Definition, PlainObjects};
 use crate::input::heapsnapshot::meta::{Meta, NodeType};
 use crate::input::heapsnapshot::strings::Strings;
@@ -45,21 +46,43 @@ impl<'t, 'a> Types<'t, 'a> {
         nodes: &Nodes,
         detached: &[u32],
         plain: &PlainObjects,
+        originals: &Originals,
         builder: &mut HeapBuilder<'_>,
     ) -> TypeIds {
         let defined = self.of_definitions(plain, builder);
+        let mut original = originals.of.iter().peekable();
         let mut detached = detached.iter().copied().peekable();
         let mut plain = plain.of.iter().peekable();
         let mut types = TypeIds::with_capacity(nodes.len());
         for (row, (&kind, &name)) in (0u32..).zip(nodes.kind.iter().zip(&nodes.name)) {
             let is_detached = detached.next_if_eq(&row).is_some();
             let definition = plain.next_if(|(object, _)| *object == row);
+            let class = original.next_if(|(object, _)| *object == row);
+            let class = class.filter(|_| self.meta.node_type(kind) == NodeType::Object);
+            if let Some(class) = class.and_then(|(_, at)| originals.functions.get(*at as usize)) {
+                types.push(self.of_original(class, kind, builder));
+                continue;
+            }
             types.push(match definition.and_then(|(_, at)| defined.get(*at as usize)) {
                 Some(of) => *of,
                 None => self.of(kind, name, is_detached, builder),
             });
         }
         types
+    }
+
+    /// The type of a class that a source map names.
+    fn of_original(
+        &mut self,
+        class: &OriginalFunction,
+        kind: u8,
+        builder: &mut HeapBuilder<'_>,
+    ) -> TypeId {
+        let of = self.of_class(class.class(), kind, builder);
+        if class.generated != class.name {
+            builder.heap().generated_types.entry(of).or_insert_with(|| class.generated.clone());
+        }
+        of
     }
 
     /// A type for each definition of plain objects.

@@ -2,6 +2,7 @@
 
 use super::entries::Tables;
 use super::locations::Locations;
+use super::originals::Originals;
 use crate::input::heapsnapshot::strings::{Strings, Units};
 use crate::model::heap::{
     EachElement, EachField, Field, FieldValue, Heap, Label, LabelKind, ObjectId, ObjectValues,
@@ -16,6 +17,7 @@ use std::sync::OnceLock;
 pub(super) struct NodeNames<'a> {
     pub(super) strings: Strings<'a>,
     pub(super) name: Vec<u32>,
+    pub(super) originals: Originals,
     pub(super) locations: Locations<'a>,
     pub(super) labels: Labels,
     pub(super) tables: Tables,
@@ -55,6 +57,9 @@ impl Labels {
 
 impl NodeNames<'_> {
     fn name(&self, object: ObjectId) -> Cow<'_, str> {
+        if let Some(original) = self.originals.of_node(object.index()) {
+            return (&original.name).into();
+        }
         self.number_of(object).map_or("".into(), |name| self.strings.text(name))
     }
 
@@ -227,7 +232,10 @@ impl ObjectValues for NodeNames<'_> {
     }
 
     fn location(&self, heap: &Heap<'_>, object: ObjectId) -> Option<SourceLocation> {
-        self.locations.of_object(heap, object)
+        match self.originals.of_node(object.index()) {
+            Some(original) => Some(original.location.clone()),
+            None => self.locations.of_object(heap, object),
+        }
     }
 
     fn reference_name(&self, heap: &Heap<'_>, row: usize) -> Option<String> {

@@ -1,0 +1,231 @@
+//! The functions and classes of a snapshot by their names in the source, where a map has them.
+//!
+//! V8 names an object by its constructor, which is what the property `constructor` of the object or of
+//! one of its prototypes is. Functions are at the place that `locations` has for them.
+
+use super::essential::Graph;
+use super::locations::{ASKED, Location, Locations};
+use crate::input::heapsnapshot::meta::{Meta, NodeType};
+use crate::input::heapsnapshot::strings::Strings;
+use crate::model::heap::{LabelKind, SourceLocation};
+use crate::names::{Original, SourceMaps, looks_short};
+use rustc_hash::FxHashMap;
+
+/// Prototypes of an object that are asked for a constructor.
+const PROTOTYPES: usize = 16;
+
+/// The nodes with other names, in order, each with the number of its function or class.
+#[derive(Default)]
+pub(super) struct Originals {
+    pub(super) of: Vec<(u32, u32)>,
+    pub(super) functions: Vec<OriginalFunction>,
+}
+
+/// A function or class.
+pub(super) struct OriginalFunction {
+    pub(super) name: String,
+    /// The name that the snapshot has.
+    pub(super) generated: String,
+    pub(super) location: SourceLocation,
+}
+
+/// The strings that name edges, which a file may have several times.
+struct Labels(Vec<u32>);
+
+impl Labels {
+    fn of(strings: &Strings<'_>, names: &[&str]) -> Self {
+        let found = names.iter().flat_map(|name| {
+            let all = strings.containing(name.as_bytes()).into_iter();
+            all.filter(move |&number| strings.text(number) == *name)
+        });
+        let mut numbers: Vec<u32> = found.filter_map(|number| u32::try_from(number).ok()).collect();
+        numbers.sort_unstable();
+        Self(numbers)
+    }
+
+    /// The target of a node's first edge that has one of the names.
+    fn target(&self, graph: &Graph<'_>, node: u32) -> Option<u32> {
+        let edges = graph.edges_of(node as usize);
+        let labels = graph.edges.label.get(edges.clone())?;
+        let is_meant = |label: &crate::model::heap::Label| match label.kind() {
+            LabelKind::Field(name) => self.0.binary_search(&name.0).is_ok(),
+            _ => false,
+        };
+        let place = labels.iter().position(is_meant)?;
+        let target = graph.edges.target.get(edges.start.checked_add(place)?)?;
+        (target.index() < graph.nodes.len()).then_some(target.0)
+    }
+}
+
+/// What is needed of a snapshot.
+pub(super) struct Finder<'f, 'a> {
+    pub(super) graph: &'f Graph<'f>,
+    pub(super) meta: &'f Meta,
+    pub(super) strings: &'f Strings<'a>,
+    pub(super) locations: &'f Locations<'a>,
+    pub(super) maps: &'f SourceMaps,
+}
+
+impl Finder<'_, '_> {
+    /// Finds the functions and classes that a map names. The labels of edges must have the numbers of
+    /// their strings.
+    pub(super) fn find(&self) -> Originals {
+        let mut originals = Originals::default();
+        let of_functions = self.of_functions(&mut originals);
+        self.of_shared(&of_functions, &mut originals);
+        self.of_objects(&of_functions, &mut originals);
+        originals.of.sort_unstable();
+        originals.of.dedup_by_key(|(row, _)| *row);
+        originals
+    }
+
+    fn kind(&self, node: u32) -> Option<NodeType> {
+        self.graph.nodes.kind.get(node as usize).map(|&kind| self.meta.node_type(kind))
+    }
+
+    fn name(&self, node: u32) -> String {
+        let name = self.graph.nodes.name.get(node as usize).copied();
+        name.map_or_else(String::new, |name| self.strings.text(name.into()).into_owned())
+    }
+
+    /// The functions with a map, by their nodes.
+    fn of_functions(&self, originals: &mut Originals) -> FxHashMap<u32, u32> {
+        let scripts = self.scripts();
+        let mut known: FxHashMap<(u64, u64, u64, u32), Option<u32>> = FxHashMap::default();
+        let mut of: FxHashMap<u32, u32> = FxHashMap::default();
+        for Location { object, script, line, column } in self.functions() {
+            let Some(Some(url)) = scripts.get(&script) else { continue };
+            let name = self.graph.nodes.name.get(object.index()).copied().unwrap_or_default();
+            let function = *known.entry((script, line, column, name)).or_insert_with(|| {
+                let generated = self.name(object.0);
+                let original = self.maps.function(url, line, column, &generated)?;
+                originals.functions.push(OriginalFunction::of(original, generated));
+                Some((originals.functions.len() as u32).saturating_sub(1))
+            });
+            if let Some(function) = function {
+                of.insert(object.0, function);
+                originals.of.push((object.0, function));
+            }
+        }
+        of
+    }
+
+    /// The locations of functions.
+    fn functions(&self) -> impl Iterator<Item = Location> {
+        let is_function = |row: &Location| self.kind(row.object.0) == Some(NodeType::Closure);
+        self.locations.rows().filter(is_function)
+    }
+
+    /// The URLs of scripts with a map.
+    fn scripts(&self) -> FxHashMap<u64, Option<String>> {
+        let [shared, script, name] =
+            [&["shared"][..], &["script", "script_or_debug_info"], &["name"]]
+                .map(|names| Labels::of(self.strings, names));
+        let url = |function: u32| {
+            let shared = shared.target(self.graph, function)?;
+            let script = script.target(self.graph, shared)?;
+            let url = self.name(name.target(self.graph, script)?);
+            (!url.is_empty()).then_some(url)
+        };
+        let mut scripts: FxHashMap<u64, (usize, Option<String>)> = FxHashMap::default();
+        for row in self.functions() {
+            let (asked, found) = scripts.entry(row.script).or_default();
+            if found.is_none() && *asked < ASKED {
+                *asked = asked.saturating_add(1);
+                *found = url(row.object.0);
+            }
+        }
+        let with_map = |(script, (_, url)): (u64, (usize, Option<String>))| {
+            (script, url.filter(|url| self.maps.has(url)))
+        };
+        scripts.into_iter().map(with_map).collect()
+    }
+
+    /// The parts that functions made from the same code share are called like them.
+    fn of_shared(&self, functions: &FxHashMap<u32, u32>, originals: &mut Originals) {
+        let shared = Labels::of(self.strings, &["shared"]);
+        let names = &self.graph.nodes.name;
+        for (&function, &number) in functions {
+            let Some(part) = shared.target(self.graph, function) else { continue };
+            if names.get(part as usize) == names.get(function as usize) {
+                originals.of.push((part, number));
+            }
+        }
+    }
+
+    /// The objects whose class is one of the functions.
+    fn of_objects(&self, functions: &FxHashMap<u32, u32>, originals: &mut Originals) {
+        if functions.is_empty() {
+            return;
+        }
+        let constructor = Labels::of(self.strings, &["constructor"]);
+        let prototype = Labels::of(self.strings, &["__proto__"]);
+        // By prototype: its class.
+        let mut known: FxHashMap<u32, Option<u32>> = FxHashMap::default();
+        let class_of = |start: u32, known: &mut FxHashMap<u32, Option<u32>>| {
+            if let Some(&class) = known.get(&start) {
+                return class;
+            }
+            let above = |node: &u32| prototype.target(self.graph, *node);
+            let chain = std::iter::successors(Some(start), above).take(PROTOTYPES);
+            let class = chain.filter_map(|node| constructor.target(self.graph, node)).next();
+            let class = class.and_then(|function| functions.get(&function)).copied();
+            known.insert(start, class);
+            class
+        };
+        for row in 0..self.graph.nodes.len() as u32 {
+            if self.kind(row) != Some(NodeType::Object) {
+                continue;
+            }
+            let start = match constructor.target(self.graph, row) {
+                Some(_) => row,
+                None => match prototype.target(self.graph, row) {
+                    Some(prototype) => prototype,
+                    None => continue,
+                },
+            };
+            let Some(class) = class_of(start, &mut known) else { continue };
+            let Some(function) = originals.functions.get(class as usize) else { continue };
+            // A class may give its objects another name, by `Symbol.toStringTag`.
+            let name = self.name(row);
+            let is_class = name == function.generated
+                || name == "Object" && function.generated.is_empty() && !function.name.is_empty();
+            if is_class {
+                originals.of.push((row, class));
+            }
+        }
+    }
+}
+
+impl OriginalFunction {
+    fn of(original: Original, generated: String) -> Self {
+        let Original { name, file, line, column } = original;
+        Self {
+            name: name.unwrap_or_else(|| generated.clone()),
+            generated,
+            location: SourceLocation {
+                file: file.to_string(),
+                line: line.into(),
+                column: column.into(),
+            },
+        }
+    }
+
+    /// The name of objects of this class. A short name that remains is told apart by its place.
+    pub(super) fn class(&self) -> String {
+        if self.name != self.generated || !looks_short(&self.name) {
+            return self.name.clone();
+        }
+        let SourceLocation { file, line, .. } = &self.location;
+        format!("{} ({}:{line})", self.name, file.rsplit('/').next().unwrap_or_default())
+    }
+}
+
+impl Originals {
+    /// The function or class of a node.
+    pub(super) fn of_node(&self, node: usize) -> Option<&OriginalFunction> {
+        let node = u32::try_from(node).ok()?;
+        let place = self.of.binary_search_by_key(&node, |(row, _)| *row).ok()?;
+        self.functions.get(self.of.get(place)?.1 as usize)
+    }
+}
