@@ -283,9 +283,9 @@ mod tests {
             let sources = ["a", "b"].map(|path| Source {
                 path: path.into(), text: None, lines: OnceLock::new(),
             });
-            let naive = segments.iter().filter(|segment| {
+            let naive = segments.iter().rfind(|segment| {
                 segment.at.line == line && segment.at.column <= column
-            }).next_back().filter(|segment| segment.source != NONE).copied();
+            }).filter(|segment| segment.source != NONE).copied();
             let of_line = segments.iter().filter(|segment| segment.at.line == line).count();
             let map = SourceMap { segments, sources: sources.into(), names: Vec::new() };
             let place = Place { line, column };
