@@ -24,7 +24,7 @@ fn functions(file: &Path, format: Format, maps: &SourceMaps) -> BTreeMap<String,
     let row = |row: dumptool::analysis::profile::TopRow| {
         let (name, file) = (row.label.name, row.label.namespace);
         let generated = profile.generated_name(&name, &file).unwrap_or_default().to_owned();
-        (name, (generated, file.rsplit('/').next().unwrap_or_default().to_owned()))
+        (name.to_string(), (generated, file.rsplit('/').next().unwrap_or_default().to_owned()))
     };
     rows.into_iter().map(row).collect()
 }

@@ -98,5 +98,5 @@ fn assigned<'m>(map: &'m SourceMap, place: Place, generated: &str) -> Option<&'m
     // Parameters and the body of an arrow function would have segments before.
     let is_class = inside.at == place && !generated.contains('.');
     let class = map.exactly(Place { column, ..place }).filter(|_| is_class);
-    class.or_else(|| BETWEEN.iter().find_map(at))
+    class.or_else(|| BETWEEN.iter().filter_map(at).find(|segment| map.name(segment).is_some()))
 }

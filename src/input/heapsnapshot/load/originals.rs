@@ -160,40 +160,38 @@ impl Finder<'_, '_> {
         }
         let constructor = Labels::of(self.strings, &["constructor"]);
         let prototype = Labels::of(self.strings, &["__proto__"]);
-        // By prototype: its class.
-        let mut known: FxHashMap<u32, Option<u32>> = FxHashMap::default();
-        let class_of = |start: u32, known: &mut FxHashMap<u32, Option<u32>>| {
-            if let Some(&class) = known.get(&start) {
-                return class;
-            }
+        // By the first object with a constructor and by name: the class. V8 calls the prototype of a
+        // derived class by the base.
+        let mut known: FxHashMap<(u32, u32), Option<u32>> = FxHashMap::default();
+        let class_of = |start: u32, name: u32| {
             let above = |node: &u32| prototype.target(self.graph, *node);
             let chain = std::iter::successors(Some(start), above).take(PROTOTYPES);
-            let class = chain.filter_map(|node| constructor.target(self.graph, node)).next();
-            let class = class.and_then(|function| functions.get(&function)).copied();
-            known.insert(start, class);
-            class
+            let text = self.strings.text(name.into());
+            let classes = chain.filter_map(|node| constructor.target(self.graph, node));
+            let mut classes = classes.filter_map(|function| functions.get(&function).copied());
+            // A class may give its objects another name, by `Symbol.toStringTag`.
+            classes.find(|class| {
+                originals.functions.get(*class as usize).is_some_and(|function| {
+                    let is_anonymous = text == "Object" && function.generated.is_empty();
+                    text == function.generated || is_anonymous && !function.name.is_empty()
+                })
+            })
         };
+        let mut of = Vec::new();
         for row in 0..self.graph.nodes.len() as u32 {
             if self.kind(row) != Some(NodeType::Object) {
                 continue;
             }
             let start = match constructor.target(self.graph, row) {
-                Some(_) => row,
-                None => match prototype.target(self.graph, row) {
-                    Some(prototype) => prototype,
-                    None => continue,
-                },
+                Some(_) => Some(row),
+                None => prototype.target(self.graph, row),
             };
-            let Some(class) = class_of(start, &mut known) else { continue };
-            let Some(function) = originals.functions.get(class as usize) else { continue };
-            // A class may give its objects another name, by `Symbol.toStringTag`.
-            let name = self.name(row);
-            let is_class = name == function.generated
-                || name == "Object" && function.generated.is_empty() && !function.name.is_empty();
-            if is_class {
-                originals.of.push((row, class));
-            }
+            let name = self.graph.nodes.name.get(row as usize).copied().unwrap_or_default();
+            let Some(start) = start else { continue };
+            let class = *known.entry((start, name)).or_insert_with(|| class_of(start, name));
+            of.extend(class.map(|class| (row, class)));
         }
+        originals.of.extend(of);
     }
 }
 
