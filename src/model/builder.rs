@@ -8,7 +8,6 @@ use super::names::Names;
 use super::roles::Roles;
 use super::site::AllocationSites;
 use crate::model::heap::{Unreached, WarningKind};
-use crate::model::heap::WarningKind;
 use rustc_hash::FxHashMap;
 
 /// Collects objects and their references. Counts that are known beforehand avoid growth by
