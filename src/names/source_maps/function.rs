@@ -89,14 +89,15 @@ fn assigned<'m>(map: &'m SourceMap, place: Place, generated: &str) -> Option<&'m
         let column = place.column.checked_sub(length.saturating_add(*between))?;
         map.exactly(Place { column, ..place })
     };
-    if let Some(assigned) = at(&1) {
+    let is_named = |segment: &&Segment| map.name(segment).is_some();
+    if let Some(assigned) = at(&1).filter(is_named) {
         return Some(assigned);
     }
     // The class has no constructor, or would not begin here.
     let column = place.column.saturating_add(CLASS);
     let inside = map.at(Place { column: column.saturating_sub(1), ..place })?;
     // Parameters and the body of an arrow function would have segments before.
-    let is_class = inside.at == place && !generated.contains('.');
+    let is_class = inside.at <= place && !generated.contains('.');
     let class = map.exactly(Place { column, ..place }).filter(|_| is_class);
-    class.or_else(|| BETWEEN.iter().filter_map(at).find(|segment| map.name(segment).is_some()))
+    class.or_else(|| BETWEEN.iter().filter_map(at).find(is_named))
 }

@@ -34,7 +34,7 @@ const KEYWORDS: [&str; 19] = [
 /// The name of the function or class at a byte of a source, which has the short name `generated`.
 pub(super) fn name_in_source(text: &str, at: usize, generated: &str) -> Option<String> {
     let (before, rest) = text.split_at_checked(at)?;
-    let rest = head(rest, WINDOW);
+    let rest = head(rest, WINDOW).trim_start();
     let (name, after) = identifier(rest);
     let is_named = without_word(before.trim_end(), "class").is_some() && !name.is_empty();
     if is_named && after.trim_start().starts_with(['{', '<', 'e', 'i']) && name != "extends" {
