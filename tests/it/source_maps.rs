@@ -133,7 +133,7 @@ fn maps_that_cannot_be_read_are_errors_with_their_offset() {
     let broken = folder.path().join("app.min.js.map");
     std::fs::write(&broken, r#"{"version":3,"sources":[],"mappings":"AAAA,A!"}"#).unwrap();
     let (path, error) = SourceMaps::new(std::slice::from_ref(&broken)).unwrap_err();
-    assert_eq!((path, error.offset()), (broken, Some(42)));
+    assert_eq!((path, error.offset()), (broken, Some(43)));
     // In a folder it may be the map of anything.
     let maps = maps(folder.path());
     functions(&fixture("names/app.min.cpuprofile"), Format::Cpuprofile, &maps);
