@@ -1,7 +1,6 @@
 //! Objects and bytes by type, in one pass that keeps no object.
 
 use crate::error::Error;
-#[cfg(feature = "cli")]
 use crate::model::heap::Heap;
 use crate::model::heap::{Type, TypeKind};
 use crate::model::names::Names;
@@ -38,7 +37,6 @@ pub struct TypeRow {
 
 impl TypeCounts {
     /// The types of a loaded heap with all of their objects, live or not.
-    #[cfg(feature = "cli")]
     pub(crate) fn of_heap(heap: &Heap<'_>, snapshot: u64, damage: Option<Error>) -> Self {
         let mut sums = vec![Sum::default(); heap.types.len()];
         for object in heap.objects() {
