@@ -41,6 +41,7 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
     let progress = session.progress(&input);
     let options = ReadOptions {
         memory: reading_limit(&input, &session.common),
+        mapping: input.mapping.as_deref(),
         progress: &|offset| progress.passed(offset, &input.source),
         ..ReadOptions::default()
     };

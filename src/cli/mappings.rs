@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The formats that name classes of Java.
-const FORMATS: &[Format] = &[Format::Hprof];
+const FORMATS: &[Format] = &[Format::Hprof, Format::Jfr];
 
 /// The mappings that have been read, by path.
 #[derive(Default)]

@@ -269,6 +269,8 @@ pub struct ProfileOptions<'a> {
     pub metrics: MetricChoice<'a>,
     /// Looks up the functions of frames of which the file has only addresses.
     pub symbols: Option<&'a dyn NameCode>,
+    /// The names that a minified Java program had (JFR).
+    pub mapping: Option<&'a JavaMapping>,
     /// The source maps of scripts, for the names of their functions (V8, pprof).
     pub source_maps: Option<&'a SourceMaps>,
     /// The memory that the profile may take.
@@ -398,8 +400,8 @@ impl<'a> ProfileOptions<'a> {
 /// Options for readers that only summarize a profile.
 impl<'a> From<ReadOptions<'a>> for ProfileOptions<'a> {
     fn from(options: ReadOptions<'a>) -> Self {
-        let ReadOptions { symbols, source_maps, memory, progress, .. } = options;
-        Self { symbols, source_maps, memory, progress, ..Self::default() }
+        let ReadOptions { symbols, mapping, source_maps, memory, progress, .. } = options;
+        Self { symbols, mapping, source_maps, memory, progress, ..Self::default() }
     }
 }
 
@@ -413,6 +415,7 @@ impl Default for ProfileOptions<'_> {
             snapshot: None,
             metrics: MetricChoice::All,
             symbols: None,
+            mapping: None,
             source_maps: None,
             memory: MemoryLimit::NONE,
             progress: &|_| {},

@@ -1,6 +1,7 @@
 //! The names that a minified Java program had: `--mapping`.
 
 use crate::support::hprof::File;
+use crate::support::jfr::{Chunk, class, numbers, text};
 use crate::support::{corpus_folder, read};
 use std::path::Path;
 use std::process::Command;
@@ -73,6 +74,34 @@ fn classes_and_their_fields_have_the_names_of_the_source() {
     assert!(quick.contains("shop.Cart[]"), "{quick}");
     let (info, _) = dumptool(folder.path(), "info app.hprof --mapping app.txt");
     assert!(info.contains("shop.Cart"), "{info}");
+}
+
+#[test]
+fn frames_of_recordings_are_those_of_the_source() {
+    let sample = [("stackTrace", class::STACK, true)];
+    let chunk = Chunk::new()
+        .class(class::FREE, "jdk.ExecutionSample", &sample)
+        .pool(class::CLASS, vec![(1, text("b"))])
+        .pool(class::METHOD, vec![(1, [numbers(&[1]), text("c")].concat())])
+        .pool(class::STACK, vec![(1, numbers(&[0, 1, 1, 5]))])
+        .event(class::FREE, &numbers(&[1]));
+    let folder = folder();
+    std::fs::write(folder.path().join("app.jfr"), chunk.bytes()).unwrap();
+    let line = "convert app.jfr - --to folded --mapping app.txt";
+    let (stacks, _) = dumptool(folder.path(), line);
+    assert!(stacks.contains("shop.Cart.add;shop.Line.price 1"), "{stacks}");
+    let (events, _) = dumptool(folder.path(), "cat app.jfr --mapping app.txt");
+    assert!(events.contains("shop.Cart.add"), "{events}");
+}
+
+#[test]
+fn short_names_stand_beside_those_of_the_source() {
+    let folder = folder();
+    let (types, _) = dumptool(folder.path(), "top app.hprof --mapping app.txt --format json");
+    let types: serde_json::Value = serde_json::from_str(&types).unwrap();
+    let mut rows = types["rows"].as_array().unwrap().iter();
+    let cart = rows.find(|row| row["name"] == "shop.Cart").unwrap();
+    assert_eq!(cart["generated_name"], "b");
 }
 
 #[test]

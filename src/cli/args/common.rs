@@ -40,7 +40,7 @@ pub(in crate::cli) struct Common {
     #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) symbols: Vec<PathBuf>,
     /// File `mapping.txt` of ProGuard or R8, for the names that the classes, fields and methods of a
-    /// minified Java program had (hprof; default: mapping.txt beside the dump)
+    /// minified Java program had (hprof, jfr; default: mapping.txt beside the dump)
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(in crate::cli) mapping: Option<PathBuf>,
     /// The same for the older dump where two are compared, because each build has names of its own

@@ -142,6 +142,7 @@ pub(crate) fn read(
         snapshot: input.snapshot,
         metrics: kept.metrics,
         symbols: session.symbols.names(),
+        mapping: input.mapping.as_deref(),
         source_maps: session.source_maps(),
         memory: profile_limit(input, &session.common),
         progress: &|offset| progress.passed(offset, &input.source),

@@ -134,7 +134,8 @@ fn read_stdin() -> anyhow::Result<String> {
 /// The events of a recording, or only their number.
 fn events(input: &Input, only_count: bool, session: &Session) -> anyhow::Result<EventRows> {
     let memory = reading_limit(input, &session.common);
-    let options = ReadOptions { memory, ..ReadOptions::default() };
+    let mapping = input.mapping.as_deref();
+    let options = ReadOptions { memory, mapping, ..ReadOptions::default() };
     let read = read_events(input.format, input.bytes(), only_count, options);
     read.map_err(|error| refused(error, input, &session.common))
 }

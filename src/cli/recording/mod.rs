@@ -26,6 +26,7 @@ pub(crate) fn histograms(input: &Input, session: &Session) -> anyhow::Result<Vec
     let progress = session.progress(input);
     let options = ReadOptions {
         memory: reading_limit(input, &session.common),
+        mapping: input.mapping.as_deref(),
         progress: &|offset| progress.passed(offset, &input.source),
         ..ReadOptions::default()
     };
@@ -47,8 +48,11 @@ pub(crate) fn growth_of(histograms: &[ClassHistogram], filter: &TypeFilter) -> G
 
 /// The objects that were sampled and stayed alive.
 fn read_old_objects(input: &Input, session: &Session) -> anyhow::Result<OldObjects> {
-    let options =
-        ReadOptions { memory: reading_limit(input, &session.common), ..ReadOptions::default() };
+    let options = ReadOptions {
+        memory: reading_limit(input, &session.common),
+        mapping: input.mapping.as_deref(),
+        ..ReadOptions::default()
+    };
     let read = old_objects(input.bytes(), options);
     read.map_err(|error| refused(error, input, &session.common))
 }

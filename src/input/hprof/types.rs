@@ -41,6 +41,11 @@ impl Types {
                 kind => kind,
             };
             let type_id = builder.add_type(&name, package_of(&name), kind);
+            let short = scan.names.get(&class.dump.id).filter(|short| **short != class.name);
+            if let Some(&short) = short {
+                let short = class_name(scan.strings.text(short), false).into_owned();
+                builder.heap().generated_types.insert(type_id, short);
+            }
             if let Some(place) = element.and_then(|element| of_array.get_mut(element)) {
                 place.get_or_insert(type_id);
             }

@@ -57,7 +57,7 @@ pub fn class_histograms(bytes: &[u8], options: ReadOptions<'_>) -> Result<Vec<Cl
     let mut numbers = FxHashMap::<SetKey, usize>::default();
     let mut all: Vec<(i128, ClassHistogram)> = Vec::new();
     let mut rows = 0u64;
-    let mut known_types = KnownTypes::default();
+    let mut known_types = KnownTypes::new(options.mapping);
     for chunk in chunks(bytes).map_while(Result::ok) {
         let Ok((tables, _)) = Tables::read(chunk, &mut known_types) else { continue };
         options.memory.check_bytes(chunk.offset, tables.bytes())?;

@@ -81,7 +81,7 @@ pub(super) fn load_surveyed(
         period_us: survey.period.map_or(0, |period| (period / 1000) as i64),
         ..Loader::new(builder, &metrics)
     };
-    let (mut known, mut damage) = (KnownTypes::default(), None);
+    let (mut known, mut damage) = (KnownTypes::new(options.mapping), None);
     for (number, chunk) in chunks(bytes).map_while(Result::ok).enumerate() {
         // The survey has the damage of events and metadata.
         if let Ok((tables, found)) = Tables::read(chunk, &mut known) {
@@ -136,6 +136,8 @@ struct Known {
     stacks: FxHashMap<u64, StackId>,
     /// By method, line and type.
     frames: FxHashMap<[u64; 3], FrameId>,
+    /// Of frames whose method was inlined, those around them, if a mapping knows it.
+    around: FxHashMap<[u64; 3], Vec<FrameId>>,
     methods: FxHashMap<u64, NameId>,
     classes: FxHashMap<u64, NameId>,
     states: FxHashMap<u64, NameId>,
@@ -448,7 +450,7 @@ impl<'m> Loader<'m> {
             } else {
                 tables.values(frames.class, &mut cursor, &mut values).ok()?;
             }
-            all.push(self.frame(tables, &places, &values, known));
+            self.add_frame(tables, &places, &values, known, &mut all);
         }
         // The file begins with the innermost frame.
         if is_truncated {
@@ -461,13 +463,15 @@ impl<'m> Loader<'m> {
         Some(id)
     }
 
-    fn frame<'a>(
+    /// Appends a frame, and those around it if its method was inlined.
+    fn add_frame<'a>(
         &mut self,
         tables: &Tables<'a>,
         places: &Frames,
         values: &[Value<'a>],
         known: &mut Known,
-    ) -> FrameId {
+        all: &mut Vec<FrameId>,
+    ) {
         let value = |at: Option<usize>| at.and_then(|at| values.get(at)).copied();
         let id = |value: Option<Value<'a>>| match value {
             Some(Value::Pooled(_, id) | Value::Number(id)) => id,
@@ -475,8 +479,25 @@ impl<'m> Loader<'m> {
         };
         let [method, line, kind] = [places.method, places.line, places.kind].map(value);
         let builder = &mut self.builder;
-        let Known { frames, methods, .. } = known;
-        *frames.entry([method, line, kind].map(id)).or_insert_with(|| {
+        let Known { frames, methods, around, .. } = known;
+        let key = [method, line, kind].map(id);
+        let innermost = *frames.entry(key).or_insert_with(|| {
+            let mut original = method
+                .map_or_else(Vec::new, |method| tables.original_frames(method, id(line) as u32))
+                .into_iter()
+                .map(|original| {
+                    let function = format!("{}.{}", original.class, original.method);
+                    let function = builder.name(function.as_bytes());
+                    let line = builder.line(original.line.into());
+                    builder.frame(frame(function, line, FrameKind::Code))
+                });
+            if let Some(innermost) = original.next() {
+                let others: Vec<FrameId> = original.collect();
+                if !others.is_empty() {
+                    around.insert(key, others);
+                }
+                return innermost;
+            }
             let function = *methods.entry(id(method)).or_insert_with(|| {
                 let name = method.and_then(|method| tables.method_name(method)).unwrap_or_default();
                 builder.name(name.as_bytes())
@@ -488,7 +509,9 @@ impl<'m> Loader<'m> {
                 _ => FrameKind::Code,
             };
             builder.frame(frame(function, line, kind))
-        })
+        });
+        all.push(innermost);
+        all.extend(around.get(&key).into_iter().flatten());
     }
 }
 

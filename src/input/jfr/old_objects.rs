@@ -93,7 +93,7 @@ pub struct Holder {
 /// If they take more memory than they may. Damage ends the reading early.
 pub fn old_objects(bytes: &[u8], options: ReadOptions<'_>) -> Result<OldObjects> {
     let mut old = OldObjects::default();
-    let mut known_types = KnownTypes::default();
+    let mut known_types = KnownTypes::new(options.mapping);
     for chunk in chunks(bytes).map_while(Result::ok) {
         let Ok((tables, _)) = Tables::read(chunk, &mut known_types) else { continue };
         options.memory.check_bytes(chunk.offset, tables.bytes())?;

@@ -66,7 +66,7 @@ pub(in crate::input) fn for_each_record(
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
-    let mut known = KnownTypes::default();
+    let mut known = KnownTypes::new(options.mapping);
     for chunk in chunks(bytes) {
         let chunk = chunk?;
         if visitor.record(chunk.offset, &JfrRecord::Chunk(&chunk.header)).is_break() {

@@ -6,6 +6,7 @@ use super::metadata::{ClassId, DEEPEST, Field, Kind, Types};
 use super::wire::{Text, skip_varints, varint};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::names::JavaMapping;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -45,6 +46,8 @@ pub(super) struct Tables<'a> {
     pools: FxHashMap<ClassId, Pool>,
     /// The class whose pool has strings.
     strings: Option<ClassId>,
+    /// The names that a minified program had.
+    pub(super) mapping: Option<&'a JavaMapping>,
 }
 
 /// The pooled values of a class.
@@ -65,9 +68,18 @@ impl Pool {
 /// The types of the last chunks. Chunks of one program have equal metadata but for its time, and it
 /// is larger than the events of a short chunk.
 #[derive(Default)]
-pub(super) struct KnownTypes<'a>(Vec<(&'a [u8], Rc<Types>)>);
+pub(super) struct KnownTypes<'a> {
+    kept: Vec<(&'a [u8], Rc<Types>)>,
+    /// The names that a minified program had, for the tables of all chunks.
+    mapping: Option<&'a JavaMapping>,
+}
 
 impl<'a> KnownTypes<'a> {
+    /// No types yet, and the names that a minified program had.
+    pub(super) fn new(mapping: Option<&'a JavaMapping>) -> Self {
+        Self { kept: Vec::new(), mapping }
+    }
+
     /// Different ones that are kept: recordings of several programs may be one file.
     const KEPT: usize = 4;
 
@@ -77,12 +89,12 @@ impl<'a> KnownTypes<'a> {
             varint(&mut cursor, what)?;
         }
         let bytes = cursor.rest();
-        if let Some((_, types)) = self.0.iter().find(|(known, _)| *known == bytes) {
+        if let Some((_, types)) = self.kept.iter().find(|(known, _)| *known == bytes) {
             return Ok(Rc::clone(types));
         }
         let types = Rc::new(Types::read(cursor, metadata.offset)?);
-        self.0.truncate(Self::KEPT.saturating_sub(1));
-        self.0.insert(0, (bytes, Rc::clone(&types)));
+        self.kept.truncate(Self::KEPT.saturating_sub(1));
+        self.kept.insert(0, (bytes, Rc::clone(&types)));
         Ok(types)
     }
 }
@@ -143,7 +155,8 @@ impl<'a> Tables<'a> {
         };
         let types = known.read(&metadata)?;
         let strings = types.named("java.lang.String");
-        let tables = Self { strings, types, pools: FxHashMap::default(), chunk };
+        let mapping = known.mapping;
+        let tables = Self { strings, types, pools: FxHashMap::default(), chunk, mapping };
         Ok((tables, checkpoints, damage))
     }
 
