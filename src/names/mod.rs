@@ -4,7 +4,9 @@
 //! every answer agrees.
 
 mod mapping;
+mod short;
 mod source_maps;
 
 pub use mapping::{JavaMapping, MappedFrame};
-pub use source_maps::{MapProblem, Original, SourceMaps, looks_short};
+pub use short::{ShortNames, looks_short, looks_short_in_java};
+pub use source_maps::{MapProblem, Original, SourceMaps};

@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("vm_service", &[]),
     ("java", &[]),
     ("model", &[]),
-    ("names", &["error", "source"]),
+    ("names", &["error", "java", "source"]),
     ("analysis", &["model"]),
     ("symbols", &["bytes", "error", "input", "model", "source"]),
     ("input", &["bytes", "error", "java", "model", "names"]),

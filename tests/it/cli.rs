@@ -1014,11 +1014,24 @@ fn objects_are_as_many_wherever_they_are_counted() {
 }
 
 #[test]
-fn diff_of_three_files_names_the_command_for_them() {
+fn diff_of_four_files_names_the_command_for_them() {
     let mut command = dumptool();
-    let assert = command.args(["diff", "a.hprof", "it's b.hprof", "c.hprof"]).assert().code(2);
+    let assert =
+        command.args(["diff", "a.hprof", "it's b.hprof", "c.hprof", "d.hprof"]).assert().code(2);
     let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
-    assert!(text.contains(r"`dumptool growth a.hprof 'it'\''s b.hprof' c.hprof`"), "{text}");
+    assert!(
+        text.contains(r"`dumptool growth a.hprof 'it'\''s b.hprof' c.hprof d.hprof`"),
+        "{text}"
+    );
+}
+
+/// The JVM moves objects, so that its dumps are compared by type.
+#[test]
+fn three_dumps_without_lasting_ids_are_for_growth() {
+    let file = fixture("hprof/small_java17.hprof.zst");
+    let assert = dumptool().arg("diff").args([&file, &file, &file]).assert().code(2);
+    let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(text.contains("nothing in") && text.contains("`dumptool growth"), "{text}");
 }
 
 /// A profile of twice the length with the same shares has not changed.

@@ -72,8 +72,8 @@ fn classes_and_their_fields_have_the_names_of_the_source() {
     assert!(object.contains("lines") && object.contains("owner"), "{object}");
     let (quick, _) = dumptool(folder.path(), "top --quick app.hprof --mapping app.txt");
     assert!(quick.contains("shop.Cart[]"), "{quick}");
-    let (info, _) = dumptool(folder.path(), "info app.hprof --mapping app.txt");
-    assert!(info.contains("shop.Cart"), "{info}");
+    let (info, messages) = dumptool(folder.path(), "info app.hprof --mapping app.txt");
+    assert!(info.contains("shop.Cart") && messages.is_empty(), "{info}{messages}");
 }
 
 #[test]
@@ -173,6 +173,13 @@ fn a_mapping_that_does_not_fit_is_refused_or_said() {
         messages.contains("other.txt: not a mapping") && messages.contains("0xb"),
         "{messages}"
     );
+}
+
+#[test]
+fn info_says_that_names_look_minified() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (message, _) = dumptool(folder, "info fixtures/names/app.min.cpuprofile");
+    assert!(message.contains("functions of app.min.js") && message.contains("--source-maps"));
 }
 
 /// `depot.hprof` was made by a program that ProGuard 6.2 had shrunken.

@@ -37,7 +37,8 @@ pub(super) fn run(
         )
         .into());
     }
-    let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
+    let instead = "omit --objects to compare types";
+    let (old_hashes, new_hashes) = (hashes(old, instead)?, hashes(new, instead)?);
     if old.format != new.format {
         let error = UsageError::new("--objects cannot compare dumps of different formats");
         return Err(error.hint("omit --objects to compare types").into());
@@ -159,7 +160,10 @@ fn all_of(heap: &Heap<'_>) -> Value<'static> {
 }
 
 /// The identity hash codes of a dump. `None` if ids identify its objects.
-pub(super) fn hashes(input: &Input) -> anyhow::Result<Option<Vec<u32>>> {
+///
+/// # Errors
+/// A [`UsageError`] if nothing does, with what to do instead.
+pub(super) fn hashes(input: &Input, instead: &str) -> anyhow::Result<Option<Vec<u32>>> {
     if input::has_lasting_ids(input.format) {
         return Ok(None);
     }
@@ -168,6 +172,6 @@ pub(super) fn hashes(input: &Input) -> anyhow::Result<Option<Vec<u32>>> {
     hashes.map(Some).ok_or_else(|| {
         let file = show_path(&input.path);
         let message = format!("nothing in {file} identifies objects in another dump");
-        UsageError::new(message).hint("omit --objects to compare types").into()
+        UsageError::new(message).hint(instead).into()
     })
 }

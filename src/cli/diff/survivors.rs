@@ -40,9 +40,10 @@ pub(super) fn run(
     let [base, before, after] = inputs;
     let mut status = Status::Done;
     let mut opened = |input: &Input| -> anyhow::Result<_> {
+        let hashes = hashes(input, "use `dumptool growth` to compare types over several dumps")?;
         let held = load(session, "diff", input, None, &args.heap.roots)?;
         status = status.max(report_loaded(session, input, held.get()));
-        Ok((held, hashes(input)?))
+        Ok((held, hashes))
     };
     let (held, hash) = opened(base)?;
     let mut tracker = Tracker::new(identified(&held, hash.as_deref()));

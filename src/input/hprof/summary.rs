@@ -24,7 +24,7 @@ use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES, class_name};
 use crate::model::fields::Record;
 use crate::model::heap::{LoadWarning, WarningKind};
-use crate::names::JavaMapping;
+use crate::names::{JavaMapping, ShortNames, looks_short_in_java};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::num::Saturating;
@@ -284,6 +284,7 @@ impl<'a> Totals<'a> {
                 info.warnings.push(InfoWarning::Load(LoadWarning { kind, count }));
             }
         }
+        info.warnings.extend(self.short_names().filter(|_| mapping.is_none() && !ours));
         info.heap = Some(HeapInfo {
             snapshots: vec![SnapshotInfo {
                 index: 0,
@@ -317,6 +318,17 @@ impl<'a> Totals<'a> {
         });
         info.set_damage(damage);
         info
+    }
+
+    /// A warning if most classes of the program look minified.
+    fn short_names(&self) -> Option<InfoWarning> {
+        let mut names = ShortNames::default();
+        for &class in self.names.values() {
+            let class = class_name(self.strings.text(class), false);
+            looks_short_in_java(&class).into_iter().for_each(|is_short| names.add(is_short));
+        }
+        let (of, option) = ("classes outside of the platform".to_owned(), "--mapping mapping.txt");
+        names.are_most().then_some(InfoWarning::ShortNames { of, names, option })
     }
 
     /// Elements of arrays, and fields of instances. The table has been resolved.

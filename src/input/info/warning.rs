@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::model::heap::LoadWarning;
+use crate::names::ShortNames;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -95,6 +96,15 @@ pub enum InfoWarning {
     Sampled(u64),
     /// Microseconds before the first sample (V8).
     TimeBeforeSamples(i64),
+    /// Most names look as if they had been shortened (hprof, V8).
+    ShortNames {
+        /// What has the names, such as `functions of app.min.js`.
+        of: String,
+        /// How many.
+        names: ShortNames,
+        /// What gives the names back.
+        option: &'static str,
+    },
 }
 
 impl InfoWarning {
@@ -208,6 +218,10 @@ impl fmt::Display for InfoWarning {
             Self::Sampled(rate) => write!(
                 f,
                 "one allocation in about {rate} bytes was sampled; numbers are scaled to all allocations (--raw-counts shows those of the samples)"
+            ),
+            Self::ShortNames { of, names: ShortNames { short, all }, option } => write!(
+                f,
+                "{short} of {all} {of} have names of one or two letters, which look minified: {option} gives them the names of the source"
             ),
             Self::TimeBeforeSamples(time) => {
                 write!(f, "{time} microseconds before the first sample belong to no function")

@@ -8,7 +8,10 @@ use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::input::spec::FormatSpec;
-use crate::model::profile::Mode;
+use crate::model::names::NameId;
+use crate::model::profile::{Mode, Profile};
+use crate::names::{ShortNames, looks_short};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Summarizes a CPU profile.
 ///
@@ -43,11 +46,31 @@ fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Inf
     {
         info.warnings.push(InfoWarning::TimeBeforeSamples(*first));
     }
+    info.warnings.extend(short_names(&profile));
     let mode = if profile.value_types.is_empty() { profile.mode } else { Mode::Samples };
     let mut of_profile = profile_info(&profile, Some(mode));
     of_profile.duration_us = document.duration().and_then(|duration| u64::try_from(duration).ok());
     info.profile = Some(of_profile);
     Ok(info)
+}
+
+/// A warning if most functions of the script that has most look minified.
+fn short_names(profile: &Profile) -> Option<InfoWarning> {
+    let functions: BTreeSet<(NameId, NameId)> =
+        profile.frames.iter().map(|frame| (frame.file, frame.function)).collect();
+    let text = |name| profile.names.text(name);
+    let scripts = functions.iter().filter(|(file, _)| {
+        let file = text(*file);
+        !file.is_empty() && !file.starts_with("node:")
+    });
+    let mut by_script: BTreeMap<NameId, ShortNames> = BTreeMap::new();
+    scripts
+        .for_each(|(file, name)| by_script.entry(*file).or_default().add(looks_short(text(*name))));
+    let (file, names) = by_script.into_iter().max_by_key(|(_, names)| names.all)?;
+    let file = text(file).rsplit('/').next().unwrap_or_default();
+    let (of, option) =
+        (format!("functions of {file}"), "--source-maps with the map of this script");
+    names.are_most().then_some(InfoWarning::ShortNames { of, names, option })
 }
 
 /// Checks a CPU profile.

@@ -196,15 +196,6 @@ impl Script {
     }
 }
 
-/// Whether the name of a function or class looks as if it had been shortened: one or two letters.
-pub fn looks_short(name: &str) -> bool {
-    let accessor = ["get ", "set ", "#"].into_iter().find_map(|start| name.strip_prefix(start));
-    let name = accessor.unwrap_or(name);
-    let is_name =
-        name.chars().all(|character| character.is_alphanumeric() || "_$".contains(character));
-    (1..=2).contains(&name.len()) && is_name
-}
-
 fn read(path: &Path, files: &Files) -> Result<SourceMap> {
     parse(files::open(path)?.bytes(), path, files)
 }
