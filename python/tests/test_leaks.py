@@ -41,11 +41,11 @@ def done():
 LEAKS = {
     "a dict of a module": (
         "cache = {session.user: session for session in sessions()}",
-        r"3 000 __main__.Session \(.*\) in the dict __main__.cache$",
+        r"3 000 __main__.Session \(.*\) in the dict __main__.cache \(dict, 3 000 entries\)$",
     ),
     "a list of a module": (
         "handled = sessions()",
-        r"3 000 __main__.Session \(.*\) in the list __main__.handled$",
+        r"3 000 __main__.Session \(.*\) in the list __main__.handled \(list, 3 000 entries\)$",
     ),
     "lru_cache of a method": (
         "for session in sessions(): session.load(1)\ndel session",
@@ -85,7 +85,7 @@ LEAKS = {
         "    jobs = asyncio.Queue()\n"
         "    for session in sessions(): jobs.put_nowait(session)\n"
         "asyncio.run(main())",
-        r"3 000 __main__.Session \(.*\) in the deque __main__.jobs._queue \(collections.deque\)",
+        r"3 000 __main__.Session \(.*\) in the deque __main__.jobs._queue \(collections.deque, 3 000 entries\)$",
     ),
     "a default argument": (
         "def collect(item, seen=[]): seen.append(item)\nfor session in sessions(): collect(session)\ndel session",
@@ -93,11 +93,12 @@ LEAKS = {
     ),
     "a registry of a class": (
         "for number in range(3000): Registered(number)",
-        r"3 000 __main__.Registered \(.*\) in the list __main__.Registered.registry$",
+        r"3 000 __main__.Registered \(.*\) in the list __main__.Registered.registry \(list, 3 000 entries\)$",
     ),
     "closures": (
         "def bind(rows): return lambda: rows\ncallbacks = [bind([str(number)] * 50) for number in range(1000)]",
-        r"1 000 closures bind.<locals>.<lambda> \(leak.py:\d+\) \(.*\) held by the list __main__.callbacks$",
+        r"1 000 closures bind.<locals>.<lambda> \(leak.py:\d+\) \(.*\) "
+        r"held by the list __main__.callbacks \(list, 1 000 entries\)$",
     ),
     "variables of a thread": (
         "ready, end = threading.Event(), threading.Event()\n"
@@ -107,7 +108,8 @@ LEAKS = {
         "    end.wait()\n"
         "threading.Thread(target=work, name='worker', daemon=True).start()\n"
         "ready.wait()",
-        r"3 000 __main__.Session \(.*\) in local rows of work \(leak.py:\d+\) in thread worker \(list\)$",
+        r"3 000 __main__.Session \(.*\) in local rows of work \(leak.py:\d+\) "
+        r"in thread worker \(list, 3 000 entries\)$",
     ),
     "values that belong to a thread": (
         "ready, end, own = threading.Event(), threading.Event(), threading.local()\n"
@@ -125,7 +127,8 @@ LEAKS = {
         "    yield from rows\n"
         "readers = [read() for _ in range(200)]\n"
         "for reader in readers: next(reader)",
-        r"__main__.Session \(.*\) in the list __main__.readers, in local rows of read \(leak.py:\d+\)$",
+        r"__main__.Session \(.*\) in the list __main__.readers \(list, \d+ entries\), "
+        r"in local rows of read \(leak.py:\d+\)$",
     ),
     "native code": (
         "import ctypes\nrows = sessions()\nctypes.pythonapi.Py_IncRef(ctypes.py_object(rows))\ndel rows",

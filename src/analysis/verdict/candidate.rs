@@ -29,7 +29,7 @@ impl Named {
     /// Sets the number of entries that were counted, unless the holder states one or is no
     /// collection.
     pub(super) fn count(&mut self, entries: usize) {
-        if !self.holder.noun.is_empty() && entries > 0 {
+        if !self.holder.noun.is_empty() && entries > 1 {
             self.holder.entries.get_or_insert(entries as u64);
         }
     }

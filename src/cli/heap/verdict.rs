@@ -8,7 +8,7 @@ use crate::analysis::threads::program_functions;
 use crate::analysis::verdict::{Holder, Suspect, SuspectKind, What};
 use crate::cli::print::{Columns, Value as Json};
 use crate::cli::session::Session;
-use crate::cli::size::{count, percent};
+use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};
 use crate::model::heap::{Heap, ObjectId, ThreadKind};
 use crate::output::report::ReportSuspect;
@@ -259,8 +259,8 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             return label;
         };
         let of = self.analysed.describe(object);
-        let entries = holder.entries.map(|entries| format!(", {} entries", count(entries)));
-        let entries = entries.unwrap_or_default();
+        let stated = holder.entries.map(|entries| plural(entries, "entry", "entries"));
+        let entries = stated.map_or_else(String::new, |entries| format!(", {entries}"));
         // `a variable of main` and `listeners of 'data' of server` are no names.
         let is_name = !label.contains(' ') || label.contains(": ");
         match (holder.noun, label.is_empty()) {
