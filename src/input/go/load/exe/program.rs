@@ -107,16 +107,18 @@ fn build_version(image: &Image<'_>) -> Option<String> {
             let pointer = image.word(address.wrapping_add(16))?;
             let (data, length) =
                 (image.word(pointer)?, image.word(pointer.wrapping_add(image.pointer_size))?);
-            return text(image.bytes(data, length)?);
+            return version(image.bytes(data, length)?);
         }
         let mut rest = bytes.get(32usize.saturating_sub(BUILD_MAGIC.len())..)?;
         let length = uvarint(&mut rest)?;
-        text(rest.get(..usize::try_from(length).ok()?)?)
+        version(rest.get(..usize::try_from(length).ok()?)?)
     })
 }
 
-fn text(bytes: &[u8]) -> Option<String> {
-    let is_version = !bytes.is_empty() && bytes.len() < 256;
+/// A version of Go. Other programs may have the magic number, too, as those that look for it.
+fn version(bytes: &[u8]) -> Option<String> {
+    let is_version =
+        bytes.len() < 256 && [&b"go1"[..], b"devel "].iter().any(|of| bytes.starts_with(of));
     is_version.then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
@@ -237,4 +239,16 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
         constants,
         function_data,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_looks_for_the_magic_number_is_not_one_of_go() {
+        assert_eq!(version(b"the tables of"), None);
+        assert_eq!(version(b"go1.27.3").as_deref(), Some("go1.27.3"));
+        assert_eq!(version(b"devel go1.28-5ad2e2a").as_deref(), Some("devel go1.28-5ad2e2a"));
+    }
 }
