@@ -201,6 +201,7 @@ macro_rules! commands {
         }
 
         fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
+            accept_old_mapping(command, session)?;
             match command {
                 $(Command::$command(args) => $run(args, session),)*
             }
@@ -243,6 +244,26 @@ mod query {
     pub(super) fn run(_: &QueryArgs, _: &Session) -> anyhow::Result<Status> {
         Err(UsageError::new("this build does not include SQL").hint(FULL_BUILD).into())
     }
+}
+
+/// Refuses `--old-mapping` for commands that read no older dump. A program that keeps dumps open passes
+/// its own on to all.
+fn accept_old_mapping(command: &Command, session: &Session) -> Result<(), UsageError> {
+    let compares = matches!(
+        command,
+        Command::Diff(_)
+            | Command::Growth(_)
+            | Command::Report(_)
+            | Command::Check(_)
+            | Command::Convert(_)
+            | Command::Serve(_)
+            | Command::Mcp(_)
+    );
+    if session.common.old_mapping.is_none() || compares || session.resident.is_some() {
+        return Ok(());
+    }
+    Err(UsageError::new("--old-mapping is for commands that compare two dumps")
+        .hint("use --mapping for the only dump"))
 }
 
 fn completions(args: &CompletionsArgs, session: &Session) -> anyhow::Result<Status> {

@@ -162,6 +162,12 @@ fn two_builds_are_compared_by_the_names_of_the_source() {
 }
 
 #[test]
+fn an_old_mapping_without_an_older_dump_is_refused() {
+    let (_, messages) = dumptool(folder().path(), "top app.hprof --old-mapping app.txt");
+    assert!(messages.contains("--old-mapping is for commands that compare"), "{messages}");
+}
+
+#[test]
 fn a_mapping_that_does_not_fit_is_refused_or_said() {
     let folder = folder();
     std::fs::write(folder.path().join("other.txt"), "x.Y -> zz:\n").unwrap();
