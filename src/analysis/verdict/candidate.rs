@@ -5,7 +5,7 @@ use super::descent::{Descent, is_own};
 use super::finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
 use super::scene::{Group, LEAST_CHAIN, Scene};
 use crate::model::heap::{ObjectId, Role, ThreadKind, TypeId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 
 /// A collection of the runtime's own objects is a finding with at least one of so many parts of the
@@ -49,7 +49,12 @@ pub(super) struct Candidate {
 impl Candidate {
     pub(super) fn of(scene: &Scene<'_, '_>, group: Group) -> Self {
         let bytes = group.bytes;
-        let descent = Descent::of(scene, group);
+        Self { bytes, ..Self::along_way(scene, Descent::of(scene, group)) }
+    }
+
+    /// A candidate of which the way down is known.
+    pub(super) fn along_way(scene: &Scene<'_, '_>, descent: Descent) -> Self {
+        let bytes = descent.steps[0].bytes;
         let element = descent.element(scene);
         let container = descent.container(scene, element);
         Self { bytes, descent, threads: Vec::new(), element, container }
@@ -319,13 +324,12 @@ impl Candidate {
             0 => element.members().map(bytes).collect(),
             threads => vec![self.bytes / threads as u64],
         };
-        sizes.sort_unstable();
-        match (sizes.first(), sizes.last()) {
-            (Some(min), Some(max)) => {
-                EachSize { min: *min, median: sizes[sizes.len() / 2], max: *max }
-            }
-            _ => EachSize::default(),
-        }
+        let (Some(min), Some(max)) = (sizes.iter().min().copied(), sizes.iter().max().copied())
+        else {
+            return EachSize::default();
+        };
+        let middle = sizes.len() / 2;
+        EachSize { min, median: *sizes.select_nth_unstable(middle).1, max }
     }
 
     /// The threads among the owners.
@@ -354,16 +358,16 @@ impl Candidate {
 
     fn consists_of(&self, scene: &Scene<'_, '_>) -> Vec<Portion> {
         let heap = scene.heap();
-        let mut sums: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+        let mut sums = vec![(0_u64, 0_u64); heap.types.len()];
         for head in self.heads() {
             for number in *head..scene.end(*head) {
                 let Some(object) = scene.object(number) else { continue };
-                let (count, bytes) = sums.entry(scene.kin(number)).or_default();
+                let (count, bytes) = &mut sums[scene.kin(number) as usize];
                 *count += 1;
                 *bytes = bytes.saturating_add(heap.shallow_bytes(object));
             }
         }
-        let parts = sums.into_iter().filter(|(_, (_, bytes))| *bytes > 0);
+        let parts = (0..).zip(sums).filter(|(_, (_, bytes))| *bytes > 0);
         let mut parts: Vec<Portion> =
             parts.map(|(kin, (count, bytes))| Portion { of: TypeId(kin), count, bytes }).collect();
         parts.sort_unstable_by_key(|part| (Reverse(part.bytes), part.of));

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The owners that hold enough.
 pub(super) fn candidates(
     scene: &Scene<'_, '_>,
-    partition: &Partition,
+    partition: &mut Partition,
     owners: &Owners<'_>,
     least: u64,
 ) -> Vec<Candidate> {
@@ -25,7 +25,7 @@ pub(super) fn candidates(
         for single in singles {
             group.heads.retain(|head| *head != single);
             group.bytes = group.bytes.saturating_sub(scene.bytes(single));
-            candidates.push(Candidate::of(scene, scene.single(single)));
+            candidates.push(Candidate::along_way(scene, partition.way(scene, single)));
         }
         if group.bytes >= least {
             many.push(group);

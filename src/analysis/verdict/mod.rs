@@ -130,9 +130,9 @@ fn findings(
     least: u64,
     most: usize,
 ) -> Vec<(Candidate, Suspect)> {
-    let partition = Partition::of(scene, least);
+    let mut partition = Partition::of(scene, least);
     let owners = Owners::of(scene, &partition);
-    let mut candidates = candidates(scene, &partition, &owners, least);
+    let mut candidates = candidates(scene, &mut partition, &owners, least);
     candidates.sort_by_key(|found| (Reverse(found.bytes), found.heads()[0]));
     candidates.truncate(most);
     let holders = together(scene, &partition, &owners, &mut candidates);

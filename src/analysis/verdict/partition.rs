@@ -5,6 +5,7 @@ use super::descent::Descent;
 use super::scene::{Group, Scene};
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{ObjectId, Role};
+use rustc_hash::FxHashMap;
 
 /// Rounds in which objects are opened. Each goes down by a fan-out.
 const MOST_ROUNDS: usize = 16;
@@ -18,6 +19,8 @@ pub(super) struct Partition {
     opened: ObjectSet,
     /// Numbers, ascending.
     pub(super) tops: Vec<u32>,
+    /// The ways down from single owners that stay closed, by their numbers.
+    ways: FxHashMap<u32, Descent>,
 }
 
 impl Partition {
@@ -36,8 +39,16 @@ impl Partition {
             if round == MOST_ROUNDS {
                 break;
             }
-            let alone = tally.large.iter().filter(|number| tally.is_alone(scene, **number));
-            open.extend(alone.flat_map(|single| opened(scene, *single)));
+            for single in tally.large.iter().filter(|number| tally.is_alone(scene, **number)) {
+                if all.ways.contains_key(single) {
+                    continue;
+                }
+                let descent = Descent::of(scene, scene.single(*single));
+                match opened(scene, &descent) {
+                    passed if passed.is_empty() => _ = all.ways.insert(*single, descent),
+                    passed => open.extend(passed),
+                }
+            }
             open.retain(|number| all.opened.insert(ObjectId(*number)));
             if open.is_empty() {
                 break;
@@ -71,7 +82,7 @@ impl Partition {
     fn closed(scene: &Scene<'_, '_>) -> (Self, Vec<u32>) {
         let mut opened = ObjectSet::none(scene.of.tree.dominators.len() + 1);
         opened.insert(ObjectId(0));
-        (Self { opened, tops: Vec::new() }, vec![0])
+        (Self { opened, tops: Vec::new(), ways: FxHashMap::default() }, vec![0])
     }
 
     /// Calls `top` with the children of opened objects. Opens those that are passages.
@@ -89,6 +100,11 @@ impl Partition {
                 }
             }
         }
+    }
+
+    /// The way down from a single owner.
+    pub(super) fn way(&mut self, scene: &Scene<'_, '_>, single: u32) -> Descent {
+        self.ways.remove(&single).unwrap_or_else(|| Descent::of(scene, scene.single(single)))
     }
 
     /// Whether the contents of an object are divided.
@@ -158,12 +174,11 @@ pub(super) fn alone<'g>(
 }
 
 /// The objects on the way from an owner to what it is the owner of: all but the last.
-fn opened(scene: &Scene<'_, '_>, single: u32) -> Vec<u32> {
-    let descent = Descent::of(scene, scene.single(single));
+fn opened(scene: &Scene<'_, '_>, descent: &Descent) -> Vec<u32> {
     let singles: Vec<u32> = descent.steps.iter().map_while(Group::single).collect();
     let stays = match singles.len() < descent.steps.len() {
         // Several large groups, of which none is nearly all: the object is opened too.
-        false if splits(scene, &descent) => singles.len(),
+        false if splits(scene, descent) => singles.len(),
         _ => descent.container(scene, descent.element(scene)).unwrap_or(0),
     };
     singles.into_iter().take(stays).collect()

@@ -4,6 +4,7 @@ use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeKind};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -15,8 +16,10 @@ pub(super) struct Scene<'s, 'a> {
     pub(super) of: Surveyed<'s, 'a>,
     /// By type.
     roles: Vec<Role>,
-    /// By type: the first type of its kind with the same name, because class loaders define classes again.
-    kin: Vec<u32>,
+    /// By number: the first type of its kind with the name of the object's type, because class loaders define
+    /// classes again. The tree is walked in the order of numbers, in which the types of objects
+    /// lie far apart.
+    kin_at: Vec<u32>,
     /// The number of class loaders of each type.
     loaders: FxHashMap<u32, usize>,
 }
@@ -84,7 +87,11 @@ impl<'s, 'a> Scene<'s, 'a> {
         for loader in loaders {
             *count.entry(kin[heap.type_id(loader).0 as usize]).or_default() += 1;
         }
-        Self { of, roles, kin, loaders: count }
+        let kin_of = |object: &ObjectId| kin[heap.type_id(*object).0 as usize];
+        let order = of.tree.dominators.order();
+        let mut kin_at = vec![0; order.len() + 1];
+        kin_at[1..].par_iter_mut().zip(order).for_each(|(kin, object)| *kin = kin_of(object));
+        Self { of, roles, kin_at, loaders: count }
     }
 
     pub(super) fn loaders_of(&self, kin: u32) -> usize {
@@ -131,7 +138,7 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 
     pub(super) fn kin(&self, number: u32) -> u32 {
-        self.object(number).map_or(0, |object| self.kin[self.heap().type_id(object).0 as usize])
+        self.kin_at.get(number as usize).copied().unwrap_or(0)
     }
 
     pub(super) fn role(&self, number: u32) -> Role {
