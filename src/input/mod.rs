@@ -23,6 +23,7 @@ pub mod austin;
 mod callgrind;
 #[doc(hidden)]
 pub mod check;
+mod cprofile;
 #[doc(hidden)]
 pub mod dart;
 mod dhat;
@@ -190,6 +191,8 @@ formats! {
     Massif = massif { SPEC, for_each_record },
     /// Call graphs of callgrind, cachegrind and Xdebug.
     Callgrind = callgrind { SPEC, for_each_record },
+    /// Statistics of Python's cProfile.
+    Cprofile = cprofile { SPEC, for_each_record },
 }
 
 /// The two kinds of dumps.

@@ -146,7 +146,7 @@ fn commands(file: &Path) -> Vec<String> {
         "convert FILE OUT.csv --table functions",
         "convert FILE OUT.hprof",
     ];
-    const PROFILES: [&str; 13] = [
+    const PROFILES: [&str; 14] = [
         ".mojo",
         ".austin",
         ".pb",
@@ -160,6 +160,7 @@ fn commands(file: &Path) -> Vec<String> {
         ".dhat",
         ".massif",
         ".callgrind",
+        ".cprof",
     ];
     const RECORDING: &[&str] = &["top FILE --suspects", "path FILE", "growth FILE"];
     // SQL without spaces, at which the words of a command are split.

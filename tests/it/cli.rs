@@ -388,7 +388,8 @@ fn formats_are_told_as_json_too() {
             "gperftools-cpu",
             "dhat",
             "massif",
-            "callgrind"
+            "callgrind",
+            "cprofile"
         ]
     );
 }

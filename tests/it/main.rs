@@ -12,6 +12,7 @@ mod callgrind;
 mod cli;
 mod collections;
 mod convert;
+mod cprofile;
 mod damage;
 mod dart;
 mod dart_load;

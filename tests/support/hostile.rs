@@ -72,6 +72,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "deep-point.dhat.json", file: native::deep_point, size: 20_000 },
     Family { name: "deep-tree.massif", file: native::deep_tree, size: 250_000 },
     Family { name: "circle.callgrind", file: native::circle, size: 22_500 },
+    Family { name: "many-functions.cprof", file: native::many_functions, size: 10_000 },
     Family { name: "chain.callgrind", file: native::chain_of_calls, size: 6_000 },
     Family { name: "many-chunks.jfr", file: profiles::many_chunks_of_java, size: 800 },
     Family { name: "old-objects.jfr", file: profiles::old_objects_of_java, size: 800 },

@@ -2,7 +2,7 @@
 
 use super::{FrameBy, Groups, Selected};
 use crate::analysis::buckets::Buckets;
-use crate::model::profile::{Call, CallGraph, Values};
+use crate::model::profile::{Call, CallGraph, FrameId, Values};
 
 /// The total of each group of frames.
 #[derive(Clone, Debug, Default)]
@@ -14,11 +14,28 @@ pub(super) struct CallTotals {
 }
 
 impl CallTotals {
+    /// The totals that the file has, and for all other groups the computed ones.
+    pub(super) fn of(selected: &Selected<'_>, groups: &Groups, by: FrameBy) -> Self {
+        let Some(graph) = &selected.profile.calls else { return Self::default() };
+        let mut all = Self::computed(selected, graph, groups, by);
+        // Functions that are in one group may call each other.
+        let mut functions = vec![0_u32; all.totals.len()];
+        let of_group = |frame: &FrameId| groups.of_frame(*frame) as usize;
+        graph.totals().for_each(|(frame, _)| functions[of_group(frame)] += 1);
+        for (frame, total) in graph.totals() {
+            let group = of_group(frame);
+            if functions[group] == 1 {
+                all.totals[group] = total.clone();
+                all.is_bound[group] = false;
+            }
+        }
+        all
+    }
+
     /// A function costs what it costs by itself, and what it calls. That is exact if it calls only
     /// itself again, because costs of such calls are left out. In a larger circle none costs more
     /// than all of them together: their own costs, and those of the calls that leave the circle.
-    pub(super) fn of(selected: &Selected<'_>, groups: &Groups, by: FrameBy) -> Self {
-        let Some(graph) = &selected.profile.calls else { return Self::default() };
+    fn computed(selected: &Selected<'_>, graph: &CallGraph, groups: &Groups, by: FrameBy) -> Self {
         let own = own(selected, groups);
         if by == FrameBy::Line {
             return Self::of_lines(selected, graph, groups, own);

@@ -98,7 +98,12 @@ impl<'a> Selected<'a> {
 
     /// The number of calls, of a profile that has them instead of stacks.
     pub fn call_count(&self) -> Option<u64> {
-        let calls = self.calls(self.profile.calls.as_ref()?);
+        let graph = self.profile.calls.as_ref()?;
+        // With the total of each function, the file has its calls too, those from outside included.
+        if graph.totals().next().is_some() {
+            return Some(self.total.samples());
+        }
+        let calls = self.calls(graph);
         Some(calls.fold(0, |sum, call| sum.saturating_add(call.count)))
     }
 

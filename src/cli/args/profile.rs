@@ -37,7 +37,7 @@ pub(in crate::cli) struct ProfileOptions {
     #[arg(long)]
     pub(in crate::cli) raw_counts: bool,
     /// Split the costs of functions among their callers, for a file that has calls but no stacks
-    /// (callgrind): the stacks are estimated
+    /// (callgrind, cprofile): the stacks are estimated
     #[arg(long)]
     pub(in crate::cli) estimate: bool,
 }

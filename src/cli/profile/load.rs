@@ -132,7 +132,7 @@ pub(crate) fn read(
 ) -> anyhow::Result<LoadedProfile> {
     input.only(LEAVE_OUT_FRAMES, "--all-frames", options.all_frames)?;
     input.only(SCALE_SAMPLES, "--raw-counts", options.raw_counts)?;
-    input.only(&[Format::Callgrind], "--estimate", options.estimate)?;
+    input.only(&[Format::Callgrind, Format::Cprofile], "--estimate", options.estimate)?;
     let progress = session.progress(input);
     let how = input::load::ProfileOptions {
         keep_samples: kept.samples,

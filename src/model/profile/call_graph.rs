@@ -12,6 +12,8 @@ pub struct CallGraph {
     /// By frame: the frame of the function, which has no line.
     functions: Vec<FrameId>,
     calls: Vec<Call>,
+    /// By function: its own costs and those of all that it calls, where the file has them.
+    totals: FxHashMap<FrameId, Values>,
 }
 
 /// All calls of a function by a line of another one, in one thread.
@@ -55,6 +57,16 @@ impl CallGraph {
             self.functions.push(FrameId(next as u32));
         }
         self.functions[frame.index()] = function;
+    }
+
+    /// The total costs of functions, if the file has them, in no order.
+    pub(crate) fn totals(&self) -> impl Iterator<Item = (&FrameId, &Values)> {
+        self.totals.iter()
+    }
+
+    /// Sets the total costs that the file has for a function.
+    pub(crate) fn state_total(&mut self, function: FrameId, total: Values) {
+        self.totals.insert(function, total);
     }
 
     /// Adds calls to those of the same line, function and thread. The index must have been used

@@ -77,3 +77,24 @@ pub(super) fn deep_tree(size: usize) -> Vec<u8> {
     format!("desc: \ncmd: a\ntime_unit: i\nsnapshot=0\ntime=1\nmem_heap_B={deepest}\nheap_tree=peak\n{nodes}")
         .into_bytes()
 }
+
+/// Statistics of cProfile with so many functions, each of which calls the one before.
+pub fn many_functions(functions: usize) -> Vec<u8> {
+    let text = |name: &str| [&[b'z', name.len() as u8], name.as_bytes()].concat();
+    let integer = |value: usize| [&b"i"[..], &(value as u32).to_le_bytes()].concat();
+    let function = |line| [b")\x03".to_vec(), text("a.py"), integer(line), text("f")].concat();
+    let times = [&b"g"[..], &1e-6_f64.to_le_bytes()].concat().repeat(2);
+    let mut file = b"{".to_vec();
+    for line in 0..functions {
+        file.extend(function(line + 1));
+        file.extend(
+            [b")\x05".to_vec(), integer(1).repeat(2), times.clone(), b"{".to_vec()].concat(),
+        );
+        file.extend(function(line));
+        file.extend(
+            [b")\x04".to_vec(), integer(1).repeat(2), times.clone(), b"0".to_vec()].concat(),
+        );
+    }
+    file.push(b'0');
+    file
+}
