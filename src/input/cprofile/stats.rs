@@ -58,7 +58,7 @@ impl<'a> Stats<'a> {
 
     /// Bytes of memory for the values that others refer to.
     pub(super) fn bytes(&self) -> u64 {
-        let functions = self.known.len().saturating_mul(2 * size_of::<(u32, Function<'_>)>());
+        let functions = self.known.len().saturating_mul(size_of::<[(u32, Function<'_>); 2]>());
         (functions as u64).saturating_add(self.marshal.bytes_known())
     }
 
