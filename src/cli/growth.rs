@@ -48,7 +48,9 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
         let files: Vec<Value> =
             args.files.iter().map(|path| path.display().to_string().into()).collect();
         let scale = scale.as_ref().map(|scale| scale.iter().map(|by| (*by).into()).collect());
-        Document::new("dumptool/growth/1", &args.files[0])
+        args.profile
+            .narrow
+            .describe(Document::new("dumptool/growth/1", &args.files[0]))
             .with("files", files)
             .with(
                 "times",

@@ -29,6 +29,20 @@ pub(super) fn parse_size(text: &str) -> Result<u64, &'static str> {
     }
 }
 
+/// Microseconds of `200ms`, `1.5 s`, `30us`, `2min`.
+pub(super) fn parse_time(text: &str) -> Option<u64> {
+    const UNITS: [(&str, f64); 5] =
+        [("µs", 1.0), ("us", 1.0), ("ms", 1e3), ("min", 60e6), ("s", 1e6)];
+    let (number, factor) =
+        UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let number = number
+        .trim_end()
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite() && *number >= 0.0)?;
+    Some((number * factor) as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

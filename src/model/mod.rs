@@ -32,6 +32,7 @@ mod object_fields;
 pub mod profile;
 mod redact;
 mod references;
+pub(crate) mod regex;
 #[doc(hidden)]
 pub mod roles;
 #[doc(hidden)]

@@ -13,6 +13,7 @@ mod column;
 mod curve;
 mod fold;
 mod label_roots;
+mod narrowed;
 #[cfg(feature = "symbols")]
 mod replace;
 mod samples;
@@ -29,6 +30,7 @@ pub use call_graph::{Call, CallGraph};
 pub use code::{Code, CodePlace, Mapping};
 pub(crate) use column::ValueColumns;
 pub use curve::MemoryCurve;
+pub(crate) use narrowed::Narrowed;
 #[cfg(feature = "symbols")]
 pub(crate) use replace::FrameGroups;
 pub use samples::{ProfileSample, Samples, TimedEvent};

@@ -44,6 +44,7 @@ mod mojo;
 mod mvmheap;
 mod mvmheap_load;
 mod names;
+mod narrow;
 mod native;
 mod pages;
 mod paths;

@@ -2,9 +2,10 @@
 
 use super::{FrameBy, GroupLabel, Groups, Selected, Sums, TopBy, top};
 use crate::model::profile::{
-    CallGraph, FrameId, StackId, StackIndex, StackTree, ValueColumns, Values,
+    Aggregate, CallGraph, FrameId, Metric, StackId, StackIndex, StackTree, ValueColumns, Values,
 };
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A function below those that called it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,43 @@ impl CallTree {
         tree
     }
 
+    /// Builds the tree from the innermost functions on, each with its callers below it. The self value
+    /// of a function is that of the stacks that begin with it. The callers of a node that costs less
+    /// than `least` are not followed.
+    pub fn inverted(
+        selected: &Selected<'_>,
+        groups: &Groups,
+        (metric, least): (&Metric, f64),
+    ) -> Self {
+        let profile = selected.profile;
+        let mut tree = Self::default();
+        let rows: Vec<Aggregate> = selected.rows().collect();
+        let all = rows.iter().enumerate().map(|(row, it)| (row as u32, it.stack)).collect();
+        let mut open: Vec<(u32, u32, Vec<(u32, StackId)>)> = vec![(0, 0, all)];
+        rows.iter().for_each(|row| tree.total.add(0, &row.values));
+        while let Some((node, depth, stacks)) = open.pop() {
+            let mut below: BTreeMap<u32, (Values, Vec<(u32, StackId)>)> = BTreeMap::new();
+            for (row, stack) in stacks {
+                let values = &rows[row as usize].values;
+                let Some(frame) = profile.stacks.leaf(stack) else {
+                    tree.own.add(node as usize, values);
+                    continue;
+                };
+                let (sum, list) = below.entry(groups.of_frame(frame)).or_default();
+                sum.add(values);
+                list.push((row, profile.stacks.parent(stack)));
+            }
+            for (group, (sum, list)) in below {
+                let child = tree.child(node, group);
+                tree.total.add(child as usize, &sum);
+                if weight(&sum, metric) as f64 >= least && depth < MAX_CALLERS as u32 {
+                    open.push((child, depth + 1, list));
+                }
+            }
+        }
+        tree
+    }
+
     /// Merges the stacks below those that `is_root` chooses, which become children of the root
     /// themselves.
     fn grow(&mut self, selected: &Selected<'_>, groups: &Groups, is_root: impl Fn(u32) -> bool) {
@@ -120,6 +158,15 @@ impl CallTree {
 
     fn child(&mut self, parent: u32, group: u32) -> u32 {
         self.nodes.child(&mut self.index, StackId(parent), FrameId(group)).0.0
+    }
+}
+
+/// The size of sums. Changes of memory cancel each other out: a caller that kept little may have
+/// called what kept and freed much.
+pub(super) fn weight(sums: &Values, metric: &Metric) -> u64 {
+    match *metric == Metric::MEMORY {
+        true => sums.memory_gained().max(sums.memory_freed()),
+        false => sums.get(metric).unsigned_abs(),
     }
 }
 

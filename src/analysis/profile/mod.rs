@@ -1,6 +1,7 @@
 //! Analyses of profiles: which functions cost how much, who calls them, and what changed.
 //!
 //! * [`Selected`]: the chosen samples of a profile, and the sums of their stacks;
+//! * [`ProfileFilter`]: samples and frames to leave out, by [`Pattern`]s;
 //! * [`Groups`]: which frames count as one function, file or line;
 //! * [`top()`]: the own and total cost of each function; [`changes()`]: the same for two profiles,
 //!   of which one may be of [other folders](moved_folders);
@@ -18,8 +19,10 @@ mod call_totals;
 mod call_tree;
 mod changes;
 mod estimated;
+mod filter;
 mod groups;
 mod moved;
+mod pattern;
 mod places;
 mod pruned;
 mod selected;
@@ -29,8 +32,10 @@ mod verdict;
 pub use call_tree::{CallNode, CallTree, Focus};
 pub use changes::{ProfileChange, changes};
 pub use estimated::estimate_stacks;
+pub use filter::ProfileFilter;
 pub use groups::{FrameBy, GroupLabel, Groups};
 pub use moved::{MovedFolder, below, moved_folders};
+pub use pattern::{LabelPattern, Pattern};
 pub use places::{Place, places};
 pub use pruned::{PruneLimits, PrunedNode, prune};
 pub use selected::{Selected, Sums};

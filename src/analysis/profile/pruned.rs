@@ -1,6 +1,6 @@
 //! The largest nodes of a call tree.
 
-use super::call_tree::CallTree;
+use super::call_tree::{CallTree, weight};
 use crate::analysis::buckets::Buckets;
 use crate::model::profile::Metric;
 use std::cmp::Reverse;
@@ -42,16 +42,7 @@ pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<Prun
     let children = Buckets::of(tree.len(), tree.len() - 1, || {
         (1..tree.len() as u32).map(|node| (tree.parent(node), node))
     });
-    // Changes of memory cancel each other out: a caller that kept little may have called what kept
-    // and freed much.
-    let weight = |node: u32| {
-        let total = tree.total(node);
-        if *metric == Metric::MEMORY {
-            total.memory_gained().max(total.memory_freed())
-        } else {
-            total.get(metric).unsigned_abs()
-        }
-    };
+    let weight = |node: u32| weight(&tree.total(node), metric);
     let least = limits.min_share * limits.base.unsigned_abs() as f64;
     let fits = |node: u32| {
         !tree.total(node).is_zero()

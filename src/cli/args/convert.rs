@@ -24,6 +24,7 @@ use std::str::FromStr;
   dumptool convert profile.mojo out.speedscope.json    every sample; sums with --aggregate
   dumptool convert profile.mojo out.pb.gz              for `go tool pprof`
   dumptool convert --metric cpu profile.mojo - --to folded | sort -t' ' -nk2
+  dumptool convert profile.mojo - --to folded --no-threads --no-files | flamegraph.pl > out.svg
   dumptool convert app.heapdump out.hprof              for VisualVM or Eclipse MAT
   dumptool convert app.heapdump out.heapsnapshot       for Chrome DevTools (Memory) or memlab
   dumptool convert app.heapdump out.pb.gz              flat is the shallow size, cum the retained
@@ -109,6 +110,12 @@ pub(in crate::cli) struct ConvertArgs {
     /// Draw a box for each line of a function (svg)
     #[arg(long)]
     pub(in crate::cli) lines: bool,
+    /// Write stacks without processes and threads, added up over all of them (folded)
+    #[arg(long, conflicts_with_all = ["thread", "pid"])]
+    pub(in crate::cli) no_threads: bool,
+    /// Write functions without their files (folded), as stackcollapse does
+    #[arg(long)]
+    pub(in crate::cli) no_files: bool,
     /// Merge consecutive samples of a thread that have the same stack (mojo)
     #[arg(long)]
     pub(in crate::cli) merge: bool,

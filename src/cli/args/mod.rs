@@ -10,6 +10,7 @@ mod growth;
 mod heap;
 mod info;
 mod mcp;
+mod narrow;
 mod object;
 mod profile;
 mod query;
@@ -36,6 +37,7 @@ pub(in crate::cli) use heap::{
 };
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use mcp::McpArgs;
+pub(in crate::cli) use narrow::NarrowOptions;
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::ProfileOptions;
 pub(in crate::cli) use query::QueryArgs;

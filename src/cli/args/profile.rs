@@ -1,5 +1,6 @@
 //! Options for commands that read profiles.
 
+use super::narrow::NarrowOptions;
 use crate::input::load::MetricChoice;
 use clap::Args;
 
@@ -15,9 +16,6 @@ pub(in crate::cli) struct ProfileOptions {
     /// Only samples of this thread: its id, its name, or its label in tables (P18851;T0:18853)
     #[arg(long, value_name = "THREAD")]
     pub(in crate::cli) thread: Option<String>,
-    /// Only samples with this label, such as `--where request=17`; may be repeated (pprof, jfr)
-    #[arg(long = "where", value_name = "KEY=VALUE", value_parser = label)]
-    pub(in crate::cli) labels: Vec<(String, String)>,
     /// Only events of this type (jfr), such as `--event jdk.FileRead`: as `--where event=NAME`
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) event: Option<String>,
@@ -40,11 +38,8 @@ pub(in crate::cli) struct ProfileOptions {
     /// (callgrind, cprofile): the stacks are estimated
     #[arg(long)]
     pub(in crate::cli) estimate: bool,
-}
-
-fn label(text: &str) -> Result<(String, String), &'static str> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
-    Ok((key.to_owned(), value.to_owned()))
+    #[command(flatten)]
+    pub(in crate::cli) narrow: NarrowOptions,
 }
 
 impl ProfileOptions {
@@ -61,7 +56,7 @@ impl ProfileOptions {
 
     /// The metrics whose samples are needed. Those of a label may be of any metric.
     pub(in crate::cli) fn metrics(&self) -> MetricChoice<'_> {
-        let selects = self.event.is_some() || self.tag.is_some() || !self.labels.is_empty();
+        let selects = self.event.is_some() || self.tag.is_some() || !self.narrow.labels.is_empty();
         match &self.metric {
             _ if selects || self.thread.is_some() || self.pid.is_some() => MetricChoice::All,
             Some(name) => MetricChoice::Named(name),
@@ -70,17 +65,17 @@ impl ProfileOptions {
     }
 
     /// Returns each option with whether it was given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 9] {
-        [
+    pub(in crate::cli) fn given(&self) -> Vec<(&'static str, bool)> {
+        let own = [
             ("--metric", self.metric.is_some()),
             ("--thread", self.thread.is_some()),
-            ("--where", !self.labels.is_empty()),
             ("--event", self.event.is_some()),
             ("--tag", self.tag.is_some()),
             ("--pid", self.pid.is_some()),
             ("--all-frames", self.all_frames),
             ("--raw-counts", self.raw_counts),
             ("--estimate", self.estimate),
-        ]
+        ];
+        [&own[..], &self.narrow.given()].concat()
     }
 }

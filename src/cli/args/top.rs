@@ -35,6 +35,7 @@ use std::path::PathBuf;
   dumptool top --cum --thread 22312 profile.mojo
   dumptool top --by line --metric cpu profile.mojo
   dumptool top --metric alloc --by class app.jfr
+  dumptool top --focus 'main.*' --hide '/^runtime/' cpu.pb.gz
 
 With --by root, each group shows the objects that only its roots can reach. The row `held by more than one root`
 shows the rest, so that the rows add up to the live heap.

@@ -27,6 +27,8 @@ use std::path::PathBuf;
   dumptool tree profile.mojo
   dumptool tree --focus 'json.py:*decode' profile.mojo
                                                  callers and callees of these functions
+  dumptool tree --invert --ignore '/^runtime\\./' cpu.pb.gz
+                                                 who calls the functions that cost most
   dumptool tree --format json app.heapdump | jq '.nodes[] | select(.depth == 1)'")]
 pub(in crate::cli) struct TreeArgs {
     /// Dump or profile to read; `-` is standard input
@@ -56,9 +58,9 @@ pub(in crate::cli) struct TreeArgs {
     pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
-    /// Show only callers and callees of functions that match this glob
-    #[arg(long, value_name = "GLOB", help_heading = "Profiles")]
-    pub(in crate::cli) focus: Option<String>,
+    /// Begin with the innermost functions, each followed by its callers
+    #[arg(long, conflicts_with_all = ["focus", "by"], help_heading = "Profiles")]
+    pub(in crate::cli) invert: bool,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }

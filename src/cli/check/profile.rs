@@ -8,7 +8,7 @@ use crate::analysis::profile::{
 use crate::cli::args::{CheckArgs, ProfileOptions};
 use crate::cli::open::Input;
 use crate::cli::profile::{
-    Amount, Pattern, ProfileInput, ShortFiles, load_all_metrics, named, refuse_tag, stack_text,
+    Amount, ProfileInput, ShortFiles, load_all_metrics, named, pattern, refuse_tag, stack_text,
     unit_name,
 };
 use crate::cli::session::Session;
@@ -92,19 +92,17 @@ impl<'a> Measured<'a> {
     }
 
     /// Returns the functions that match a rule, and their sums.
-    fn cost(&self, rule: &Rule) -> (Vec<bool>, Sums) {
+    fn cost(&self, rule: &Rule) -> Result<(Vec<bool>, Sums), UsageError> {
         if rule.subject == "total" {
             let all = vec![true; self.groups.labels().len()];
-            return (
-                all,
-                Sums { own: self.selected.total.clone(), total: self.selected.total.clone() },
-            );
+            let total = &self.selected.total;
+            return Ok((all, Sums { own: total.clone(), total: total.clone() }));
         }
-        let pattern = Pattern::new(&rule.subject);
+        let pattern = pattern("the rule for", &rule.subject)?;
         let wanted: Vec<bool> =
             self.groups.labels().iter().map(|label| pattern.matches(label)).collect();
         let sums = self.selected.together(&self.groups, &wanted, &self.under);
-        (wanted, sums)
+        Ok((wanted, sums))
     }
 
     /// Where the functions cost most.
@@ -131,7 +129,7 @@ fn outcome(
     let whole = metric.whole(&new.selected.total);
     let judge =
         Judge { rule, new, amount: Amount::new(&metric, whole, session.common.bytes), metric };
-    let (wanted, sums) = new.cost(rule);
+    let (wanted, sums) = new.cost(rule)?;
     let functions = wanted.iter().filter(|wanted| **wanted).count();
     let mut judged = match (rule.kind, old) {
         (RuleKind::None, _) => judge.none(&sums),
@@ -154,9 +152,8 @@ fn outcome(
         format!("mostly in {}", stack_text(&new.loaded.profile, &place, session.common.verbose))
     });
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
-    let is_void = functions == 0
-        && rule.kind != RuleKind::None
-        && old.is_none_or(|old| !old.cost(rule).0.contains(&true));
+    let is_old = old.map(|old| Ok(old.cost(rule)?.0.contains(&true))).transpose()?;
+    let is_void = functions == 0 && rule.kind != RuleKind::None && !is_old.unwrap_or(false);
     Ok(Outcome { finding, kind: rule.kind.name(), note, is_void })
 }
 
@@ -239,21 +236,32 @@ impl Judge<'_> {
         };
         old.loaded.require(&of_old)?;
         let actual = self.value(sums);
-        let mut before = self.value_of(&old.cost(self.rule).1, &of_old);
+        let mut before = self.value_of(&old.cost(self.rule)?.1, &of_old);
         if normalize || self.rule.column == "share" {
             let [before_all, now_all] = [(old, &of_old), (self.new, &self.metric)]
                 .map(|(measured, metric)| metric.whole(&measured.selected.total).max(1) as f64);
             before = (before as f64 * now_all / before_all).round() as u64;
         }
         let show = |value| self.show(value);
-        let (limit, growth) = growth(self.rule.limit, before, actual, show);
+        let (limit, growth) = growth(self.limit(), before, actual, show);
         let message = format!("{} {growth}", self.rule.what());
         Ok(Judged { limit, actual, message, blamed: None })
     }
 
+    /// The limit, with a time in the unit of the metric.
+    fn limit(&self) -> Limit {
+        match (self.rule.limit, self.metric.unit().nanoseconds()) {
+            (Limit::Time(micros), Some(unit)) => {
+                let nanoseconds = u128::from(micros) * 1000 / u128::from(unit.max(1));
+                Limit::Time(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
+            }
+            (limit, _) => limit,
+        }
+    }
+
     /// The limit, and a value beside it: `23.0 % (1.2 s), limit 20.0 %`.
     fn compare(&self, actual: u64) -> (u64, String) {
-        match self.rule.limit {
+        match self.limit() {
             Limit::Share(share) => {
                 let base = self.metric.whole(&self.new.selected.total).unsigned_abs();
                 let actual_share = if base == 0 { 0.0 } else { actual as f64 / base as f64 };

@@ -1,7 +1,7 @@
 //! Rules as people write them: `TYPE.COLUMN=LIMIT`.
 
 use crate::cli::args::RuleOptions;
-use crate::cli::size::{parse_size, percent};
+use crate::cli::size::{parse_size, parse_time, percent};
 use crate::cli::status::UsageError;
 
 /// A limit for types or functions.
@@ -173,20 +173,6 @@ fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static
             .map_err(|_| "the limit must be a percentage, a time, a size or a number"),
         Unit::Share => Err("the limit of a share must be a percentage"),
     }
-}
-
-/// Microseconds of `200ms`, `1.5 s`, `30us`, `2min`.
-fn parse_time(text: &str) -> Option<u64> {
-    const UNITS: [(&str, f64); 5] =
-        [("µs", 1.0), ("us", 1.0), ("ms", 1e3), ("min", 60e6), ("s", 1e6)];
-    let (number, factor) =
-        UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
-    let number = number
-        .trim_end()
-        .parse::<f64>()
-        .ok()
-        .filter(|number| number.is_finite() && *number >= 0.0)?;
-    Some((number * factor) as u64)
 }
 
 /// Whether a number grew more than allowed since an older dump, and the growth in words: `grew by

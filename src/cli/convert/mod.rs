@@ -70,7 +70,9 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
     match input.kind {
         _ if tables::are_meant(&job) => tables::run(&job),
         Kind::Heap => heap(&job),
-        Kind::Profile if conversion.streams() => profile::stream(&job),
+        Kind::Profile if conversion.streams() && !args.profile.narrow.is_on() => {
+            profile::stream(&job)
+        }
         Kind::Profile => profile::run(&job),
     }
 }

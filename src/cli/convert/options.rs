@@ -86,6 +86,8 @@ pub(super) fn refuse_foreign(
     let of_profiles = [
         ("--dialect", args.dialect.is_some(), &[Austin][..]),
         ("--merge", args.merge, &[Mojo]),
+        ("--no-threads", args.no_threads, &[Folded]),
+        ("--no-files", args.no_files, &[Folded]),
         // Some targets have nothing but sums anyway.
         (
             "--aggregate",
@@ -102,11 +104,9 @@ pub(super) fn refuse_foreign(
         options.iter().map(|&(name, given, _)| (name, given)).collect::<Vec<_>>()
     };
     let (other, foreign, own) = match input.kind {
-        Kind::Heap => (
-            Kind::Profile,
-            [names(&of_profiles), args.profile.given().to_vec()].concat(),
-            &of_heaps[..],
-        ),
+        Kind::Heap => {
+            (Kind::Profile, [names(&of_profiles), args.profile.given()].concat(), &of_heaps[..])
+        }
         Kind::Profile => {
             (Kind::Heap, [names(&of_heaps), args.heap.given().to_vec()].concat(), &of_profiles[..])
         }

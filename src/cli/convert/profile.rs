@@ -2,7 +2,7 @@
 
 use super::{Converted, Job};
 use crate::cli::args::Target;
-use crate::cli::profile::{Kept, UNAPPLIED, named, read, require_stacks, require_thread};
+use crate::cli::profile::{Kept, UNAPPLIED, named, read_narrowed, require_stacks, require_thread};
 use crate::cli::size::count;
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
@@ -16,7 +16,7 @@ pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
     let Job { args, conversion, input, session, .. } = *job;
     let (samples, code) = (conversion.keeps_samples(), conversion.keeps_code());
     let kept = Kept { samples, code, ..Kept::default() };
-    let loaded = read(input, &args.profile, session, kept)?;
+    let mut loaded = read_narrowed(input, &args.profile, session, kept)?;
     if conversion.target != Target::Callgrind {
         require_stacks(&loaded.profile, &input.path, conversion.target.name(), EXACT)?;
     }
@@ -31,6 +31,12 @@ pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
     require_thread(profile, &conversion.options.selection, input)?;
     let (unresolved, samples) = (profile.notes.unresolved, profile.total.samples());
     let is_unapplied = profile.notes.unapplied > 0;
+    if args.no_files {
+        loaded.profile.rename_files(|_| Some(String::new()));
+    }
+    if args.no_threads {
+        loaded.profile.merge_threads();
+    }
     let (converted, bytes) = job.write(|out| conversion.profile(loaded, out))?;
     job.report_converted(Converted::Samples(samples), bytes, &converted)?;
     warn_of_unresolved(job, unresolved);

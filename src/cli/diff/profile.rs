@@ -10,7 +10,7 @@ use crate::cli::args::{ByArg, DiffArgs, DiffSort};
 use crate::cli::open::Input;
 use crate::cli::print::{Shown, Value, print};
 use crate::cli::profile::{
-    Amount, ProfileInput, by_of, load_profile, nouns, total_json, unit_name, with_dropped,
+    Amount, ProfileInput, by_of, load_profile, nouns, total_json, unit_name, with_filters,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -171,7 +171,7 @@ impl<'a> Comparison<'a> {
             });
             let document = document(old.loaded.input, new.loaded.input);
             let sides = [("old_samples", old.loaded), ("new_samples", new.loaded)];
-            let document = with_dropped(document, sides)
+            let document = with_filters(document, sides)
                 .with("by", self.by_name)
                 .with("metric", new.metric.name())
                 .with("unit", unit_name(&new.metric))

@@ -1,18 +1,18 @@
 //! `find` of profiles: functions, what they cost and where.
 
 use crate::analysis::profile::{
-    FrameBy, GroupLabel, Groups, Place, Selected, TopBy, TopRow, places, top,
+    FrameBy, GroupLabel, Groups, Pattern, Place, Selected, TopBy, TopRow, places, top,
 };
 use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ShortFiles, cost_columns, events, load_profile, no_function, nouns,
-    refuse_tag, stack_text, total_json, unit_name, whole, with_dropped,
+    Amount, ShortFiles, cost_columns, events, given_pattern, load_profile, no_function, nouns,
+    refuse_tag, stack_text, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
-use crate::cli::status::Status;
+use crate::cli::status::{Status, UsageError};
 use crate::model::profile::Profile;
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let selected = Selected::of(profile, &loaded.selection);
     let by = if args.line.is_some() { FrameBy::Line } else { FrameBy::Function };
     let mut found = top(&selected, TopBy::Frames(by));
-    let wanted = Wanted::of(args);
+    let wanted = Wanted::of(args)?;
     found.rows.retain(|row| wanted.has(&row.label));
     found.sort(metric, true);
     let (rows, rest) = session.shown(&found.rows, args.limit, 20);
@@ -43,7 +43,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         groups.labels().iter().zip(&places).collect();
     let place = |row: &TopRow| of_label.get(&row.label).copied().copied().flatten();
     let document = || {
-        with_dropped(Document::new("dumptool/find/1", &input.path), [("samples", &loaded)])
+        with_filters(Document::new("dumptool/find/1", &input.path), [("samples", &loaded)])
             .with("metric", metric.name())
             .with("unit", unit_name(metric))
             .with("total", total_json(&selected.total, metric))
@@ -97,13 +97,13 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of(args: &FindArgs) -> Self {
-        Self {
-            function: args.type_glob.as_deref().map(Pattern::new),
-            file: args.namespace.as_deref().map(Pattern::new),
-            exclude: args.exclude.as_deref().map(Pattern::new),
+    fn of(args: &FindArgs) -> Result<Self, UsageError> {
+        Ok(Self {
+            function: given_pattern("--type", args.type_glob.as_ref())?,
+            file: given_pattern("--namespace", args.namespace.as_ref())?,
+            exclude: given_pattern("--exclude", args.exclude.as_ref())?,
             line: args.line,
-        }
+        })
     }
 
     fn has(&self, label: &GroupLabel) -> bool {

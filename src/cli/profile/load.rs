@@ -2,7 +2,7 @@
 
 use super::ShortFiles;
 use crate::analysis::profile::{MovedFolder, below, estimate_stacks, moved_folders};
-use crate::cli::args::{Common, ProfileOptions};
+use crate::cli::args::{Common, NarrowOptions, ProfileOptions};
 use crate::cli::memory::{profile_limit, profile_too_large};
 use crate::cli::open::Input;
 use crate::cli::print::{Document, Value};
@@ -13,7 +13,7 @@ use crate::cli::terminal::{show_path, shown};
 use crate::error::{Error, ErrorKind};
 use crate::input::load::{LoadedProfile, MetricChoice};
 use crate::input::{self, Format};
-use crate::model::profile::{Metric, Profile};
+use crate::model::profile::{Metric, Profile, SampleLabel};
 use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -40,6 +40,8 @@ pub(crate) struct ProfileInput<'a> {
     pub(crate) input: &'a Input,
     pub(crate) profile: Arc<Profile>,
     pub(crate) selection: Selection,
+    /// The filters that are on.
+    filters: NarrowOptions,
     damage: Option<Error>,
 }
 
@@ -90,24 +92,76 @@ fn load<'a>(
     kept: Kept<'_>,
 ) -> anyhow::Result<ProfileInput<'a>> {
     let mut selection = selection(options);
+    let kept = Kept { samples: kept.samples || options.narrow.is_timed(), ..kept };
     let load = || -> anyhow::Result<_> {
         let loaded = read(input, options, session, kept)?;
         Ok((Arc::new(loaded.profile), loaded.damage))
     };
     let resident =
         session.resident.as_ref().filter(|_| options.is_usual() && input.snapshot.is_none());
-    let (profile, damage) = match resident {
+    let (mut profile, damage) = match resident {
         Some(resident) => resident.profile(&input.path, options.all_frames, load)?,
         None => load()?,
     };
     require_thread(&profile, &selection, input)?;
+    narrow(|| Arc::make_mut(&mut profile), options, input, session)?;
     if profile.has_separate_values {
         selection.metrics.extend(match &options.metric {
             Some(name) => profile.metric(name),
             None => Some(selection.usual_metric(&profile)),
         });
     }
-    Ok(ProfileInput { input, profile, selection, damage })
+    let filters = options.narrow.clone();
+    Ok(ProfileInput { input, profile, selection, filters, damage })
+}
+
+/// Leaves out what the filters of a command leave out, and prints which of them match nothing.
+fn narrow<'p>(
+    profile: impl FnOnce() -> &'p mut Profile,
+    options: &ProfileOptions,
+    input: &Input,
+    session: &Session,
+) -> Result<(), UsageError> {
+    let filter = options.narrow.filter()?;
+    if filter.is_empty() {
+        return Ok(());
+    }
+    let profile = profile();
+    require_stacks(profile, &input.path, "a filter", "")?;
+    if filter.time.is_some() && !profile.has_times() {
+        let path = show_path(&input.path);
+        return Err(UsageError::new(format!(
+            "{path} has only sums and no times of samples, which --from-time and --to-time need"
+        )));
+    }
+    for (key, _) in &filter.labels {
+        require_label(profile, key, input)?;
+    }
+    for option in filter.apply(profile) {
+        session.terminal.warn(&input.path, &format!("{option} matches no function"));
+    }
+    Ok(())
+}
+
+/// Reads a profile without what the filters leave out.
+///
+/// # Errors
+/// As [`read`], and a [`UsageError`] for a filter that does not apply.
+pub(crate) fn read_narrowed(
+    input: &Input,
+    options: &ProfileOptions,
+    session: &Session,
+    kept: Kept<'_>,
+) -> anyhow::Result<LoadedProfile> {
+    let needed = Kept { samples: kept.samples || options.narrow.is_timed(), ..kept };
+    let mut loaded = read(input, options, session, needed)?;
+    narrow(|| &mut loaded.profile, options, input, session)?;
+    if !kept.samples {
+        // They were needed for their times only.
+        loaded.profile.samples = None;
+        loaded.profile.events.clear();
+    }
+    Ok(loaded)
 }
 
 /// What of a profile is read beside its sums.
@@ -181,7 +235,7 @@ pub(crate) fn selection(options: &ProfileOptions) -> Selection {
         thread: options.thread.clone(),
         labels: {
             let event = options.event.iter().map(|name| ("event".to_owned(), name.clone()));
-            options.labels.iter().cloned().chain(event).collect()
+            options.narrow.exact_labels().cloned().chain(event).collect()
         },
         tag: options.tag.clone(),
         ..Selection::default()
@@ -203,15 +257,8 @@ pub(crate) fn require_thread(
     if asked && !has(&Selection { labels: Vec::new(), ..selection.clone() }) {
         return Err(no_thread(profile, selection, input));
     }
-    let wanted = selection.labels.iter().map(|(key, _)| key).chain(&selection.tag);
-    let has_key = |key: &str| {
-        if key == Profile::THREAD_KEY {
-            return profile.threads.iter().any(|thread| !thread.is_unknown());
-        }
-        profile.labels.iter().flatten().any(|label| profile.names.text(label.key) == key)
-    };
-    if let Some(key) = wanted.into_iter().find(|key| !has_key(key)) {
-        return Err(no_label(profile, key, input));
+    for key in selection.labels.iter().map(|(key, _)| key).chain(&selection.tag) {
+        require_label(profile, key, input)?;
     }
     if let Some((key, value)) = selection.labels.last().filter(|_| !has(selection)) {
         let (key, value) = (shown(key), shown(value));
@@ -222,6 +269,16 @@ pub(crate) fn require_thread(
         .hint(format!("`dumptool top --tag {key}` lists the values")));
     }
     Ok(())
+}
+
+/// Refuses a label that no sample has.
+fn require_label(profile: &Profile, key: &str, input: &Input) -> Result<(), UsageError> {
+    let is_it = |label: &SampleLabel| profile.names.text(label.key) == key;
+    let is_known = match key {
+        Profile::THREAD_KEY => profile.threads.iter().any(|thread| !thread.is_unknown()),
+        _ => profile.labels.iter().flatten().any(is_it),
+    };
+    if is_known { Ok(()) } else { Err(no_label(profile, key, input)) }
 }
 
 /// The metric of a profile with this name.
@@ -292,13 +349,19 @@ fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
     }
 }
 
-/// Adds how many samples of each profile are without the frames that it asks to leave out, if there
-/// are any.
-pub(crate) fn with_dropped<'d, const N: usize>(
+/// Adds the filters that are on, and how many samples of each profile are without the frames that it
+/// asks to leave out, if there are any.
+pub(crate) fn with_filters<'d, const N: usize>(
     document: Document<'d>,
     profiles: [(&'static str, &ProfileInput<'_>); N],
 ) -> Document<'d> {
     let counts = profiles.map(|(key, loaded)| (key, loaded.profile.notes.dropped));
+    // All profiles of a command have the same ones.
+    let filters = profiles.first().map(|(_, loaded)| &loaded.filters);
+    let document = match filters {
+        Some(filters) => filters.describe(document),
+        None => document,
+    };
     match counts.iter().all(|(_, count)| *count == 0) {
         true => document,
         false => document

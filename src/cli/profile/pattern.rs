@@ -1,38 +1,27 @@
-//! The functions that match a pattern.
+//! The functions that a pattern on the command line means.
 
-use crate::analysis::glob::Glob;
-use crate::analysis::profile::GroupLabel;
+use crate::analysis::profile::{GroupLabel, Pattern};
 use crate::cli::status::UsageError;
 use crate::cli::terminal::shown;
 
-/// A pattern for functions: a glob over names, or over `file:name`, where the file may be the end
-/// of a path in whole names.
-pub(crate) struct Pattern {
-    whole: Glob,
-    /// As a pattern after any folder.
-    below: Glob,
+/// Parses the pattern of an option.
+///
+/// # Errors
+/// A [`UsageError`] that names the option, for a wrong regular expression.
+pub(crate) fn pattern(option: &str, text: &str) -> Result<Pattern, UsageError> {
+    let error = |error| UsageError::new(format!("{option} {}: {error}", shown(text)));
+    Pattern::new(text).map_err(error)
 }
 
-impl Pattern {
-    pub(crate) fn new(text: &str) -> Self {
-        Self { whole: Glob::new(text), below: Glob::new(&format!("*/{text}")) }
-    }
-
-    /// Whether a function is meant, or a file.
-    pub(crate) fn matches(&self, label: &GroupLabel) -> bool {
-        let GroupLabel { name, namespace, line } = label;
-        if self.matches_path(name) {
-            return true;
-        }
-        let full = format!("{namespace}:{name}");
-        self.matches_path(&full)
-            || line.is_some_and(|line| self.matches_path(&format!("{full}:{line}")))
-    }
-
-    /// Whether a path is meant, or its end.
-    pub(crate) fn matches_path(&self, path: &str) -> bool {
-        self.whole.matches(path) || self.below.matches(path)
-    }
+/// As [`pattern`], of an option that may not be given.
+///
+/// # Errors
+/// As [`pattern`].
+pub(crate) fn given_pattern(
+    option: &str,
+    text: Option<&String>,
+) -> Result<Option<Pattern>, UsageError> {
+    text.map(|text| pattern(option, text)).transpose()
 }
 
 /// The error for a pattern that means no function, with functions that may have been meant.
@@ -49,33 +38,5 @@ pub(crate) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
     match alike.is_empty() {
         true => error.hint("`dumptool top -n 0` lists all functions; * matches any characters"),
         false => error.hint(format!("did you mean {}? * matches any characters", alike.join(", "))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_mean_functions_with_or_without_their_file() {
-        let label = GroupLabel {
-            name: "Reader.decode".into(),
-            namespace: "/lib/json/reader.py".into(),
-            line: None,
-        };
-        for (pattern, expected) in [
-            ("Reader.decode", true),
-            ("*decode", true),
-            ("decode", false),
-            ("reader.py:*", true),
-            ("json/reader.py:Reader.decode", true),
-            ("/lib/json/reader.py:*", true),
-            ("eader.py:*", false),
-            ("*eader.py:*", true),
-            ("reader.py", false),
-            ("{decode,Reader.decode}", true),
-        ] {
-            assert_eq!(Pattern::new(pattern).matches(&label), expected, "{pattern}");
-        }
     }
 }

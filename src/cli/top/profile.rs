@@ -6,7 +6,7 @@ use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
     Amount, ShortFiles, by_of, cost_columns, events, headings, hottest_function, load_profile,
-    nouns, total_json, unit_name, whole, with_dropped,
+    nouns, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let document = || {
         let own = rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum));
         let samples: u64 = rest.iter().map(|row| row.sums.own.samples()).sum();
-        with_dropped(Document::new("dumptool/top/1", &input.path), [("samples", &loaded)])
+        with_filters(Document::new("dumptool/top/1", &input.path), [("samples", &loaded)])
             .with("by", by_name)
             .with("metric", metric.name())
             .with("unit", unit_name(metric))

@@ -14,8 +14,7 @@ pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> 
     match input.kind {
         Kind::Heap => {
             let by_label = args.by.and_then(TreeByArg::label).is_some();
-            let foreign =
-                [("--focus", args.focus.is_some()), ("--by thread, class or state", by_label)];
+            let foreign = [("--invert", args.invert), ("--by thread, class or state", by_label)];
             input.refuse(Kind::Profile, &foreign)?;
             input.refuse(Kind::Profile, &args.profile.given())?;
             heap::run(args, &input, session)

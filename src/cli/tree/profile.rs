@@ -8,8 +8,8 @@ use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, require_stacks,
-    total_json, unit_name, whole, with_dropped,
+    Amount, ProfileInput, ShortFiles, load_profile, no_function, pattern, require_stacks,
+    total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -31,9 +31,11 @@ struct Node<'a> {
 }
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let options = args.profile.grouped(args.by.and_then(TreeByArg::label));
+    let mut options = args.profile.grouped(args.by.and_then(TreeByArg::label));
+    // The calls around these functions are those of the samples with them.
+    let focus = options.narrow.focus.take();
     let mut loaded = load_profile(input, &options, session)?;
-    if args.focus.is_none() {
+    if focus.is_none() {
         let instead = "; --focus FUNCTION shows exact callers and callees";
         require_stacks(&loaded.profile, &input.path, "the tree of calls", instead)?;
     }
@@ -60,8 +62,8 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
         limits,
         session,
     };
-    match &args.focus {
-        None => view.show_all()?,
+    match &focus {
+        None => view.show_all(args.invert)?,
         Some(pattern) => view.show_focus(pattern)?,
     }
     Ok(loaded.report(session))
@@ -81,8 +83,15 @@ const CALLS: &str = "calls";
 const CALLERS: &str = "callers";
 
 impl<'a> View<'a> {
-    fn show_all(&self) -> anyhow::Result<()> {
-        let tree = CallTree::of(self.selected, self.groups);
+    fn show_all(&self, is_inverted: bool) -> anyhow::Result<()> {
+        let least = self.limits.min_share * self.limits.base.unsigned_abs() as f64;
+        let (tree, direction) = match is_inverted {
+            true => {
+                let tree = CallTree::inverted(self.selected, self.groups, (self.metric, least));
+                (tree, CALLERS)
+            }
+            false => (CallTree::of(self.selected, self.groups), CALLS),
+        };
         let root = match self.selected.threads().collect::<Vec<_>>()[..] {
             [thread] if !self.loaded.profile.thread(thread).is_unknown() => {
                 self.loaded.profile.thread(thread).label(&self.loaded.profile.names)
@@ -90,8 +99,11 @@ impl<'a> View<'a> {
             _ => "all threads".to_owned(),
         };
         let root = GroupLabel { name: root.into(), ..GroupLabel::default() };
-        let nodes = self.nodes(&tree, &root, CALLS, self.limits);
-        let document = || self.document(None).with("callers", ()).rows("nodes");
+        let nodes = self.nodes(&tree, &root, direction, self.limits);
+        let document = || {
+            let document = self.document(None).with("callers", ());
+            if is_inverted { document.with("inverted", true) } else { document }.rows("nodes")
+        };
         let text = || self.lines(&nodes, None) + &self.footer(&tree, &nodes);
         print(self.session, document, &nodes, &self.columns(), &Shown::Text(&text))
     }
@@ -160,7 +172,7 @@ impl<'a> View<'a> {
 
     /// The functions that a pattern means.
     fn wanted(&self, text: &str) -> Result<Vec<bool>, UsageError> {
-        let pattern = Pattern::new(text);
+        let pattern = pattern("--focus", text)?;
         let wanted: Vec<bool> =
             self.groups.labels().iter().map(|label| pattern.matches(label)).collect();
         if wanted.contains(&true) {
@@ -232,7 +244,7 @@ impl<'a> View<'a> {
 
     fn document<'d>(&'d self, focus: Option<&'d str>) -> Document<'d> {
         let document = Document::new("dumptool/tree/1", &self.loaded.input.path);
-        with_dropped(document, [("samples", self.loaded)])
+        with_filters(document, [("samples", self.loaded)])
             .with("metric", self.metric.name())
             .with("unit", unit_name(self.metric))
             .with("total", total_json(&self.selected.total, self.metric))

@@ -50,7 +50,8 @@ impl Selection {
             self.has(profile, thread) && self.tag.as_ref().is_none_or(has_tag)
         };
         let usual = profile.default_metric();
-        let is_whole = self.labels.is_empty() && self.tag.is_none();
+        let has_usual = profile.total.get(&usual) != 0;
+        let is_whole = self.labels.is_empty() && self.tag.is_none() && has_usual;
         if !profile.has_separate_values || is_whole {
             return usual;
         }

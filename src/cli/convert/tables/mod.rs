@@ -5,7 +5,7 @@ mod places;
 use super::{Converted, Job, Report};
 use crate::cli::args::{ConvertArgs, Target};
 use crate::cli::heap::report_loaded;
-use crate::cli::profile::{Kept, named, read, require_stacks, require_thread};
+use crate::cli::profile::{Kept, named, read_narrowed, require_stacks, require_thread};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{FULL_BUILD, Status, UsageError};
 use crate::convert::TableSource;
@@ -72,7 +72,7 @@ fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Resu
     }
     input.only(&[Format::Jfr], "--table events", tables.contains(&Table::Events))?;
     let samples = tables.contains(&Table::Samples) && !args.aggregate;
-    let loaded = read(input, &args.profile, session, Kept { samples, ..Kept::default() })?;
+    let loaded = read_narrowed(input, &args.profile, session, Kept { samples, ..Kept::default() })?;
     if let Some(table) =
         tables.iter().find(|table| !matches!(table, Table::Functions | Table::Dump))
     {

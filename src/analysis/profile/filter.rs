@@ -1,0 +1,159 @@
+//! Filters: samples and frames that are left out of a profile before all numbers are taken.
+//!
+//! They mean what those of `go tool pprof` with the same names mean. Source: `profile/filter.go` of
+//! google/pprof.
+
+use super::{FrameBy, Groups, LabelPattern, Pattern};
+use crate::model::profile::{
+    LabelValue, Narrowed, Profile, SampleLabel, StackId, StackIndex, StackTree, Unit,
+};
+use std::ops::Range;
+
+/// Selects samples and frames. The default selects all.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileFilter {
+    /// Only samples with such a function on their stacks.
+    pub focus: Option<Pattern>,
+    /// No samples with such a function on their stacks.
+    pub ignore: Option<Pattern>,
+    /// Leaves out frames of these functions, and samples that have no other frames.
+    pub hide: Option<Pattern>,
+    /// Leaves out all other frames, and samples that have no such frame.
+    pub show: Option<Pattern>,
+    /// Leaves out what is outside of the outermost such function, and samples without one.
+    pub show_from: Option<Pattern>,
+    /// Only samples with all of these labels.
+    pub labels: Vec<(String, LabelPattern)>,
+    /// Only samples that start in these microseconds.
+    pub time: Option<Range<i64>>,
+}
+
+/// Per function: what the patterns say of it.
+#[derive(Clone, Copy)]
+struct Marks {
+    is_focus: bool,
+    is_ignored: bool,
+    is_visible: bool,
+    is_start: bool,
+}
+
+/// What is known of a stack from its frames.
+#[derive(Clone, Copy)]
+struct Way {
+    has_focus: bool,
+    is_ignored: bool,
+    /// A frame from which stacks are shown was met.
+    is_inside: bool,
+    stack: StackId,
+}
+
+impl ProfileFilter {
+    /// Whether nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        self.patterns().iter().all(|(_, pattern)| pattern.is_none())
+            && self.labels.is_empty()
+            && self.time.is_none()
+    }
+
+    fn patterns(&self) -> [(&'static str, Option<&Pattern>); 5] {
+        [
+            ("--focus", self.focus.as_ref()),
+            ("--ignore", self.ignore.as_ref()),
+            ("--hide", self.hide.as_ref()),
+            ("--show", self.show.as_ref()),
+            ("--show-from", self.show_from.as_ref()),
+        ]
+    }
+
+    /// Leaves out samples and frames. Returns the options whose patterns no function matches.
+    pub fn apply(&self, profile: &mut Profile) -> Vec<&'static str> {
+        let mut unmatched = Vec::new();
+        let has_patterns = self.patterns().iter().any(|(_, pattern)| pattern.is_some());
+        let stacks = has_patterns.then(|| {
+            let groups = Groups::of(profile, FrameBy::Function);
+            let matching = self.patterns().map(|(name, pattern)| {
+                let pattern = pattern?;
+                let of: Vec<bool> =
+                    groups.labels().iter().map(|label| pattern.matches(label)).collect();
+                if !of.contains(&true) {
+                    unmatched.push(name);
+                }
+                Some(of)
+            });
+            self.stacks(profile, &groups, &matching)
+        });
+        let is_meant = |thread| self.has_labels(profile, thread);
+        let threads = match self.labels.is_empty() {
+            true => Vec::new(),
+            false => profile.threads.iter().map(|of| is_meant(profile.labels_of(of))).collect(),
+        };
+        profile.narrow(Narrowed { stacks, threads, time: self.time.clone() });
+        unmatched
+    }
+
+    /// The stacks with the frames that are left, and the place of each stack among them.
+    fn stacks(
+        &self,
+        profile: &Profile,
+        groups: &Groups,
+        matching: &[Option<Vec<bool>>; 5],
+    ) -> (StackTree, Vec<Option<StackId>>) {
+        let [focus, ignore, hide, show, from] = matching;
+        let is = |of: &Option<Vec<bool>>, group: usize, without: bool| {
+            of.as_ref().map_or(without, |of| of[group])
+        };
+        let marks: Vec<Marks> = (0..groups.labels().len())
+            .map(|group| Marks {
+                is_focus: is(focus, group, true),
+                is_ignored: is(ignore, group, false),
+                is_visible: !is(hide, group, false) && is(show, group, true),
+                is_start: is(from, group, true),
+            })
+            .collect();
+        let (mut stacks, mut index) = (StackTree::default(), StackIndex::default());
+        let start =
+            Way { has_focus: false, is_ignored: false, is_inside: false, stack: StackId::EMPTY };
+        let mut ways = vec![start; profile.stacks.len()];
+        for stack in profile.stacks.ids() {
+            let Some(frame) = profile.stacks.leaf(stack) else { continue };
+            let marks = marks[groups.of_frame(frame) as usize];
+            let mut way = ways[profile.stacks.parent(stack).index()];
+            way.has_focus |= marks.is_focus;
+            way.is_ignored |= marks.is_ignored;
+            way.is_inside |= marks.is_visible && marks.is_start;
+            if marks.is_visible && way.is_inside && !way.is_ignored {
+                way.stack = stacks.child(&mut index, way.stack, frame).0;
+            }
+            ways[stack.index()] = way;
+        }
+        let moved = ways.iter().map(|way| {
+            let is_kept = way.has_focus && !way.is_ignored && way.stack != StackId::EMPTY;
+            is_kept.then_some(way.stack)
+        });
+        (stacks, moved.collect())
+    }
+
+    fn has_labels(&self, profile: &Profile, labels: &[SampleLabel]) -> bool {
+        self.labels.iter().all(|(key, wanted)| {
+            let mut of_key =
+                labels.iter().filter(|label| profile.names.text(label.key) == key.as_str());
+            of_key.any(|label| match (wanted, label.value) {
+                (LabelPattern::Text(pattern), value) => {
+                    pattern.matches_path(&value.show(&profile.names))
+                }
+                (LabelPattern::Range(..), LabelValue::Text(_)) => false,
+                (LabelPattern::Range(least, most, is_time), LabelValue::Number(number, unit)) => {
+                    let factor = factor(profile.names.text(unit), *is_time);
+                    (*least..=*most).contains(&number.saturating_mul(factor))
+                }
+            })
+        })
+    }
+}
+
+/// The nanoseconds, or the bytes, of a unit.
+fn factor(unit: &str, is_time: bool) -> i64 {
+    let unit = Unit::named(unit);
+    let factor = if is_time { unit.nanoseconds() } else { unit.bytes() };
+    i64::try_from(factor.unwrap_or(1)).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,130 @@
+//! Leaves out samples and frames of a profile.
+
+use super::aggregates::{AggregateIndex, Aggregates};
+use super::{Profile, ProfileThread, Samples, StackId, StackTree, ThreadId, TimedEvent, Values};
+use crate::model::names::Names;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// What is left of a profile.
+#[derive(Debug, Default)]
+pub(crate) struct Narrowed {
+    /// The stacks, with frames of the profile, and the stack that takes the place of each of its
+    /// stacks; `None` if its samples are left out.
+    pub(crate) stacks: Option<(StackTree, Vec<Option<StackId>>)>,
+    /// By thread: whether its samples stay. Empty if all do.
+    pub(crate) threads: Vec<bool>,
+    /// The microseconds in which samples have to start, from the beginning of the recording.
+    pub(crate) time: Option<Range<i64>>,
+}
+
+impl Profile {
+    /// Leaves out samples and frames, and the threads without samples. The profile must have single
+    /// samples or events if a time is given ([`Profile::has_times`]).
+    ///
+    /// Events of tasks and the curve of memory are about the whole recording, and are dropped.
+    pub(crate) fn narrow(&mut self, to: Narrowed) {
+        let Narrowed { stacks, threads, time } = to;
+        let moved = stacks.map(|(stacks, moved)| {
+            self.stacks = stacks;
+            moved
+        });
+        let place = |thread: ThreadId, stack: StackId| {
+            let is_kept = threads.get(thread.index()).copied().unwrap_or(true);
+            let stack = moved.as_ref().map_or(Some(stack), |moved| moved[stack.index()]);
+            stack.filter(|_| is_kept)
+        };
+        let old = std::mem::take(&mut self.aggregate);
+        let mut left = Left { threads: std::mem::take(&mut self.threads), ..Left::default() };
+        let is_timed = time.is_some();
+        let within = |start: i64| time.as_ref().is_none_or(|time| time.contains(&start));
+        if let Some(samples) = &mut self.samples {
+            *samples = left.samples(samples, &place, &within, is_timed);
+        }
+        let events = std::mem::take(&mut self.events);
+        for event in events.into_iter().filter(|event| within(event.start)) {
+            let Some(stack) = place(event.thread, event.stack) else { continue };
+            if is_timed {
+                left.add(event.thread, stack, &sums_of(&event));
+            }
+            self.events.push(TimedEvent { thread: left.thread(event.thread), stack, ..event });
+        }
+        for row in old.iter().filter(|_| !is_timed) {
+            if let Some(stack) = place(row.thread, row.stack) {
+                left.add(row.thread, stack, &row.values);
+            }
+        }
+        (self.aggregate, self.total, self.threads) = (left.sums, left.total, left.kept);
+        let samples = self.total.samples();
+        self.metadata.iter_mut().for_each(|datum| datum.before = datum.before.min(samples));
+        self.tasks.clear();
+        self.curve = None;
+    }
+
+    /// Makes one thread of all, which is not known. Samples with different labels stay apart.
+    pub fn merge_threads(&mut self) {
+        for thread in &mut self.threads {
+            let labels = thread.labels;
+            *thread = ProfileThread { labels, ..ProfileThread::named(Names::EMPTY) };
+        }
+    }
+}
+
+/// The sums of an event: the value of its type, and one sample.
+fn sums_of(event: &TimedEvent) -> Values {
+    let mut numbers = vec![0; usize::from(event.metric) + 1];
+    numbers[usize::from(event.metric)] = event.value;
+    Values::of_types(1, &numbers)
+}
+
+/// The samples that are left.
+#[derive(Default)]
+struct Left {
+    threads: Vec<ProfileThread>,
+    kept: Vec<ProfileThread>,
+    numbers: FxHashMap<ThreadId, ThreadId>,
+    sums: Aggregates,
+    rows: AggregateIndex,
+    total: Values,
+}
+
+impl Left {
+    /// The new number of a thread.
+    fn thread(&mut self, thread: ThreadId) -> ThreadId {
+        let Self { threads, kept, numbers, .. } = self;
+        *numbers.entry(thread).or_insert_with(|| {
+            kept.push(threads[thread.index()]);
+            ThreadId(kept.len() as u32 - 1)
+        })
+    }
+
+    fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
+        let thread = self.thread(thread);
+        self.total.add(values);
+        self.sums.add(&mut self.rows, thread, stack, values);
+    }
+
+    fn samples(
+        &mut self,
+        old: &Samples,
+        place: &impl Fn(ThreadId, StackId) -> Option<StackId>,
+        within: &impl Fn(i64) -> bool,
+        adds: bool,
+    ) -> Samples {
+        let mut clocks = vec![0i64; self.threads.len()];
+        let mut samples = Samples::default();
+        for mut sample in old.iter() {
+            let clock = &mut clocks[sample.thread.index()];
+            let start = *clock;
+            *clock = start.saturating_add(sample.time.unwrap_or(0).max(0));
+            let stack = place(sample.thread, sample.stack).filter(|_| within(start));
+            let Some(stack) = stack else { continue };
+            if adds {
+                self.add(sample.thread, stack, &Values::of_sample(&sample));
+            }
+            (sample.thread, sample.stack) = (self.thread(sample.thread), stack);
+            samples.push(&sample);
+        }
+        samples
+    }
+}

@@ -1,0 +1,116 @@
+//! Filters of profiles: what they leave out adds up to what they keep.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const PROFILES: [&str; 5] = [
+    "pprof/go127-cpu.pb.gz",
+    "mojo/tiny-3.4.1-full-gc-mem.mojo",
+    "jfr/shop_java17.jfr.zst",
+    "v8-profiles/cpu-node24.cpuprofile",
+    "folded/pyspy.folded",
+];
+
+fn run(words: &[&str]) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    program.current_dir(folder).args(words).output().unwrap()
+}
+
+fn top(file: &str, options: &[&str]) -> Value {
+    let output = run(&[&["top", "--format", "json", "-n", "0", file], options].concat());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{file} {options:?}: {error}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn total(file: &str, options: &[&str]) -> [i64; 2] {
+    let document = top(file, options);
+    ["value", "samples"].map(|key| document["total"][key].as_i64().unwrap())
+}
+
+fn sum(parts: &[[i64; 2]]) -> [i64; 2] {
+    [0, 1].map(|at| parts.iter().map(|part| part[at]).sum())
+}
+
+#[test]
+fn focus_and_ignore_divide_the_samples() {
+    for file in PROFILES {
+        let all = top(file, &[]);
+        let empty = ["value", "samples"].map(|key| all["without_frames"][key].as_i64().unwrap());
+        let functions = all["rows"].as_array().unwrap();
+        for row in functions.iter().take(3) {
+            let name = row["name"].as_str().unwrap();
+            let parts = [total(file, &["--focus", name]), total(file, &["--ignore", name]), empty];
+            assert_eq!(sum(&parts), total(file, &[]), "{file} {name}");
+        }
+    }
+}
+
+#[test]
+fn windows_of_time_divide_the_samples() {
+    for file in &PROFILES[1..4] {
+        let parts = [
+            total(file, &["--to-time", "50ms"]),
+            total(file, &["--from-time", "50ms", "--to-time", "200ms"]),
+            total(file, &["--from-time", "200ms"]),
+        ];
+        assert_eq!(sum(&parts), total(file, &[]), "{file}");
+        assert!(parts.iter().filter(|part| part[1] > 0).count() > 1, "{file}: {parts:?}");
+    }
+    let refused = run(&["top", "pprof/go127-cpu.pb.gz", "--from-time", "1s"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("no times of samples"));
+}
+
+#[test]
+fn hidden_frames_cost_their_callers() {
+    let file = "pprof/go127-cpu.pb.gz";
+    let shown = top(file, &["--hide", "/^runtime/"]);
+    let rows = shown["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| !row["name"].as_str().unwrap().starts_with("runtime")));
+    assert_eq!(shown["filters"]["hide"], "/^runtime/");
+    let only = top(file, &["--show", "main.*"]);
+    let rows = only["rows"].as_array().unwrap();
+    assert!(!rows.is_empty());
+    assert!(rows.iter().all(|row| row["name"].as_str().unwrap().starts_with("main.")));
+}
+
+#[test]
+fn every_command_takes_the_same_filters() {
+    let file = "pprof/go127-cpu.pb.gz";
+    let filters = ["--focus", "main.sum"];
+    let [value, _] = total(file, &filters);
+    let folded = run(&[&["convert", file, "-", "--to", "folded"], &filters[..]].concat());
+    let text = String::from_utf8(folded.stdout).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let sums = lines.map(|line| line.rsplit(' ').next().unwrap().parse::<i64>().unwrap());
+    assert_eq!(sums.sum::<i64>(), value);
+    let tree =
+        run(&[&["tree", "--invert", "--format", "json", file], &["--ignore", "main.fib"][..]]
+            .concat());
+    let tree: Value = serde_json::from_slice(&tree.stdout).unwrap();
+    assert_eq!(tree["total"]["value"], total(file, &["--ignore", "main.fib"])[0]);
+    assert_eq!(tree["inverted"], true);
+    let rule = format!("total.total={}", value / 1_000_000 + 1);
+    let gate = run(&[&["check", file, "--max", &format!("{rule}ms")], &filters[..]].concat());
+    assert_eq!(gate.status.code(), Some(0), "{}", String::from_utf8_lossy(&gate.stdout));
+}
+
+#[test]
+fn folded_stacks_without_threads_and_files_are_as_stackcollapse_prints_them() {
+    let file = "mojo/tiny-3.4.1-full-gc-mem.mojo";
+    let run = run(&["convert", file, "-", "--to", "folded", "--no-threads", "--no-files"]);
+    let text = String::from_utf8(run.stdout).unwrap();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        assert!(!line.contains('(') && !line.starts_with('P') && !line.starts_with(';'), "{line}");
+    }
+}
+
+#[test]
+fn a_wrong_expression_is_refused() {
+    let refused = run(&["top", "pprof/go127-cpu.pb.gz", "--focus", "/(/"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--focus"));
+}
