@@ -98,8 +98,9 @@ impl CallTree {
         let profile = selected.profile;
         let mut tree = Self::default();
         let rows: Vec<Aggregate> = selected.rows().collect();
-        let all = rows.iter().enumerate().map(|(row, it)| (row as u32, it.stack)).collect();
-        let mut open: Vec<(u32, u32, Vec<(u32, StackId)>)> = vec![(0, 0, all)];
+        let all = rows.iter().enumerate().map(|(row, it)| (row as u32, it.stack));
+        let all: Vec<(u32, StackId)> = all.collect();
+        let mut open = vec![(0u32, 0u32, all)];
         rows.iter().for_each(|row| tree.total.add(0, &row.values));
         while let Some((node, depth, stacks)) = open.pop() {
             let mut below: BTreeMap<u32, (Values, Vec<(u32, StackId)>)> = BTreeMap::new();

@@ -18,7 +18,7 @@ enum Kind {
         /// As a pattern after any folder.
         below: Glob,
     },
-    Regex(RefCell<Regex>),
+    Regex(Box<RefCell<Regex>>),
 }
 
 impl Pattern {
@@ -30,7 +30,8 @@ impl Pattern {
         Ok(Self(match expression(text) {
             Some(text) => {
                 let regex = Regex::part(text);
-                Kind::Regex(RefCell::new(regex.ok_or("not a regular expression, or too large")?))
+                let regex = regex.ok_or("not a regular expression, or too large")?;
+                Kind::Regex(Box::new(RefCell::new(regex)))
             }
             None => Kind::Glob { whole: Glob::new(text), below: Glob::new(&format!("*/{text}")) },
         }))

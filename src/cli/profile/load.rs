@@ -41,7 +41,7 @@ pub(crate) struct ProfileInput<'a> {
     pub(crate) profile: Arc<Profile>,
     pub(crate) selection: Selection,
     /// The filters that are on.
-    filters: NarrowOptions,
+    filters: Box<NarrowOptions>,
     damage: Option<Error>,
 }
 
@@ -111,7 +111,7 @@ fn load<'a>(
             None => Some(selection.usual_metric(&profile)),
         });
     }
-    let filters = options.narrow.clone();
+    let filters = Box::new(options.narrow.clone());
     Ok(ProfileInput { input, profile, selection, filters, damage })
 }
 
