@@ -27,6 +27,7 @@ mod cprofile;
 #[doc(hidden)]
 pub mod dart;
 mod dhat;
+mod firefox;
 #[doc(hidden)]
 pub mod folded;
 mod frames;
@@ -191,6 +192,8 @@ formats! {
     Massif = massif { SPEC, for_each_record },
     /// Call graphs of callgrind, cachegrind and Xdebug.
     Callgrind = callgrind { SPEC, for_each_record },
+    /// Profiles of the Firefox Profiler.
+    Firefox = firefox { SPEC, for_each_record },
     /// Statistics of Python's cProfile.
     Cprofile = cprofile { SPEC, for_each_record },
 }

@@ -146,7 +146,7 @@ fn commands(file: &Path) -> Vec<String> {
         "convert FILE OUT.csv --table functions",
         "convert FILE OUT.hprof",
     ];
-    const PROFILES: [&str; 14] = [
+    const PROFILES: [&str; 15] = [
         ".mojo",
         ".austin",
         ".pb",
@@ -161,6 +161,7 @@ fn commands(file: &Path) -> Vec<String> {
         ".massif",
         ".callgrind",
         ".cprof",
+        ".firefox",
     ];
     const RECORDING: &[&str] = &["top FILE --suspects", "path FILE", "growth FILE"];
     // SQL without spaces, at which the words of a command are split.

@@ -18,6 +18,7 @@ mod dart;
 mod dart_load;
 mod examples;
 mod face;
+mod firefox;
 mod flamegraph;
 mod folded;
 mod functions;

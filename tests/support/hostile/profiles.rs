@@ -251,3 +251,15 @@ pub(super) fn huge_numbers_of_java() -> Vec<u8> {
         .event(id, &[jfr::numbers(&[1]), text].concat())
         .bytes()
 }
+
+/// A profile of the Firefox Profiler with a stack so deep, which all of as many samples have.
+pub fn deep_stack_of_firefox(depth: usize) -> Vec<u8> {
+    let list =
+        |number: &dyn Fn(usize) -> String| (0..depth).map(number).collect::<Vec<_>>().join(",");
+    let prefix = list(&|row| if row == 0 { "null".to_owned() } else { (row - 1).to_string() });
+    let (stack, zero) = (list(&|_| (depth - 1).to_string()), list(&|_| "0".to_owned()));
+    format!(
+        r#"{{"meta":{{"preprocessedProfileVersion":55}},"threads":[{{"samples":{{"stack":[{stack}]}},"stackTable":{{"prefix":[{prefix}],"frame":[{zero}]}},"frameTable":{{"func":[0]}},"funcTable":{{"name":[0]}},"stringArray":["f"]}}]}}"#
+    )
+    .into_bytes()
+}

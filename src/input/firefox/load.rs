@@ -1,0 +1,290 @@
+//! Loads a profile as sums of stacks.
+
+use super::document::{Document, Tables, Thread};
+use super::table::Table;
+use crate::error::Result;
+use crate::input::frames::kind_of_file;
+use crate::input::json::Text;
+use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::model::profile::{
+    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType, Values,
+};
+use rustc_hash::FxHashSet;
+
+/// The value types that files may have, in the order in which they are listed.
+const TYPES: [(&str, Unit); 6] = [
+    ("samples", Unit::Count),
+    ("time", Unit::Nanoseconds),
+    ("bytes", Unit::Bytes),
+    ("cpu", Unit::Nanoseconds),
+    ("js_alloc_bytes", Unit::Bytes),
+    ("native_alloc_bytes", Unit::Bytes),
+];
+const SAMPLES: usize = 0;
+const TIME: usize = 1;
+const BYTES: usize = 2;
+const CPU: usize = 3;
+const JS: usize = 4;
+const NATIVE: usize = 5;
+
+/// Loads a profile.
+///
+/// # Errors
+/// When the profile takes more memory than it may. A file of which nothing can be read gives an
+/// empty profile with its damage.
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    let (document, damage) = Document::read(bytes, options.memory)?;
+    let mut loader = Loader {
+        builder: ProfileBuilder::new(false),
+        document: &document,
+        columns: [None; TYPES.len()],
+    };
+    loader.value_types();
+    for (key, value) in &document.facts {
+        loader.builder.metadata(key.as_bytes(), value.decode().as_bytes());
+    }
+    let mut named = FxHashSet::default();
+    for thread in &document.threads {
+        let name = thread.name.decode();
+        // Workers have one name.
+        let is_new = named.insert((thread.pid, name.clone()));
+        let name =
+            if is_new { name.into_owned() } else { format!("{name} {}", thread.tid.decode()) };
+        let name = loader.builder.name(name.as_bytes());
+        let id = loader.builder.thread(thread.pid, None, name);
+        loader.thread(thread, id, options)?;
+    }
+    Ok(LoadedProfile { profile: loader.builder.finish(), damage })
+}
+
+struct Loader<'d, 'a> {
+    builder: ProfileBuilder,
+    document: &'d Document<'a>,
+    /// Where the numbers of each type are among those of the profile.
+    columns: [Option<usize>; TYPES.len()],
+}
+
+impl<'a> Loader<'_, 'a> {
+    /// Finds the types of which there are numbers.
+    fn value_types(&mut self) {
+        let mut has = [false; TYPES.len()];
+        let mut mark = |of: usize, is_there: bool| {
+            if let Some(has) = has.get_mut(of) {
+                *has |= is_there;
+            }
+        };
+        for thread in &self.document.threads {
+            mark(weight_type(thread), thread.samples.len() > 0);
+            mark(CPU, thread.samples.has(2) && self.cpu_factor().is_some());
+            mark(JS, thread.js_allocations.len() > 0);
+            mark(NATIVE, thread.native_allocations.len() > 0);
+        }
+        if has == [false; TYPES.len()] {
+            has = [true, false, false, false, false, false];
+        }
+        let mut types = Vec::new();
+        for (((name, unit), has), column) in TYPES.iter().zip(has).zip(&mut self.columns) {
+            if has {
+                *column = Some(types.len());
+                types.push(ValueType { name: (*name).into(), unit: unit.clone() });
+            }
+        }
+        self.builder.set_value_types(types, 0);
+    }
+
+    /// Nanoseconds for each unit of `threadCPUDelta`. Cycles are no time.
+    fn cpu_factor(&self) -> Option<f64> {
+        match &*self.document.cpu_unit.decode() {
+            "ns" => Some(1.0),
+            "µs" | "μs" => Some(1e3),
+            "ms" => Some(1e6),
+            _ => None,
+        }
+    }
+
+    fn thread(
+        &mut self,
+        thread: &Thread<'a>,
+        id: ThreadId,
+        options: ProfileOptions<'_>,
+    ) -> Result<()> {
+        let stacks = self.stacks(thread, options)?;
+        let (main, cpu) = (weight_type(thread), self.cpu_factor());
+        for row in 0..thread.samples.len() {
+            let weight = thread.samples.number(1, row).unwrap_or(1.0);
+            let samples = if main == SAMPLES { weight.max(0.0) as u64 } else { 1 };
+            let factor = if main == TIME { 1e6 } else { 1.0 };
+            let spent =
+                thread.samples.number(2, row).zip(cpu).map(|(delta, factor)| delta * factor);
+            let numbers = [(main, weight * factor), (CPU, spent.unwrap_or(0.0))];
+            self.add(id, stacks.of(&thread.samples, row), samples, &numbers);
+            if row % 1024 == 0 {
+                options.memory.check(0, &self.builder, self.document.bytes())?;
+            }
+        }
+        for (of, table) in [(JS, &thread.js_allocations), (NATIVE, &thread.native_allocations)] {
+            for row in 0..table.len() {
+                // What was freed has a negative weight.
+                let weight = table.number(1, row).unwrap_or(0.0).max(0.0);
+                self.add(id, stacks.of(table, row), 0, &[(of, weight)]);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, thread: ThreadId, stack: StackId, samples: u64, numbers: &[(usize, f64)]) {
+        let mut values = [0; TYPES.len()];
+        for (of, number) in numbers {
+            let column = self.columns.get(*of).copied().flatten();
+            if let Some(value) = column.and_then(|column| values.get_mut(column)) {
+                *value = self.builder.metric(number.round() as i128);
+            }
+        }
+        let width = self.columns.iter().flatten().count();
+        let values = Values::of_types(samples, values.get(..width).unwrap_or_default());
+        self.builder.add(thread, stack, &values);
+    }
+
+    /// The stacks of a thread. Callers come before what they call.
+    fn stacks(&mut self, thread: &Thread<'a>, options: ProfileOptions<'_>) -> Result<Stacks> {
+        let frames = self.frames(&thread.tables);
+        let table = thread.tables.or(&self.document.shared, |tables| &tables.stacks);
+        let mut stacks = Vec::with_capacity(table.len());
+        for row in 0..table.len() {
+            let above = match table.index(0, row) {
+                None => Some(StackId::EMPTY),
+                Some(prefix) => stacks.get(prefix).copied(),
+            };
+            let frame = table.index(1, row).and_then(|frame| frames.get(frame).copied());
+            let stack = match (above, frame) {
+                (Some(above), Some(frame)) => self.builder.push(above, frame),
+                _ => {
+                    let unresolved = &mut self.builder.notes().unresolved;
+                    *unresolved = unresolved.saturating_add(1);
+                    above.unwrap_or(StackId::EMPTY)
+                }
+            };
+            self.builder.count_cut();
+            stacks.push(stack);
+            if row % 1024 == 0 {
+                options.memory.check(0, &self.builder, self.document.bytes())?;
+            }
+        }
+        Ok(Stacks(stacks))
+    }
+
+    fn frames(&mut self, tables: &Tables<'a>) -> Vec<FrameId> {
+        let table = tables.or(&self.document.shared, |tables| &tables.frames);
+        let is_raw = table.has(3) && !table.has(0);
+        (0..table.len())
+            .map(|row| {
+                let frame = if is_raw {
+                    let text = tables.text(&self.document.shared, table.index(3, row));
+                    self.location(text, table.number(1, row))
+                } else {
+                    self.processed_frame(tables, table, row)
+                };
+                self.builder.frame(frame)
+            })
+            .collect()
+    }
+
+    fn processed_frame(
+        &mut self,
+        tables: &Tables<'a>,
+        table: &Table<'a, 4>,
+        row: usize,
+    ) -> ProfileFrame {
+        let shared = &self.document.shared;
+        let functions = tables.or(shared, |tables| &tables.functions);
+        let function = table.index(0, row).unwrap_or(usize::MAX);
+        let sources = tables.or(shared, |tables| &tables.sources);
+        let source = functions.index(3, function).and_then(|source| sources.index(0, source));
+        let file = functions.index(1, function).or(source);
+        let resources = tables.or(shared, |tables| &tables.resources);
+        let library = functions.index(2, function).and_then(|of| resources.index(0, of));
+        let category = table.index(2, row).and_then(|of| self.document.categories.get(of));
+        let line = table.number(1, row).unwrap_or(0.0);
+        let name = tables.text(shared, functions.index(0, function));
+        let file = tables.text(shared, file.or(library));
+        let kind = match category.map(Text::raw) {
+            Some(b"Kernel") => FrameKind::Kernel,
+            Some(b"Native") => FrameKind::Native,
+            Some(b"GC") => FrameKind::Gc,
+            Some(b"Invalid") => FrameKind::Invalid,
+            _ if file.raw().is_empty() => FrameKind::Code,
+            _ => kind_of_file(&file.decode()),
+        };
+        ProfileFrame {
+            function: self.builder.name(name.decode().as_bytes()),
+            file: self.builder.name(file.decode().as_bytes()),
+            line: self.builder.line(line as i128),
+            kind,
+        }
+    }
+
+    /// A frame of a raw profile: `function (file:line:column)`, or only a function or an address.
+    /// The line is that of the function, unless the frame has its own.
+    fn location(&mut self, text: Text<'a>, line: Option<f64>) -> ProfileFrame {
+        let text = text.decode();
+        let parts = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+        let (function, place) = parts.unwrap_or((&text, ""));
+        let (place, last) = number_after_colon(place);
+        let (file, of_function) = match number_after_colon(place) {
+            (file, Some(line)) => (file, Some(line)),
+            (file, None) => (file, last),
+        };
+        let line = line.map(|line| line as u32).or(of_function);
+        ProfileFrame {
+            function: self.builder.name(function.as_bytes()),
+            file: self.builder.name(file.as_bytes()),
+            line: line.unwrap_or(0),
+            kind: if file.is_empty() { FrameKind::Code } else { kind_of_file(file) },
+        }
+    }
+}
+
+fn number_after_colon(place: &str) -> (&str, Option<u32>) {
+    let parts = place.rsplit_once(':');
+    match parts.and_then(|(file, number)| Some((file, number.parse().ok()?))) {
+        Some((file, number)) => (file, Some(number)),
+        None => (place, None),
+    }
+}
+
+/// The value type of the samples of a thread.
+fn weight_type(thread: &Thread<'_>) -> usize {
+    match thread.samples.weight_type.raw() {
+        b"tracing-ms" => TIME,
+        b"bytes" => BYTES,
+        _ => SAMPLES,
+    }
+}
+
+/// The stacks of the model, by the rows of the table of a thread.
+struct Stacks(Vec<StackId>);
+
+impl Stacks {
+    /// The stack of a row of samples or allocations.
+    fn of<const N: usize>(&self, table: &Table<'_, N>, row: usize) -> StackId {
+        let stack = table.index(0, row).and_then(|stack| self.0.get(stack));
+        stack.copied().unwrap_or(StackId::EMPTY)
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// A table of a thread, or the shared one if the thread has none.
+    fn or<'t, const N: usize>(
+        &'t self,
+        shared: &'t Self,
+        table: impl Fn(&'t Self) -> &'t Table<'a, N>,
+    ) -> &'t Table<'a, N> {
+        let own = table(self);
+        if own.len() > 0 { own } else { table(shared) }
+    }
+
+    fn text(&self, shared: &Self, number: Option<usize>) -> Text<'a> {
+        let texts = if self.texts.is_empty() { &shared.texts } else { &self.texts };
+        number.and_then(|number| texts.get(number)).copied().unwrap_or_default()
+    }
+}
