@@ -3,7 +3,7 @@
 'use strict';
 const { spawn } = require('child_process');
 const path = require('path');
-const puppeteer = require('puppeteer');
+const puppeteer = require('puppeteer-core');
 
 const start = (file) => new Promise((resolve, reject) => {
   const server = spawn('target/debug/dumptool', ['serve', '--no-open', '-q', file], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -42,45 +42,68 @@ async function check(browser, file) {
     return link.textContent;
   }, selector);
   await page.goto(url);
-  const name = path.basename(file);
-  await shown(name);
-  // The types, the objects of the first, one of them, and its first neighbour.
-  await click('nav a[href^="#top"]');
-  await shown('Top by type');
+  const title = await page.evaluate(() => document.querySelector('h1').textContent);
+  await shown(title);
+  // The types, the objects of the first, one of them, and what holds it.
+  await click('nav a[href^="#/table/types"]');
+  await shown('Types');
   const top = await (await fetch(`${url}api/top?limit=1`)).json();
   const type = await click('main:not([hidden]) td a');
   if (type !== top.rows[0].name) fail(`the first type is ${type}, top says ${top.rows[0].name}`);
   await shown(type);
   const found = await (await fetch(`${url}api/find?limit=1&type=${encodeURIComponent(type)}`)).json();
-  const object = await click('main:not([hidden]) td a[href^="#show"]');
+  const object = await click('main:not([hidden]) td a[href^="#/object/"]');
   if (object !== found.objects[0].id) fail(`the first object is ${object}, find says ${found.objects[0].id}`);
-  await shown(`${found.objects[0].type} ${object}`);
+  const isClass = found.objects[0].name && found.objects[0].name.startsWith('class ');
+  const heading = `${isClass ? found.objects[0].name : found.objects[0].type} ${object}`;
+  await shown(heading);
   const sections = await page.evaluate(() => [...document.querySelectorAll('main:not([hidden]) h2')].map((h2) => h2.textContent));
-  if (!sections.includes('Why it is alive')) fail(`the object has only ${sections}`);
+  if (sections[0] !== 'Who holds it') fail(`the object has first ${sections}`);
   await page.goBack();
   await shown(type);
   await page.goBack();
-  await shown('Top by type');
+  await shown('Types');
   await page.goForward();
   await shown(type);
-  // The address of a view opens that view, and the search finds objects by id.
-  const address = `${url}#show?object=${encodeURIComponent(object)}`;
+  // The merged paths, the tree that unfolds, and SQL.
+  await click('main:not([hidden]) a[href^="#/paths"]');
+  await shown('Who holds');
+  await click('nav a[href="#/tree"]');
+  await shown('Dominator tree');
+  const lines = await page.evaluate(() => document.querySelectorAll('main:not([hidden]) table.tree tbody tr').length);
+  if (lines < 2) fail(`the tree has ${lines} lines`);
   await page.goto('about:blank');
-  await page.goto(address);
-  await shown(`${found.objects[0].type} ${object}`);
-  await page.evaluate((id) => {
-    document.querySelector('nav select').value = 'object';
-    document.querySelector('nav input').value = id;
-    document.querySelector('nav button').click();
-  }, object);
+  await page.goto(`${url}#/sql?q=${encodeURIComponent('select count(*) as n from objects')}`);
+  await shown('SQL');
+  const rows = await page.evaluate(() => [...document.querySelectorAll('main:not([hidden]) tbody td')].map((cell) => cell.textContent));
+  if (rows.length !== 1 || !/\d/.test(rows[0])) fail(`SQL shows ${rows}`);
+  // The address of a view opens that view; `/` jumps to the search, which finds objects by id, and parts of names.
+  await page.goto('about:blank');
+  await page.goto(`${url}#/object/${encodeURIComponent(object)}`);
+  await shown(heading);
+  await page.keyboard.press('/');
+  await page.keyboard.type(type.slice(0, 4));
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => location.hash.startsWith('#/objects'));
+  await shown('');
+  if (/^0x/.test(object)) {
+    await page.keyboard.press('/');
+    await page.keyboard.type(object);
+    await page.keyboard.press('Enter');
+    await shown(heading);
+  }
   await page.evaluate(() => { location.hash = ''; });
-  await shown(name);
+  await shown(title);
   if (errors.length > 0) fail(errors.join('; '));
   const elsewhere = requests.filter((request) => !request.startsWith(url) && request !== 'about:blank' && !request.endsWith('/favicon.ico'));
   if (elsewhere.length > 0) fail(`asks for ${elsewhere}`);
-  await page.close();
-  server.removeAllListeners('exit');
+  // A server that is gone leaves a page that says how to start it again.
+  const ended = new Promise((resolve) => { server.removeAllListeners('exit'); server.on('exit', resolve); });
   server.kill('SIGINT');
+  await ended;
+  await page.evaluate(() => { location.hash = '#/objects'; });
+  await page.waitForFunction(() => document.querySelector('main:not([hidden]) .command')?.textContent.includes('dumptool serve'), { timeout: 20000 });
+  await page.close();
 }
 
 (async () => {

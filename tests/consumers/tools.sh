@@ -63,7 +63,7 @@ install_npm() {
 
 install_memlab() {
   install_debian node=nodejs npm=npm $chromium=chromium
-  install_npm npm memlab@2.0.5
+  install_npm npm memlab@2.0.5 axe-core@4.14.1 puppeteer-core@24.8.2
 }
 
 # The Model Context Protocol's own client.

@@ -159,8 +159,8 @@ fn types_of_several_snapshots_are_those_of_top() {
     assert_eq!(column(grown, "Growth")["delta"], true);
     let (_, one) = page(&[file, "--snapshot", "1"]);
     assert!(table(&one, "Types over time").is_none(), "one snapshot was asked for");
-    let (small, cut) = page(&[file, "--max-size", "45KiB"]);
-    assert!(small.len() <= 45 << 10);
+    let (small, cut) = page(&[file, "--max-size", "100KiB"]);
+    assert!(small.len() <= 100 << 10);
     let rows = |data| {
         column(table(data, "Types over time").unwrap(), "Name")["values"].as_array().unwrap().len()
     };
@@ -309,9 +309,9 @@ fn pages_fit_their_size_and_are_the_same_for_any_number_of_threads() {
     let file = fixture("hprof/small_java17.hprof.zst");
     let file = file.to_str().unwrap();
     let (whole, data) = page(&[file]);
-    let (small, cut) = page(&[file, "--max-size", "40KiB"]);
+    let (small, cut) = page(&[file, "--max-size", "120KiB"]);
     assert!(
-        small.len() <= 40 << 10 && whole.len() > 40 << 10,
+        small.len() <= 120 << 10 && whole.len() > 120 << 10,
         "{} and {}",
         small.len(),
         whole.len()

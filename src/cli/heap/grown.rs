@@ -27,6 +27,8 @@ struct Described {
     around: String,
     held_by: String,
     path: Vec<String>,
+    objects: Vec<String>,
+    link: String,
 }
 
 /// What grew from an older heap to a newer one.
@@ -47,12 +49,18 @@ impl Newer {
         let findings = || owners.iter().map(|owner| &owner.finding);
         let words = Words::new(loaded, &analysed, findings().filter(|_| with_paths), session);
         let described = findings()
-            .map(|finding| Described {
-                of: words.of(finding),
-                noun: words.noun(finding),
-                around: words.around(finding),
-                held_by: words.held_by(finding),
-                path: if with_paths { words.outline(finding) } else { Vec::new() },
+            .map(|finding| {
+                let (path, objects) =
+                    if with_paths { words.outline(finding) } else { Default::default() };
+                Described {
+                    of: words.of(finding),
+                    noun: words.noun(finding),
+                    around: words.around(finding),
+                    held_by: words.held_by(finding),
+                    path,
+                    objects,
+                    link: words.link(finding),
+                }
             })
             .collect();
         Some(Self { described, live: analysed.tree().live_bytes(), owners })
@@ -128,6 +136,8 @@ impl Growth {
             share: grown.bytes() as f64 / self.live.1.max(1) as f64,
             message: self.sentence(session),
             path: words.path.clone(),
+            objects: words.objects.clone(),
+            link: words.link.clone(),
         })
     }
 }

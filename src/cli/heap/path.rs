@@ -154,6 +154,13 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(MOST_INDENT))
 }
 
+/// The objects of the lines of [`outline`]; empty for the root, and for what is left out.
+pub(crate) fn outlined_ids(heap: &Heap<'_>, path: &Path) -> Vec<String> {
+    let ids = runs(heap, path).into_iter().map(|run| heap.id(run.object));
+    let ids = shortened([String::new()].into_iter().chain(ids).collect());
+    ids.into_iter().map(|id| if id.starts_with('…') { String::new() } else { id }).collect()
+}
+
 /// The root and the steps of a path, each as a text; at most 30.
 pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Path) -> Vec<String> {
     let sizes = |object| {

@@ -11,7 +11,9 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};
 use crate::model::heap::{Heap, ObjectId, ThreadKind};
-use crate::output::report::ReportSuspect;
+use crate::output::report::{
+    Answer, Part, ReportSuspect, Tone, address, object_address, without_packages,
+};
 use std::cell::OnceCell;
 
 /// Describes findings.
@@ -301,6 +303,13 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
 
     /// The lines below the first: sizes, contents, a path, and a command that shows more.
     pub(crate) fn details(&self, finding: &Suspect) -> Vec<String> {
+        let contents = Some(self.contents(finding)).filter(|text| !text.is_empty());
+        let lines = [contents, self.path(finding), Some(self.command(finding))];
+        lines.into_iter().flatten().collect()
+    }
+
+    /// `each 592 B to 2.6 MiB, median 14.1 KiB; mostly 558 byte[] 16.4 MiB`.
+    fn contents(&self, finding: &Suspect) -> String {
         let size = |bytes| self.session.size(bytes);
         let each = finding.each;
         let each = (finding.count > 1).then(|| match each.min == each.max {
@@ -320,15 +329,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         });
         let parts = parts.collect::<Vec<_>>().join(", ");
         let contents = [each, Some(format!("mostly {parts}")).filter(|_| !parts.is_empty())];
-        let contents = contents.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        [
-            Some(contents).filter(|text| !text.is_empty()),
-            self.path(finding),
-            Some(self.command(finding)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        contents.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// The command that shows more.
@@ -368,18 +369,65 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
 
     /// A finding on a page.
     pub(crate) fn on_page(&self, finding: &Suspect) -> ReportSuspect {
+        let (path, objects) = self.outline(finding);
         ReportSuspect {
             bytes: finding.bytes,
             share: self.share(finding),
             message: self.message(finding),
-            path: self.outline(finding),
+            path,
+            objects,
+            link: self.link(finding),
         }
     }
 
-    /// The way to an example, a line for each object.
-    pub(super) fn outline(&self, finding: &Suspect) -> Vec<String> {
-        let path = self.way(finding);
-        path.map(|path| path::outline(self.session, self.analysed, &path)).unwrap_or_default()
+    /// The address of a finding on a page: its objects, or the one that holds them.
+    pub(crate) fn link(&self, finding: &Suspect) -> String {
+        match (&finding.what, finding.count) {
+            (What::Threads(..), _) => address("table/threads-by-stack", &[]),
+            (What::Objects(of, None), 2..) => {
+                address("objects", &[("type", type_name(self.heap(), *of))])
+            }
+            (What::Objects(_, Some(_)), 2..) => {
+                object_address(&self.heap().id(self.object(finding)))
+            }
+            _ => object_address(&self.heap().id(finding.example)),
+        }
+    }
+
+    /// An owner as a part of a bar, without packages: `ZipFile$Source ×279`.
+    pub(crate) fn part(&self, finding: &Suspect) -> Part {
+        let name = without_packages(&self.noun(finding));
+        let times = match finding.count {
+            0 | 1 => String::new(),
+            many => format!(" ×{}", count(many)),
+        };
+        let amount = self.session.size(finding.bytes);
+        Part {
+            name: name + &times,
+            amount: format!("{amount} · {}", percent(self.share(finding))),
+            width: finding.bytes,
+            link: self.link(finding),
+            tone: Tone::Distinct,
+        }
+    }
+
+    /// The headline and the sentence below it, without packages.
+    pub(crate) fn answer(&self, finding: &Suspect) -> Answer {
+        let held = format!("{}{}", self.session.size(finding.bytes), self.around(finding));
+        let contents = Some(self.contents(finding)).filter(|text| !text.is_empty());
+        Answer {
+            share: format!("{} of the heap:", percent(self.share(finding))),
+            headline: without_packages(&self.what(finding)),
+            details: [held].into_iter().chain(contents).map(|text| without_packages(&text)).collect(),
+            ..Answer::default()
+        }
+    }
+
+    /// The way to an example, a line for each object, and the ids of these.
+    pub(super) fn outline(&self, finding: &Suspect) -> (Vec<String>, Vec<String>) {
+        let Some(path) = self.way(finding) else { return Default::default() };
+        let lines = path::outline(self.session, self.analysed, &path);
+        (lines, path::outlined_ids(self.heap(), &path))
     }
 
     /// A finding as lines for a terminal.

@@ -2,7 +2,7 @@
 
 use super::tables::{self, number};
 use super::{LINES, Subject, cut_note, fitting, made_by, report, table_rows};
-use crate::analysis::diff::{changes, rise};
+use crate::analysis::diff::{HistogramChange, changes, rise};
 use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
@@ -10,7 +10,7 @@ use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::waste::contents::Read;
-use crate::analysis::waste::{Measurements, Waste};
+use crate::analysis::waste::{Measurements, Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
 use crate::cli::heap::Answers;
 use crate::cli::heap::grown::{Growth, Newer};
@@ -19,12 +19,15 @@ use crate::cli::heap::verdict::Words;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural, signed_size, size};
+use crate::cli::size::{count, percent, plural, signed_size, size};
 use crate::cli::status::Status;
 use crate::input::load::Loaded;
-use crate::model::heap::{Heap, ObjectId};
+use crate::model::heap::{Heap, ObjectId, Unreached};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
-use crate::output::report::{Report, ReportSuspect, ReportTable, ReportTree, Tile};
+use crate::output::report::{
+    Answer, Card, Part, Report, ReportSuspect, ReportTable, ReportTree, Tile, Tone, address, object_address,
+    without_packages,
+};
 
 /// Suspects that a page shows.
 const SUSPECTS: usize = 10;
@@ -66,9 +69,11 @@ pub(super) fn page(
     let before = Sums::of(loaded);
     let old_status = report_loaded(session, old, loaded);
     let compared = Compared {
+        changes: changes(&before.live, &after.live),
         live: (before.live, after.live),
         picture: after.picture.compared_with(&before.picture),
-        warnings: after.warnings,
+        damage: after.damage,
+        remarks: after.remarks,
         growth,
     };
     let build =
@@ -83,8 +88,8 @@ struct One<'r, 'h, 'a> {
     types: Histogram,
     by_root: Histogram,
     suspects: Vec<ReportSuspect>,
-    /// The sentence for a heap without suspects.
-    nothing: Option<String>,
+    /// The headline with the bar of what holds the memory.
+    headline: Headline,
     threads: Threads,
     waste: Waste,
     /// The tree of a page that is not too large.
@@ -117,9 +122,13 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let words = Words::new(loaded, analysed, found(), session);
         let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
         let usual = loaded.verdict().usual.as_ref().filter(|_| suspects.is_empty());
-        let nothing = suspects.is_empty().then(|| words.nothing(usual));
+        let headline = Headline {
+            answer: found().next().map(|finding| words.answer(finding)),
+            nothing: words.nothing(usual),
+            owners: owners_on_bar(loaded, &words, tree.live_bytes()),
+        };
         drop(phase);
-        Self { analysed, roots, types, by_root, suspects, nothing, threads, waste, lines }
+        Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines }
     }
 
     fn report(
@@ -132,9 +141,10 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let (Analysed { heap, .. }, tree) = (self.analysed, self.analysed.tree());
         let total = &self.types.total;
         let whole = total.bytes();
-        report.warnings = warnings(loaded);
+        report.warnings = damage(loaded);
+        report.notes.extend(remarks(loaded));
         report.suspects.clone_from(&self.suspects);
-        report.notes.extend(self.nothing.clone());
+        report.answer = self.answer(loaded, whole);
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
         tile("live", size(total.bytes(), false));
         tile("live objects", count(total.count));
@@ -181,6 +191,119 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         report.notes.push(made_by(&report, subject));
         report
     }
+}
+
+/// What the first screen of a heap says first.
+struct Headline {
+    /// The first suspect, if there is one.
+    answer: Option<Answer>,
+    /// The sentence for a heap without suspects.
+    nothing: String,
+    /// The parts of the bar, and the number and bytes of owners that are too small for it.
+    owners: Vec<Part>,
+}
+
+/// Parts of the bar at most, besides the rest.
+const PARTS: usize = 8;
+/// A smaller part of the live heap has no room for a letter.
+const LEAST_PART: u64 = 60;
+
+/// The largest owners of the live heap, each byte once.
+fn owners_on_bar(loaded: &Answers<'_>, words: &Words<'_, '_, '_>, live: u64) -> Vec<Part> {
+    let owners = loaded.owners();
+    let alive = owners.iter().map(|owner| &owner.finding).filter(|of| !of.kind.is_unreached());
+    let wide = alive.filter(|of| of.bytes >= live / LEAST_PART).take(PARTS);
+    wide.map(|finding| words.part(finding)).collect()
+}
+
+impl One<'_, '_, '_> {
+    fn answer(&self, loaded: &Loaded<'_>, live: u64) -> Answer {
+        let Headline { answer, nothing, owners } = &self.headline;
+        let mut parts = owners.clone();
+        let owned: u64 = parts.iter().map(|part| part.width).sum();
+        let rest = live.saturating_sub(owned);
+        if rest > 0 {
+            parts.push(Part {
+                name: "everything else".to_owned(),
+                amount: format!("{} · {}", size(rest, false), share(rest, live)),
+                width: rest,
+                link: address("table/types", &[]),
+                tone: Tone::Rest,
+            });
+        }
+        let first = Answer {
+            headline: "Nothing stands out in this heap.".to_owned(),
+            details: vec![without_packages(nothing)],
+            ..Answer::default()
+        };
+        let held = self.suspects.first().map(held_by);
+        let cards = [held, self.could_be_saved(live), self.not_alive(loaded)];
+        Answer {
+            parts,
+            legend: "Each byte is counted once, under its highest owner. Each part is a link.",
+            cards: cards.into_iter().flatten().collect(),
+            ..answer.clone().unwrap_or(first)
+        }
+    }
+
+    fn could_be_saved(&self, live: u64) -> Option<Card> {
+        let bytes = self.waste.bytes();
+        let mut kinds: Vec<_> = self.waste.parts.iter().filter(|part| part.bytes > 0).collect();
+        kinds.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+        let line = |part: &&WastePart| {
+            let kind = part.kind.title();
+            let text = format!("{} in {kind}", size(part.bytes, false));
+            (text, address("table/waste", &[("filter", kind)]))
+        };
+        (bytes > 0).then(|| Card {
+            title: "Could be saved",
+            number: format!("{} · {}", size(bytes, false), share(bytes, live)),
+            lines: kinds.iter().take(4).map(line).collect(),
+            more: vec![("Show each case".to_owned(), address("table/waste", &[]))],
+            ..Card::default()
+        })
+    }
+
+    fn not_alive(&self, loaded: &Loaded<'_>) -> Option<Card> {
+        let gone = self.types.unreachable.as_ref().filter(|gone| gone.count > 0)?;
+        let meaning = match loaded.heap.unreached {
+            Unreached::Garbage => "No root reaches them; the next collection frees them.",
+            Unreached::Leaked => "No root reaches them: they are leaked.",
+            Unreached::Cycles => "Cycles that no root reaches; the cycle collector frees them.",
+        };
+        Some(Card {
+            title: "Not alive",
+            number: format!(
+                "{} · {}",
+                size(gone.bytes(), false),
+                plural(gone.count, "object", "objects")
+            ),
+            lines: vec![(meaning.to_owned(), String::new())],
+            more: vec![("What is it?".to_owned(), address("objects", &[("unreachable", "1")]))],
+            ..Card::default()
+        })
+    }
+}
+
+/// The card with the path to a suspect.
+fn held_by(suspect: &ReportSuspect) -> Card {
+    let id = |at: usize| suspect.objects.get(at).filter(|id| !id.is_empty());
+    let lines = suspect.path.iter().enumerate();
+    let lines = lines.map(|(at, step)| {
+        let address = id(at).map_or_else(String::new, |id| object_address(id));
+        (without_packages(step), address)
+    });
+    Card {
+        title: "Held by",
+        number: format!("{} · {}", size(suspect.bytes, false), percent(suspect.share)),
+        lines: lines.collect(),
+        is_path: true,
+        more: vec![("Open what it holds".to_owned(), suspect.link.clone())],
+    }
+}
+
+fn share(part: u64, whole: u64) -> String {
+    percent(part as f64 / whole.max(1) as f64)
 }
 
 /// So many lines of the dominator tree.
@@ -244,7 +367,8 @@ fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
 struct Sums {
     live: Histogram,
     picture: Picture,
-    warnings: Vec<String>,
+    damage: Vec<String>,
+    remarks: Vec<String>,
 }
 
 impl Sums {
@@ -253,7 +377,7 @@ impl Sums {
         let live = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
         let stacks = dominator_stacks::of(heap, &tree.dominators, "", 1e-5, Counted::Bytes).stacks;
         let picture = picture(&stacks, 0, &FlamegraphOptions::default());
-        Self { live, picture, warnings: warnings(loaded) }
+        Self { live, picture, damage: damage(loaded), remarks: remarks(loaded).collect() }
     }
 }
 
@@ -261,11 +385,73 @@ impl Sums {
 struct Compared {
     live: (Histogram, Histogram),
     picture: Picture,
-    warnings: Vec<String>,
+    damage: Vec<String>,
+    remarks: Vec<String>,
     growth: Option<Growth>,
+    /// The types that changed.
+    changes: Vec<HistogramChange>,
 }
 
 impl Compared {
+    /// The headline is what grew most; the bar has the types by the change of their own bytes.
+    fn answer(&self, sentence: &str, grown: Option<&ReportSuspect>) -> Answer {
+        let (before, after) = (self.live.0.total.bytes(), self.live.1.total.bytes());
+        let change = rise(before, after);
+        let signed = |bytes: i64| {
+            format!("{}{}", if bytes > 0 { "+" } else { "" }, signed_size(bytes, false))
+        };
+        let (first, rest) = sentence.split_once("; ").unwrap_or((sentence, ""));
+        let (share, headline) = match (grown, first.split_once(": ")) {
+            (Some(_), Some((share, headline))) => (format!("{share}:"), headline),
+            _ => (String::new(), first),
+        };
+        let mut rows: Vec<_> = self.changes.iter().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.delta().shallow_bytes.unsigned_abs()));
+        let part = |row: &&HistogramChange| {
+            let bytes = row.delta().shallow_bytes;
+            Part {
+                name: without_packages(&row.name),
+                amount: signed(bytes),
+                width: bytes.unsigned_abs(),
+                link: address("objects", &[("type", &row.name), ("new", "1")]),
+                tone: if bytes > 0 { Tone::Up } else { Tone::Down },
+            }
+        };
+        let all = rows.iter().fold(0, |sum: u64, row| {
+            sum.saturating_add(row.delta().shallow_bytes.unsigned_abs())
+        });
+        let wide = rows.iter().map(part).filter(|part| part.width > all / LEAST_PART).take(PARTS);
+        let mut parts: Vec<Part> = wide.collect();
+        // What grew stands on the left.
+        parts.sort_by_key(|part| part.tone == Tone::Down);
+        let shown: u64 = parts.iter().map(|part| part.width).sum();
+        if all > shown {
+            parts.push(Part {
+                name: "other types".to_owned(),
+                amount: format!("± {}", size(all - shown, false)),
+                width: all - shown,
+                link: address("table/types-that-changed", &[]),
+                tone: Tone::Rest,
+            });
+        }
+        let text = format!("{} → {}", size(before, false), size(after, false));
+        let heap = Card {
+            title: "Live heap",
+            number: signed(change),
+            lines: vec![(text, String::new())],
+            more: vec![("Each type".to_owned(), address("table/types-that-changed", &[]))],
+            ..Card::default()
+        };
+        Answer {
+            share,
+            headline: without_packages(headline),
+            details: Some(without_packages(rest)).filter(|rest| !rest.is_empty()).into_iter().collect(),
+            parts,
+            legend: "Bytes that came (red) and went (blue), by type, without what they retain.",
+            cards: grown.map(held_by).into_iter().chain([heap]).collect(),
+        }
+    }
+
     fn report(
         &self,
         mut report: Report,
@@ -275,12 +461,12 @@ impl Compared {
     ) -> Report {
         let (before, after) = &self.live;
         let total = (before.total.bytes(), after.total.bytes());
-        report.warnings.clone_from(&self.warnings);
+        report.warnings.clone_from(&self.damage);
+        report.notes.clone_from(&self.remarks);
         let grown = self.growth.as_ref();
-        match grown.and_then(|growth| growth.on_page(session)) {
-            Some(suspect) => report.suspects.push(suspect),
-            None => report.notes.extend(grown.map(|growth| growth.sentence(session))),
-        }
+        let sentence = grown.map(|growth| growth.sentence(session)).unwrap_or_default();
+        report.suspects.extend(grown.and_then(|growth| growth.on_page(session)));
+        report.answer = self.answer(&sentence, report.suspects.first());
         let growth = rise(total.0, total.1);
         let sign = if growth > 0 { "+" } else { "" };
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
@@ -295,9 +481,9 @@ impl Compared {
             self.picture.tree(&mut report, "What grew (red) and shrank (blue), by type", lines);
         let shown = tree.depth.len();
         report.trees.push(tree);
-        let rows = changes(before, after);
+        let rows = &self.changes;
         let shown_rows = &rows[..rows.len().min(table_rows(lines))];
-        let new = |row: &crate::analysis::diff::HistogramChange| row.new.unwrap_or_default();
+        let new = |row: &HistogramChange| row.new.unwrap_or_default();
         let table = ReportTable::new("Types that changed", rows.len() as u64)
             .names(&mut report, "Name", shown_rows.iter().map(|row| row.name.as_str()))
             .deltas("Count ±", "number", shown_rows.iter().map(|row| Some(row.delta().count)))
@@ -326,9 +512,13 @@ impl Compared {
     }
 }
 
-fn warnings(loaded: &Loaded<'_>) -> Vec<String> {
-    let damage =
-        loaded.damage.iter().map(|error| format!("The file is damaged: {}", error.message()));
-    let warnings = loaded.heap.warnings.iter().filter(|warning| !warning.is_usual());
-    damage.chain(warnings.map(|warning| warning.text())).collect()
+/// What is wrong with the file.
+fn damage(loaded: &Loaded<'_>) -> Vec<String> {
+    let damage = loaded.damage.iter();
+    damage.map(|error| format!("The file is damaged: {}", error.message())).collect()
+}
+
+/// What is worth knowing and no reason for doubt.
+fn remarks(loaded: &Loaded<'_>) -> impl Iterator<Item = String> {
+    loaded.heap.warnings.iter().filter(|warning| !warning.is_usual()).map(|warning| warning.text())
 }

@@ -10,12 +10,16 @@ use crate::cli::profile::{
     Amount, ProfileInput, ShortFiles, load_profile, require_stacks, unit_name,
 };
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural, size};
+use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::Status;
 use crate::model::profile::{Metric, Profile, Unit, Values};
 use crate::model::stacks::{Selection, of_profile};
-use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
-use crate::output::report::{Report, ReportCurve, ReportSuspect, ReportTable, Tile};
+use crate::output::flamegraph::{FlamegraphOptions, Picture, package, picture};
+use crate::output::report::{
+    Answer, Card, Part, Report, ReportCurve, ReportSuspect, ReportTable, Tile, Tone, address,
+};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(super) fn page(
@@ -140,10 +144,51 @@ impl Side {
         })
     }
 
+    fn answer(&self) -> Answer {
+        let amount = Amount::new(&self.metric, self.total.get(&self.metric), false);
+        let own = |row: &TopRow| row.sums.own.get(&self.metric);
+        let mut packages: BTreeMap<&str, i64> = BTreeMap::new();
+        for row in &self.functions.rows {
+            let of = package(&row.label.name, &row.label.namespace);
+            let sum = packages.entry(of).or_default();
+            *sum = sum.saturating_add(own(row));
+        }
+        let change = |value| format!("{} · {}", amount.show(value), percent(amount.share(value)));
+        let parts = parts(packages.into_iter().collect(), Tone::Distinct, &change);
+        let first = Answer {
+            headline: "No function stands out in this profile.".to_owned(),
+            ..Answer::default()
+        };
+        let cards = [self.verdict.as_ref().map(|of| called_by(of, &change)), self.by_thread(&change)];
+        Answer {
+            parts,
+            legend: "Each sample is counted once, in the package of the function that was running.",
+            cards: cards.into_iter().flatten().collect(),
+            ..self.verdict.as_ref().map_or(first, headline)
+        }
+    }
+
+    fn by_thread(&self, show: &impl Fn(i64) -> String) -> Option<Card> {
+        let rows = &self.threads.rows;
+        let total = |row: &TopRow| row.sums.total.get(&self.metric);
+        let line = |row: &TopRow| {
+            let name = &*row.label.name;
+            (format!("{name}: {}", show(total(row))), address("", &[("search", name)]))
+        };
+        (rows.len() > 1).then(|| Card {
+            title: "By thread",
+            number: plural(rows.len() as u64, "thread", "threads"),
+            lines: rows.iter().take(5).map(line).collect(),
+            more: vec![("All threads".to_owned(), address("table/threads", &[]))],
+            ..Card::default()
+        })
+    }
+
     fn report(&self, mut report: Report, subject: Subject<'_>, lines: usize) -> Report {
         let Self { metric, total, .. } = self;
         report.warnings.clone_from(&self.warnings);
         report.suspects.extend(self.verdict.clone());
+        report.answer = self.answer();
         report.curves.extend(self.curve.clone());
         let amount = Amount::new(metric, total.get(metric), false);
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
@@ -225,12 +270,39 @@ impl Compared {
         }
     }
 
+    fn answer(&self) -> Answer {
+        let (before, now) = self.totals;
+        let amount = Amount::new(&self.metrics.1, before.max(now), false);
+        let change = |value| amount.change(value);
+        let metrics = (&self.metrics.0, &self.metrics.1);
+        let rows = self.rows.iter().map(|row| (&*row.label.name, row.own(metrics))).collect();
+        let first = Answer {
+            headline: "No function became slower.".to_owned(),
+            ..Answer::default()
+        };
+        let total = Card {
+            title: "In total",
+            number: amount.change(now.saturating_sub(before)),
+            lines: vec![(format!("{} → {}", amount.show(before), amount.show(now)), String::new())],
+            more: vec![("Each function".to_owned(), address("table/functions-that-changed", &[]))],
+            ..Card::default()
+        };
+        let caller = self.verdict.as_ref().map(|of| called_by(of, &change));
+        Answer {
+            parts: parts(rows, Tone::Up, &change),
+            legend: "What came (red) and went (blue), by function, without what it calls.",
+            cards: caller.into_iter().chain([total]).collect(),
+            ..self.verdict.as_ref().map_or(first, changed)
+        }
+    }
+
     fn report(&self, mut report: Report, subject: Subject<'_>, lines: usize) -> Report {
         let unit = report.unit.clone();
         let metrics = (&self.metrics.0, &self.metrics.1);
         let (before, now) = self.totals;
         let amount = Amount::new(metrics.1, now, false);
         report.suspects.extend(self.verdict.clone());
+        report.answer = self.answer();
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
         tile("before", amount.show(before));
         tile("now", amount.show(now));
@@ -261,6 +333,78 @@ impl Compared {
         );
         report.notes.push(made_by(&report, subject));
         report
+    }
+}
+
+/// Parts of the bar at most, besides the rest.
+const PARTS: usize = 8;
+
+/// The largest of these as parts of the bar. Changes are red and blue: what shrank stands last.
+fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) -> Vec<Part> {
+    rows.retain(|(_, value)| *value != 0);
+    rows.sort_by_key(|(name, value)| (Reverse(value.unsigned_abs()), *name));
+    let all = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1.unsigned_abs()));
+    let part = |(name, value): &(&str, i64)| {
+        let is_change = tone == Tone::Up;
+        let link = match is_change {
+            true => address("function", &[("name", name)]),
+            false => address("table/functions", &[("filter", name)]),
+        };
+        let short = name.rsplit('/').next().unwrap_or(name);
+        let tone = if is_change && *value < 0 { Tone::Down } else { tone };
+        let width = value.unsigned_abs();
+        Part { name: short.to_owned(), amount: show(*value), width, link, tone }
+    };
+    let wide = rows.iter().map(part).filter(|part| part.width > all / 60).take(PARTS);
+    let mut parts: Vec<Part> = wide.collect();
+    parts.sort_by_key(|part| part.tone == Tone::Down);
+    let shown = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.width));
+    let rest = all.saturating_sub(shown);
+    if rest > 0 {
+        parts.push(Part {
+            name: "everything else".to_owned(),
+            amount: format!("{:.1} %", 100.0 * rest as f64 / all as f64),
+            width: rest,
+            link: address("", &[("as", "table")]),
+            tone: Tone::Rest,
+        });
+    }
+    parts
+}
+
+/// The first function of a profile as a headline.
+fn headline(of: &ReportSuspect) -> Answer {
+    let (headline, detail) = of.message.split_once(": ").unwrap_or((&of.message, ""));
+    Answer {
+        share: format!("{} of all:", percent(of.share)),
+        headline: headline.to_owned(),
+        details: Some(detail.to_owned()).filter(|text| !text.is_empty()).into_iter().collect(),
+        ..Answer::default()
+    }
+}
+
+/// The function that changed most as a headline: `+14.5 ms (+5.2 %): work (aio.py) +108.7 ms`.
+fn changed(of: &ReportSuspect) -> Answer {
+    let (share, headline) = of.message.split_once(": ").unwrap_or(("", &of.message));
+    Answer {
+        share: if share.is_empty() { String::new() } else { format!("{share}:") },
+        headline: headline.to_owned(),
+        ..Answer::default()
+    }
+}
+
+/// The card with the heaviest stack of a function.
+fn called_by(of: &ReportSuspect, show: &impl Fn(i64) -> String) -> Card {
+    let function = |name: &String| {
+        let plain = name.rsplit_once(" (").map_or(&**name, |(function, _)| function);
+        (name.clone(), address("function", &[("name", plain)]))
+    };
+    Card {
+        title: "Heaviest stack",
+        number: show(i64::try_from(of.bytes).unwrap_or(i64::MAX)),
+        lines: of.path.iter().map(function).collect(),
+        is_path: true,
+        more: vec![("Callers and callees".to_owned(), of.link.clone())],
     }
 }
 
@@ -307,5 +451,7 @@ fn verdict(
         share: amount.share(value),
         message,
         path,
+        link: address("function", &[("name", &function.name)]),
+        ..ReportSuspect::default()
     })
 }

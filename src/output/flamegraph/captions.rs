@@ -94,7 +94,7 @@ fn hue(kind: FrameKind, function: &str, file: &str) -> u16 {
 
 /// The package of a function, or the namespace of a type: the installed package or the folder of
 /// its file, or else the first part of its name.
-fn package<'a>(function: &'a str, file: &'a str) -> &'a str {
+pub(crate) fn package<'a>(function: &'a str, file: &'a str) -> &'a str {
     for installed in ["site-packages/", "dist-packages/", "node_modules/"] {
         if let Some((_, inside)) = file.rsplit_once(installed) {
             return inside.split('/').next().unwrap_or(inside);

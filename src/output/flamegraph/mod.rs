@@ -8,6 +8,8 @@ mod boxes;
 mod captions;
 mod svg;
 
+pub(crate) use captions::package;
+
 use super::loss::LossKind;
 use super::report::{Report, ReportTree};
 use super::written::Written;

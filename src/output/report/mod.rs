@@ -5,6 +5,10 @@
 //! script puts names into the page as text only, and a content security policy allows nothing but
 //! the page's own style and script, by their hashes.
 
+mod answer;
+
+pub use answer::{Answer, Card, Part, Tone, address, object_address, without_packages};
+
 use super::json;
 use super::syntax::shell_word;
 use rustc_hash::FxHashMap;
@@ -46,6 +50,9 @@ pub struct Report {
     pub tables: Vec<ReportTable>,
     /// Notes about omissions, and how the page was made.
     pub notes: Vec<String>,
+    /// The first screen, which is in the page as HTML.
+    #[serde(skip)]
+    pub answer: Answer,
     /// All names, each once.
     names: Vec<String>,
     #[serde(skip)]
@@ -62,7 +69,7 @@ pub struct Tile {
 }
 
 /// Something that deserves a look.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ReportSuspect {
     /// Retained or wasted bytes.
     pub bytes: u64,
@@ -72,6 +79,10 @@ pub struct ReportSuspect {
     pub message: String,
     /// The path that keeps it alive, from the root.
     pub path: Vec<String>,
+    /// The object of each step of the path; empty where there is none.
+    pub objects: Vec<String>,
+    /// The address of its objects in the page: `#/objects?type=…`.
+    pub link: String,
 }
 
 /// A tree in columns, depth first; names are indices.
@@ -240,18 +251,44 @@ pub enum Cells {
     Series(Vec<Vec<u64>>),
 }
 
+impl Cells {
+    fn len(&self) -> usize {
+        match self {
+            Self::Names(values) => values.len(),
+            Self::Numbers(values) => values.len(),
+            Self::Shares(values) => values.len(),
+            Self::Series(values) => values.len(),
+        }
+    }
+}
+
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
-/// The style that a page also has if a server provides it.
-const EXPLORE_STYLE: &str = include_str!("explore.css");
-const EXPLORE: &str = include_str!("explore.js");
+/// Each file is named for what it shows; together they are one function.
+const SCRIPT: &str = concat!(
+    "\n\"use strict\";\n(() => {\n",
+    include_str!("script/text.js"),
+    include_str!("script/dom.js"),
+    include_str!("script/route.js"),
+    include_str!("script/layout.js"),
+    include_str!("script/data.js"),
+    include_str!("script/table.js"),
+    include_str!("script/picture.js"),
+    include_str!("script/curve.js"),
+    include_str!("script/ask.js"),
+    include_str!("script/objects.js"),
+    include_str!("script/object.js"),
+    include_str!("script/tree.js"),
+    include_str!("script/function.js"),
+    include_str!("script/sql.js"),
+    include_str!("script/search.js"),
+    include_str!("script/page.js"),
+    "})();\n"
+);
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "eo3AM6OoQfeBq9QeqJ6hsNfvth0gWRceHRYo34mio8w=";
-const SCRIPT_HASH: &str = "0psVtx9CAIrQSvqeTaN/fMDWXHw13RbzYBA9mF7w4GM=";
-const EXPLORE_STYLE_HASH: &str = "ssuAVtY1GF6+WXtA2srd5pHBLFSPckKYFF/g6QHKSOM=";
-const EXPLORE_HASH: &str = "ondAWIMviBfllbxIvS6NNYz0GSMKc0C5eLtj9Oy0LGg=";
+const STYLE_HASH: &str = "WcEMuXmWHgCow30zEsWB9LlgPCBJgwMSl2JZ+Oh7sO0=";
+const SCRIPT_HASH: &str = "0y2ZbhtA1/+rJi8dDLNw1J50wtMPO9nteAbgP7ucEuQ=";
 
 impl Report {
     /// A report without content.
@@ -273,6 +310,7 @@ impl Report {
             curves: Vec::new(),
             tables: Vec::new(),
             notes: Vec::new(),
+            answer: Answer::default(),
             names: Vec::new(),
             numbers: FxHashMap::default(),
         }
@@ -296,18 +334,16 @@ impl Report {
         let _ = json::line(&mut data, self);
         let data = String::from_utf8(data).unwrap_or_default().replace('<', "\\u003c");
         let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
-        // A page that a server shows has a second style and script, and may ask the server.
-        let both = |first: &str, between: &str, second: &str| match self.live {
-            true => [first, between, second].concat(),
-            false => first.to_owned(),
-        };
+        // A page that a server shows may ask the server.
         let asks = if self.live { "'; connect-src 'self" } else { "" };
         let parts = [
-            ("STYLE_HASH", both(STYLE_HASH, "' 'sha256-", EXPLORE_STYLE_HASH)),
-            ("SCRIPT_HASH", both(SCRIPT_HASH, "' 'sha256-", EXPLORE_HASH) + asks),
-            ("STYLE", both(STYLE, "</style>\n<style>", EXPLORE_STYLE)),
+            ("STYLE_HASH", STYLE_HASH.to_owned()),
+            ("SCRIPT_HASH", [SCRIPT_HASH, asks].concat()),
+            ("TITLE", self.title()),
+            ("STYLE", STYLE.to_owned()),
+            ("ANSWER", self.first_screen()),
             ("DATA", data),
-            ("SCRIPT", both(SCRIPT, "</script>\n<script>", EXPLORE)),
+            ("SCRIPT", SCRIPT.to_owned()),
         ];
         let mut rest = PAGE;
         for (place, part) in parts {
@@ -329,12 +365,7 @@ mod tests {
 
     #[test]
     fn the_policy_names_the_hashes_of_style_and_script() {
-        for (part, hash) in [
-            (STYLE, STYLE_HASH),
-            (SCRIPT, SCRIPT_HASH),
-            (EXPLORE_STYLE, EXPLORE_STYLE_HASH),
-            (EXPLORE, EXPLORE_HASH),
-        ] {
+        for (part, hash) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
             assert_eq!(
                 hash,
                 base64::engine::general_purpose::STANDARD.encode(Sha256::digest(part))

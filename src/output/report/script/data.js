@@ -1,0 +1,34 @@
+// What the page is about.
+const report = JSON.parse(document.getElementById("data").textContent);
+const isHeap = report.kind === "heap";
+const name = (at) => report.names[at];
+const trees = report.trees.map(grow);
+const isText = (column) => column.kind === "name" || column.kind === "text";
+const value = (column, row) => (column.kind === "name" ? name(column.values[row]) : column.values[row]);
+const shell = (word) => (/^[\w.,/:=@%+-]+$/.test(word) ? word : "'" + word.replace(/'/g, "'\\''") + "'");
+const commandFor = (verb, ...words) => ["dumptool", verb, report.quoted, ...words.map(shell)].join(" ") + report.options;
+const serveCommand = () => "dumptool serve " + (report.old ? shell(report.old) + " " : "") + report.quoted + report.options;
+// The line of an object in the tree of the page, or -1.
+const lineOf = (id) => (trees.length && trees[0].object ? trees[0].object.findIndex((at) => name(at) === id) : -1);
+const label = (tree, at) => plain(name(tree.name[at]));
+const space = (tree, at) => (tree.namespace ? name(tree.namespace[at]) : "");
+const idOf = (tree, at) => (tree.object ? name(tree.object[at]) : "");
+// The address of what a line stands for.
+const lineAddress = (tree, at) => {
+  if (!isHeap) return functionAddress(label(tree, at));
+  const id = idOf(tree, at);
+  if (id) return objectAddress(id);
+  return at && tree.count && tree.count[at] > 0 ? typeAddress(name(tree.name[at])) : "";
+};
+// Where a name of a table leads to.
+const cellAddress = (table, column, text) => {
+  if (!text) return "";
+  if (column.title === "Example") return objectAddress(text);
+  if (!isHeap) return ["Functions", "Functions that changed", "Functions over time"].includes(table.title) && column.title === "Name" ? functionAddress(text) : "";
+  if (column.title === "Type") return typeAddress(text);
+  if (column.title === "Stack") return "";
+  if (column.title !== "Name") return "";
+  if (table.title === "Types that changed") return typeAddress(text, { new: 1 });
+  if (table.title === "Roots") return addressOf("tree", "", { root: text });
+  return table.title.startsWith("Threads") ? addressOf("thread", text.split(", ")[0]) : typeAddress(text);
+};

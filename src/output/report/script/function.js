@@ -1,0 +1,28 @@
+// One function of a profile: callers above, callees below.
+const functionView = async (route) => {
+  const wanted = route.options.name || "", title = plain(wanted);
+  // The names of the picture have the file, too.
+  const isIt = (text) => text === wanted || text.replace(/ \([^()]*\)$/, "") === wanted;
+  const tree = trees[0], numbers = new Set(report.names.flatMap((text, at) => (isIt(text) ? [at] : [])));
+  const table = report.tables.find((of) => of.columns[0].title === "Name"), columns = table ? columnsOfReport(table) : [];
+  const row = table ? table.columns[0].values.findIndex((of) => isIt(name(of))) : -1;
+  const facts = row >= 0 ? columns.slice(1).map((column) => column.title + " " + column.text(row)).join(" · ") : "";
+  const whole = tree.total[0];
+  const content = [make("p", "", facts), make("p", "more", link(addressOf("", "", { search: wanted, as: "flame" }), "go", "Show in the picture"), " ", link(addressOf("", "", { search: wanted, as: "flame", tree: trees.length > 1 ? 1 : "" }), "go", "Callers as a picture"))];
+  const below = (node) => [...node.below].sort((a, b) => b[1].total - a[1].total).map(([key, child]) => ({
+    name: plain(name(key)), address: functionAddress(name(key).replace(/ \([^()]*\)$/, "")), count: 1, total: child.total, own: Math.max(0, child.total - [...child.below.values()].reduce((sum, of) => sum + of.total, 0)), share: child.total / Math.max(1, whole),
+    load: child.below.size ? async () => below(child) : null,
+  }));
+  let isShown = false;
+  for (const number of numbers) {
+    const { callers, callees } = sandwich(tree, number);
+    if (!callers.total) continue;
+    isShown = true;
+    content.push(section("Called by", callers.below.size ? unfolding(below(callers), report.unit) : make("p", "dim", "Nothing: it is the outermost function.")));
+    content.push(section("Calls", callees.below.size ? unfolding(below(callees), report.unit) : make("p", "dim", "Nothing: it has only a cost of its own.")));
+  }
+  if (!isShown) content.push(make("p", "", "The picture has no box of this function: it is too narrow, or was left out."));
+  content.push(elsewhereForFunction(wanted));
+  return { title: title || "Function", content };
+};
+const elsewhereForFunction = (wanted) => make("div", "elsewhere", make("p", "", "The whole of it, from the whole profile:"), command(commandFor("tree", "--focus", wanted)));

@@ -1,0 +1,90 @@
+// The page: the first screen stands in the HTML; the script adds the picture, all tables, and the views that addresses name.
+const answer = document.getElementById("answer"), view = make("main", "view");
+const tableView = async (route, change) => {
+  const table = report.tables.find((of) => slug(of.title) === route.id);
+  if (!table) throw new Error("The page has no such table.");
+  const cut = table.rows > table.columns[0].values.length ? make("p", "dim", "The page has the first " + count(table.columns[0].values.length) + " rows; `dumptool` prints all.") : null;
+  return { title: table.title, content: [...(table.note ? [make("p", "dim", table.note)] : []), reportTable(table, { options: route.options, change, most: 100, more: cut })] };
+};
+const threadView = async (route) => {
+  const table = report.tables.find((of) => of.title.startsWith("Threads")), title = "Thread " + plain(route.id);
+  if (!report.live) return { title, content: [...(table ? [reportTable(table, { options: { filter: route.id } })] : []), elsewhere(commandFor("threads"))] };
+  const it = await ask("threads", { limit: 0 });
+  const group = it.groups.find((of) => of.name === route.id || (of.ids || of.names || []).map(String).includes(route.id)) || it.groups.find((of) => JSON.stringify(of).includes(JSON.stringify(route.id)));
+  if (!group) return { title, content: [make("p", "", "It has no stack in this dump.")] };
+  const frames = group.frames.map((frame) => make("li", "", make("span", "mono", plain(frame.function), make("span", "dim", frame.file ? ` ${plain(frame.file)}${frame.line ? ":" + frame.line : ""}` : "")),
+    ...(frame.locals && frame.locals.length ? [make("ul", "", ...frame.locals.filter((local) => local.object).map((local) => make("li", "", local.name ? plain(local.name) + " " : "", objectLink(local.object))))] : [])));
+  return { title, content: [make("p", "", [plain(group.state || ""), group.retained_bytes ? "retains " + size(group.retained_bytes) : ""].filter(Boolean).join(" · ")), make("ol", "stack", ...frames)] };
+};
+const VIEWS = { table: tableView, objects: objectsView, object: objectView, paths: pathsView, tree: treeView, thread: threadView, function: functionView, sql: sqlView };
+
+// Each table of the page has a view of its own; the first screen has the beginning of the first.
+const tablesOnAnswer = document.getElementById("tables"), [firstTable] = report.tables;
+if (firstTable) {
+  const all = firstTable.columns[0].values.length > 20 ? link(tableAddress(firstTable.title), "go", "All " + count(firstTable.rows)) : null;
+  tablesOnAnswer.replaceChildren(section(firstTable.title, reportTable(firstTable, { most: 20, all })));
+}
+document.getElementById("curves").append(...(report.curves || []).map(curvePart));
+const showPicture = trees.length ? picture(document.getElementById("picture")) : () => {};
+
+const nav = make("nav", "top"), places = [["Answer", "#/"], ...report.tables.map((table) => [table.title.replace(" by stack", ""), tableAddress(table.title)])];
+if (trees.length) places.push(["Tree", addressOf("tree")]);
+if (report.live && isHeap) places.push(["Objects", addressOf("objects")]);
+if (report.live) places.push(["SQL", addressOf("sql")]);
+nav.setAttribute("aria-label", "Views");
+nav.append(...places.map(([text, address]) => link(address, "", text)), searchBox());
+document.body.prepend(nav);
+view.hidden = true;
+answer.after(view);
+
+// A path to copy as text.
+for (const card of answer.querySelectorAll(".card .way")) {
+  const text = [...card.children].map((line, at) => "  ".repeat(at) + line.textContent).join("\n"), copy = button("Copy path", () => { navigator.clipboard?.writeText(text); copy.textContent = "Copied"; });
+  card.parentElement.querySelector(".more")?.append(" ", copy);
+}
+
+const title = document.title;
+let turn = 0, isFirst = true;
+const go = async () => {
+  const mine = ++turn, route = parseRoute(location.hash), chosen = Object.hasOwn(VIEWS, route.view) ? VIEWS[route.view] : null;
+  for (const place of nav.querySelectorAll("a")) {
+    const isOn = place.hash === (location.hash.split("?")[0] || "#/");
+    if (isOn) place.setAttribute("aria-current", "page"); else place.removeAttribute("aria-current");
+  }
+  if (!chosen) {
+    const wasHidden = answer.hidden;
+    answer.hidden = false;
+    view.hidden = true;
+    document.title = title;
+    showPicture(route.options);
+    if (wasHidden) scrollTo(0, 0);
+    if (isFirst && Object.keys(route.options).length) document.getElementById("picture").scrollIntoView();
+    isFirst = false;
+    return;
+  }
+  isFirst = false;
+  view.setAttribute("aria-busy", "true");
+  // Filters and orders are written into the address without another look at the view.
+  const change = (patch) => { Object.assign(route.options, patch); history.replaceState(null, "", addressOf(route.view, route.id, route.options)); };
+  let shown;
+  try {
+    shown = await chosen(route, change);
+  } catch (error) {
+    shown = { title: "Not shown", content: [make("p", "warning", error.message), ...(error.command ? [command(error.command)] : [])] };
+  }
+  // Who clicked on meanwhile wants to see something else.
+  if (mine !== turn) return;
+  const head = make("h1", "plain", ...breakable(shortened(shown.title, 300)));
+  head.tabIndex = -1;
+  view.replaceChildren(head, ...shown.content);
+  view.removeAttribute("aria-busy");
+  answer.hidden = true;
+  view.hidden = false;
+  document.title = shortened(shown.title, 100) + " · " + title;
+  scrollTo(0, 0);
+  head.focus({ preventScroll: true });
+};
+// Paper cannot be unfolded.
+addEventListener("beforeprint", () => answer.querySelectorAll(".suspects details").forEach((details) => { details.open = true; }));
+addEventListener("hashchange", go);
+go();

@@ -1,0 +1,33 @@
+// The search of all views: `/` jumps to it. It suggests names, and knows addresses, patterns and texts in quotes.
+const searchBox = () => {
+  const field = make("input"), list = make("datalist"), form = make("form", "find", field, list);
+  Object.assign(field, { type: "search", placeholder: isHeap ? 'Type, "text", 0x…  ( / )' : "Function  ( / )", size: 24, autocomplete: "off" });
+  field.setAttribute("aria-label", "Search");
+  list.id = "suggestions";
+  field.setAttribute("list", list.id);
+  const wanted = isHeap ? ["Types", "Types that changed", "Classes over time"] : ["Functions", "Functions that changed"];
+  const names = [...new Set(report.tables.filter((table) => wanted.includes(table.title)).flatMap((table) => table.columns[0].values.map(name)))];
+  field.oninput = () => {
+    const term = field.value.toLowerCase();
+    const found = term.length > 1 ? names.filter((text) => text.toLowerCase().includes(term)).slice(0, 12) : [];
+    list.replaceChildren(...found.map((text) => Object.assign(make("option"), { value: text })));
+  };
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const text = field.value.trim();
+    if (!text) return;
+    const exact = names.includes(text), it = meant(text);
+    if (!isHeap) {
+      const part = names.find((of) => of.toLowerCase().includes(text.toLowerCase()));
+      location.hash = exact ? functionAddress(text) : part ? tableAddress(report.tables[0].title, { filter: text }) : addressOf("", "", { search: text });
+    } else location.hash = exact ? typeAddress(text) : it.object ? objectAddress(it.object) : report.live ? addressOf("objects", "", it) : tableAddress(report.tables[0].title, { filter: text.replace(/[*?]/g, "") });
+    field.blur();
+  };
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || /^(input|textarea|select)$/i.test(event.target.localName)) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  });
+  return form;
+};
