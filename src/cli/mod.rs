@@ -164,11 +164,13 @@ struct Offer {
 /// The files that `serve` gives to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ServeFiles {
-    /// The only one, or the newer one of two.
+    /// The only one, or the newest.
     Newest,
-    /// The older and the newer one.
+    /// The oldest and the newest.
     Two,
-    /// All that were given.
+    /// The only one, or the oldest and the newest.
+    OneOrTwo,
+    /// All, of which there are at least two.
     All,
 }
 
@@ -178,7 +180,8 @@ const ASSISTANTS: Offer = Offer { serve: None, mcp: true };
 const ONE: Offer = Offer { serve: Some(ServeFiles::Newest), mcp: true };
 const TWO: Offer = Offer { serve: Some(ServeFiles::Two), mcp: true };
 const ALL: Offer = Offer { serve: Some(ServeFiles::All), mcp: true };
-const SQL: Offer = if cfg!(feature = "query") { ALL } else { TERMINAL };
+const ONE_OR_TWO: Offer = Offer { serve: Some(ServeFiles::OneOrTwo), mcp: true };
+const SQL: Offer = if cfg!(feature = "query") { ONE_OR_TWO } else { TERMINAL };
 
 /// Declares the commands: the name and the arguments of each, the function that runs it, and the
 /// programs that offer it.
@@ -224,7 +227,7 @@ commands! {
     "serve" Serve(ServeArgs) => serve::run, TERMINAL;
     "mcp" Mcp(McpArgs) => mcp::run, TERMINAL;
     "diff" Diff(DiffArgs) => diff::run, TWO;
-    "growth" Growth(GrowthArgs) => growth::run, TWO;
+    "growth" Growth(GrowthArgs) => growth::run, ALL;
     "check" Check(CheckArgs) => check::run, ASSISTANTS;
     "convert" Convert(ConvertArgs) => convert::run, ONE;
     /// List the input and output formats

@@ -6,7 +6,7 @@ use super::report::ReportArgs;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Show a dump in the browser, or what changed between two dumps
+/// Show a dump in the browser, or what changed between several
 ///
 /// Serves the page of `report` on 127.0.0.1, with the dump in memory: click an object to see its
 /// fields, what refers to it, why it is alive and what it retains. Every view has an address, so
@@ -19,15 +19,16 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   dumptool serve app.hprof                  opens the browser
   dumptool serve old.hprof new.hprof        what grew
+  dumptool serve 1.hprof 2.hprof 3.hprof    what grew, and each of them in a curve
   dumptool serve app.hprof --no-open --port 8000
   curl 'http://127.0.0.1:8000/TOKEN/api/top?limit=5&by=namespace'")]
 pub(in crate::cli) struct ServeArgs {
     /// Dump or profile to show; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Newer dump or profile: the page shows what changed
+    /// Newer dumps or profiles, oldest first: the page shows what changed
     #[arg(value_name = "NEW")]
-    pub(in crate::cli) new: Option<PathBuf>,
+    pub(in crate::cli) new: Vec<PathBuf>,
     /// Port on 127.0.0.1 (default: any that is free)
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(in crate::cli) port: u16,

@@ -16,13 +16,16 @@ use crate::cli::terminal::show_path;
 use crate::input;
 use crate::model::heap::{Heap, ObjectId};
 
+/// New objects of a class that JSON names.
+const EXAMPLES: usize = 20;
+
 /// A class with new or gone objects.
 struct Row<'a> {
     fate: &'a Fate,
     new_bytes: u64,
     gone_bytes: u64,
-    /// The new object that retains most.
-    largest: Option<ObjectId>,
+    /// The new objects that retain most, at most [`EXAMPLES`].
+    largest: Vec<ObjectId>,
 }
 
 pub(super) fn run(
@@ -94,13 +97,21 @@ impl<'a> Row<'a> {
             fate,
             new_bytes: bytes(new.heap, &fate.new),
             gone_bytes: bytes(old, &fate.gone),
-            largest: fate
-                .new
-                .iter()
-                .copied()
-                .max_by_key(|object| (new.retained(*object), std::cmp::Reverse(*object))),
+            largest: largest(&fate.new, new),
         }
     }
+}
+
+/// The objects that retain most, at most [`EXAMPLES`].
+fn largest(objects: &[ObjectId], heap: &Analysed<'_, '_>) -> Vec<ObjectId> {
+    let order = |object: &ObjectId| (std::cmp::Reverse(heap.retained(*object)), *object);
+    let mut largest = objects.to_vec();
+    if largest.len() > EXAMPLES {
+        largest.select_nth_unstable_by_key(EXAMPLES, order);
+        largest.truncate(EXAMPLES);
+    }
+    largest.sort_unstable_by_key(order);
+    largest
 }
 
 fn columns<'c>(
@@ -121,10 +132,13 @@ fn columns<'c>(
         .number("doubtful", "DOUBTFUL", |row| row.fate.doubtful)
         .bytes("new_shallow_bytes", "SHALLOW", |row| row.new_bytes)
         .value("gone_shallow_bytes", |row| row.gone_bytes)
-        .json("largest", |row| row.largest.map(|object| new.json(object)))
+        .json("largest", |row| row.largest.first().map(|object| new.json(*object)))
+        .json("examples", |row| {
+            row.largest.iter().map(|object| new.json(*object)).collect::<Vec<_>>()
+        })
         .cell("largest_new", "LARGEST NEW ONE", Align::Left, move |row| {
-            row.largest.map_or_else(String::new, |object| {
-                format!("{} {}", new.heap.id(object), retains(object))
+            row.largest.first().map_or_else(String::new, |object| {
+                format!("{} {}", new.heap.id(*object), retains(*object))
             })
         })
         .table(&["new", "new_shallow_bytes", "gone", "kept", uncertain, "name", "largest_new"])

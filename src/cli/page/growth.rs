@@ -14,7 +14,7 @@ use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::input::{Format, Kind};
 use crate::model::profile::Metric;
-use crate::output::report::{Report, ReportTable};
+use crate::output::report::{Report, ReportCurve, ReportTable};
 
 /// Rows of the table. Those that grew most come first.
 const ROWS: usize = 200;
@@ -27,6 +27,8 @@ pub(super) struct Grown {
     note: String,
     unit: String,
     series: Vec<Series>,
+    /// The names of the files, or of the snapshots.
+    labels: Vec<String>,
     /// Whether a file between the first and the last is damaged.
     pub(super) status: Status,
 }
@@ -55,7 +57,8 @@ pub(super) fn over_snapshots(
         growth.begin_snapshot();
         add_types(&mut growth, &counted, &TypeFilter::default());
     }
-    Ok(Some(Grown::of_heaps(growth, numbers.len(), "snapshot", Status::Done)))
+    let labels = numbers.iter().map(|number| format!("snapshot {number}")).collect();
+    Ok(Some(Grown::of_heaps(growth, labels, "snapshot", Status::Done)))
 }
 
 /// The classes of all histograms of a recording, if it has several.
@@ -65,7 +68,8 @@ fn over_histograms(input: &Input, session: &Session) -> anyhow::Result<Option<Gr
         return Ok(None);
     }
     let growth = growth_of(&all, &TypeFilter::default());
-    let mut grown = Grown::of_heaps(growth, all.len(), "histogram", Status::Done);
+    let labels = (1..=all.len()).map(|number| format!("histogram {number}")).collect();
+    let mut grown = Grown::of_heaps(growth, labels, "histogram", Status::Done);
     grown.title = "Classes over time";
     grown.note.push_str(" The JVM leaves out classes with less than 0.5 % of the heap.");
     Ok(Some(grown))
@@ -125,28 +129,49 @@ pub(super) fn over_files(
         }
         measured = Some(metric);
     }
-    let files = args.files.len();
+    let file = |path: &std::path::PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let labels: Vec<String> = args.files.iter().map(file).collect();
+    let files = labels.len();
     Ok(Some(match measured {
-        None => Grown::of_heaps(growth, files, "dump", status),
+        None => Grown::of_heaps(growth, labels, "dump", status),
         Some(metric) => Grown {
             title: "Functions over time",
             note: format!("Self values in {}.", plural(files as u64, "profile", "profiles")),
             unit: unit_name(&metric).to_owned(),
             series: growth.finish(),
+            labels,
             status,
         },
     }))
 }
 
 impl Grown {
-    fn of_heaps(growth: Growth, points: usize, one: &str, status: Status) -> Self {
-        let points = plural(points as u64, one, &format!("{one}s"));
+    fn of_heaps(growth: Growth, labels: Vec<String>, one: &str, status: Status) -> Self {
+        let points = plural(labels.len() as u64, one, &format!("{one}s"));
         Self {
             title: "Types over time",
             note: format!("All objects of {points}, live or not."),
             unit: "bytes".to_owned(),
             series: growth.finish(),
+            labels,
             status,
+        }
+    }
+
+    /// The sum over all rows at each point, with the names of the points.
+    pub(super) fn curve(&self) -> ReportCurve {
+        let sum = |at: usize| {
+            let each = self.series.iter().filter_map(|row| row.bytes.get(at));
+            each.fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
+        };
+        let points = (0..self.labels.len()).map(|at| (at as u64, sum(at))).collect();
+        ReportCurve {
+            title: "From the first to the last",
+            note: self.note.clone(),
+            time: "number".to_owned(),
+            unit: self.unit.clone(),
+            points,
+            labels: self.labels.clone(),
         }
     }
 

@@ -63,6 +63,7 @@ impl Subject<'_> {
         if let Some(grown) = self.grown {
             let table = grown.table(report, table_rows(lines));
             report.tables.push(table);
+            report.curves.push(grown.curve());
         }
     }
 }

@@ -87,10 +87,11 @@ fn curve(profile: &Profile) -> Option<ReportCurve> {
     let curve = profile.curve.as_ref().filter(|curve| curve.points.len() > 1)?;
     Some(ReportCurve {
         title: "Heap over time",
-        note: curve.note,
+        note: curve.note.to_owned(),
         time: curve.time.name().to_owned(),
         unit: Unit::Bytes.name().to_owned(),
         points: curve.thinned(POINTS),
+        labels: Vec::new(),
     })
 }
 

@@ -32,10 +32,12 @@ const FIXED: [&str; 14] = [
 /// Answers requests for documents.
 pub(super) struct Api {
     resident: Arc<Dumps>,
-    /// The dump; of two the newer one.
+    /// The dump; of several the newest.
     file: PathBuf,
-    /// The older and the newer one, if there are two.
+    /// The oldest and the newest, if there are several.
     both: Option<[PathBuf; 2]>,
+    /// All, oldest first.
+    all: Vec<PathBuf>,
     converting: Mutex<()>,
 }
 
@@ -53,11 +55,11 @@ pub(super) fn tree_on_page(object: &str) -> String {
 impl Api {
     pub(super) fn new(resident: Arc<Dumps>, files: &[PathBuf]) -> Self {
         let both = match files {
-            [old, new] => Some([old.clone(), new.clone()]),
+            [old, .., new] => Some([old.clone(), new.clone()]),
             _ => None,
         };
         let file = files.last().cloned().unwrap_or_default();
-        Self { resident, file, both, converting: Mutex::default() }
+        Self { resident, file, both, all: files.to_vec(), converting: Mutex::default() }
     }
 
     /// The document of a command. A request that the command line would refuse is refused with its
@@ -122,9 +124,12 @@ impl Api {
             return Err(format!("unknown command; the commands are {}", names.join(", ")));
         };
         let files = match (wanted, &self.both) {
-            (ServeFiles::Two | ServeFiles::All, Some(both)) => &both[..],
-            (ServeFiles::Two, None) => return Err(format!("{command} needs two dumps")),
-            (ServeFiles::Newest | ServeFiles::All, _) => std::slice::from_ref(&self.file),
+            (ServeFiles::All, Some(_)) => &self.all,
+            (ServeFiles::Two | ServeFiles::OneOrTwo, Some(both)) => &both[..],
+            (ServeFiles::Two | ServeFiles::All, None) => {
+                return Err(format!("{command} needs two dumps"));
+            }
+            (ServeFiles::Newest | ServeFiles::OneOrTwo, _) => std::slice::from_ref(&self.file),
         };
         let is_download = command == CONVERT;
         let format = if is_download { "--format=table" } else { "--format=json" };

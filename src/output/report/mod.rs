@@ -134,13 +134,16 @@ pub struct ReportCurve {
     /// The heading of the curve.
     pub title: &'static str,
     /// A sentence below the heading.
-    pub note: &'static str,
+    pub note: String,
     /// The unit of times.
     pub time: String,
     /// The unit of numbers.
     pub unit: String,
     /// Times and numbers, in the order of time.
     pub points: Vec<(u64, u64)>,
+    /// The file of each point, if each is of another one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
 }
 
 /// A column of a table.
@@ -288,7 +291,7 @@ const SCRIPT: &str = concat!(
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "WcEMuXmWHgCow30zEsWB9LlgPCBJgwMSl2JZ+Oh7sO0=";
-const SCRIPT_HASH: &str = "0y2ZbhtA1/+rJi8dDLNw1J50wtMPO9nteAbgP7ucEuQ=";
+const SCRIPT_HASH: &str = "iGB0K8/W8tpUHzSdPQPlL0Eg+0ckJn7gdDXu2UdZOeM=";
 
 impl Report {
     /// A report without content.

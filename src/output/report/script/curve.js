@@ -3,7 +3,9 @@ const curvePart = (curve) => {
   const wide = 1000, high = 160, [start] = curve.points[0], [end] = curve.points.at(-1);
   const peak = curve.points.reduce((most, point) => (point[1] > most[1] ? point : most));
   const x = (at) => wide * (at - start) / Math.max(1, end - start), y = (number) => high - (high - 6) * number / Math.max(1, peak[1]);
-  const says = ([at, number, label]) => amount(number, curve.unit) + " " + (label ? "in " + label : "at " + amount(at, curve.time));
+  const labels = curve.labels || [];
+  const place = ([at]) => labels[at] || amount(at, curve.time);
+  const says = (point) => amount(point[1], curve.unit) + (labels.length ? " in " : " at ") + place(point);
   const line = curve.points.map(([at, number]) => x(at).toFixed(2) + "," + y(number).toFixed(2)).join(" ");
   const chart = svgElement("svg", { class: "curve", viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img" },
     svgElement("polygon", { points: `0,${high} ${line} ${wide},${high}` }), svgElement("polyline", { points: line }));
@@ -14,6 +16,6 @@ const curvePart = (curve) => {
     under.textContent = says(curve.points.reduce((near, point) => (Math.abs(x(point[0]) - at) < Math.abs(x(near[0]) - at) ? point : near)));
   };
   chart.onmouseleave = () => { under.textContent = words; };
-  const end_ = (point) => point[2] || amount(point[0], curve.time);
-  return section(curve.title, make("div", "dim", curve.note), make("div", "axis dim", amount(peak[1], curve.unit)), chart, make("div", "ends dim", end_(curve.points[0]), under, end_(curve.points.at(-1))));
+  const each = labels.length && labels.length <= 60 ? [make("ul", "points dim", ...curve.points.map((point) => make("li", "", says(point))))] : [];
+  return section(curve.title, make("div", "dim", curve.note), make("div", "axis dim", amount(peak[1], curve.unit)), chart, make("div", "ends dim", place(curve.points[0]), under, place(curve.points.at(-1))), ...each);
 };
