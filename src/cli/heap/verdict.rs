@@ -418,7 +418,11 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         Answer {
             share: format!("{} of the heap:", percent(self.share(finding))),
             headline: without_packages(&self.what(finding)),
-            details: [held].into_iter().chain(contents).map(|text| without_packages(&text)).collect(),
+            details: [held]
+                .into_iter()
+                .chain(contents)
+                .map(|text| without_packages(&text))
+                .collect(),
             ..Answer::default()
         }
     }

@@ -129,7 +129,9 @@ pub(super) fn over_files(
         }
         measured = Some(metric);
     }
-    let file = |path: &std::path::PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file = |path: &std::path::PathBuf| {
+        path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    };
     let labels: Vec<String> = args.files.iter().map(file).collect();
     let files = labels.len();
     Ok(Some(match measured {

@@ -25,8 +25,8 @@ use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId, Unreached};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
 use crate::output::report::{
-    Answer, Card, Part, Report, ReportSuspect, ReportTable, ReportTree, Tile, Tone, address, object_address,
-    without_packages,
+    Answer, Card, Part, Report, ReportSuspect, ReportTable, ReportTree, Tile, Tone, address,
+    object_address, without_packages,
 };
 
 /// Suspects that a page shows.
@@ -417,9 +417,9 @@ impl Compared {
                 tone: if bytes > 0 { Tone::Up } else { Tone::Down },
             }
         };
-        let all = rows.iter().fold(0, |sum: u64, row| {
-            sum.saturating_add(row.delta().shallow_bytes.unsigned_abs())
-        });
+        let all = rows
+            .iter()
+            .fold(0, |sum: u64, row| sum.saturating_add(row.delta().shallow_bytes.unsigned_abs()));
         let wide = rows.iter().map(part).filter(|part| part.width > all / LEAST_PART).take(PARTS);
         let mut parts: Vec<Part> = wide.collect();
         // What grew stands on the left.
@@ -445,7 +445,10 @@ impl Compared {
         Answer {
             share,
             headline: without_packages(headline),
-            details: Some(without_packages(rest)).filter(|rest| !rest.is_empty()).into_iter().collect(),
+            details: Some(without_packages(rest))
+                .filter(|rest| !rest.is_empty())
+                .into_iter()
+                .collect(),
             parts,
             legend: "Bytes that came (red) and went (blue), by type, without what they retain.",
             cards: grown.map(held_by).into_iter().chain([heap]).collect(),

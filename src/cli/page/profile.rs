@@ -160,7 +160,8 @@ impl Side {
             headline: "No function stands out in this profile.".to_owned(),
             ..Answer::default()
         };
-        let cards = [self.verdict.as_ref().map(|of| called_by(of, &change)), self.by_thread(&change)];
+        let cards =
+            [self.verdict.as_ref().map(|of| called_by(of, &change)), self.by_thread(&change)];
         Answer {
             parts,
             legend: "Each sample is counted once, in the package of the function that was running.",
@@ -277,10 +278,8 @@ impl Compared {
         let change = |value| amount.change(value);
         let metrics = (&self.metrics.0, &self.metrics.1);
         let rows = self.rows.iter().map(|row| (&*row.label.name, row.own(metrics))).collect();
-        let first = Answer {
-            headline: "No function became slower.".to_owned(),
-            ..Answer::default()
-        };
+        let first =
+            Answer { headline: "No function became slower.".to_owned(), ..Answer::default() };
         let total = Card {
             title: "In total",
             number: amount.change(now.saturating_sub(before)),

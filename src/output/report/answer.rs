@@ -101,9 +101,8 @@ pub fn without_packages(text: &str) -> String {
         while let Some((package, class)) = rest.split_once('.') {
             let is_package = package.starts_with(|c: char| c.is_ascii_lowercase())
                 && package.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let leads_to_class = class
-                .split('.')
-                .any(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
+            let leads_to_class =
+                class.split('.').any(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
             if !(is_package && leads_to_class) {
                 break;
             }
@@ -215,7 +214,9 @@ impl Report {
         if whole <= 0.0 {
             return;
         }
-        html.push_str("<svg class=\"parts\" role=\"group\" aria-label=\"The parts of the whole\">\n");
+        html.push_str(
+            "<svg class=\"parts\" role=\"group\" aria-label=\"The parts of the whole\">\n",
+        );
         let (mut left, mut distinct) = (0.0, 0);
         for part in parts {
             let width = 100.0 * part.width as f64 / whole;
@@ -264,7 +265,11 @@ impl Report {
                     .more
                     .iter()
                     .map(|(text, address)| {
-                        format!("<a class=\"go\" href=\"{}\">{}</a>", escaped(address), escaped(text))
+                        format!(
+                            "<a class=\"go\" href=\"{}\">{}</a>",
+                            escaped(address),
+                            escaped(text)
+                        )
                     })
                     .collect();
                 let _ = writeln!(html, "<p class=\"more\">{}</p>", more.join(" "));
@@ -297,7 +302,8 @@ impl Report {
             html.push_str("<ol class=\"way mono\">");
             for (at, step) in suspect.path.iter().enumerate() {
                 let object = suspect.objects.get(at).map_or("", String::as_str);
-                let address = if object.is_empty() { String::new() } else { object_address(object) };
+                let address =
+                    if object.is_empty() { String::new() } else { object_address(object) };
                 let _ = write!(html, "<li>{}</li>", link(&address, step));
             }
             html.push_str("</ol></details>\n");
@@ -307,12 +313,9 @@ impl Report {
 
     /// The first rows of a table; a script replaces them with all.
     fn first_rows(&self, table: &ReportTable, html: &mut String) {
-        let _ = write!(
-            html,
-            "<section><h2>{}</h2>\n<table><thead><tr>",
-            escaped(&table.title)
-        );
-        let columns = || table.columns.iter().filter(|column| !matches!(column.values, Cells::Series(_)));
+        let _ = write!(html, "<section><h2>{}</h2>\n<table><thead><tr>", escaped(&table.title));
+        let columns =
+            || table.columns.iter().filter(|column| !matches!(column.values, Cells::Series(_)));
         for column in columns() {
             let class = class_of(column);
             let _ = write!(html, "<th scope=\"col\" class=\"{class}\">{}</th>", column.title);
@@ -323,7 +326,8 @@ impl Report {
             html.push_str("<tr>");
             for column in columns() {
                 let class = class_of(column);
-                let _ = write!(html, "<td class=\"{class}\">{}</td>", escaped(&self.cell(column, row)));
+                let _ =
+                    write!(html, "<td class=\"{class}\">{}</td>", escaped(&self.cell(column, row)));
             }
             html.push_str("</tr>\n");
         }
@@ -337,9 +341,13 @@ impl Report {
                 .and_then(|name| self.names.get(*name as usize))
                 .cloned()
                 .unwrap_or_default(),
-            Cells::Shares(shares) => shares.get(row).map(|share| percent(*share)).unwrap_or_default(),
+            Cells::Shares(shares) => {
+                shares.get(row).map(|share| percent(*share)).unwrap_or_default()
+            }
             Cells::Numbers(numbers) => {
-                let Some(number) = numbers.get(row).copied().flatten() else { return "-".to_owned() };
+                let Some(number) = numbers.get(row).copied().flatten() else {
+                    return "-".to_owned();
+                };
                 let sign = match number {
                     ..=-1 => "-",
                     1.. if column.delta => "+",
@@ -371,7 +379,10 @@ mod tests {
     fn packages_are_dropped_and_nothing_else() {
         for (text, short) in [
             ("java.util.zip.ZipFile$Source", "ZipFile$Source"),
-            ("the map app.Cache.ENTRIES (java.util.HashMap, 3 entries)", "the map Cache.ENTRIES (HashMap, 3 entries)"),
+            (
+                "the map app.Cache.ENTRIES (java.util.HashMap, 3 entries)",
+                "the map Cache.ENTRIES (HashMap, 3 entries)",
+            ),
             ("main.gList", "main.gList"),
             ("net/http.(*conn).serve", "net/http.(*conn).serve"),
             ("1.5 MiB in views.py", "1.5 MiB in views.py"),
