@@ -7,7 +7,7 @@ const test = require('node:test');
 
 const folder = path.join(__dirname, '../../src/output/report/script');
 const source = ['text.js', 'route.js', 'layout.js'].map((file) => fs.readFileSync(path.join(folder, file), 'utf8')).join('\n');
-const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'parseRoute', 'addressOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'csvRow', 'plain', 'amount', 'heading'];
+const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'filtered', 'functionsOf', 'parseRoute', 'addressOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'csvRow', 'plain', 'amount', 'heading'];
 const part = new Function(`${source}; return { ${names.join(', ')} };`)();
 
 const tree = part.grow({ depth: [0, 1, 2, 1, 1], name: [0, 1, 2, 3, 1], total: [100, 60, 25, 30, 1], own: [9, 35, 25, 30, 1] });
@@ -57,6 +57,19 @@ test('a function is merged over all its calls, and a recursive call counts once'
   assert.equal(callers.below.size, 0);
   assert.equal(own, 1);
   assert.equal(part.sandwich(calls, 3).callers.below.get(1).total, 8);
+});
+
+test('filters change all numbers', () => {
+  const calls = part.grow({ depth: [0, 1, 2, 3, 2, 1], name: [0, 1, 2, 3, 3, 2], total: [20, 15, 8, 5, 4, 5], own: [0, 3, 3, 5, 4, 5] });
+  const columns = ({ depth, name, total, own }) => ({ depth, name, total, own });
+  const named = (...names) => (at) => names.includes(calls.name[at]);
+  assert.deepEqual(columns(part.filtered(calls, {})), columns(calls));
+  assert.deepEqual(columns(part.filtered(calls, { only: 1 })), { depth: [0, 1, 2, 1], name: [0, 2, 3, 3], total: [15, 8, 5, 4], own: [3, 3, 5, 4] });
+  assert.deepEqual(columns(part.filtered(calls, { focus: named(2) })), { depth: [0, 1, 2], name: [0, 2, 3], total: [13, 13, 5], own: [0, 8, 5] });
+  assert.deepEqual(columns(part.filtered(calls, { hide: named(2) })), { depth: [0, 1, 2], name: [0, 1, 3], total: [20, 15, 9], own: [5, 6, 9] });
+  assert.deepEqual(part.functionsOf(calls), [{ name: 3, own: 9, total: 9 }, { name: 2, own: 8, total: 13 }, { name: 1, own: 3, total: 15 }]);
+  const recursive = part.grow({ depth: [0, 1, 2], name: [0, 1, 1], total: [5, 5, 2], own: [0, 3, 2] });
+  assert.deepEqual(part.functionsOf(recursive), [{ name: 1, own: 5, total: 5 }]);
 });
 
 test('an address says all of a view, whatever the names are', () => {

@@ -88,6 +88,45 @@ fn assert_tree(tree: &Value) {
     }
 }
 
+/// The part of a page that stands without a script.
+fn static_part(page: &str) -> &str {
+    page.split_once("<main").unwrap().1.split_once("</main>").unwrap().0
+}
+
+/// The widths of the parts of the bar, in percent.
+fn widths(page: &str) -> Vec<f64> {
+    let bar = static_part(page).split_once("class=\"parts\"").unwrap().1;
+    let bar = bar.split_once("</svg>\n<p").unwrap().0;
+    let widths = bar.split(" width=\"").skip(1).step_by(2);
+    widths.map(|rest| rest.split_once('%').unwrap().0.parse().unwrap()).collect()
+}
+
+#[test]
+fn the_answer_stands_in_the_html() {
+    let profile = "mojo/tiny-3.5.0-full-thr.mojo";
+    for file in HEAPS.iter().copied().chain([profile]).map(fixture) {
+        let file = file.to_str().unwrap();
+        let (page, data) = page(&[file]);
+        let html = static_part(&page);
+        assert!(html.contains("<h1>") && html.contains("class=\"card\""), "{file}");
+        assert!(!html.contains(" style=") && !html.contains(" onclick"), "the policy forbids them");
+        assert!(html.split(" href=\"").skip(1).all(|link| link.starts_with("#/")), "{file}");
+        let whole: f64 = widths(&page).iter().sum();
+        assert!((whole - 100.0).abs() < 0.01, "{file}: each part is counted once: {whole} %");
+        let first = name(&data, &data["tables"][0]["columns"][0], 0);
+        let escaped = first.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        assert!(html.contains(&escaped), "{file}: {first}");
+        let rows = html.split_once("<tbody>").unwrap().1.matches("<tr>").count();
+        assert!((1..=20).contains(&rows), "{file}: {rows} rows");
+        if let Some(suspect) = data["suspects"].get(0) {
+            let [path, objects] =
+                ["path", "objects"].map(|key| suspect[key].as_array().map(Vec::len));
+            assert!(objects == path || objects == Some(0), "{file}: an id for each step");
+            assert!(suspect["link"].as_str().unwrap().starts_with("#/"), "{file}");
+        }
+    }
+}
+
 #[test]
 fn a_page_about_a_profile_says_what_top_says() {
     let file = fixture("mojo/tiny-3.5.0-full-thr.mojo");
@@ -217,6 +256,15 @@ fn of_several_files_the_first_and_the_last_are_compared() {
         let (_, data) = page(files);
         let (_, ends) = page(&[&[files[0]], &files[2..]].concat());
         assert_eq!(data["trees"], ends["trees"]);
+        let curve = &data["curves"][0];
+        assert_eq!(curve["labels"].as_array().unwrap().len(), 3);
+        let values =
+            column(table(&data, title).unwrap(), "First … last")["values"].as_array().unwrap();
+        for at in 0..3 {
+            // The table has the rows that grew most.
+            let sum: u64 = values.iter().map(|row| row[at].as_u64().unwrap()).sum();
+            assert!(curve["points"][at][1].as_u64().unwrap() >= sum, "{title} in {at}");
+        }
         assert!(table(&ends, title).is_none(), "two files are compared as they are");
         let grown = table(&data, title).unwrap();
         let growth = json(&[&["growth", "-n", "0"], files].concat());

@@ -156,6 +156,24 @@ fn two_dumps_and_profiles_are_served() {
 }
 
 #[test]
+fn three_dumps_are_served() {
+    let files = ["go/tiny_go119.heapdump.zst", "go/panic_go127.heapdump.zst", HEAP];
+    let server = Server::start(&files);
+    let document = |request: &str| -> serde_json::Value {
+        let answer = server.get(request);
+        assert_eq!(answer.status, 200, "{request}");
+        serde_json::from_slice(&answer.body).unwrap()
+    };
+    let growth = document("api/growth?limit=1");
+    assert_eq!(growth["files"].as_array().unwrap().len(), 3);
+    let ends = document("api/diff?limit=1");
+    assert!(ends["old"].as_str().unwrap().ends_with(files[0]), "{ends}");
+    assert!(ends["new"].as_str().unwrap().ends_with(files[2]), "{ends}");
+    let page = String::from_utf8(server.get("").body).unwrap();
+    assert!(page.contains("\"labels\":[\"tiny_go119.heapdump.zst\""));
+}
+
+#[test]
 fn options_of_loading_hold_for_all_documents() {
     let server = Server::with(&["mvmheap/tiny-nqp.mvmheap"], &["--snapshot", "0"]);
     server.assert_same("top", &["top", "--snapshot", "0"]);

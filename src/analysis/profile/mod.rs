@@ -8,6 +8,7 @@
 //! * [`CallTree`]: who calls whom, top-down or around one function; [`prune()`]: the nodes worth
 //!   showing;
 //! * [`places()`]: where functions occur;
+//! * [`in_time()`]: the calls in the order in which they were recorded;
 //! * [`hottest()`] and [`slower()`]: the first sentence about one profile, and about two.
 //!
 //! Every analysis takes time in proportion to the distinct stacks, however deep they are. Sums are
@@ -26,6 +27,7 @@ mod pattern;
 mod places;
 mod pruned;
 mod selected;
+mod timeline;
 mod top;
 mod verdict;
 
@@ -39,5 +41,6 @@ pub use pattern::{LabelPattern, Pattern};
 pub use places::{Place, places};
 pub use pruned::{PruneLimits, PrunedNode, prune};
 pub use selected::{Selected, Sums};
+pub use timeline::{TimedCall, TimedItem, in_time};
 pub use top::{Top, TopBy, TopRow, top};
 pub use verdict::{Caller, HottestFunction, Slower, Words, hottest, slower};

@@ -2,21 +2,22 @@
 
 use super::{Subject, cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::profile::{
-    FrameBy, Groups, MovedFolder, ProfileChange, Selected, Sums, Top, TopBy, TopRow, Words,
-    changes, hottest, places, slower, top,
+    FrameBy, GroupLabel, Groups, MovedFolder, ProfileChange, Selected, Sums, TimedCall, TimedItem,
+    Top, TopBy, TopRow, Words, changes, hottest, in_time, places, slower, top,
 };
 use crate::cli::args::ReportArgs;
 use crate::cli::profile::{
-    Amount, ProfileInput, ShortFiles, load_profile, require_stacks, unit_name,
+    Amount, ProfileInput, ShortFiles, load_in_order, load_profile, require_stacks, unit_name,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::Status;
-use crate::model::profile::{Metric, Profile, Unit, Values};
+use crate::model::profile::{Metric, Profile, ProfileThread, Unit, Values};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, package, picture};
 use crate::output::report::{
-    Answer, Card, Part, Report, ReportCurve, ReportSuspect, ReportTable, Tile, Tone, address,
+    Answer, Card, Part, Report, ReportCurve, ReportSuspect, ReportTable, ReportTree, Tile, Tone,
+    address,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,7 +30,11 @@ pub(super) fn page(
 ) -> anyhow::Result<(Option<String>, Status)> {
     let Subject { input, old, .. } = subject;
     let mut old = old.map(|old| load_profile(old, &args.profile, session)).transpose()?;
-    let new = load_profile(input, &args.profile, session)?;
+    // The order of time is shown of a single profile.
+    let new = match old {
+        None => load_in_order(input, &args.profile, session)?,
+        Some(_) => load_profile(input, &args.profile, session)?,
+    };
     for side in old.iter().chain([&new]) {
         require_stacks(&side.profile, &side.input.path, "report", "")?;
     }
@@ -72,11 +77,58 @@ struct Side {
     total: Values,
     calls: Picture,
     callers: Picture,
+    /// The calls in the order of time, and the names of their groups; empty if the file has none.
+    timeline: Timeline,
     /// The hottest function, or what became slower.
     verdict: Option<ReportSuspect>,
     warnings: Vec<String>,
     curve: Option<ReportCurve>,
     status: Status,
+}
+
+/// The calls of a profile in the order of time.
+struct Timeline {
+    calls: Vec<TimedCall>,
+    groups: Groups,
+    threads: Vec<String>,
+}
+
+/// Lines of the tree in the order of time.
+const TIMED: usize = 5000;
+
+impl Timeline {
+    fn of(loaded: &ProfileInput<'_>, metric: &Metric, subjects: Subjects<'_>) -> Self {
+        let profile = &loaded.profile;
+        let groups = Groups::of(profile, FrameBy::Function);
+        let calls = match subjects {
+            Subjects::Only => in_time(profile, &loaded.selection, &groups, metric, TIMED),
+            Subjects::Older | Subjects::Newer(_) => Vec::new(),
+        };
+        let name = |thread: &ProfileThread| thread.label(&profile.names);
+        Self { calls, groups, threads: profile.threads.iter().map(name).collect() }
+    }
+
+    /// The tree, unless there is none, or a page that has to be small has no room for it.
+    fn tree(&self, report: &mut Report, lines: usize) -> Option<ReportTree> {
+        let has_room = self.calls.len() > 1 && self.calls.len() <= lines.max(10) * 2;
+        let name = |call: &TimedCall| match call.what {
+            TimedItem::All => "all".to_owned(),
+            TimedItem::Short => "… short calls".to_owned(),
+            TimedItem::Thread(thread) => self.threads[thread.index()].clone(),
+            TimedItem::Function(group) => match self.groups.label(group) {
+                GroupLabel { name, namespace, .. } if namespace.is_empty() => name.to_string(),
+                GroupLabel { name, namespace, .. } => format!("{name} ({namespace})"),
+            },
+        };
+        has_room.then(|| ReportTree {
+            title: "In time".to_owned(),
+            depth: self.calls.iter().map(|call| call.depth).collect(),
+            name: self.calls.iter().map(|call| report.name(&name(call))).collect(),
+            total: self.calls.iter().map(|call| call.total).collect(),
+            own: self.calls.iter().map(|call| call.own).collect(),
+            ..ReportTree::default()
+        })
+    }
 }
 
 /// Points of a curve.
@@ -124,6 +176,7 @@ impl Side {
         let verdict = verdict(&selected, &functions, &metric, subjects);
         let merge_threads = !matches!(subjects, Subjects::Only);
         let curve = curve(&loaded.profile);
+        let timeline = Timeline::of(&loaded, &metric, subjects);
         let selection = Selection { metrics: vec![metric.clone()], ..loaded.selection };
         let stacks = of_profile(Arc::unwrap_or_clone(loaded.profile), "", &selection);
         let [calls, callers] = [false, true].map(|inverted| {
@@ -138,6 +191,7 @@ impl Side {
             total,
             calls,
             callers,
+            timeline,
             verdict,
             warnings,
             curve,
@@ -175,7 +229,7 @@ impl Side {
         let total = |row: &TopRow| row.sums.total.get(&self.metric);
         let line = |row: &TopRow| {
             let name = &*row.label.name;
-            (format!("{name}: {}", show(total(row))), address("", &[("search", name)]))
+            (format!("{name}: {}", show(total(row))), address("", &[("only", name)]))
         };
         (rows.len() > 1).then(|| Card {
             title: "By thread",
@@ -202,12 +256,15 @@ impl Side {
             tile("threads", count(self.threads.rows.len() as u64));
         }
         tile("file", size(subject.input.source.stored_bytes(), false));
-        // The two trees share the lines.
-        let (calls, left_out) = self.calls.tree(&mut report, "Calls", lines / 2);
-        let (callers, left_out_callers) = self.callers.tree(&mut report, "Callers", lines / 2);
+        // The trees share the lines.
+        let shared = lines / 2;
+        let (calls, left_out) = self.calls.tree(&mut report, "Calls", shared);
+        let (callers, left_out_callers) = self.callers.tree(&mut report, "Callers", shared);
         report.notes.extend(cut_note("tree of calls", calls.depth.len(), left_out));
         report.notes.extend(cut_note("tree of callers", callers.depth.len(), left_out_callers));
         report.trees = vec![calls, callers];
+        let timeline = self.timeline.tree(&mut report, lines);
+        report.trees.extend(timeline);
         let functions =
             table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
         report.tables = vec![functions];

@@ -60,6 +60,19 @@ pub(crate) fn load_profile<'a>(
     load(input, options, session, Kept { metrics, ..Kept::default() })
 }
 
+/// As [`load_profile`], with single samples, if the file has them.
+///
+/// # Errors
+/// As [`load_profile`].
+pub(crate) fn load_in_order<'a>(
+    input: &'a Input,
+    options: &ProfileOptions,
+    session: &Session,
+) -> anyhow::Result<ProfileInput<'a>> {
+    let metrics = session.resident.as_ref().map_or(options.metrics(), |_| MetricChoice::All);
+    load(input, options, session, Kept { samples: true, metrics, ..Kept::default() })
+}
+
 /// As [`load_profile`], with the numbers of all metrics, and not only those of one.
 ///
 /// # Errors

@@ -13,8 +13,9 @@ pub(super) use files::ShortFiles;
 #[cfg(feature = "query")]
 pub(super) use load::load_samples;
 pub(super) use load::{
-    Kept, ProfileInput, UNAPPLIED, load_all_metrics, load_profile, named, read_narrowed,
-    refuse_tag, refused, require_stacks, require_thread, selection, warn_of_symbols, with_filters,
+    Kept, ProfileInput, UNAPPLIED, load_all_metrics, load_in_order, load_profile, named,
+    read_narrowed, refuse_tag, refused, require_stacks, require_thread, selection, warn_of_symbols,
+    with_filters,
 };
 pub(super) use pattern::{given_pattern, no_function, pattern};
 pub(super) use rows::{cost_columns, stack_text, total_json};

@@ -8,6 +8,7 @@ mod boxes;
 mod captions;
 mod svg;
 
+#[cfg(feature = "cli")]
 pub(crate) use captions::package;
 
 use super::loss::LossKind;

@@ -10,12 +10,12 @@ const commandFor = (verb, ...words) => ["dumptool", verb, report.quoted, ...word
 const serveCommand = () => "dumptool serve " + (report.old ? shell(report.old) + " " : "") + report.quoted + report.options;
 // The line of an object in the tree of the page, or -1.
 const lineOf = (id) => (trees.length && trees[0].object ? trees[0].object.findIndex((at) => name(at) === id) : -1);
-const label = (tree, at) => plain(name(tree.name[at]));
+const label = (tree, at) => plain(name(tree.name[at])) || "(unnamed)";
 const space = (tree, at) => (tree.namespace ? name(tree.namespace[at]) : "");
 const idOf = (tree, at) => (tree.object ? name(tree.object[at]) : "");
 // The address of what a line stands for.
 const lineAddress = (tree, at) => {
-  if (!isHeap) return functionAddress(label(tree, at));
+  if (!isHeap) return at && !/^(P\d+|T[\d:]+|… .*)$/.test(label(tree, at)) ? functionAddress(label(tree, at).replace(/ \([^()]*\)$/, "")) : "";
   const id = idOf(tree, at);
   if (id) return objectAddress(id);
   return at && tree.count && tree.count[at] > 0 ? typeAddress(name(tree.name[at])) : "";

@@ -26,3 +26,17 @@ const functionView = async (route) => {
   return { title: title || "Function", content };
 };
 const elsewhereForFunction = (wanted) => make("div", "elsewhere", make("p", "", "The whole of it, from the whole profile:"), command(commandFor("tree", "--focus", wanted)));
+// Other metrics of the profile, from the server: a tree as the page has it.
+let metrics = null;
+const metricsOf = async () => (metrics ||= (await ask("info", {})).profile.metrics.map((metric) => ({ name: metric.name, isDefault: metric.default })));
+const treesOf = async (metric) => {
+  const it = await ask("tree", { metric, by: "thread", limit: 8000, "min-share": "0.02%" });
+  const columns = { title: "Calls · " + metric.replace(/_/g, " "), depth: [], name: [], total: [], own: [] };
+  for (const node of it.nodes) {
+    columns.depth.push(node.depth);
+    columns.name.push(report.names.push(node.namespace ? node.name + " (" + node.namespace + ")" : node.name) - 1);
+    columns.total.push(node.total);
+    columns.own.push(node.self);
+  }
+  return [[grow(columns)], it.unit];
+};

@@ -134,3 +134,51 @@ const sandwich = (tree, name) => {
   });
   return { own, callers, callees };
 };
+
+// Part of a tree, with sums of its own: below one line, from the functions that `focus` matches, and without those that `hide` does,
+// whose costs go to their callers.
+const filtered = (tree, { only = -1, focus = null, hide = null }) => {
+  const node = (name) => ({ name, own: 0, below: new Map() }), root = node(tree.name[0]), target = [];
+  const child = (of, name) => { if (!of.below.has(name)) of.below.set(name, node(name)); return of.below.get(name); };
+  tree.name.forEach((name, at) => {
+    const up = tree.parent[at], inside = up >= 0 ? target[up] : null;
+    const isTop = only >= 0 ? at === only : at === 0;
+    let mine = null;
+    if (isTop && !focus) mine = root;
+    else if (isTop) mine = { outside: true };
+    else if (inside && inside.outside) mine = focus(at) ? child(root, name) : inside;
+    else if (inside) mine = hide && hide(at) ? inside : child(inside, name);
+    target.push(mine);
+    if (mine && !mine.outside) mine.own += tree.own[at];
+  });
+  const columns = { ...tree, depth: [], name: [], total: [], own: [], parent: [], children: [], namespace: null, count: null, object: null };
+  const open = [[root, 0]], last = [];
+  while (open.length) {
+    const [of, depth] = open.pop(), at = columns.name.length;
+    columns.depth.push(depth);
+    columns.name.push(of.name);
+    columns.own.push(of.own);
+    columns.total.push(of.own);
+    last[depth] = at;
+    columns.parent.push(depth ? last[depth - 1] : -1);
+    columns.children.push([]);
+    if (depth) columns.children[last[depth - 1]].push(at);
+    for (const below of [...of.below.values()].reverse()) open.push([below, depth + 1]);
+  }
+  for (let at = columns.name.length - 1; at > 0; at--) columns.total[columns.parent[at]] += columns.total[at];
+  return columns;
+};
+
+// The functions of a tree with their own sums and those with what they call, in which a recursive call counts once.
+const functionsOf = (tree) => {
+  const sums = new Map();
+  tree.name.forEach((name, at) => {
+    if (!at) return;
+    if (!sums.has(name)) sums.set(name, { name, own: 0, total: 0 });
+    const sum = sums.get(name);
+    sum.own += tree.own[at];
+    for (let up = tree.parent[at]; up >= 0; up = tree.parent[up]) if (tree.name[up] === name) return;
+    sum.total += tree.total[at];
+  });
+  return [...sums.values()].sort((a, b) => b.own - a.own || b.total - a.total);
+};

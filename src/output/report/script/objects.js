@@ -18,7 +18,7 @@ const objectsView = async (route, change) => {
     return { title, content: [make("p", "dim", facts), ...sections] };
   }
   const most = +limit || STEP;
-  const born = isNew && report.old && type ? ask("diff", { objects: "", type, limit: 50 }).catch((error) => error) : null;
+  const born = report.old && type && !/[*?{]/.test(type) ? ask("diff", { objects: "", type, limit: 50 }).catch((error) => error) : null;
   const it = await ask("find", { limit: most, ...find });
   const rows = it.objects || it.rows, whole = it.total ? it.total.count : rows.length;
   if (born) sections.push(...newObjects(await born));

@@ -20,10 +20,28 @@ const VIEWS = { table: tableView, objects: objectsView, object: objectView, path
 
 // Each table of the page has a view of its own; the first screen has the beginning of the first.
 const tablesOnAnswer = document.getElementById("tables"), [firstTable] = report.tables;
-if (firstTable) {
+// The functions of a part of a profile instead of all.
+const showFunctions = (tree, unit) => {
+  if (!firstTable) return;
+  const heading = tree ? "Functions of what is shown" : firstTable.title;
+  if (tree ? false : tablesOnAnswer.dataset.of === heading) return;
+  tablesOnAnswer.dataset.of = heading;
+  if (!tree) return showFirstTable();
+  const whole = Math.max(1, tree.total[0]), number = (title, of) => ({ title, isNumber: true, key: of, raw: of, text: (row) => amount(of(row), unit), node: (row) => amount(of(row), unit) });
+  tablesOnAnswer.replaceChildren(section(heading, dataTable({
+    title: "Functions", rows: functionsOf(tree), sort: 3, most: 50,
+    columns: [
+      { title: "Name", text: (row) => plain(name(row.name)), key: (row) => name(row.name), node: (row) => link(functionAddress(name(row.name).replace(/ \([^()]*\)$/, "")), "", ...breakable(plain(name(row.name)))) },
+      { title: "Share", isNumber: true, isMinor: true, key: (row) => row.own, raw: (row) => row.own / whole, text: (row) => percent(row.own, whole), node: (row) => shareBar(row.own / whole) },
+      number("Total", (row) => row.total), number("Self", (row) => row.own),
+    ],
+  })));
+};
+const showFirstTable = () => {
   const all = firstTable.columns[0].values.length > 20 ? link(tableAddress(firstTable.title), "go", "All " + count(firstTable.rows)) : null;
   tablesOnAnswer.replaceChildren(section(firstTable.title, reportTable(firstTable, { most: 20, all })));
-}
+};
+if (firstTable) { tablesOnAnswer.dataset.of = firstTable.title; showFirstTable(); }
 document.getElementById("curves").append(...(report.curves || []).map(curvePart));
 const showPicture = trees.length ? picture(document.getElementById("picture")) : () => {};
 
@@ -56,7 +74,12 @@ const go = async () => {
     answer.hidden = false;
     view.hidden = true;
     document.title = title;
-    showPicture(route.options);
+    try {
+      await showPicture(route.options);
+    } catch (error) {
+      document.getElementById("picture").prepend(make("p", "warning", error.message));
+    }
+    if (mine !== turn) return;
     if (wasHidden) scrollTo(0, 0);
     if (isFirst && Object.keys(route.options).length) document.getElementById("picture").scrollIntoView();
     isFirst = false;

@@ -2,7 +2,7 @@
 const ROW = 20, TALL = 380;
 const COLORS = ["#ffb38a", "#9ec9f5", "#c9b8f7", "#a5e0b0", "#f5d67a", "#f3aecb"], OTHER = "#d5dae0";
 const picture = (host) => {
-  let tree = trees[0], top = 0, focus = 0, as = "", query = "", drawn = [], options = {};
+  let all = trees, unit = report.unit, tree = trees[0], top = 0, focus = 0, as = "", query = "", drawn = [], options = {};
   const chart = make("div", "chart"), detail = make("div", "detail"), crumbs = make("nav", "crumbs mono"), matched = make("span", "dim"), legend = make("p", "legend dim"), listing = make("div");
   crumbs.setAttribute("aria-label", "Lines above");
   const change = (patch) => { options = { ...options, ...patch }; history.replaceState(null, "", addressOf("", "", options)); };
@@ -56,15 +56,15 @@ const picture = (host) => {
   };
   const words = (at) => {
     const [all, own] = isHeap ? ["retained", "shallow"] : ["total", "self"];
-    let text = `${amount(tree.now ? tree.now[at] : tree.total[at], report.unit)} ${all} (${percent(tree.total[at], tree.total[0])})`;
-    text += tree.now ? `, was ${amount(tree.now[at] - tree.delta[at], report.unit)}` : `, ${amount(tree.own[at], report.unit)} ${own}`;
+    let text = `${amount(tree.now ? tree.now[at] : tree.total[at], unit)} ${all} (${percent(tree.total[at], tree.total[0])})`;
+    text += tree.now ? `, was ${amount(tree.now[at] - tree.delta[at], unit)}` : `, ${amount(tree.own[at], unit)} ${own}`;
     if (tree.count) text += " · " + count(tree.count[at]) + (tree.count[at] === 1 ? " object" : " objects");
     return text;
   };
   const tell = (at) => {
     const address = lineAddress(tree, at), text = label(tree, at);
     const second = make("span", "", words(at));
-    if (tree.delta) second.append(" ", make("b", tree.delta[at] > 0 ? "up" : "down", signed(tree.delta[at], report.unit)));
+    if (tree.delta) second.append(" ", make("b", tree.delta[at] > 0 ? "up" : "down", signed(tree.delta[at], unit)));
     detail.replaceChildren(make("div", "", address ? link(address, "mono strong", text) : make("b", "mono", text), " ", make("span", "dim", space(tree, at))), second);
   };
   const draw = () => {
@@ -85,9 +85,9 @@ const picture = (host) => {
       Object.assign(element.style, { left: 100 * box.x / width + "%", top: box.y + "px", width: 100 * box.wide / width + "%", height: box.high + "px", background: color(box.at) });
       if (box.wide > 24 && box.high > 12) element.textContent = boxed(box);
       else element.setAttribute("aria-label", box.at < 0 ? "smaller ones" : label(tree, box.at));
-      if (!isFlame && box.at >= 0 && box.high > 34 && box.wide > 60) element.append(make("br"), make("small", "", amount(tree.total[box.at], report.unit)));
+      if (!isFlame && box.at >= 0 && box.high > 34 && box.wide > 60) element.append(make("br"), make("small", "", amount(tree.total[box.at], unit)));
       element.dataset.at = box.at;
-      if (box.at < 0) element.title = (box.few ? count(box.few) + " smaller" : "itself") + ": " + amount(box.sum, report.unit) + (box.few ? "; zoom in to see them" : "");
+      if (box.at < 0) element.title = (box.few ? count(box.few) + " smaller" : "itself") + ": " + amount(box.sum, unit) + (box.few ? "; zoom in to see them" : "");
       rows = Math.max(rows, box.y + box.high);
       return element;
     });
@@ -99,7 +99,7 @@ const picture = (host) => {
   chart.onmouseover = (event) => {
     const box = event.target.closest(".box"), at = box ? +box.dataset.at : -1;
     if (at < 0) return;
-    box.title = label(tree, at) + "\n" + words(at) + (tree.delta ? " " + signed(tree.delta[at], report.unit) : "");
+    box.title = label(tree, at) + "\n" + words(at) + (tree.delta ? " " + signed(tree.delta[at], unit) : "");
     tell(at);
   };
   chart.onkeydown = (event) => {
@@ -145,30 +145,65 @@ const picture = (host) => {
     canvas.toBlob((blob) => save(slug(report.file) + ".png", "image/png", blob));
   };
   const tabs = make("div", "tabs"), tools = make("div", "bar"), head = make("h2");
-  const part = make("section", "", head, tools, crumbs, chart, listing, legend, detail);
+  const filters = make("div", "bar"), part = make("section", "", head, tools, filters, crumbs, chart, listing, legend, detail);
   head.id = "picture-title";
   part.setAttribute("aria-labelledby", head.id);
   host.append(part);
   const saving = make("span", "saving", button("SVG", saveSvg), button("PNG", savePng));
   const tab = (text, patch, isOn) => { const element = link(here(patch), isOn ? "on" : "", text); if (isOn) element.setAttribute("aria-current", "true"); return element; };
+  // Filters of a profile: all numbers below are those of what is left.
+  const reroute = (patch) => { location.hash = here({ zoom: "", ...patch }); };
+  const threadLines = () => trees[0].name.flatMap((of, at) => (trees[0].depth[at] <= 2 && /^T[\d:]+$/.test(name(of)) ? [[name(of), at]] : []));
+  const asked = (text) => {
+    if (!text) return null;
+    const pattern = new RegExp(text.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, "."), "i");
+    return (at) => pattern.test(name(tree.name[at]));
+  };
+  const filterField = (title, key) => {
+    const field = searchField(title, options[key], () => {});
+    field.onchange = () => reroute({ [key]: field.value });
+    return field;
+  };
+  const chooser = (title, key, choices) => {
+    const select = make("select");
+    select.setAttribute("aria-label", title);
+    for (const [text, value] of choices) select.append(Object.assign(make("option", "", text), { value, selected: (options[key] || "") === value }));
+    select.onchange = () => reroute({ [key]: select.value });
+    return select;
+  };
+  const showFilters = () => {
+    if (isHeap || tree.delta) return;
+    const threads = threadLines(), commands = make("span");
+    filters.replaceChildren(filterField("Only below", "focus"), filterField("Hide", "hide"), ...(threads.length > 1 ? [chooser("Thread", "only", [["All threads", ""], ...threads.map(([text]) => [text, text])])] : []), commands);
+    if (report.live) metricsOf().then((metrics) => { if (metrics.length > 1) commands.replaceWith(chooser("Metric", "metric", metrics.map(({ name, isDefault }) => [name.replace(/_/g, " "), isDefault ? "" : name]))); }, () => {});
+  };
+  const narrow = () => {
+    const thread = options.only ? threadLines().find(([text]) => text === options.only.split(";").at(-1)) : null, [focus, hide] = [asked(options.focus), asked(options.hide)];
+    const isOn = !isHeap && !tree.delta && (focus || hide || (thread && tree === all[0]));
+    if (isOn) tree = filtered(tree, { only: thread && all === trees && tree === all[0] ? thread[1] : -1, focus, hide });
+    showFunctions(isOn || all !== trees ? tree : null, unit);
+  };
   addEventListener("resize", () => draw());
   // Shows what the address says.
-  return (given) => {
+  return async (given) => {
     options = given;
-    tree = trees[+given.tree] || trees[0];
+    [all, unit] = given.metric && report.live ? await treesOf(given.metric) : [trees, report.unit];
+    tree = all[+given.tree] || all[0];
+    narrow();
     packagesOf(tree);
+    showFilters();
     as = ["treemap", "flame", "table"].includes(given.as) ? given.as : isHeap && !tree.delta ? "treemap" : "flame";
     top = focus = lineAt(given.zoom);
     query = (given.search || "").toLowerCase();
     if (document.activeElement !== search) search.value = given.search || "";
     head.textContent = tree.title;
     const ways = ["treemap", "flame", "table"].map((way) => tab(way[0].toUpperCase() + way.slice(1), { as: way }, way === as));
-    const others = trees.length > 1 ? trees.map((of, at) => tab(of.title, { tree: at || "", zoom: "" }, of === tree)) : [];
+    const others = all.length > 1 ? all.map((of, at) => tab(of.title, { tree: at || "", zoom: "" }, at === (+given.tree || 0))) : [];
     const orders = !isHeap && as === "flame" ? [tab("By name", { order: "" }, given.order !== "heavy"), tab("Left-heavy", { order: "heavy" }, given.order === "heavy")] : [];
     tabs.replaceChildren(...ways, ...(others.length ? [make("span", "gap"), ...others] : []), ...(orders.length ? [make("span", "gap"), ...orders] : []));
     tools.replaceChildren(tabs, search, matched, saving);
     saving.hidden = chart.hidden = detail.hidden = as === "table";
-    listing.replaceChildren(...(as === "table" ? [unfolding([nodeOfLine(tree, top)], report.unit)] : []));
+    listing.replaceChildren(...(as === "table" ? [unfolding([nodeOfLine(tree, top)], unit)] : []));
     const keys = [...packages].map(([key, color]) => { const box = make("span", "key"); box.style.background = color; return make("span", "", box, " " + shortened(key.split("/").slice(-2).join("/") || key, 40)); });
     legend.replaceChildren(...(tree.delta ? ["▲ red: grew · ▼ blue: shrank · the stronger the colour, the larger the part that changed"] : isHeap ? [] : ["Colours are packages: ", ...keys.flatMap((key) => [key, " "])]));
     draw();
