@@ -231,9 +231,10 @@ impl One<'_, '_, '_> {
                 tone: Tone::Rest,
             });
         }
+        let (nothing, usual) = nothing.split_once(": ").unwrap_or((nothing, ""));
         let first = Answer {
-            headline: "Nothing stands out in this heap.".to_owned(),
-            details: vec![without_packages(nothing)],
+            headline: format!("N{}.", nothing.trim_start_matches('n')),
+            details: vec![without_packages(usual)],
             ..Answer::default()
         };
         let held = self.suspects.first().map(held_by);

@@ -291,7 +291,7 @@ const SCRIPT: &str = concat!(
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "WcEMuXmWHgCow30zEsWB9LlgPCBJgwMSl2JZ+Oh7sO0=";
-const SCRIPT_HASH: &str = "dx5tjhs9iVPoJLYLQD3xnA8VXfDG0RlrFE3O8EYkULY=";
+const SCRIPT_HASH: &str = "C6seRv80URRnEBNp8TkqMDhR/FrQyNBUlYms3glsSgQ=";
 
 impl Report {
     /// A report without content.

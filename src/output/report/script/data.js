@@ -15,7 +15,7 @@ const space = (tree, at) => (tree.namespace ? name(tree.namespace[at]) : "");
 const idOf = (tree, at) => (tree.object ? name(tree.object[at]) : "");
 // The address of what a line stands for.
 const lineAddress = (tree, at) => {
-  if (!isHeap) return at && !/^(P\d+|T[\d:]+|… .*)$/.test(label(tree, at)) ? functionAddress(label(tree, at).replace(/ \([^()]*\)$/, "")) : "";
+  if (!isHeap) return at && !/^((P\d+;)?[PT]?[\d:]+|… .*)$/.test(label(tree, at)) ? functionAddress(label(tree, at).replace(/ \([^()]*\)$/, "")) : "";
   const id = idOf(tree, at);
   if (id) return objectAddress(id);
   return at && tree.count && tree.count[at] > 0 ? typeAddress(name(tree.name[at])) : "";

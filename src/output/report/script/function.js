@@ -29,12 +29,17 @@ const elsewhereForFunction = (wanted) => make("div", "elsewhere", make("p", "", 
 // Other metrics of the profile, from the server: a tree as the page has it.
 let metrics = null;
 const metricsOf = async () => (metrics ||= (await ask("info", {})).profile.metrics.map((metric) => ({ name: metric.name, isDefault: metric.default })));
-const treesOf = async (metric) => {
-  const it = await ask("tree", { metric, by: "thread", limit: 8000, "min-share": "0.02%" });
+const numbers = new Map(report.names.map((text, at) => [text, at]));
+const numberOf = (text) => {
+  if (!numbers.has(text)) numbers.set(text, report.names.push(text) - 1);
+  return numbers.get(text);
+};
+const treesOf = async (metric, thread) => {
+  const it = await ask("tree", { metric, by: "thread", limit: 8000, "min-share": "0.02%", ...(thread ? { thread: thread.replace(/.*?(\d+)$/, "$1") } : {}) });
   const columns = { title: "Calls · " + metric.replace(/_/g, " "), depth: [], name: [], total: [], own: [] };
   for (const node of it.nodes) {
     columns.depth.push(node.depth);
-    columns.name.push(report.names.push(node.namespace ? node.name + " (" + node.namespace + ")" : node.name) - 1);
+    columns.name.push(numberOf(node.namespace ? node.name + " (" + node.namespace + ")" : node.name));
     columns.total.push(node.total);
     columns.own.push(node.self);
   }

@@ -30,8 +30,11 @@ const liveObject = async (id) => {
     make("p", "", facts, " · ", link(typeAddress(object.type), "", "all " + shortened(short(plain(object.type)), 60)), it.dominator ? " · freed with " : "", it.dominator ? objectLink(it.dominator) : ""),
   ];
   if (shownValue && shownValue !== "-") content.push(make("pre", "value", shortened(shownValue)));
-  if (held.paths.length) content.push(section("Who holds it", ...held.paths.map(pathWay)));
-  if (it.location) content.push(make("p", "dim", "At " + textOf("", it.location)));
+  if (held.paths.length) {
+    const [first, ...others] = held.paths.map(pathWay);
+    content.push(section("Who holds it", first, ...(others.length ? [folded(others.length === 1 ? "Another path" : "Other paths", ...others)] : [])));
+  }
+  if (it.location) content.push(make("p", "dim", "Defined at " + (it.location.file ? plain([it.location.file, it.location.line, it.location.column].filter((part) => part !== null && part !== undefined).join(":")) : textOf("", it.location))));
   if (it.allocation) content.push(section("Where it was allocated", make("pre", "value", allocationText(it.allocation))));
   const more = (key) => (left[key] ? [make("p", "dim", count(left[key]) + " more; ", make("code", "", commandFor("show", id, key === "entries" ? "--entries=0" : "--limit=0")))] : []);
   if (it.entries && it.entries.length) content.push(section("Entries", entriesTable(it.entries, it.collection), ...more("entries")));
@@ -73,10 +76,11 @@ const entriesTable = (entries, collection) => {
 };
 const fieldsTable = (fields) => dataTable({
   title: "Fields", rows: fields,
+  // Types are known where fields are declared.
   columns: [
     { title: "Field", text: (field) => plain(String(field.name)), key: (field) => field.name, node: (field) => breakable(plain(String(field.name))) },
     sideColumn("Value", (field) => ({ value: field.value, object: field.object })),
-    { title: "Type", isMinor: true, text: (field) => plain(field.type || ""), key: (field) => field.type || "", node: (field) => plain(field.type || "") },
+    ...(fields.some((field) => field.type) ? [{ title: "Type", isMinor: true, text: (field) => plain(field.type || ""), key: (field) => field.type || "", node: (field) => plain(field.type || "") }] : []),
     retainedColumn(retainedOf),
   ],
 });

@@ -22,7 +22,11 @@ const picture = (host) => {
   const packages = new Map();
   const packagesOf = (tree) => {
     const sums = new Map();
-    tree.name.forEach((of, at) => { const key = packageOf(name(of)); sums.set(key, (sums.get(key) || 0) + tree.own[at]); });
+    tree.name.forEach((of, at) => {
+      if (!at || !lineAddress(tree, at)) return;
+      const key = packageOf(name(of));
+      sums.set(key, (sums.get(key) || 0) + tree.own[at]);
+    });
     packages.clear();
     [...sums].sort((a, b) => b[1] - a[1]).slice(0, COLORS.length).forEach(([key], at) => packages.set(key, COLORS[at]));
   };
@@ -187,10 +191,11 @@ const picture = (host) => {
   // Shows what the address says.
   return async (given) => {
     options = given;
-    [all, unit] = given.metric && report.live ? await treesOf(given.metric) : [trees, report.unit];
+    [all, unit] = given.metric && report.live ? await treesOf(given.metric, given.only) : [trees, report.unit];
     tree = all[+given.tree] || all[0];
     narrow();
-    packagesOf(tree);
+    // A package has the same colour in every tree.
+    packagesOf(all[0]);
     showFilters();
     as = ["treemap", "flame", "table"].includes(given.as) ? given.as : isHeap && !tree.delta ? "treemap" : "flame";
     top = focus = lineAt(given.zoom);
@@ -199,7 +204,7 @@ const picture = (host) => {
     head.textContent = tree.title;
     const ways = ["treemap", "flame", "table"].map((way) => tab(way[0].toUpperCase() + way.slice(1), { as: way }, way === as));
     const others = all.length > 1 ? all.map((of, at) => tab(of.title, { tree: at || "", zoom: "" }, at === (+given.tree || 0))) : [];
-    const orders = !isHeap && as === "flame" ? [tab("By name", { order: "" }, given.order !== "heavy"), tab("Left-heavy", { order: "heavy" }, given.order === "heavy")] : [];
+    const orders = !isHeap && as === "flame" ? [tab(tree.title === "In time" ? "As recorded" : "By name", { order: "" }, given.order !== "heavy"), tab("Left-heavy", { order: "heavy" }, given.order === "heavy")] : [];
     tabs.replaceChildren(...ways, ...(others.length ? [make("span", "gap"), ...others] : []), ...(orders.length ? [make("span", "gap"), ...orders] : []));
     tools.replaceChildren(tabs, search, matched, saving);
     saving.hidden = chart.hidden = detail.hidden = as === "table";

@@ -32,7 +32,15 @@ const askBelow = async (options) => {
   return nodesOf(it.nodes)[0]?.children || [];
 };
 const treeView = async (route) => {
-  const { object, limit } = route.options, title = isHeap ? "Dominator tree" : "Call tree";
+  const { object, root, limit } = route.options, title = isHeap ? "Dominator tree" : "Call tree";
+  if (root) {
+    // Roots are lines of the page, where they are not too small.
+    const at = trees[0].name.findIndex((of, line) => trees[0].depth[line] < 3 && name(of) === root);
+    const commands = report.live ? [] : [elsewhere(commandFor("tree"))];
+    if (at < 0) return { title: plain(root), content: [make("p", "", "What it holds is too small for the tree of the page."), ...commands] };
+    const more = make("p", "more", link(addressOf("", "", { zoom: at }), "go", "Show in the picture"));
+    return { title: plain(root), content: [more, unfolding([nodeOfLine(trees[0], at)], report.unit), ...commands] };
+  }
   if (!report.live) return { title, content: [unfolding([nodeOfLine(trees[0], 0)], report.unit), elsewhere(commandFor("tree"))] };
   const it = await ask("tree", { depth: 6, limit: limit || 400, "min-share": "0.05%", ...(object ? { object } : {}) });
   return { title, content: [make("p", "dim", isHeap ? "Each object stands below the last object on every path to it, which is freed with it." : "Each function stands below its caller."), unfolding(nodesOf(it.nodes), report.unit)] };
