@@ -54,7 +54,10 @@ pub fn in_time(
     };
     let whole = each().fold(0, |sum: u64, (.., value)| sum.saturating_add(value));
     let mut least = (whole / SHOWN).max(1);
-    while whole > 0 {
+    if whole == 0 {
+        return Vec::new();
+    }
+    loop {
         let mut lines = Lines { least, done: Vec::new() };
         let calls = lines.of(profile, groups, each());
         if calls.len() <= most || least > whole {
@@ -62,7 +65,6 @@ pub fn in_time(
         }
         least = least.saturating_mul(2);
     }
-    Vec::new()
 }
 
 /// A call that has ended.

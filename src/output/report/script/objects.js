@@ -25,6 +25,8 @@ const objectsView = async (route, change) => {
   const next = whole > rows.length ? link(addressOf("objects", "", { ...route.options, limit: most + STEP * 5 }), "go", "Show " + count(Math.min(STEP * 5, whole - rows.length)) + " more of " + count(whole)) : null;
   const leads = make("p", "more");
   if (type && !/[*?{]/.test(type)) leads.append(link(addressOf("paths", "", { type }), "go", "Who holds them, merged"));
+  const part = /^\*([^*?{]+)\*$/.exec(type || "");
+  if (part) leads.append(link(addressOf("objects", "", { value: part[1] }), "go", 'Objects with the text "' + part[1] + '"'));
   const count_ = it.total ? `${count(it.total.count)} objects, ${size(it.total.shallow_bytes)} shallow` : "";
   return { title, content: [make("p", "dim", facts || count_), leads, ...sections, rows.length ? documentTable("Objects", rows, { ...settings, total: whole, all: next, most: most }) : make("p", "", "Nothing matches.")] };
 };
