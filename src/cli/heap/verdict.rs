@@ -12,7 +12,7 @@ use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};
 use crate::model::heap::{Heap, ObjectId, ThreadKind};
 use crate::output::report::{
-    Answer, Part, ReportSuspect, Tone, address, object_address, without_packages,
+    Answer, BarPart, ReportSuspect, Tone, address, object_address, without_packages,
 };
 use std::cell::OnceCell;
 
@@ -395,14 +395,14 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     }
 
     /// An owner as a part of a bar, without packages: `ZipFile$Source ×279`.
-    pub(crate) fn part(&self, finding: &Suspect) -> Part {
+    pub(crate) fn part(&self, finding: &Suspect) -> BarPart {
         let name = without_packages(&self.noun(finding));
         let times = match finding.count {
             0 | 1 => String::new(),
             many => format!(" ×{}", count(many)),
         };
         let amount = self.session.size(finding.bytes);
-        Part {
+        BarPart {
             name: name + &times,
             amount: format!("{amount} · {}", percent(self.share(finding))),
             width: finding.bytes,

@@ -25,7 +25,7 @@ use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId, Unreached};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
 use crate::output::report::{
-    Answer, Card, Part, Report, ReportSuspect, ReportTable, ReportTree, Tile, Tone, address,
+    Answer, BarPart, Card, Report, ReportSuspect, ReportTable, ReportTree, Tile, Tone, address,
     object_address, without_packages,
 };
 
@@ -200,7 +200,7 @@ struct Headline {
     /// The sentence for a heap without suspects.
     nothing: String,
     /// The parts of the bar, and the number and bytes of owners that are too small for it.
-    owners: Vec<Part>,
+    owners: Vec<BarPart>,
 }
 
 /// Parts of the bar at most, besides the rest.
@@ -209,7 +209,7 @@ const PARTS: usize = 8;
 const LEAST_PART: u64 = 60;
 
 /// The largest owners of the live heap, each byte once.
-fn owners_on_bar(loaded: &Answers<'_>, words: &Words<'_, '_, '_>, live: u64) -> Vec<Part> {
+fn owners_on_bar(loaded: &Answers<'_>, words: &Words<'_, '_, '_>, live: u64) -> Vec<BarPart> {
     let owners = loaded.owners();
     let alive = owners.iter().map(|owner| &owner.finding).filter(|of| !of.kind.is_unreached());
     let wide = alive.filter(|of| of.bytes >= live / LEAST_PART).take(PARTS);
@@ -223,7 +223,7 @@ impl One<'_, '_, '_> {
         let owned: u64 = parts.iter().map(|part| part.width).sum();
         let rest = live.saturating_sub(owned);
         if rest > 0 {
-            parts.push(Part {
+            parts.push(BarPart {
                 name: "everything else".to_owned(),
                 amount: format!("{} · {}", size(rest, false), share(rest, live)),
                 width: rest,
@@ -410,7 +410,7 @@ impl Compared {
         rows.sort_by_key(|row| std::cmp::Reverse(row.delta().shallow_bytes.unsigned_abs()));
         let part = |row: &&HistogramChange| {
             let bytes = row.delta().shallow_bytes;
-            Part {
+            BarPart {
                 name: without_packages(&row.name),
                 amount: signed(bytes),
                 width: bytes.unsigned_abs(),
@@ -422,12 +422,12 @@ impl Compared {
             .iter()
             .fold(0, |sum: u64, row| sum.saturating_add(row.delta().shallow_bytes.unsigned_abs()));
         let wide = rows.iter().map(part).filter(|part| part.width > all / LEAST_PART).take(PARTS);
-        let mut parts: Vec<Part> = wide.collect();
+        let mut parts: Vec<BarPart> = wide.collect();
         // What grew stands on the left.
         parts.sort_by_key(|part| part.tone == Tone::Down);
         let shown: u64 = parts.iter().map(|part| part.width).sum();
         if all > shown {
-            parts.push(Part {
+            parts.push(BarPart {
                 name: "other types".to_owned(),
                 amount: format!("± {}", size(all - shown, false)),
                 width: all - shown,

@@ -16,7 +16,7 @@ use crate::model::profile::{Metric, Profile, ProfileThread, Unit, Values};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, package, picture};
 use crate::output::report::{
-    Answer, Card, Part, Report, ReportCurve, ReportSuspect, ReportTable, ReportTree, Tile, Tone,
+    Answer, BarPart, Card, Report, ReportCurve, ReportSuspect, ReportTable, ReportTree, Tile, Tone,
     address,
 };
 use std::cmp::Reverse;
@@ -397,7 +397,7 @@ impl Compared {
 const PARTS: usize = 8;
 
 /// The largest of these as parts of the bar. Changes are red and blue: what shrank stands last.
-fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) -> Vec<Part> {
+fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) -> Vec<BarPart> {
     rows.retain(|(_, value)| *value != 0);
     rows.sort_by_key(|(name, value)| (Reverse(value.unsigned_abs()), *name));
     let all = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1.unsigned_abs()));
@@ -410,15 +410,15 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
         let short = name.rsplit('/').next().unwrap_or(name);
         let tone = if is_change && *value < 0 { Tone::Down } else { tone };
         let width = value.unsigned_abs();
-        Part { name: short.to_owned(), amount: show(*value), width, link, tone }
+        BarPart { name: short.to_owned(), amount: show(*value), width, link, tone }
     };
     let wide = rows.iter().map(part).filter(|part| part.width > all / 60).take(PARTS);
-    let mut parts: Vec<Part> = wide.collect();
+    let mut parts: Vec<BarPart> = wide.collect();
     parts.sort_by_key(|part| part.tone == Tone::Down);
     let shown = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.width));
     let rest = all.saturating_sub(shown);
     if rest > 0 {
-        parts.push(Part {
+        parts.push(BarPart {
             name: "everything else".to_owned(),
             amount: format!("{:.1} %", 100.0 * rest as f64 / all as f64),
             width: rest,

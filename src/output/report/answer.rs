@@ -14,7 +14,7 @@ pub struct Answer {
     /// Sentences below the headline.
     pub details: Vec<String>,
     /// The parts of the bar. Nothing is counted in two of them.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BarPart>,
     /// A sentence below the bar.
     pub legend: &'static str,
     /// The boxes below the bar.
@@ -23,7 +23,7 @@ pub struct Answer {
 
 /// A part of the bar.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct BarPart {
     /// The name of the part.
     pub name: String,
     /// The size of the part, for people.

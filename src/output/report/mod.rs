@@ -7,7 +7,7 @@
 
 mod answer;
 
-pub use answer::{Answer, Card, Part, Tone, address, object_address, without_packages};
+pub use answer::{Answer, BarPart, Card, Tone, address, object_address, without_packages};
 
 use super::json;
 use super::syntax::shell_word;
