@@ -18,8 +18,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// The formats with places in scripts.
-const SOURCE_MAPS: &[Format] =
-    &[Format::Heapsnapshot, Format::Cpuprofile, Format::Heapprofile, Format::Pprof];
+const SOURCE_MAPS: &[Format] = &[
+    Format::Heapsnapshot,
+    Format::Cpuprofile,
+    Format::ChromeTrace,
+    Format::Heapprofile,
+    Format::Pprof,
+];
 
 /// One run of a command.
 pub(crate) struct Session {

@@ -23,6 +23,7 @@ pub mod austin;
 mod callgrind;
 #[doc(hidden)]
 pub mod check;
+mod chrome_trace;
 mod cprofile;
 #[doc(hidden)]
 pub mod dart;
@@ -192,6 +193,8 @@ formats! {
     Massif = massif { SPEC, for_each_record },
     /// Call graphs of callgrind, cachegrind and Xdebug.
     Callgrind = callgrind { SPEC, for_each_record },
+    /// Traces of Chrome.
+    ChromeTrace = chrome_trace { SPEC, for_each_record },
     /// Profiles of the Firefox Profiler.
     Firefox = firefox { SPEC, for_each_record },
     /// Statistics of Python's cProfile.

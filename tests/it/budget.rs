@@ -146,7 +146,7 @@ fn commands(file: &Path) -> Vec<String> {
         "convert FILE OUT.csv --table functions",
         "convert FILE OUT.hprof",
     ];
-    const PROFILES: [&str; 15] = [
+    const PROFILES: [&str; 16] = [
         ".mojo",
         ".austin",
         ".pb",
@@ -161,6 +161,7 @@ fn commands(file: &Path) -> Vec<String> {
         ".massif",
         ".callgrind",
         ".cprof",
+        ".chrome",
         ".firefox",
     ];
     const RECORDING: &[&str] = &["top FILE --suspects", "path FILE", "growth FILE"];

@@ -389,6 +389,7 @@ fn formats_are_told_as_json_too() {
             "dhat",
             "massif",
             "callgrind",
+            "chrome-trace",
             "firefox",
             "cprofile"
         ]

@@ -63,6 +63,11 @@ pub const FAMILIES: &[Family] = &[
     },
     Family { name: "many-profiles.speedscope.json", file: profiles::many_profiles, size: 2_000 },
     Family { name: "deep-stack.firefox.json", file: profiles::deep_stack_of_firefox, size: 20_000 },
+    Family {
+        name: "nested-spans.chrome.json",
+        file: profiles::nested_spans_of_chrome,
+        size: 20_000,
+    },
     Family { name: "deep-sample.perf", file: profiles::deep_sample_of_perf, size: 20_000 },
     Family { name: "many-events.perf", file: profiles::many_events, size: 4_000 },
     Family { name: "deep-trace.heaptrack", file: native::deep_trace, size: 20_000 },

@@ -19,7 +19,7 @@ const BYTES_PER_DELTA: usize = 8;
 
 /// The parts of a file.
 #[derive(Debug, Default)]
-pub(super) struct Document<'a> {
+pub(in crate::input) struct Document<'a> {
     pub(super) nodes: Nodes<'a>,
     /// Ids of nodes; `None` if the file has none.
     pub(super) samples: Option<Vec<u64>>,
@@ -40,18 +40,27 @@ impl<'a> Document<'a> {
     pub(super) fn read(bytes: &'a [u8], memory: MemoryLimit) -> Result<(Self, Option<Error>)> {
         let mut document = Self::default();
         document.nodes.memory = memory;
-        let damage = damage(document.read_all(&mut Scanner::new(bytes, 0)))?;
+        let damage = damage(document.read_part(&mut Scanner::new(bytes, 0)))?;
         Ok((document, damage))
     }
 
     /// Bytes of memory, with what the loader makes of each number.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::input) fn bytes(&self) -> u64 {
         let samples = self.samples.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_SAMPLE);
         let deltas = self.deltas.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_DELTA);
         self.nodes.bytes().saturating_add(samples.saturating_add(deltas) as u64)
     }
 
-    fn read_all(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+    /// Sets the memory that the nodes and samples may take.
+    pub(in crate::input) fn limit(&mut self, memory: MemoryLimit) {
+        self.nodes.memory = memory;
+    }
+
+    /// Reads an object with nodes, samples and times, and adds them to those that are there.
+    ///
+    /// # Errors
+    /// The first damage. What comes before it is kept.
+    pub(in crate::input) fn read_part(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_object()?;
         while let Some(key) = scanner.key()? {
             match (key.raw(), scanner.peek()?) {
@@ -63,20 +72,27 @@ impl<'a> Document<'a> {
                 (b"startTime", ValueKind::Number) => self.start = Some(scanner.number()?.float()?),
                 (b"endTime", ValueKind::Number) => self.end = Some(scanner.number()?.float()?),
                 (b"samples", ValueKind::Array) => self.read_samples(scanner)?,
-                (b"timeDeltas", ValueKind::Array) => {
-                    self.lists[1] = scanner.offset();
-                    let numbers = scanner.clone().numbers()?;
-                    let count = memchr::memchr_iter(b',', numbers.bytes()).count();
-                    let more = count.saturating_mul(BYTES_PER_DELTA) as u64;
-                    let needed = self.bytes().saturating_add(more);
-                    self.nodes.memory.check_bytes(scanner.offset(), needed)?;
-                    let deltas = self.deltas.insert(Vec::with_capacity(count.saturating_add(1)));
-                    scanner.float_array(|delta| deltas.push(delta as i64))?;
-                }
+                (b"timeDeltas", ValueKind::Array) => self.read_deltas(scanner)?,
                 _ => scanner.skip()?,
             }
         }
         Ok(())
+    }
+
+    /// Reads a list of times between samples, and adds them to those that are there.
+    ///
+    /// # Errors
+    /// As [`Document::read_part`].
+    pub(in crate::input) fn read_deltas(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+        self.lists[1] = scanner.offset();
+        let numbers = scanner.clone().numbers()?;
+        let count = memchr::memchr_iter(b',', numbers.bytes()).count();
+        let more = count.saturating_mul(BYTES_PER_DELTA) as u64;
+        let needed = self.bytes().saturating_add(more);
+        self.nodes.memory.check_bytes(scanner.offset(), needed)?;
+        let deltas = self.deltas.get_or_insert_default();
+        deltas.reserve(count.saturating_add(1));
+        scanner.float_array(|delta| deltas.push(delta as i64))
     }
 
     /// Samples are ids of nodes; those of heap profiles are objects, which say no more than the

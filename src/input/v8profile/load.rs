@@ -33,10 +33,13 @@ pub(super) fn profile(
             .set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);
     }
     let besides = document.bytes();
-    let places = document.nodes.stacks(&mut builder, options.source_maps, |builder, offset| {
-        options.memory.check(offset, builder, besides)
-    })?;
+    let stacks = |builder: &mut ProfileBuilder| {
+        document.nodes.stacks(builder, options.source_maps, |builder, offset| {
+            options.memory.check(offset, builder, besides)
+        })
+    };
     if is_heap {
+        let places = stacks(&mut builder)?;
         for (node, place) in
             document.nodes.all.iter().zip(&places).filter(|(node, _)| node.self_size > 0)
         {
@@ -45,7 +48,8 @@ pub(super) fn profile(
         }
         return Ok(builder);
     }
-    let Some(samples) = samples else {
+    if samples.is_none() {
+        let places = stacks(&mut builder)?;
         // Old tools write how often each node was hit, and no times.
         builder.set_mode(Mode::Samples);
         for (node, place) in
@@ -54,11 +58,30 @@ pub(super) fn profile(
             builder.add(thread, place.stack, &Values::of_counts(node.hits, 0, 0));
         }
         return Ok(builder);
-    };
+    }
+    add_samples(&mut builder, document, thread, besides, options)?;
+    Ok(builder)
+}
+
+/// Adds the samples of a document to the profile that is built. `besides` are the bytes of memory that documents take.
+///
+/// # Errors
+/// When the profile takes more memory than it may.
+pub(in crate::input) fn add_samples(
+    builder: &mut ProfileBuilder,
+    document: &Document<'_>,
+    thread: ThreadId,
+    besides: u64,
+    options: ProfileOptions<'_>,
+) -> Result<()> {
+    let places = document.nodes.stacks(builder, options.source_maps, |builder, offset| {
+        options.memory.check(offset, builder, besides)
+    })?;
     let by_id = document.nodes.by_id();
+    let samples = document.samples.as_deref().unwrap_or_default();
     for (number, (time, id)) in document.times(samples).into_iter().enumerate() {
         if number % 4096 == 0 {
-            options.memory.check(0, &builder, besides)?;
+            options.memory.check(0, builder, besides)?;
         }
         let place = by_id.get(&id).and_then(|place| places.get(*place as usize));
         if place.is_none() {
@@ -67,9 +90,9 @@ pub(super) fn profile(
         }
         let (stack, idle, gc) = place
             .map_or((StackId::EMPTY, false, false), |place| (place.stack, place.idle, place.gc));
-        push(&mut builder, thread, stack, time, idle, gc);
+        push(builder, thread, stack, time, idle, gc);
     }
-    Ok(builder)
+    Ok(())
 }
 
 fn push(

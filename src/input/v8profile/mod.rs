@@ -18,7 +18,9 @@ mod load;
 mod nodes;
 mod summary;
 
+pub(super) use document::Document;
 pub use document::for_each_record;
+pub(super) use load::add_samples;
 pub use load::load;
 pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
 

@@ -263,3 +263,12 @@ pub fn deep_stack_of_firefox(depth: usize) -> Vec<u8> {
     )
     .into_bytes()
 }
+
+/// A trace of Chrome with so many spans, each in the one before.
+pub fn nested_spans_of_chrome(spans: usize) -> Vec<u8> {
+    let span = |row: usize| {
+        let length = 2 * (spans - row);
+        format!(r#"{{"name":"f{}","ph":"X","ts":{row},"dur":{length},"pid":1,"tid":1}}"#, row % 7)
+    };
+    format!("[{}]", (0..spans).map(span).collect::<Vec<_>>().join(",")).into_bytes()
+}

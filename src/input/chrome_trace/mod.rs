@@ -1,0 +1,69 @@
+//! Traces of Chrome: what the Performance panel of DevTools saves, `chrome://tracing`, and `node --trace-events-enabled`.
+//!
+//! ```text
+//! {"traceEvents":[{"name","cat","ph","pid","tid","ts":µs,"dur":µs,"id","args":{…}}, …]}, or only the array
+//! ph P  Profile       args.data {"startTime":µs}
+//!       ProfileChunk  args.data {"cpuProfile":{"nodes":[{"id","parent","callFrame"}, …],"samples":[node id, …]},
+//!                                "timeDeltas":[µs, …]}; comes from another thread, with the same `pid` and `id`
+//! ph X  a span of `dur`;  ph B and E  its beginning and its end, one in the other
+//! ph M  thread_name   args {"name"}
+//! ```
+//!
+//! A trace with CPU profiles of V8 has their samples. Any other has its spans: the stack of a thread at a time are the
+//! spans that are open.
+//!
+//! Sources: Google's "Trace Event Format"; DevTools' `SamplesHandler` and `CPUProfileDataModel`; traces of Chromium 149
+//! and Node 20.
+
+mod document;
+mod event;
+mod load;
+mod spans;
+
+pub(super) use event::for_each_record;
+
+use crate::error::{Error, Result};
+use crate::input::Format;
+use crate::input::check::Findings;
+use crate::input::info::Info;
+use crate::input::native::summary;
+use crate::input::origin::Provenance;
+use crate::input::read::ReadOptions;
+use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use event::Events;
+use load::load;
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::ChromeTrace,
+    name: "chrome-trace",
+    title: "Chrome trace",
+    versions: "Chrome's Performance panel, chrome://tracing, Node's trace events",
+    extensions: &["json", "log"],
+    magics: &[],
+    begins_otherwise: event::looks_right,
+    origin: |_| Provenance::default(),
+    record_names: &[event::RECORD_NAMES],
+    info,
+    check,
+    readers: Readers::Profile(ProfileReader { load, has_order: true }),
+};
+
+fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    is_a_trace(bytes)?;
+    summary::info(&SPEC, String::new(), load(bytes, options.into())?, Events::new(bytes))
+}
+
+fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    is_a_trace(bytes)?;
+    summary::check(load(bytes, options.into())?)
+}
+
+/// Refuses what has no events.
+fn is_a_trace(bytes: &[u8]) -> Result<()> {
+    match Events::new(bytes).next() {
+        Some(Err(error)) => Err(error),
+        Some(Ok(_)) => Ok(()),
+        None => Err(Error::corrupt(0, "no events of a trace")),
+    }
+}
