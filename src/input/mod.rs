@@ -23,7 +23,6 @@ pub mod austin;
 mod callgrind;
 #[doc(hidden)]
 pub mod check;
-mod chrome_trace;
 mod cprofile;
 #[doc(hidden)]
 pub mod dart;
@@ -194,7 +193,7 @@ formats! {
     /// Call graphs of callgrind, cachegrind and Xdebug.
     Callgrind = callgrind { SPEC, for_each_record },
     /// Traces of Chrome.
-    ChromeTrace = chrome_trace { SPEC, for_each_record },
+    ChromeTrace = v8profile { TRACE, for_each_trace_record },
     /// Profiles of the Firefox Profiler.
     Firefox = firefox { SPEC, for_each_record },
     /// Statistics of Python's cProfile.

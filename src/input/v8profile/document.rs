@@ -19,7 +19,7 @@ const BYTES_PER_DELTA: usize = 8;
 
 /// The parts of a file.
 #[derive(Debug, Default)]
-pub(in crate::input) struct Document<'a> {
+pub(super) struct Document<'a> {
     pub(super) nodes: Nodes<'a>,
     /// Ids of nodes; `None` if the file has none.
     pub(super) samples: Option<Vec<u64>>,
@@ -45,14 +45,14 @@ impl<'a> Document<'a> {
     }
 
     /// Bytes of memory, with what the loader makes of each number.
-    pub(in crate::input) fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         let samples = self.samples.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_SAMPLE);
         let deltas = self.deltas.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_DELTA);
         self.nodes.bytes().saturating_add(samples.saturating_add(deltas) as u64)
     }
 
     /// Sets the memory that the nodes and samples may take.
-    pub(in crate::input) fn limit(&mut self, memory: MemoryLimit) {
+    pub(super) fn limit(&mut self, memory: MemoryLimit) {
         self.nodes.memory = memory;
     }
 
@@ -60,7 +60,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// The first damage. What comes before it is kept.
-    pub(in crate::input) fn read_part(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+    pub(super) fn read_part(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_object()?;
         while let Some(key) = scanner.key()? {
             match (key.raw(), scanner.peek()?) {
@@ -83,7 +83,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// As [`Document::read_part`].
-    pub(in crate::input) fn read_deltas(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+    pub(super) fn read_deltas(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         self.lists[1] = scanner.offset();
         let numbers = scanner.clone().numbers()?;
         let count = memchr::memchr_iter(b',', numbers.bytes()).count();

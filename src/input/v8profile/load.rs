@@ -67,7 +67,7 @@ pub(super) fn profile(
 ///
 /// # Errors
 /// When the profile takes more memory than it may.
-pub(in crate::input) fn add_samples(
+pub(super) fn add_samples(
     builder: &mut ProfileBuilder,
     document: &Document<'_>,
     thread: ThreadId,

@@ -1,5 +1,5 @@
 //! V8's CPU profiles (`.cpuprofile`) and sampling heap profiles (`.heapprofile`), as Node, Chrome
-//! and Deno write them.
+//! and Deno write them. `trace` reads the traces of Chrome, which have CPU profiles in pieces.
 //!
 //! ```text
 //! .cpuprofile   {"nodes":[{"id","callFrame":{"functionName","url","lineNumber"},"hitCount","children":[id, …]}, …],
@@ -17,12 +17,12 @@ mod document;
 mod load;
 mod nodes;
 mod summary;
+mod trace;
 
-pub(super) use document::Document;
 pub use document::for_each_record;
-pub(super) use load::add_samples;
 pub use load::load;
 pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
+pub(super) use trace::{SPEC as TRACE, for_each_record as for_each_trace_record};
 
 use crate::input::Format;
 use crate::input::origin::Provenance;

@@ -5,7 +5,7 @@ use super::spans::Spans;
 use crate::error::{Error, Result};
 use crate::input::json::{Scanner, Text, ValueKind};
 use crate::input::load::{MemoryLimit, ProfileOptions, damage};
-use crate::input::v8profile::Document;
+use crate::input::v8profile::document::Document;
 use rustc_hash::FxHashMap;
 
 /// A trace up to its first damage.

@@ -4,7 +4,7 @@ use super::document::Trace;
 use super::spans::Span;
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions};
-use crate::input::v8profile::add_samples;
+use crate::input::v8profile::load::add_samples;
 use crate::model::names::Names;
 use crate::model::profile::{
     FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId,

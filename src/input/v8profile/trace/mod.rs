@@ -20,7 +20,7 @@ mod event;
 mod load;
 mod spans;
 
-pub(super) use event::for_each_record;
+pub(in crate::input) use event::for_each_record;
 
 use crate::error::{Error, Result};
 use crate::input::Format;
@@ -34,7 +34,7 @@ use event::Events;
 use load::load;
 
 /// The format's names, its detection and its readers.
-pub(super) static SPEC: FormatSpec = FormatSpec {
+pub(in crate::input) static SPEC: FormatSpec = FormatSpec {
     format: Format::ChromeTrace,
     name: "chrome-trace",
     title: "Chrome trace",
