@@ -155,6 +155,11 @@ async function check(browser, file, top) {
   if (kinds < 4) fail(file, `links only to ${kinds} views`);
   if (requests.some((request) => request.split('#')[0] !== url && request !== 'about:blank')) fail(file, `asks for ${requests}`);
   if (errors.length > 0) fail(file, errors.join('; '));
+  // Paper has the answer on a few pages.
+  await page.goto('about:blank');
+  await page.goto(url);
+  const paper = Buffer.from(await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type\s*\/Page\b/g).length;
+  if (paper > 4) fail(file, `has ${paper} pages of paper`);
   await page.close();
 }
 

@@ -462,3 +462,39 @@ fn the_heap_over_time_has_the_peak() {
     let (_, data) = page(&[fixture("mojo/tiny-3.5.0-full-thr.mojo").to_str().unwrap()]);
     assert!(data.get("curves").is_none(), "no format without a curve has one");
 }
+
+#[test]
+fn calls_stand_in_the_order_of_time() {
+    let mut file = Mojo::new(3);
+    file.string(5, "a.py").string(6, "f").string(7, "g").string(8, "tiny");
+    file.frame(1, 5, 6, 9).frame(2, 5, 7, 9).frame(3, 5, 8, 9);
+    // f, then g with a call that is too short to be seen, then f again.
+    for (frames, time) in
+        [(&[1][..], 10_000), (&[2], 4000), (&[2, 3], 1), (&[2], 4000), (&[1], 500)]
+    {
+        file.stack(1, 0, "t");
+        for frame in frames {
+            file.frame_ref(*frame);
+        }
+        file.time(time);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("order.mojo");
+    std::fs::write(&path, &file.0).unwrap();
+    let (_, data) = page(&[path.to_str().unwrap()]);
+    let trees = data["trees"].as_array().unwrap();
+    let tree = trees.iter().find(|tree| tree["title"] == "In time").unwrap();
+    assert_tree(tree);
+    let lines: Vec<_> = (0..tree["depth"].as_array().unwrap().len())
+        .map(|line| {
+            let name = &data["names"][tree["name"][line].as_u64().unwrap() as usize];
+            let name = name.as_str().unwrap().split(" (").next().unwrap();
+            (tree["depth"][line].as_u64().unwrap(), name, tree["total"][line].as_u64().unwrap())
+        })
+        .collect();
+    let thread = lines[1].1;
+    let expected =
+        [(0, "all", 18_501), (1, thread, 18_501), (2, "f", 10_000), (2, "g", 8001), (2, "f", 500)];
+    assert_eq!(lines, expected);
+    assert_eq!(page(&[path.to_str().unwrap(), "--metric", "samples"]).1["trees"][2]["total"][0], 5);
+}

@@ -75,6 +75,8 @@ struct Side {
     functions: Top,
     threads: Top,
     total: Values,
+    /// The samples without frames.
+    without_frames: i64,
     calls: Picture,
     callers: Picture,
     /// The calls in the order of time, and the names of their groups; empty if the file has none.
@@ -171,6 +173,7 @@ impl Side {
         let [mut functions, mut threads] =
             [TopBy::Frames(FrameBy::Function), TopBy::Thread].map(|by| top(&selected, by));
         let total = selected.total.clone();
+        let without_frames = selected.without_frames.get(&metric);
         functions.sort(&metric, false);
         threads.sort(&metric, true);
         let verdict = verdict(&selected, &functions, &metric, subjects);
@@ -189,6 +192,7 @@ impl Side {
             functions,
             threads,
             total,
+            without_frames,
             calls,
             callers,
             timeline,
@@ -214,14 +218,37 @@ impl Side {
             headline: "No function stands out in this profile.".to_owned(),
             ..Answer::default()
         };
-        let cards =
-            [self.verdict.as_ref().map(|of| called_by(of, &change)), self.by_thread(&change)];
+        let cards = [
+            self.verdict.as_ref().map(|of| called_by(of, &change)),
+            self.by_thread(&change),
+            self.waiting(&change),
+        ];
         Answer {
             parts,
             legend: "Each sample is counted once, in the package of the function that was running.",
             cards: cards.into_iter().flatten().collect(),
-            ..self.verdict.as_ref().map_or(first, headline)
+            ..self.verdict.as_ref().map_or(first, |of| headline(of, whole(&self.metric)))
         }
+    }
+
+    /// What was not spent on a CPU, and what has no function.
+    fn waiting(&self, show: &impl Fn(i64) -> String) -> Option<Card> {
+        let time = self.total.get(&Metric::TIME);
+        let waiting = match self.total.get(&Metric::CPU) {
+            cpu @ 1.. if self.metric == Metric::TIME => time.saturating_sub(cpu),
+            _ => 0,
+        };
+        let (title, value) = match (waiting, self.without_frames) {
+            (1.., _) => ("Waiting", waiting),
+            (_, 1..) => ("Without frames", self.without_frames),
+            _ => return None,
+        };
+        let cpu = || ("not on a CPU".to_owned(), address("", &[("metric", "cpu")]));
+        let unknown = format!("{} in samples without frames", show(self.without_frames));
+        let lines =
+            [(waiting > 0).then(cpu), (self.without_frames > 0).then(|| (unknown, String::new()))];
+        let lines = lines.into_iter().flatten().collect();
+        Some(Card { title, number: show(value), lines, ..Card::default() })
     }
 
     fn by_thread(&self, show: &impl Fn(i64) -> String) -> Option<Card> {
@@ -430,13 +457,24 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
 }
 
 /// The first function of a profile as a headline.
-fn headline(of: &ReportSuspect) -> Answer {
+fn headline(of: &ReportSuspect, whole: &str) -> Answer {
     let (headline, detail) = of.message.split_once(": ").unwrap_or((&of.message, ""));
     Answer {
-        share: format!("{} of all:", percent(of.share)),
+        share: format!("{} {whole}:", percent(of.share)),
         headline: headline.to_owned(),
         details: Some(detail.to_owned()).filter(|text| !text.is_empty()).into_iter().collect(),
         ..Answer::default()
+    }
+}
+
+/// What a share is of.
+fn whole(metric: &Metric) -> &'static str {
+    match metric.of.unit {
+        Unit::Nanoseconds | Unit::Microseconds | Unit::Milliseconds | Unit::Seconds => {
+            "of the time"
+        }
+        Unit::Bytes => "of the memory",
+        Unit::Count | Unit::Other(_) => "of all",
     }
 }
 

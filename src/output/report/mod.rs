@@ -290,8 +290,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "WcEMuXmWHgCow30zEsWB9LlgPCBJgwMSl2JZ+Oh7sO0=";
-const SCRIPT_HASH: &str = "ArwhyGWuSpb7eGdVVgFi8ILFZAgpT7/jV+Ch65UYmYw=";
+const STYLE_HASH: &str = "jR9vnFCjlMPeFcLe9O7Z9O9Hx6haVEzkh9f13yCWmtk=";
+const SCRIPT_HASH: &str = "9p/NnIDklJt/TCZyWPL9cXQuae396VkTzkZrAXvZQFM=";
 
 impl Report {
     /// A report without content.

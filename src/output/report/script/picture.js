@@ -211,6 +211,7 @@ const picture = (host) => {
     listing.replaceChildren(...(as === "table" ? [unfolding([nodeOfLine(tree, top)], unit)] : []));
     const keys = [...packages].map(([key, color]) => { const box = make("span", "key"); box.style.background = color; return make("span", "", box, " " + shortened(key.split("/").slice(-2).join("/") || key, 40)); });
     legend.replaceChildren(...(tree.delta ? ["▲ red: grew · ▼ blue: shrank · the stronger the colour, the larger the part that changed"] : isHeap ? [] : ["Colours are packages: ", ...keys.flatMap((key) => [key, " "])]));
+    if (given.metric && !report.live) legend.replaceChildren("This page has one metric. For another one: ", make("code", "", commandFor("report", "--metric", given.metric)));
     draw();
     if (as !== "table") tell(top);
   };

@@ -19,5 +19,6 @@ const sqlView = async (route) => {
       result.append(make("p", "warning", error.message));
     }
   }
-  return { title, content: [box, make("div", "bar", button("Run (Ctrl+Enter)", run, "go")), result, tables] };
+  tables.open = true;
+  return { title, content: [make("div", "beside", make("div", "", box, make("div", "bar", button("Run (Ctrl+Enter)", run, "go")), result), tables)] };
 };
