@@ -138,6 +138,7 @@ impl Growth {
             path: words.path.clone(),
             objects: words.objects.clone(),
             link: words.link.clone(),
+            known: None,
         })
     }
 }

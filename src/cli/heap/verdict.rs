@@ -377,6 +377,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             path,
             objects,
             link: self.link(finding),
+            known: None,
         }
     }
 

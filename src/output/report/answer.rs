@@ -1,6 +1,6 @@
 //! The first screen of a page: HTML that stands without a script.
 
-use super::{Cells, Report, ReportColumn, ReportTable};
+use super::{Cells, Report, ReportColumn, ReportRule, ReportSuspect, ReportTable};
 use crate::output::quantity::{count, percent, plural, size};
 use std::fmt::Write;
 
@@ -181,6 +181,21 @@ impl Report {
         html.push_str("</ul></details>\n");
     }
 
+    /// What is known about a suspect, and what to do.
+    fn known(suspect: Option<&ReportSuspect>, html: &mut String) {
+        let Some(ReportRule { title, advice, source }) = suspect.and_then(|of| of.known.as_ref())
+        else {
+            return;
+        };
+        // Nothing but an address of the web is a link: a rule may come from a file.
+        let is_web = |address: &&String| address.starts_with("https://");
+        let source = source.as_ref().filter(is_web).map_or("", String::as_str);
+        let source = link(source, source);
+        let (title, advice) = (escaped(title), escaped(advice));
+        let _ =
+            writeln!(html, "<p class=\"known\"><strong>{title}</strong><br>{advice} {source}</p>");
+    }
+
     fn head(&self, html: &mut String) {
         let file = match &self.old {
             Some(old) => format!("{old} → {}", self.file),
@@ -205,6 +220,7 @@ impl Report {
         for detail in &self.answer.details {
             let _ = writeln!(html, "<p class=\"sub\">{}</p>", escaped(detail));
         }
+        Self::known(self.suspects.first(), html);
     }
 
     /// The bar is a picture, because the policy of the page forbids styles in attributes.
@@ -296,6 +312,7 @@ impl Report {
                 percent(suspect.share),
                 escaped(&suspect.message)
             );
+            Self::known(Some(suspect), html);
             if !suspect.link.is_empty() {
                 let _ = write!(html, "<p>{}</p>", link(&suspect.link, "Open it"));
             }
@@ -390,6 +407,24 @@ mod tests {
         ] {
             assert_eq!(without_packages(text), short);
         }
+    }
+
+    #[test]
+    fn a_known_leak_says_what_to_do_and_links_only_to_the_web() {
+        let shown = |source: &str| {
+            let known = Some(ReportRule {
+                title: "known: a <leak>".to_owned(),
+                advice: "Close it.".to_owned(),
+                source: Some(source.to_owned()),
+            });
+            let mut html = String::new();
+            Report::known(Some(&ReportSuspect { known, ..ReportSuspect::default() }), &mut html);
+            html
+        };
+        let html = shown("https://example.org/a?b&c");
+        assert!(html.contains("known: a &lt;leak&gt;</strong><br>Close it."), "{html}");
+        assert!(html.contains("href=\"https://example.org/a?b&amp;c\""), "{html}");
+        assert!(!shown("javascript:alert(1)").contains("href"));
     }
 
     #[test]

@@ -83,6 +83,20 @@ pub struct ReportSuspect {
     pub objects: Vec<String>,
     /// The address of its objects in the page: `#/objects?type=…`.
     pub link: String,
+    /// The known leak that it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<ReportRule>,
+}
+
+/// A known leak.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReportRule {
+    /// `known: …`.
+    pub title: String,
+    /// Why the memory is held, and what to do.
+    pub advice: String,
+    /// The address of a public description.
+    pub source: Option<String>,
 }
 
 /// A tree in columns, depth first; names are indices.
@@ -290,7 +304,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "jR9vnFCjlMPeFcLe9O7Z9O9Hx6haVEzkh9f13yCWmtk=";
+const STYLE_HASH: &str = "RLUCfaASJK7a0l4+Wk3li2E8NevTDynbz8oNjB2I7DM=";
 const SCRIPT_HASH: &str = "9p/NnIDklJt/TCZyWPL9cXQuae396VkTzkZrAXvZQFM=";
 
 impl Report {
