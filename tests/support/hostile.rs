@@ -66,7 +66,7 @@ pub const FAMILIES: &[Family] = &[
     Family {
         name: "nested-spans.chrome.json",
         file: profiles::nested_spans_of_chrome,
-        size: 20_000,
+        size: 12_000,
     },
     Family { name: "deep-sample.perf", file: profiles::deep_sample_of_perf, size: 20_000 },
     Family { name: "many-events.perf", file: profiles::many_events, size: 4_000 },

@@ -220,7 +220,7 @@ impl One<'_, '_, '_> {
     fn answer(&self, loaded: &Loaded<'_>, live: u64) -> Answer {
         let Headline { answer, nothing, owners } = &self.headline;
         let mut parts = owners.clone();
-        let owned: u64 = parts.iter().map(|part| part.width).sum();
+        let owned: u64 = parts.iter().fold(0, |sum, part| part.width.saturating_add(sum));
         let rest = live.saturating_sub(owned);
         if rest > 0 {
             parts.push(BarPart {
@@ -425,7 +425,7 @@ impl Compared {
         let mut parts: Vec<BarPart> = wide.collect();
         // What grew stands on the left.
         parts.sort_by_key(|part| part.tone == Tone::Down);
-        let shown: u64 = parts.iter().map(|part| part.width).sum();
+        let shown: u64 = parts.iter().fold(0, |sum, part| part.width.saturating_add(sum));
         if all > shown {
             parts.push(BarPart {
                 name: "other types".to_owned(),
