@@ -9,6 +9,7 @@ use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
+use crate::analysis::verdict::TracedOwner;
 use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Measurements, Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
@@ -118,6 +119,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         };
         let ((threads, roots, by_root, lines), (types, waste)) = rayon::join(held, counted);
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
+        let owners = owners_beside_verdict(loaded);
         let found = || loaded.verdict().suspects.iter().take(SUSPECTS);
         let words = Words::new(loaded, analysed, found(), session);
         let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
@@ -125,7 +127,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let headline = Headline {
             answer: found().next().map(|finding| words.answer(finding)),
             nothing: words.nothing(usual),
-            owners: owners_on_bar(loaded, &words, tree.live_bytes()),
+            owners: owners_on_bar(&owners, &words, tree.live_bytes()),
         };
         drop(phase);
         Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines }
@@ -208,9 +210,20 @@ const PARTS: usize = 8;
 /// A smaller part of the live heap has no room for a letter.
 const LEAST_PART: u64 = 60;
 
+/// The owners of the heap, with the verdict computed at the same time: each keeps one thread busy.
+fn owners_beside_verdict(loaded: &Answers<'_>) -> Vec<TracedOwner> {
+    std::thread::scope(|scope| {
+        let owners = std::thread::Builder::new().spawn_scoped(scope, || loaded.owners());
+        loaded.verdict();
+        match owners {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => loaded.owners(),
+        }
+    })
+}
+
 /// The largest owners of the live heap, each byte once.
-fn owners_on_bar(loaded: &Answers<'_>, words: &Words<'_, '_, '_>, live: u64) -> Vec<BarPart> {
-    let owners = loaded.owners();
+fn owners_on_bar(owners: &[TracedOwner], words: &Words<'_, '_, '_>, live: u64) -> Vec<BarPart> {
     let alive = owners.iter().map(|owner| &owner.finding).filter(|of| !of.kind.is_unreached());
     let wide = alive.filter(|of| of.bytes >= live / LEAST_PART).take(PARTS);
     wide.map(|finding| words.part(finding)).collect()
