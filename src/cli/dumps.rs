@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::args::{Common, LoadArgs, Snapshot};
+use super::args::{Common, KnownArgs, LoadArgs, Snapshot};
 use super::heap::HeldHeap;
 use super::open::Input;
 use super::status::UsageError;
@@ -32,6 +32,7 @@ pub(crate) struct Given {
     pub(crate) roots: LoadArgs,
     pub(crate) common: Common,
     pub(crate) source_maps: Option<Arc<SourceMaps>>,
+    pub(crate) known: KnownArgs,
 }
 
 /// An open file.

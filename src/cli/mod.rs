@@ -21,6 +21,7 @@ mod help;
 mod info;
 mod inputs;
 mod interrupt;
+mod known;
 mod mappings;
 mod mcp;
 mod memory;

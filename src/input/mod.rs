@@ -324,6 +324,12 @@ pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<F
     (format.spec().check)(bytes, options)
 }
 
+/// The roles of the types of a format of heaps.
+#[cfg(all(test, feature = "cli"))]
+pub(crate) fn roles(format: Format) -> crate::model::roles::Roles {
+    heap(format).map(|reader| reader.roles).unwrap_or_default()
+}
+
 /// Loads a heap. A damaged dump gives what could be loaded, with [`Loaded::damage`] set.
 ///
 /// # Errors

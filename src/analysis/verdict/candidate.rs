@@ -152,7 +152,6 @@ impl Candidate {
             consists_of: self.consists_of(scene),
             example: largest.and_then(|number| scene.object(number)).unwrap_or(ObjectId(0)),
             is_runtime,
-            rule: None,
         }
     }
 

@@ -31,8 +31,6 @@ pub struct Suspect {
     pub example: ObjectId,
     /// Whether the owner belongs to the runtime and not to the program.
     pub is_runtime: bool,
-    /// The known leak that the finding is, by the name of its rule. No rules are known yet.
-    pub rule: Option<&'static str>,
 }
 
 /// The kind of owner.
@@ -78,6 +76,28 @@ pub enum SuspectKind {
 }
 
 impl SuspectKind {
+    /// All kinds.
+    pub const ALL: [Self; 18] = [
+        Self::Collection,
+        Self::Many,
+        Self::Threads,
+        Self::Loaders,
+        Self::Chain,
+        Self::Tree,
+        Self::Timers,
+        Self::Tasks,
+        Self::Closures,
+        Self::Detached,
+        Self::Slices,
+        Self::External,
+        Self::Finalizers,
+        Self::Collisions,
+        Self::Leaked,
+        Self::Cycles,
+        Self::Large,
+        Self::Single,
+    ];
+
     /// Whether no root reaches the objects, so that they are not among the live ones.
     pub fn is_unreached(self) -> bool {
         matches!(self, Self::Leaked | Self::Cycles)

@@ -1,6 +1,7 @@
 //! Arguments of `check`.
 
 use super::heap::HeapOptions;
+use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use clap::Args;
 use std::path::PathBuf;
@@ -42,6 +43,8 @@ pub(in crate::cli) struct CheckArgs {
     pub(in crate::cli) rules: RuleOptions,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }

@@ -1,6 +1,7 @@
 //! Arguments of the commands that show a file as it is: `info` and `cat`.
 
 use super::heap::Snapshot;
+use super::known::KnownArgs;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -44,6 +45,8 @@ pub(in crate::cli) struct InfoArgs {
     /// of a profile costs most, as the first line of `top` does. Builds the object graph
     #[arg(long, conflicts_with = "quick")]
     pub(in crate::cli) verdict: bool,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
 }
 
 /// Print every record in file order, one line each, with its offset

@@ -9,6 +9,7 @@ mod find;
 mod growth;
 mod heap;
 mod info;
+mod known;
 mod mcp;
 mod narrow;
 mod object;
@@ -36,6 +37,7 @@ pub(in crate::cli) use heap::{
     HeapOptions, LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg,
 };
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
+pub(in crate::cli) use known::KnownArgs;
 pub(in crate::cli) use mcp::McpArgs;
 pub(in crate::cli) use narrow::NarrowOptions;
 pub(in crate::cli) use object::{PathArgs, ShowArgs};

@@ -1,6 +1,7 @@
 //! Arguments of `report`.
 
 use super::heap::HeapOptions;
+use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use crate::cli::size::parse_size;
 use clap::Args;
@@ -37,6 +38,8 @@ pub(in crate::cli) struct ReportArgs {
     pub(in crate::cli) live: bool,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }

@@ -1,6 +1,7 @@
 //! Arguments of `serve`.
 
 use super::heap::HeapOptions;
+use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use super::report::ReportArgs;
 use clap::Args;
@@ -38,6 +39,8 @@ pub(in crate::cli) struct ServeArgs {
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
     #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
+    #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }
 
@@ -51,6 +54,7 @@ impl ServeArgs {
             title: None,
             live: true,
             heap: self.heap.clone(),
+            known: self.known.clone(),
             profile: self.profile.clone(),
         }
     }

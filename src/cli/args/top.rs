@@ -2,6 +2,7 @@
 
 use super::filter::FilterArgs;
 use super::heap::{LoadArgs, ObjectsArg, Snapshots, SortArg};
+use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use crate::input::Kind;
 use clap::{Args, ValueEnum};
@@ -56,6 +57,8 @@ pub(in crate::cli) struct TopArgs {
     pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]
     pub(in crate::cli) heap: TopHeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
     /// Sort by TOTAL (cumulative) instead of SELF
     #[arg(long, alias = "cumulative", help_heading = "Profiles")]
     pub(in crate::cli) cum: bool,

@@ -7,8 +7,9 @@ use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::together::{Part, Together};
 use crate::cli::args::CheckArgs;
 use crate::cli::heap::Answers;
-use crate::cli::heap::verdict::Words;
+use crate::cli::heap::verdict::{Words, advice};
 use crate::cli::heap::{Analysed, damage, load, matching_types, path, report_loaded};
+use crate::cli::known::Rules;
 use crate::cli::open::Input;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
@@ -52,7 +53,10 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         explain(&rules, &mut outcomes, analysed, session);
     }
     if let (Some(share), Some(analysed)) = (args.rules.none_suspect, &analysed) {
-        outcomes.push(suspect(share, loaded, analysed, session));
+        let rules = Rules::of(&args.known, session)?;
+        let words =
+            Words::new(loaded, analysed, loaded.verdict().suspects.first().into_iter(), session);
+        outcomes.push(suspect(share, loaded, &words.knowing(&rules, input.format)));
     }
     let of_newer = damage(input, loaded).map(|error| Damage::of(input, error));
     let status = report_loaded(session, input, loaded);
@@ -69,22 +73,19 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
 }
 
 /// The outcome of the rule about the largest owner that belongs to the program.
-fn suspect(
-    share: f64,
-    loaded: &Answers<'_>,
-    analysed: &Analysed<'_, '_>,
-    session: &Session,
-) -> Outcome {
+fn suspect(share: f64, loaded: &Answers<'_>, words: &Words<'_, '_, '_>) -> Outcome {
     let suspect = loaded.verdict().suspects.first();
-    let words = Words::new(loaded, analysed, suspect.into_iter(), session);
-    let live = analysed.tree().live_bytes();
-    let limit = (live as f64 * share) as u64;
+    let limit = (loaded.tree().live_bytes() as f64 * share) as u64;
     let actual = suspect.map_or(0, |suspect| suspect.bytes);
     let message = match suspect {
         Some(suspect) => format!("{}, limit {}", words.headline(suspect), percent(share)),
         None => words.nothing(loaded.verdict().usual.as_ref()),
     };
-    let note = suspect.filter(|_| actual > limit).map(|suspect| words.details(suspect).join("; "));
+    let note = suspect.filter(|_| actual > limit).map(|suspect| {
+        let known = words.rule(suspect).into_iter().flat_map(advice);
+        let known = known.map(|line| line.trim_end_matches('.').to_owned());
+        known.chain(words.details(suspect)).collect::<Vec<_>>().join("; ")
+    });
     let rule = format!("--none-suspect {}", percent(share));
     let finding = Finding { rule, ok: actual <= limit, limit, actual, message };
     Outcome { finding, kind: "none_suspect", note, is_void: false }

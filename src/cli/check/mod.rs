@@ -41,6 +41,7 @@ fn check(path: &Path, args: &CheckArgs, session: &Session) -> anyhow::Result<Rep
             input.refuse(Kind::Heap, &[("--none-suspect", args.rules.none_suspect.is_some())])?;
         }
     }
+    args.known.only_with("--none-suspect", args.rules.none_suspect.is_some())?;
     if !args.rules.given() {
         // Invariants are those of the whole file, whatever a rule would look at.
         let of_heaps = args.heap.given().into_iter().filter(|(name, _)| *name != "--layout");

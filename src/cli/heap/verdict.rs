@@ -6,13 +6,15 @@ use crate::analysis::paths::Path;
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::threads::program_functions;
 use crate::analysis::verdict::{Holder, Suspect, SuspectKind, What};
+use crate::cli::known::{Facts, Rule, Rules};
 use crate::cli::print::{Columns, Value as Json};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};
+use crate::input::Format;
 use crate::model::heap::{Heap, ObjectId, ThreadKind};
 use crate::output::report::{
-    Answer, BarPart, ReportSuspect, Tone, address, object_address, without_packages,
+    Answer, BarPart, ReportRule, ReportSuspect, Tone, address, object_address, without_packages,
 };
 use std::cell::OnceCell;
 
@@ -24,6 +26,8 @@ pub(crate) struct Words<'r, 'h, 'a> {
     examples: Vec<ObjectId>,
     shortest: OnceCell<Shortest<'h, 'a>>,
     session: &'r Session,
+    /// The rules for findings, and the format of the file.
+    known: Option<(&'r Rules, Format)>,
 }
 
 impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
@@ -35,7 +39,25 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         session: &'r Session,
     ) -> Self {
         let examples = findings.map(|finding| finding.example).collect();
-        Self { analysed, loaded, examples, shortest: OnceCell::new(), session }
+        Self { analysed, loaded, examples, shortest: OnceCell::new(), session, known: None }
+    }
+
+    /// Recognizes known leaks in a file of a format.
+    pub(crate) fn knowing(self, rules: &'r Rules, format: Format) -> Self {
+        Self { known: Some((rules, format)), ..self }
+    }
+
+    /// The known leak that a finding is.
+    pub(crate) fn rule(&self, finding: &Suspect) -> Option<&'r Rule> {
+        let (rules, format) = self.known?;
+        rules.find(&Facts {
+            heap: self.heap(),
+            format,
+            suspect: finding,
+            share: self.share(finding),
+            path: &|| self.way(finding),
+            steps: OnceCell::new(),
+        })
     }
 
     fn heap(&self) -> &'h Heap<'a> {
@@ -83,7 +105,8 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             .json("object", move |finding| self.analysed.json(object(finding)))
             .flat("object", "OBJECT", move |finding| self.heap().id(object(finding)))
             .text("message", "SUSPECT", |finding| self.message(finding))
-            .value("rule", |finding| finding.rule)
+            .json("rule", |finding| self.rule(finding).map(rule_json))
+            .flat("rule", "RULE", |finding| self.rule(finding).map_or("", Rule::id))
             .json("path", |finding| self.way(finding).map(|path| path::json(self.analysed, &path)))
             .flat("path", "HELD BY", |finding| self.path(finding).unwrap_or_default())
             .json("example", |finding| self.analysed.json(finding.example))
@@ -377,7 +400,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             path,
             objects,
             link: self.link(finding),
-            known: None,
+            known: self.rule(finding).map(on_page),
         }
     }
 
@@ -445,6 +468,10 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         );
         let mut text = terminal::hanging(&numbers, &self.message(finding), terminal::columns());
         text.push('\n');
+        for line in self.rule(finding).into_iter().flat_map(advice) {
+            text.push_str(&terminal::hanging(&" ".repeat(22), &line, terminal::columns()));
+            text.push('\n');
+        }
         for line in self.details(finding) {
             text.push_str(&format!("{:22}{}\n", "", self.session.terminal.dim(&line)));
         }
@@ -465,6 +492,33 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             }
         }
     }
+}
+
+/// A known leak in a line: its title, and what to do.
+pub(crate) fn advice(rule: &Rule) -> [String; 2] {
+    let versions = rule.versions.as_ref().map(|versions| format!(" ({})", versions.0));
+    [
+        format!("known: {}{}", rule.title.0, versions.unwrap_or_default()),
+        format!("{} {}", rule.meaning.0, rule.advice.0),
+    ]
+}
+
+/// A known leak in JSON.
+pub(crate) fn rule_json(rule: &Rule) -> Json<'static> {
+    Json::from([
+        ("id", rule.id().to_owned().into()),
+        ("title", rule.title.0.clone().into()),
+        ("meaning", rule.meaning.0.clone().into()),
+        ("advice", rule.advice.0.clone().into()),
+        ("fault", rule.fault.name().into()),
+        ("versions", rule.versions.as_ref().map(|versions| versions.0.clone()).into()),
+        ("source", rule.source.as_ref().map(|source| source.0.clone()).into()),
+    ])
+}
+
+fn on_page(rule: &Rule) -> ReportRule {
+    let [title, advice] = advice(rule);
+    ReportRule { title, advice, source: rule.source.as_ref().map(|source| source.0.clone()) }
 }
 
 fn joined(all: &[String]) -> String {

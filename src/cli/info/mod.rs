@@ -18,6 +18,7 @@ use crate::input::load::snapshots;
 use crate::input::{self, ReadOptions};
 use crate::output::json;
 use serde::Serialize;
+use verdict::Verdict;
 use view::View;
 
 /// One document of the JSON contract.
@@ -36,8 +37,8 @@ struct Document {
     /// Frames of a Dart VM service that were joined.
     vm_service_frames: u64,
     /// What holds the memory, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<String>,
+    #[serde(flatten)]
+    verdict: Option<Verdict>,
 }
 
 pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> {
@@ -115,7 +116,7 @@ fn view(document: &Document, session: &Session) -> View {
         None => String::new(),
     };
     view.headline.push(session.size(document.bytes) + &stored);
-    view.notes.extend(document.verdict.clone());
+    view.notes.extend(document.verdict.iter().flat_map(Verdict::lines));
     view.records = info.records.iter().collect();
     view.damage = info.damage.as_ref().map(|damage| {
         let kind = match damage.error.kind() {
@@ -157,6 +158,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         .map_err(|error| refused(error, &input, &session.common))?;
     drop(progress);
     warn_of_symbols(&input, session);
+    args.known.only_with("--verdict", args.verdict)?;
     let verdict = match args.verdict {
         true => verdict::of(&input, args, session)?,
         false => None,

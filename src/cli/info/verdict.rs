@@ -4,11 +4,37 @@
 use crate::analysis::profile::Selected;
 use crate::cli::args::{InfoArgs, LoadArgs, ProfileOptions};
 use crate::cli::heap::load;
-use crate::cli::heap::verdict::Words;
+use crate::cli::heap::verdict::{Words, advice, rule_json};
+use crate::cli::known::Rules;
 use crate::cli::open::Input;
+use crate::cli::print::Value as Json;
 use crate::cli::profile::{hottest_function, load_profile};
 use crate::cli::session::Session;
 use crate::input::Kind;
+use serde::Serialize;
+
+/// The verdict in a sentence.
+#[derive(Serialize)]
+pub(super) struct Verdict {
+    #[serde(rename = "verdict")]
+    sentence: String,
+    /// The known leak that it is.
+    rule: Json<'static>,
+    /// The known leak for people.
+    #[serde(skip)]
+    known: Vec<String>,
+}
+
+impl Verdict {
+    /// A sentence about what is no known leak.
+    fn plain(sentence: String) -> Self {
+        Self { sentence, rule: Json::Null, known: Vec::new() }
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        [&self.sentence].into_iter().chain(&self.known).cloned()
+    }
+}
 
 /// The verdict about a file. `None` if there is nothing to say: no roots, or no functions.
 ///
@@ -18,36 +44,48 @@ pub(super) fn of(
     input: &Input,
     args: &InfoArgs,
     session: &Session,
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<Option<Verdict>> {
     match input.kind {
         Kind::Heap => of_heap(input, args, session),
-        Kind::Profile => of_profile(input, session),
+        Kind::Profile => {
+            input.refuse(Kind::Heap, &args.known.given())?;
+            of_profile(input, session)
+        }
     }
 }
 
-fn of_profile(input: &Input, session: &Session) -> anyhow::Result<Option<String>> {
+fn of_profile(input: &Input, session: &Session) -> anyhow::Result<Option<Verdict>> {
     let options = ProfileOptions::default();
     let loaded = load_profile(input, &options, session)?;
     let metric = loaded.metric(&options)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
-    Ok(hottest_function(&selected, &metric, session))
+    Ok(hottest_function(&selected, &metric, session).map(Verdict::plain))
 }
 
-fn of_heap(input: &Input, args: &InfoArgs, session: &Session) -> anyhow::Result<Option<String>> {
+fn of_heap(input: &Input, args: &InfoArgs, session: &Session) -> anyhow::Result<Option<Verdict>> {
     let options = LoadArgs::default();
     let options = match &args.exe {
         Some(exe) => options.with_program(exe, args.no_guess),
         None => options,
     };
+    let rules = Rules::of(&args.known, session)?;
     let held = load(session, "info --verdict", input, args.snapshot, &options)?;
     let loaded = held.get();
     if loaded.heap.roots.is_empty() {
         return Ok(None);
     }
     let (analysed, verdict) = (loaded.analysed(), loaded.verdict());
-    let words = Words::new(loaded, &analysed, verdict.first().into_iter(), session);
+    let words = Words::new(loaded, &analysed, verdict.first().into_iter(), session)
+        .knowing(&rules, input.format);
     Ok(Some(match verdict.suspects.first() {
-        Some(suspect) => words.headline(suspect),
-        None => words.nothing(verdict.usual.as_ref()),
+        Some(suspect) => {
+            let rule = words.rule(suspect);
+            Verdict {
+                sentence: words.headline(suspect),
+                rule: rule.map(rule_json).into(),
+                known: rule.into_iter().flat_map(advice).collect(),
+            }
+        }
+        None => Verdict::plain(words.nothing(verdict.usual.as_ref())),
     }))
 }

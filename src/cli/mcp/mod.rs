@@ -10,6 +10,7 @@ mod tools;
 
 use super::args::{McpArgs, OutputFormat};
 use super::dumps::{Dumps, Given};
+use super::known::Rules;
 use super::memory;
 use super::session::Session;
 use super::status::{OutputError, Status};
@@ -21,9 +22,6 @@ use tools::{Call, Tools};
 
 /// Versions of the protocol, the newest first. Tools work the same in all of them.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// Instructions for assistants that run commands.
-const SKILL: &str = include_str!("../../../SKILL.md");
-
 /// Longest request in bytes.
 const LONGEST: usize = 1 << 20;
 
@@ -34,18 +32,17 @@ const INVALID_PARAMETERS: i32 = -32602;
 
 pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "mcp answers in JSON; it has no --format")?;
-    if args.print_skill {
-        io::stdout().write_all(SKILL.as_bytes()).map_err(OutputError::stdout)?;
-        return Ok(Status::Done);
-    }
     let access = Access::of(&args.files, &args.allow)?;
     let half = || memory::limit(&session.common).map(|most| most / 2);
     let budget = args.budget.or_else(half).unwrap_or(u64::MAX);
     let given = Given {
         common: session.common.clone(),
         source_maps: session.given_source_maps()?,
+        known: args.known.clone(),
         ..Given::default()
     };
+    // A broken file of rules ends the program before it is asked.
+    Rules::of(&args.known, session)?;
     let only_file = match &args.files[..] {
         [file] if args.allow.is_empty() => file.to_str(),
         _ => None,

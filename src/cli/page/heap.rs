@@ -9,7 +9,6 @@ use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
-use crate::analysis::verdict::TracedOwner;
 use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Measurements, Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
@@ -18,10 +17,12 @@ use crate::cli::heap::grown::{Growth, Newer};
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
+use crate::cli::known::Rules;
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, signed_size, size};
 use crate::cli::status::Status;
+use crate::input::Format;
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId, Unreached};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
@@ -39,6 +40,7 @@ pub(super) fn page(
     session: &Session,
 ) -> anyhow::Result<(Option<String>, Status)> {
     let Subject { input, old, .. } = subject;
+    let rules = Rules::of(&args.known, session)?;
     let held = load(session, "report", input, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
     if loaded.heap.roots.is_empty() {
@@ -50,7 +52,7 @@ pub(super) fn page(
     let status = report_loaded(session, input, loaded);
     let Some(old) = old else {
         let analysed = loaded.reached();
-        let one = One::of(loaded, &analysed, session);
+        let one = One::of(loaded, &analysed, (&rules, input.format), session);
         let build =
             |lines| one.report(report(args, "heap", subject, "bytes"), loaded, subject, lines);
         return Ok((Some(fitting(args, build)?), status));
@@ -98,7 +100,12 @@ struct One<'r, 'h, 'a> {
 }
 
 impl<'r, 'h, 'a> One<'r, 'h, 'a> {
-    fn of(loaded: &'h Answers<'a>, analysed: &'r Analysed<'h, 'a>, session: &Session) -> Self {
+    fn of(
+        loaded: &'h Answers<'a>,
+        analysed: &'r Analysed<'h, 'a>,
+        (rules, format): (&Rules, Format),
+        session: &Session,
+    ) -> Self {
         let Analysed { heap, graph, .. } = analysed;
         // The search for dominators keeps one thread busy.
         let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
@@ -119,15 +126,14 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         };
         let ((threads, roots, by_root, lines), (types, waste)) = rayon::join(held, counted);
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
-        let owners = owners_beside_verdict(loaded);
         let found = || loaded.verdict().suspects.iter().take(SUSPECTS);
-        let words = Words::new(loaded, analysed, found(), session);
+        let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
         let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
         let usual = loaded.verdict().usual.as_ref().filter(|_| suspects.is_empty());
         let headline = Headline {
             answer: found().next().map(|finding| words.answer(finding)),
             nothing: words.nothing(usual),
-            owners: owners_on_bar(&owners, &words, tree.live_bytes()),
+            owners: owners_on_bar(loaded, &words, tree.live_bytes()),
         };
         drop(phase);
         Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines }
@@ -210,20 +216,9 @@ const PARTS: usize = 8;
 /// A smaller part of the live heap has no room for a letter.
 const LEAST_PART: u64 = 60;
 
-/// The owners of the heap, with the verdict computed at the same time: each keeps one thread busy.
-fn owners_beside_verdict(loaded: &Answers<'_>) -> Vec<TracedOwner> {
-    std::thread::scope(|scope| {
-        let owners = std::thread::Builder::new().spawn_scoped(scope, || loaded.owners());
-        loaded.verdict();
-        match owners {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => loaded.owners(),
-        }
-    })
-}
-
 /// The largest owners of the live heap, each byte once.
-fn owners_on_bar(owners: &[TracedOwner], words: &Words<'_, '_, '_>, live: u64) -> Vec<BarPart> {
+fn owners_on_bar(loaded: &Answers<'_>, words: &Words<'_, '_, '_>, live: u64) -> Vec<BarPart> {
+    let owners = loaded.owners();
     let alive = owners.iter().map(|owner| &owner.finding).filter(|of| !of.kind.is_unreached());
     let wide = alive.filter(|of| of.bytes >= live / LEAST_PART).take(PARTS);
     wide.map(|finding| words.part(finding)).collect()

@@ -29,8 +29,11 @@ pub(super) fn page(
     }
     match input.kind {
         Kind::Heap => input.refuse(Kind::Profile, &args.profile.given())?,
-        Kind::Profile => input.refuse(Kind::Heap, &args.heap.given())?,
+        Kind::Profile => {
+            input.refuse(Kind::Heap, &[&args.heap.given()[..], &args.known.given()].concat())?;
+        }
     }
+    args.known.only_with("a single dump", args.files.len() == 1)?;
     let grown = match &old {
         Some(old) => growth::over_files(args, (old, &input), session)?,
         None => growth::over_snapshots(args, &input, session)?,

@@ -30,6 +30,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         roots: args.heap.roots.clone(),
         common: session.common.clone(),
         source_maps: session.given_source_maps()?,
+        known: args.known.clone(),
     };
     let read: Vec<PathBuf> = files.iter().chain(&args.heap.roots.exe).cloned().collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);

@@ -21,6 +21,7 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
         Some(Snapshots::All) | None => None,
     };
     let input = session.open(&args.file)?.at(snapshot);
+    args.known.only_with("--suspects", args.heap.suspects)?;
     match input.kind {
         Kind::Heap => {
             input.refuse(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)])?;
@@ -37,6 +38,7 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
         }
         Kind::Profile => {
             input.refuse(Kind::Heap, &args.filter.given())?;
+            input.refuse(Kind::Heap, &args.known.given())?;
             if args.heap.suspects && input.format == Format::Jfr {
                 return recording::suspects(args, &input, session);
             }

@@ -9,6 +9,7 @@ use crate::cli::heap::histogram::sum_json;
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::waste_words::WasteWords;
 use crate::cli::heap::{load, report_loaded, without_roots};
+use crate::cli::known::Rules;
 use crate::cli::open::Input;
 use crate::cli::print::{Document, Shown, Value as Json, print};
 use crate::cli::session::Session;
@@ -23,6 +24,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             return Err(UsageError::new("--suspects analyzes a single snapshot").into());
         }
     };
+    let rules = Rules::of(&args.known, session)?;
     let held = load(session, "top", input, snapshot, &args.heap.roots)?;
     let loaded = held.get();
     let heap = &loaded.heap;
@@ -35,7 +37,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let most = session.rows(args.limit, SHOWN).min(found.len());
     let wasted = Outstanding::of(heap, analysed.tree(), &Measurements::of(heap, analysed.tree()));
     let described = found[..most].iter().chain(&verdict.usual);
-    let words = Words::new(loaded, &analysed, described, session);
+    let words = Words::new(loaded, &analysed, described, session).knowing(&rules, input.format);
     let waste = WasteWords { analysed: &analysed, session };
     let text = || {
         let mut text: String =

@@ -1,0 +1,206 @@
+//! A rule, as its file has it.
+
+use super::facts::Facts;
+use crate::analysis::glob::Glob;
+use crate::analysis::verdict::SuspectKind;
+use crate::input::{FORMATS, Format, Kind};
+use serde::Deserialize;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RuleFile {
+    pub(super) rule: Vec<Rule>,
+}
+
+/// A known leak.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub(super) id: Spanned<Text>,
+    pub(crate) title: Text,
+    /// Why the memory is held.
+    pub(crate) meaning: Text,
+    pub(crate) advice: Text,
+    pub(crate) fault: Fault,
+    /// The versions that have the leak. `None` if all do.
+    pub(crate) versions: Option<Text>,
+    /// The address of a public description.
+    pub(crate) source: Option<Address>,
+    formats: Vec<FormatName>,
+    when: Vec<When>,
+}
+
+impl Rule {
+    pub(crate) fn id(&self) -> &str {
+        &self.id.get_ref().0
+    }
+
+    #[cfg(test)]
+    pub(super) fn format(&self) -> Format {
+        self.formats[0].0
+    }
+
+    /// Whether a finding is this leak.
+    pub(super) fn fits(&self, facts: &Facts<'_, '_>) -> bool {
+        self.formats.iter().any(|format| format.0 == facts.format)
+            && self.when.iter().any(|when| when.fits(facts))
+    }
+}
+
+/// Whose code has to change.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Fault {
+    /// The program's.
+    Own,
+    /// That of a library or of the runtime.
+    Library,
+}
+
+impl Fault {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Library => "library",
+        }
+    }
+}
+
+/// Conditions on a finding, all of which must hold. Those without values hold always.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct When {
+    /// Kinds of findings, one of which it is.
+    kind: Vec<KindName>,
+    /// The type that is counted.
+    #[serde(rename = "type")]
+    of: Vec<Pattern>,
+    /// A type that takes much of the memory.
+    contains: Vec<Pattern>,
+    /// The name or the type of a holder.
+    holder: Vec<Pattern>,
+    /// A function of the stack of a thread of the finding, or what started the thread.
+    function: Vec<Pattern>,
+    /// The state of the threads of the finding.
+    state: Vec<Pattern>,
+    /// Steps of the path to the largest object, in this order.
+    path: Vec<Pattern>,
+    /// A field with its value, of an object on the path.
+    value: Vec<Pattern>,
+    min_count: u64,
+    min_share: Share,
+}
+
+impl When {
+    /// What costs most to find out comes last.
+    fn fits(&self, facts: &Facts<'_, '_>) -> bool {
+        let suspect = facts.suspect;
+        let any = |patterns: &[Pattern], of: &mut dyn FnMut(&Glob) -> bool| {
+            patterns.is_empty() || patterns.iter().any(|pattern| of(&pattern.0))
+        };
+        (self.kind.is_empty() || self.kind.iter().any(|kind| kind.0 == suspect.kind))
+            && suspect.count >= self.min_count
+            && facts.share * 100.0 >= self.min_share.0
+            && any(&self.of, &mut |glob| facts.is_of(glob))
+            && any(&self.contains, &mut |glob| facts.contains(glob))
+            && any(&self.holder, &mut |glob| facts.is_held_by(glob))
+            && any(&self.function, &mut |glob| facts.has_function(glob))
+            && any(&self.state, &mut |glob| facts.has_state(glob))
+            && facts.has_path(self.path.iter().map(|pattern| &pattern.0))
+            && any(&self.value, &mut |glob| facts.has_value(glob))
+    }
+}
+
+/// A text that is not empty.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Hash)]
+#[serde(try_from = "String")]
+pub(crate) struct Text(pub(crate) String);
+
+impl TryFrom<String> for Text {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let text = text.trim().to_owned();
+        if text.is_empty() { Err("expected a text, found an empty one") } else { Ok(Self(text)) }
+    }
+}
+
+/// The address of a page.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Address(pub(crate) String);
+
+impl TryFrom<String> for Address {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.starts_with("https://") {
+            true => Ok(Self(text)),
+            false => Err(format!("expected an address that begins with https://, found {text:?}")),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+struct Pattern(Glob);
+
+impl From<String> for Pattern {
+    fn from(text: String) -> Self {
+        Self(Glob::new(&text))
+    }
+}
+
+/// The format of a heap dump.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct FormatName(Format);
+
+impl TryFrom<String> for FormatName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let heaps = FORMATS.into_iter().filter(|format| format.kind() == Kind::Heap);
+        one_of(heaps.map(|format| (format.name(), format)), &text).map(Self)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct KindName(SuspectKind);
+
+impl TryFrom<String> for KindName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        one_of(SuspectKind::ALL.into_iter().map(|kind| (kind.name(), kind)), &text).map(Self)
+    }
+}
+
+fn one_of<T>(values: impl Iterator<Item = (&'static str, T)>, text: &str) -> Result<T, String> {
+    let mut names = Vec::new();
+    for (name, value) in values {
+        if name == text {
+            return Ok(value);
+        }
+        names.push(name);
+    }
+    Err(format!("expected one of {}, found {text:?}", names.join(", ")))
+}
+
+/// A share of the live heap, in percent.
+#[derive(Debug, Default, Deserialize)]
+#[serde(try_from = "f64")]
+struct Share(f64);
+
+impl TryFrom<f64> for Share {
+    type Error = String;
+
+    fn try_from(percent: f64) -> Result<Self, Self::Error> {
+        match (0.0..=100.0).contains(&percent) {
+            true => Ok(Self(percent)),
+            false => Err(format!("expected a share from 0 to 100, found {percent}")),
+        }
+    }
+}
