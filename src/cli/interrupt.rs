@@ -11,6 +11,8 @@
 //! * SIGXCPU after [`limit_seconds`]: the command used up its processor time; the handler removes the
 //!   file, reports that and exits with status 2.
 //! * Memory that cannot be had: [`out_of_memory`].
+//!
+//! Each of them also gives back the terminal that `explore` has taken.
 #![cfg_attr(unix, allow(unsafe_code))]
 
 use std::io::{Cursor, Write};
@@ -24,8 +26,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// One file at a time.
 pub(super) fn remove_when_stopped(path: &Path) {
     pending::set(path);
-    static INSTALLED: Once = Once::new();
     INSTALLED.call_once(stop::install);
+}
+
+static INSTALLED: Once = Once::new();
+
+/// Gives the terminal back as it is now if the program is stopped before [`terminal_is_restored`] is
+/// called.
+#[cfg(feature = "explore")]
+pub(super) fn restore_terminal_when_stopped() {
+    screen::remember();
+    INSTALLED.call_once(stop::install);
+}
+
+/// Ends the duty to restore the terminal.
+#[cfg(feature = "explore")]
+pub(super) fn terminal_is_restored() {
+    screen::forget();
 }
 
 /// Ends the duty to remove a file: it is complete, or gone.
@@ -109,7 +126,7 @@ pub(super) fn report_signals() {}
 
 #[cfg(unix)]
 mod stop {
-    use super::{END, SECONDS, pending};
+    use super::{END, SECONDS, pending, screen};
     use rustix::time::{ClockId, clock_gettime};
     use std::io::{Cursor, Write};
     use std::sync::atomic::Ordering;
@@ -136,6 +153,7 @@ mod stop {
 
     extern "C" fn stopped(signal: libc::c_int) {
         pending::remove();
+        screen::restore();
         // SAFETY: raise is safe in a handler. The signal is blocked until the handler returns; then
         // its default action, which SA_RESETHAND has restored, ends the program.
         unsafe { libc::raise(signal) };
@@ -189,6 +207,7 @@ mod stop {
     /// Writes a message to standard error and ends the program at once. Safe in a handler of
     /// signals.
     pub(super) fn exit(message: &[u8], status: i32) -> ! {
+        screen::restore();
         // SAFETY: both calls are safe in a handler; the message outlives them. Nothing is left to
         // do if it cannot be written.
         unsafe {
@@ -218,6 +237,61 @@ mod stop {
         let _ = std::io::stderr().write_all(message);
         std::process::exit(status)
     }
+}
+
+/// The terminal of `explore` where a handler of signals can restore it.
+#[cfg(all(unix, feature = "explore"))]
+mod screen {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static MODE: OnceLock<Option<libc::termios>> = OnceLock::new();
+    static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+    /// Ends pasting in brackets, the mouse's reports and the alternate screen, and shows the cursor.
+    const LEAVE: &[u8] =
+        b"\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?1049l\x1b[?25h";
+
+    pub(super) fn remember() {
+        MODE.get_or_init(|| {
+            // SAFETY: a zeroed termios is valid, and tcgetattr writes one.
+            unsafe {
+                let mut mode: libc::termios = std::mem::zeroed();
+                (libc::tcgetattr(libc::STDIN_FILENO, &mut mode) == 0).then_some(mode)
+            }
+        });
+        IS_TAKEN.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn forget() {
+        IS_TAKEN.store(false, Ordering::SeqCst);
+    }
+
+    pub(super) fn restore() {
+        if !IS_TAKEN.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        // SAFETY: both calls are safe in a handler; the bytes and the mode live as long as the
+        // program.
+        unsafe {
+            let _ = libc::write(libc::STDOUT_FILENO, LEAVE.as_ptr().cast(), LEAVE.len());
+            if let Some(Some(mode)) = MODE.get() {
+                libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, mode);
+            }
+        }
+    }
+}
+
+/// Nothing to restore: there is no `explore`, or no signals.
+#[cfg(not(all(unix, feature = "explore")))]
+mod screen {
+    #[cfg(feature = "explore")]
+    pub(super) fn remember() {}
+
+    #[cfg(feature = "explore")]
+    pub(super) fn forget() {}
+
+    #[cfg(unix)]
+    pub(super) fn restore() {}
 }
 
 /// The path of the temporary file where a handler of signals can read it: no locks and no

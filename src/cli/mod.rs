@@ -12,6 +12,8 @@ mod convert;
 mod destination;
 mod diff;
 mod dumps;
+#[cfg(feature = "explore")]
+mod explore;
 mod find;
 mod fit;
 mod formats;
@@ -49,9 +51,9 @@ mod tree;
 mod waste;
 
 use args::{
-    CatArgs, CheckArgs, Cli, CompletionsArgs, ConvertArgs, DiffArgs, FindArgs, GrowthArgs,
-    InfoArgs, McpArgs, NoArgs, PathArgs, QueryArgs, ReportArgs, ServeArgs, ShowArgs, ThreadsArgs,
-    TopArgs, TreeArgs, WasteArgs,
+    CatArgs, CheckArgs, Cli, CompletionsArgs, ConvertArgs, DiffArgs, ExploreArgs, FindArgs,
+    GrowthArgs, InfoArgs, McpArgs, NoArgs, PathArgs, QueryArgs, ReportArgs, ServeArgs, ShowArgs,
+    ThreadsArgs, TopArgs, TreeArgs, WasteArgs,
 };
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Subcommand};
@@ -224,6 +226,7 @@ commands! {
     "threads" Threads(ThreadsArgs) => threads::run, ONE;
     "waste" Waste(WasteArgs) => waste::run, ONE;
     "query" Query(QueryArgs) => query::run, SQL;
+    "explore" Explore(ExploreArgs) => explore::run, TERMINAL;
     "report" Report(ReportArgs) => report::run, TERMINAL;
     "serve" Serve(ServeArgs) => serve::run, TERMINAL;
     "mcp" Mcp(McpArgs) => mcp::run, TERMINAL;
@@ -250,6 +253,17 @@ mod query {
     }
 }
 
+#[cfg(not(feature = "explore"))]
+mod explore {
+    use super::args::ExploreArgs;
+    use super::session::Session;
+    use super::status::{FULL_BUILD, Status, UsageError};
+
+    pub(super) fn run(_: &ExploreArgs, _: &Session) -> anyhow::Result<Status> {
+        Err(UsageError::new("this build does not include explore").hint(FULL_BUILD).into())
+    }
+}
+
 /// Refuses `--old-mapping` for commands that read no older dump. A program that keeps dumps open passes
 /// its own on to all.
 fn accept_old_mapping(command: &Command, session: &Session) -> Result<(), UsageError> {
@@ -261,6 +275,7 @@ fn accept_old_mapping(command: &Command, session: &Session) -> Result<(), UsageE
             | Command::Check(_)
             | Command::Convert(_)
             | Command::Serve(_)
+            | Command::Explore(_)
             | Command::Mcp(_)
     );
     if session.common.old_mapping.is_none() || compares || session.resident.is_some() {

@@ -3,9 +3,9 @@
 
 use crate::source::Source;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,24 @@ use std::time::{Duration, Instant};
 static BEGAN: OnceLock<Instant> = OnceLock::new();
 /// Whether bars are wanted.
 static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// The phases of the work that is being done, and their bars.
+static CURRENT: Mutex<Vec<(&str, ProgressBar)>> = Mutex::new(Vec::new());
+
+fn phases() -> MutexGuard<'static, Vec<(&'static str, ProgressBar)>> {
+    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The phase that began last, and how much of it is done, for programs that show it themselves.
+#[cfg(feature = "explore")]
+pub(super) fn current() -> Option<String> {
+    let phases = phases();
+    let (phase, bar) = phases.last()?;
+    Some(match bar.length() {
+        Some(length @ 1..) => format!("{phase} {} %", bar.position().min(length) * 100 / length),
+        _ => (*phase).to_owned(),
+    })
+}
 
 /// The bar appears after this time: whoever waits less needs none.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -26,6 +44,7 @@ pub(super) fn allow(wanted: bool) {
 /// A phase of the work, shown until it is dropped: its name with a bar if its end is known, and with
 /// a spinner if not.
 pub(super) struct Progress {
+    phase: &'static str,
     bar: ProgressBar,
     /// Ends the thread that waits to show the bar.
     waiting: Option<(Sender<()>, JoinHandle<()>)>,
@@ -34,10 +53,11 @@ pub(super) struct Progress {
 impl Progress {
     /// Begins a phase over `total` bytes, or one whose end is not known.
     pub(super) fn new(phase: &'static str, total: Option<u64>) -> Self {
-        let Some(began) = BEGAN.get().filter(|_| WANTED.load(Relaxed)) else {
-            return Self { bar: ProgressBar::hidden(), waiting: None };
-        };
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        phases().push((phase, bar.clone()));
+        let Some(began) = BEGAN.get().filter(|_| WANTED.load(Relaxed)) else {
+            return Self { phase, bar, waiting: None };
+        };
         let template = match total {
             Some(_) => "{bar:40} {percent:>3} % of {total_bytes}  {msg}",
             None => "{spinner} {msg}",
@@ -58,7 +78,7 @@ impl Progress {
         };
         // If the thread cannot be started, there is no bar, and the work continues.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(wait);
-        Self { bar, waiting: thread.ok().map(|thread| (end, thread)) }
+        Self { phase, bar, waiting: thread.ok().map(|thread| (end, thread)) }
     }
 
     /// Notes that the work has reached an offset.
@@ -81,5 +101,9 @@ impl Drop for Progress {
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
+        let mut phases = phases();
+        if let Some(place) = phases.iter().rposition(|(phase, _)| *phase == self.phase) {
+            phases.remove(place);
+        }
     }
 }

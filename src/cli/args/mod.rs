@@ -4,6 +4,7 @@ mod check;
 mod common;
 mod convert;
 mod diff;
+mod explore;
 mod filter;
 mod find;
 mod growth;
@@ -31,6 +32,7 @@ pub(in crate::cli) use convert::{
     ConvertArgs, DialectArg, IdsArg, PartitionKey, RedactArg, Target, WhichArg,
 };
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg, DiffSort};
+pub(in crate::cli) use explore::ExploreArgs;
 pub(in crate::cli) use find::{FindArgs, FindHeapOptions, FindSortArg};
 pub(in crate::cli) use growth::{GrowthArgs, GrowthSort};
 pub(in crate::cli) use heap::{
@@ -77,6 +79,7 @@ Examples:
   dumptool threads app.heapdump             threads and goroutines by their stacks
   dumptool diff old.heapdump new.heapdump   what grew
   dumptool waste app.hprof                  what could be saved
+  dumptool explore app.hprof                look around in the terminal
   dumptool query app.hprof \"select …\"       anything else, with SQL
   dumptool report app.hprof                 an HTML page to share
   dumptool serve app.hprof                  the same page in the browser, with every object

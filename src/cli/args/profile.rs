@@ -43,6 +43,29 @@ pub(in crate::cli) struct ProfileOptions {
 }
 
 impl ProfileOptions {
+    /// The options as words of a command line.
+    #[cfg(feature = "explore")]
+    pub(in crate::cli) fn words(&self) -> Vec<String> {
+        let text = |option: &str, value: &Option<String>| {
+            value.as_ref().map(|value| format!("--{option}={value}"))
+        };
+        let texts = [
+            text("metric", &self.metric),
+            text("thread", &self.thread),
+            text("event", &self.event),
+            text("tag", &self.tag),
+            self.pid.map(|pid| format!("--pid={pid}")),
+        ];
+        let flags = [
+            ("--all-frames", self.all_frames),
+            ("--raw-counts", self.raw_counts),
+            ("--estimate", self.estimate),
+        ];
+        let labels = self.labels.iter().map(|(key, value)| format!("--where={key}={value}"));
+        let flags = flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned());
+        texts.into_iter().flatten().chain(labels).chain(flags).collect()
+    }
+
     /// These options, grouped by a label that `--by` names.
     pub(in crate::cli) fn grouped(&self, key: Option<&'static str>) -> Self {
         let tag = self.tag.clone().or(key.map(str::to_owned));

@@ -1,0 +1,345 @@
+//! The state of the interface: where one is, what has arrived, and how one moves.
+
+use super::place::{Files, Place, View};
+use super::sheet::{Doc, Sheet};
+use crate::cli::ask::Answer;
+use crate::cli::status::Status;
+use crate::cli::terminal::escaped;
+use crate::input::{Format, Kind};
+use serde_json::Value;
+
+/// Documents that are kept for the way back.
+const MOST_DOCUMENTS: usize = 32;
+
+/// The interface without a terminal: keys and documents come in, a screen comes out.
+pub(super) struct App {
+    pub(super) files: Files,
+    pub(super) kind: Kind,
+    /// The first line: what the file is.
+    pub(super) title: String,
+    pub(super) tabs: Vec<View>,
+    pub(super) here: Here,
+    back: Vec<Here>,
+    forward: Vec<Here>,
+    pub(super) mode: Mode,
+    /// The last thing that was searched for.
+    pub(super) searched: String,
+    /// A line for the user: an error, or what was done.
+    pub(super) message: Option<String>,
+    /// Documents by the words that asked for them, the last used one at the end.
+    documents: Vec<(Vec<String>, Result<Value, String>)>,
+    /// Types that were counted in one pass, until more is known.
+    counted: Option<Value>,
+    pub(super) sheet: Option<Sheet>,
+    /// Where the last screen had its rows and tabs, for the mouse.
+    pub(super) hits: Hits,
+}
+
+/// A place, and what is selected there.
+#[derive(Clone, Debug)]
+pub(super) struct Here {
+    pub(super) place: Place,
+    pub(super) crumbs: Vec<String>,
+    pub(super) selected: usize,
+    pub(super) scroll: usize,
+    /// The box of a flame graph that is as wide as the screen.
+    pub(super) zoom: usize,
+}
+
+/// What keys do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Browse,
+    Help,
+    Export,
+    Prompt(Prompt, String),
+}
+
+/// What a text is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prompt {
+    Search,
+    Type,
+    Object,
+    Sql,
+}
+
+/// Rows of the screen that the mouse can reach.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hits {
+    pub(super) tabs: Vec<(std::ops::Range<u16>, usize)>,
+    pub(super) width: u16,
+    /// The first line of the table, and the number of its lines.
+    pub(super) rows: (u16, u16),
+}
+
+impl Here {
+    fn new(place: Place, mut crumbs: Vec<String>) -> Self {
+        crumbs.push(place.title.clone());
+        Self { place, crumbs, selected: 0, scroll: 0, zoom: 0 }
+    }
+}
+
+impl App {
+    pub(super) fn new(files: Files, kind: Kind, format: Format, title: String) -> Self {
+        let tabs = tabs(kind, format, files.new.is_some());
+        let first = tabs.first().copied().unwrap_or(View::Types);
+        Self {
+            files,
+            kind,
+            title,
+            here: Here::new(Place::new(first), Vec::new()),
+            tabs,
+            back: Vec::new(),
+            forward: Vec::new(),
+            mode: Mode::Browse,
+            searched: String::new(),
+            message: None,
+            documents: Vec::new(),
+            counted: None,
+            sheet: None,
+            hits: Hits::default(),
+        }
+    }
+
+    /// The words for the document of this place, if it has not arrived.
+    pub(super) fn wanted(&self) -> Option<Vec<String>> {
+        let words = self.here.place.asked(&self.files, "json");
+        (!self.documents.iter().any(|(of, _)| *of == words)).then_some(words)
+    }
+
+    /// The words that count types in one pass, for what is shown first.
+    pub(super) fn quick(&self) -> Option<Vec<String>> {
+        let place = Place { options: vec!["--quick".to_owned()], ..Place::new(View::Types) };
+        (self.kind == Kind::Heap && self.files.new.is_none())
+            .then(|| place.asked(&self.files, "json"))
+    }
+
+    /// Takes an answer.
+    pub(super) fn arrived(&mut self, words: Vec<String>, answer: &Answer) {
+        let is_counted = Some(&words) == self.quick().as_ref();
+        let read = || serde_json::from_slice(&answer.result).map_err(|error| error.to_string());
+        let document = match answer.status {
+            Status::Done | Status::Broken | Status::Damaged => read(),
+            _ => Err(escaped_lines(&answer.messages)),
+        };
+        if is_counted {
+            self.counted = document.ok();
+        } else {
+            if document.is_ok() && !answer.messages.is_empty() {
+                self.message = Some(escaped_lines(&answer.messages));
+            }
+            self.documents.push((words, document));
+            if self.documents.len() > MOST_DOCUMENTS {
+                drop(self.documents.remove(0));
+            }
+        }
+        self.refresh();
+    }
+
+    /// Makes the sheet of this place again.
+    pub(super) fn refresh(&mut self) {
+        let words = self.here.place.asked(&self.files, "json");
+        let found = self.documents.iter().position(|(of, _)| *of == words);
+        let place = &self.here.place;
+        let is_first = matches!(place.view, View::Verdict | View::Types);
+        self.sheet = match (found, &self.counted) {
+            (Some(found), _) => {
+                // The most recently used one goes last.
+                let used = self.documents.remove(found);
+                let sheet = match &used.1 {
+                    Ok(document) => (place.view.spec().sheet)(document, place),
+                    Err(message) => refused(message),
+                };
+                self.documents.push(used);
+                Some(sheet)
+            }
+            (None, Some(counted)) if is_first => {
+                Some((View::Types.spec().sheet)(counted, &Place::new(View::Types)))
+            }
+            _ => None,
+        };
+        self.select(self.here.selected);
+    }
+
+    /// Whether the sheet is that of the place, and not an earlier one.
+    pub(super) fn is_complete(&self) -> bool {
+        self.sheet.is_some() && self.wanted().is_none()
+    }
+
+    /// Goes to a place, from which `b` leads back here.
+    pub(super) fn go(&mut self, place: Place) {
+        let crumbs = self.here.crumbs.clone();
+        self.leave(Here::new(place, crumbs));
+    }
+
+    /// Goes to the beginning of a view.
+    pub(super) fn open_tab(&mut self, index: usize) {
+        if let Some(view) = self.tabs.get(index) {
+            self.leave(Here::new(Place::new(*view), Vec::new()));
+        }
+    }
+
+    fn leave(&mut self, to: Here) {
+        self.back.push(std::mem::replace(&mut self.here, to));
+        self.forward.clear();
+        self.message = None;
+        self.refresh();
+    }
+
+    /// Changes the place without a way back: its order, its filter, its next page.
+    pub(super) fn replace(&mut self, place: Place) {
+        self.here.place = place;
+        self.refresh();
+    }
+
+    /// Goes back, or forward again.
+    pub(super) fn step(&mut self, is_back: bool) {
+        let (from, to) = match is_back {
+            true => (&mut self.back, &mut self.forward),
+            false => (&mut self.forward, &mut self.back),
+        };
+        if let Some(here) = from.pop() {
+            to.push(std::mem::replace(&mut self.here, here));
+            self.message = None;
+            self.refresh();
+        }
+    }
+
+    /// The view in the tabs that this place belongs to.
+    pub(super) fn tab(&self) -> Option<usize> {
+        let first = self.here.crumbs.first()?;
+        self.tabs.iter().position(|tab| tab.spec().name == first)
+    }
+
+    /// Enters the selected row.
+    pub(super) fn enter(&mut self) {
+        let Some(row) = self.row() else { return };
+        let (enter, snapshot, is_more) = (row.enter.clone(), row.snapshot, row.is_more);
+        let Some(place) = enter else { return };
+        if snapshot.is_some() {
+            self.files.snapshot = snapshot;
+            self.leave(Here::new(place, Vec::new()));
+        } else if is_more {
+            self.replace(place);
+        } else {
+            self.go(place);
+        }
+    }
+
+    /// The selected row.
+    pub(super) fn row(&self) -> Option<&super::sheet::Row> {
+        self.sheet.as_ref()?.rows.get(self.here.selected)
+    }
+
+    /// The object that the selected row, or else the place, is about.
+    pub(super) fn object(&self) -> Option<String> {
+        let place = &self.here.place;
+        let is_object = matches!(place.view, View::Object | View::Path | View::Tree);
+        let of_place = place.argument.as_ref().filter(|_| is_object);
+        self.row().and_then(|row| row.object.clone()).or_else(|| of_place.cloned())
+    }
+
+    /// Selects a row, or the next one that can be selected.
+    pub(super) fn select(&mut self, index: usize) {
+        let rows = self.sheet.as_ref().map(|sheet| sheet.rows.as_slice()).unwrap_or_default();
+        let index = index.min(rows.len().saturating_sub(1));
+        let is_free = |at: &usize| rows.get(*at).is_some_and(|row| !row.is_heading);
+        let found = (index..rows.len()).find(is_free);
+        self.here.selected = found.or_else(|| (0..index).rev().find(is_free)).unwrap_or(index);
+    }
+
+    /// Moves the selection by rows, over headings.
+    pub(super) fn shift(&mut self, by: isize) {
+        let rows = self.sheet.as_ref().map(|sheet| sheet.rows.as_slice()).unwrap_or_default();
+        let mut at = self.here.selected.saturating_add_signed(by).min(rows.len().saturating_sub(1));
+        if by < 0 {
+            // Upwards, the row before a heading is meant.
+            while at > 0 && rows.get(at).is_some_and(|row| row.is_heading) {
+                at -= 1;
+            }
+        }
+        self.select(at);
+    }
+
+    /// Selects the next row with a text, from the one after the selected one. Returns whether there
+    /// is one.
+    pub(super) fn search(&mut self, text: &str, is_forward: bool, from_here: bool) -> bool {
+        let Some(sheet) = &self.sheet else { return false };
+        let (count, wanted) = (sheet.rows.len(), text.to_lowercase());
+        let matches = |at: &usize| sheet.rows.get(*at).is_some_and(|row| row.contains(&wanted));
+        let start = self.here.selected + usize::from(!from_here);
+        let found = match is_forward {
+            true => (start..count).chain(0..start.min(count)).find(matches),
+            false => (0..self.here.selected.min(count))
+                .rev()
+                .chain((start.min(count)..count).rev())
+                .find(matches),
+        };
+        if let Some(found) = found {
+            self.select(found);
+        }
+        found.is_some()
+    }
+
+    /// Names that contain a text: of the rows here, and of all types or functions that are known.
+    pub(super) fn suggestions(&self, text: &str, most: usize) -> Vec<String> {
+        let wanted = text.to_lowercase();
+        let mut names: Vec<String> = Vec::new();
+        let documents =
+            self.documents.iter().rev().filter_map(|(_, document)| document.as_ref().ok());
+        for document in documents.chain(&self.counted) {
+            for row in document.rows("rows") {
+                let name = row.text("name");
+                if name.to_lowercase().contains(&wanted) && !names.iter().any(|of| of == name) {
+                    names.push(name.to_owned());
+                    if names.len() == most {
+                        return names;
+                    }
+                }
+            }
+        }
+        names
+    }
+}
+
+/// The views of a file.
+fn tabs(kind: Kind, format: Format, has_two: bool) -> Vec<View> {
+    let has_snapshots = matches!(format, Format::Mvmheap);
+    let has_sql = cfg!(feature = "query");
+    let heap = [
+        (View::Diff, has_two),
+        (View::Verdict, true),
+        (View::Types, true),
+        (View::Tree, true),
+        (View::Flame, true),
+        (View::Threads, true),
+        (View::Waste, true),
+        (View::Roots, true),
+        (View::Growth, has_snapshots && !has_two),
+        (View::Snapshots, has_snapshots && !has_two),
+        (View::Query, has_sql),
+    ];
+    let profile = [
+        (View::Diff, has_two),
+        (View::Functions, true),
+        (View::Calls, true),
+        (View::Flame, true),
+        (View::ByThread, true),
+        (View::Timeline, has_sql),
+        (View::Query, has_sql),
+    ];
+    let all: &[(View, bool)] = if kind == Kind::Heap { &heap } else { &profile };
+    all.iter().filter(|(_, has)| *has).map(|(view, _)| *view).collect()
+}
+
+/// Messages in one line, without control characters.
+fn escaped_lines(messages: &str) -> String {
+    let lines: Vec<String> = messages.lines().map(|line| escaped(line.trim())).collect();
+    lines.join(" · ")
+}
+
+/// A sheet with only a message.
+fn refused(message: &str) -> Sheet {
+    Sheet { head: vec![(super::sheet::Tone::Warn, message.to_owned())], ..Sheet::default() }
+}

@@ -1,0 +1,553 @@
+//! The views of heaps: documents as tables.
+
+use super::place::{Place, View};
+use super::sheet::{
+    Align::{Bar, Left, Right, Sentence},
+    Cell, Doc, Row, Sheet, Tone, bar, bytes, column, name, number, part, share, toned,
+};
+use super::tree;
+use crate::cli::print::spark;
+use crate::cli::size::{count, duration, percent, signed_size, size};
+use crate::cli::terminal::{escaped, shown};
+use serde_json::Value;
+
+/// `top --suspects`: what holds the memory, and what could be saved.
+pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
+    let suspects = doc.rows("suspects");
+    let live = size(live_bytes(doc), false);
+    let head = match suspects.first() {
+        Some(first) => {
+            let share = percent(first["share"].as_f64().unwrap_or_default());
+            (Tone::Strong, format!("{share}  {}", escaped(first.text("message"))))
+        }
+        None => (
+            Tone::Good,
+            format!("no suspects: no object or type stands out in {live} of live objects"),
+        ),
+    };
+    let mut rows: Vec<Row> = suspects.iter().map(|it| suspect(it, doc)).collect();
+    if !doc.rows("waste").is_empty() {
+        rows.push(Row::heading("could be saved"));
+        rows.extend(doc.rows("waste").iter().map(|it| suspect(it, doc)));
+    }
+    Sheet {
+        head: vec![head],
+        columns: vec![
+            column("BYTES", Right, 0),
+            column("SHARE", Right, 0),
+            column("", Bar, 76),
+            column("WHAT", Sentence, 0),
+        ],
+        rows,
+        foot: format!("{live} live · unreachable: {}", unreachable(doc)),
+        ..Sheet::default()
+    }
+}
+
+/// A line of the verdict. Entering it leads to what holds the memory.
+fn suspect(it: &Value, _: &Value) -> Row {
+    let of = it["share"].as_f64().unwrap_or_default();
+    let objects = [&it["holder"]["object"], &it["object"], &it["example"]];
+    let object = objects.into_iter().find_map(Doc::id);
+    let kind = objects.into_iter().find(|it| it.is_object()).map_or("", |it| it.text("type"));
+    let message = escaped(it.text("message"));
+    let mut detail = vec![(Tone::Plain, message.clone())];
+    let made: Vec<String> = it.rows("consists_of").iter().map(consists).collect();
+    if !made.is_empty() {
+        detail.push((Tone::Dim, format!("mostly {}", made.join(", "))));
+    }
+    if it["path"].is_object() {
+        detail.push((Tone::Dim, steps(&it["path"])));
+    }
+    if let Some(advice) = it["rule"]["advice"].as_str() {
+        detail.push((Tone::Good, escaped(advice)));
+    }
+    Row {
+        cells: vec![bytes(it.maybe("bytes")), share(of), bar(of), toned(Tone::Plain, message)],
+        enter: object
+            .as_ref()
+            .map(|id| Place::of(View::Object, id, &format!("{} {id}", shown(kind)))),
+        object,
+        detail,
+        ..Row::default()
+    }
+}
+
+fn consists(it: &Value) -> String {
+    let bytes = size(it.number("bytes"), false);
+    format!("{} {} {bytes}", count(it.number("count")), shown(it.text("name")))
+}
+
+/// A path in a line.
+fn steps(path: &Value) -> String {
+    let mut line = escaped(path["root"].text("label"));
+    for step in path.rows("steps") {
+        let object = &step["object"];
+        let of = object["name"].as_str().unwrap_or_else(|| object.text("type"));
+        line.push_str(&format!(" → {} {}", shown(step.text("label")), shown(of)));
+    }
+    line.replace("→  ", "→ ")
+}
+
+fn live_bytes(doc: &Value) -> u64 {
+    let of = |key: &str| doc["whole"].number(key);
+    of("shallow_bytes").saturating_add(of("external_bytes"))
+}
+
+fn unreachable(doc: &Value) -> String {
+    let gone = &doc["unreachable"];
+    format!(
+        "{} objects, {}",
+        count(gone.number("count")),
+        size(gone.number("shallow_bytes"), false)
+    )
+}
+
+/// `top`: types, or groups of another kind.
+pub(super) fn types(doc: &Value, place: &Place) -> Sheet {
+    grouped(doc, place, "TYPE", |row| Some(Place::objects_of(&type_glob(row))))
+}
+
+/// A type as `--type` takes it.
+fn type_glob(row: &Value) -> String {
+    match row["namespace"].as_str() {
+        // The name of a class is complete; V8 has the same name in several kinds of nodes.
+        Some(namespace) if !row.text("name").starts_with(namespace) => {
+            format!("{namespace}:{}", row.text("name"))
+        }
+        _ => row.text("name").to_owned(),
+    }
+}
+
+/// `top --by root`.
+pub(super) fn roots(doc: &Value, place: &Place) -> Sheet {
+    let enter = |row: &Value| {
+        let options = vec!["--root".to_owned(), row["namespace"].as_str()?.to_owned()];
+        Some(Place {
+            options,
+            title: row.text("namespace").to_owned(),
+            ..Place::new(View::Objects)
+        })
+    };
+    grouped(doc, place, "ROOT", enter)
+}
+
+fn grouped(
+    doc: &Value,
+    place: &Place,
+    what: &str,
+    enter: impl Fn(&Value) -> Option<Place>,
+) -> Sheet {
+    let whole = live_bytes(doc);
+    let own =
+        |row: &Value| row.number("shallow_bytes").saturating_add(row.number("external_bytes"));
+    let row = |row: &Value| {
+        let held = row.maybe("retained_bytes");
+        let of = part(held.unwrap_or_else(|| own(row)), whole);
+        let cells = vec![
+            bytes(held),
+            share(of),
+            bar(of),
+            bytes(row.maybe("shallow_bytes")),
+            number(row.number("count")),
+            name(row.text("name")),
+        ];
+        Row { cells, enter: enter(row), detail: described(row), ..Row::default() }
+    };
+    let omitted = doc["omitted"].number("rows");
+    let mut rows: Vec<Row> = doc.rows("rows").iter().map(row).collect();
+    let foot = format!(
+        "{} of {} · {} live · unreachable: {}",
+        count(rows.len() as u64),
+        count(rows.len() as u64 + omitted),
+        size(whole, false),
+        unreachable(doc)
+    );
+    rows.extend(Row::more(omitted, place));
+    Sheet {
+        columns: vec![
+            column("RETAINED", Right, 0),
+            column("SHARE", Right, 0),
+            column("", Bar, 76),
+            column("SHALLOW", Right, 70),
+            column("COUNT", Right, 0),
+            column(what, Left, 0),
+        ],
+        rows,
+        foot,
+        ..Sheet::default()
+    }
+}
+
+/// The name in full, and its namespace.
+fn described(row: &Value) -> Vec<(Tone, String)> {
+    let mut lines = vec![(Tone::Plain, shown(row.text("name")))];
+    if let Some(namespace) = row["namespace"].as_str() {
+        lines.push((Tone::Dim, shown(namespace)));
+    }
+    lines
+}
+
+/// `tree`: what is directly below the line that was opened.
+pub(super) fn tree(doc: &Value, place: &Place) -> Sheet {
+    let nodes = tree::nodes(doc.rows("nodes"));
+    let at = tree::find(&nodes, &place.inside);
+    let Some(top) = nodes.get(at) else { return Sheet::default() };
+    let mut rows = Vec::new();
+    if top.kind == "group" {
+        rows.push(Row {
+            cells: vec![
+                Cell::default(),
+                Cell::default(),
+                Cell::default(),
+                Cell::default(),
+                toned(Tone::Link, format!("one by one: all objects of {}", shown(&top.name))),
+            ],
+            enter: Some(Place::objects_of(&top.name)),
+            ..Row::default()
+        });
+    }
+    rows.extend(
+        tree::children(&nodes, at).map(|(index, node)| branch(&nodes, index, node, top, place)),
+    );
+    rows.extend(Row::more(top.omitted, place).map(|row| Row {
+        detail: vec![(Tone::Dim, format!("{} in them", size(top.omitted_bytes, false)))],
+        ..row
+    }));
+    let head = format!(
+        "{} retained by {} · {} its own",
+        size(top.total, false),
+        shown(&top.title()),
+        size(top.own, false)
+    );
+    Sheet {
+        head: vec![(Tone::Strong, head)],
+        columns: vec![
+            column("RETAINED", Right, 0),
+            column("SHARE", Right, 0),
+            column("", Bar, 0),
+            column("OWN", Right, 90),
+            column("WHAT", Left, 0),
+        ],
+        rows,
+        foot: format!(
+            "{} of {} live",
+            percent(top.share),
+            size(nodes.first().map_or(0, |node| node.total), false)
+        ),
+        ..Sheet::default()
+    }
+}
+
+fn branch(
+    nodes: &[tree::Node],
+    index: usize,
+    node: &tree::Node,
+    top: &tree::Node,
+    place: &Place,
+) -> Row {
+    let has_more = node.omitted > 0 || tree::children(nodes, index).next().is_some();
+    let label =
+        if node.label.is_empty() { String::new() } else { format!("{}  ", shown(&node.label)) };
+    let id = node.object.as_deref().map_or_else(String::new, |id| format!(" {id}"));
+    let what = format!("{label}{}{id}", shown(&node.title()));
+    let title = shown(&node.title()) + &id;
+    let enter = match (&node.object, has_more) {
+        (Some(id), true) if node.kind == "object" => {
+            Place { type_glob: None, ..Place::of(View::Tree, id, &title) }
+        }
+        (Some(id), _) if node.kind == "object" => Place::of(View::Object, id, &title),
+        (_, true) => {
+            let inside = place.inside.iter().cloned().chain([node.key()]).collect();
+            Place { inside, title, ..place.clone() }
+        }
+        _ => Place::objects_of(&node.name),
+    };
+    let mark = if has_more { "▸ " } else { "  " };
+    Row {
+        cells: vec![
+            bytes(Some(node.total)),
+            share(node.share),
+            bar(part(node.total, top.total)),
+            bytes(Some(node.own)),
+            toned(Tone::Plain, format!("{mark}{what}")),
+        ],
+        enter: Some(enter),
+        object: node.object.clone(),
+        detail: vec![(Tone::Plain, what)],
+        ..Row::default()
+    }
+}
+
+/// `threads`: threads by their stacks.
+pub(super) fn threads(doc: &Value, place: &Place) -> Sheet {
+    let whole = doc.rows("groups").iter().map(|it| it.number("thread_retained_bytes")).max();
+    let row = |(index, group): (usize, &Value)| {
+        let held = group.number("thread_retained_bytes");
+        let calls: Vec<String> =
+            group.rows("frames").iter().map(|it| shown(it.text("function"))).collect();
+        let stack = calls.join(" ← ");
+        let title = group["name"].as_str().unwrap_or_else(|| group.text("kind"));
+        let mut called = shown(title);
+        if group.number("count") > 1 {
+            called = format!("{called} ×{}", count(group.number("count")));
+        }
+        Row {
+            cells: vec![
+                bytes(Some(held)),
+                bytes(group.maybe("retained_bytes")),
+                bar(part(held, whole.unwrap_or_default())),
+                toned(Tone::Plain, called.clone()),
+                toned(Tone::Dim, shown(group.text("state"))),
+                toned(Tone::Plain, stack.clone()),
+            ],
+            enter: Some(Place {
+                view: View::Thread,
+                inside: vec![index.to_string()],
+                title: called,
+                ..place.clone()
+            }),
+            detail: vec![(Tone::Plain, stack)],
+            ..Row::default()
+        }
+    };
+    let rows: Vec<Row> = doc.rows("groups").iter().enumerate().map(row).collect();
+    Sheet {
+        columns: vec![
+            column("RETAINED", Right, 0),
+            column("ONLY HERE", Right, 110),
+            column("", Bar, 76),
+            column("THREAD", Left, 0),
+            column("STATE", Left, 90),
+            column("STACK", Left, 0),
+        ],
+        foot: format!("{} threads", count(doc.number("threads"))),
+        rows,
+        ..Sheet::default()
+    }
+}
+
+/// The frames of a thread, and the objects in them.
+pub(super) fn thread(doc: &Value, place: &Place) -> Sheet {
+    let index = place.inside.first().and_then(|index| index.parse().ok()).unwrap_or(0_usize);
+    let frames =
+        doc.rows("groups").get(index).map(|group| group.rows("frames")).unwrap_or_default();
+    let mut rows = Vec::new();
+    for frame in frames {
+        let line = frame.maybe("line").map_or_else(String::new, |line| format!(":{line}"));
+        let file = frame["file"]
+            .as_str()
+            .map_or_else(String::new, |file| format!("  {}{line}", shown(file)));
+        rows.push(Row {
+            cells: vec![
+                Cell::default(),
+                toned(Tone::Strong, shown(frame.text("function")) + &file),
+            ],
+            ..Row::default()
+        });
+        for local in frame.rows("locals") {
+            let object = &local["object"];
+            let what = format!(
+                "  {} {} {}",
+                shown(local.text("name")),
+                shown(object.text("type")),
+                object.text("id")
+            );
+            rows.push(super::object::row(
+                object,
+                vec![bytes(object.maybe("retained_bytes")), name(&what)],
+            ));
+        }
+    }
+    Sheet {
+        columns: vec![column("RETAINED", Right, 0), column("FRAME", Left, 0)],
+        rows,
+        ..Sheet::default()
+    }
+}
+
+/// `waste`: what could be saved.
+pub(super) fn waste(doc: &Value, place: &Place) -> Sheet {
+    let mut rows = Vec::new();
+    let mut omitted = 0;
+    for kind in doc.rows("kinds") {
+        let title = kind.text("kind").replace('_', " ");
+        rows.push(Row::heading(format!(
+            "{title}: {} in {}: {}",
+            size(kind.number("bytes"), false),
+            count(kind.number("count")),
+            escaped(kind.text("method"))
+        )));
+        for row in kind.rows("rows") {
+            let text = row["text"]
+                .as_str()
+                .map_or_else(String::new, |text| format!("  \"{}\"", shown(text)));
+            let what = format!("{}{text}", shown(row.text("name")));
+            let object = row["example"].as_str().map(str::to_owned);
+            rows.push(Row {
+                cells: vec![
+                    bytes(row.maybe("bytes")),
+                    number(row.number("count")),
+                    toned(Tone::Plain, what.clone()),
+                ],
+                enter: object.as_ref().map(|id| Place::of(View::Object, id, id)),
+                object,
+                detail: vec![(Tone::Plain, what)],
+                ..Row::default()
+            });
+        }
+        omitted += kind["omitted"].number("rows");
+    }
+    rows.extend(Row::more(omitted, place));
+    let (all, live) = (doc.number("total_bytes"), doc.number("live_bytes"));
+    Sheet {
+        head: vec![(
+            Tone::Strong,
+            format!(
+                "{} could be saved, {} of {} live",
+                size(all, false),
+                percent(part(all, live)),
+                size(live, false)
+            ),
+        )],
+        columns: vec![
+            column("BYTES", Right, 0),
+            column("COUNT", Right, 0),
+            column("WHAT", Left, 0),
+        ],
+        rows,
+        ..Sheet::default()
+    }
+}
+
+/// `top --snapshot all`: what grew from snapshot to snapshot.
+pub(super) fn growth(doc: &Value, place: &Place) -> Sheet {
+    let row = |row: &Value| {
+        let values: Vec<u64> = row.rows("bytes").iter().filter_map(Value::as_u64).collect();
+        let grown = row.signed("growth_bytes");
+        Row {
+            cells: vec![
+                changed(grown, signed_size(grown, false)),
+                bytes(values.last().copied()),
+                toned(Tone::Link, spark(&values)),
+                name(row.text("name")),
+            ],
+            enter: Some(Place::objects_of(&type_glob(row))),
+            detail: described(row),
+            ..Row::default()
+        }
+    };
+    let mut rows: Vec<Row> = doc.rows("rows").iter().map(row).collect();
+    rows.extend(Row::more(doc["omitted"].number("rows"), place));
+    Sheet {
+        columns: vec![
+            column("GROWTH", Right, 0),
+            column("LAST", Right, 0),
+            column("OVER TIME", Left, 0),
+            column("TYPE", Left, 0),
+        ],
+        rows,
+        foot: format!("{} snapshots", doc.rows("snapshots").len()),
+        ..Sheet::default()
+    }
+}
+
+/// A change with its sign and color.
+fn changed(change: i64, text: String) -> Cell {
+    match change {
+        ..0 => toned(Tone::Good, text),
+        0 => toned(Tone::Plain, text),
+        1.. => toned(Tone::Bad, format!("+{text}")),
+    }
+}
+
+/// `info`: the snapshots of the file. Entering one chooses it.
+pub(super) fn snapshots(doc: &Value, _: &Place) -> Sheet {
+    let all = doc["heap"].rows("snapshots");
+    let bytes_of =
+        |it: &Value| it.number("shallow_bytes").saturating_add(it.number("external_bytes"));
+    let most = all.iter().map(bytes_of).max().unwrap_or_default();
+    let row = |it: &Value| Row {
+        cells: vec![
+            number(it.number("index")),
+            toned(Tone::Dim, it.maybe("time_us").map_or_else(String::new, duration)),
+            number(it.number("objects")),
+            bytes(Some(bytes_of(it))),
+            bar(part(bytes_of(it), most)),
+        ],
+        enter: Some(Place::new(View::Verdict)),
+        snapshot: it.maybe("index"),
+        ..Row::default()
+    };
+    let sizes: Vec<u64> = all.iter().map(bytes_of).collect();
+    Sheet {
+        head: vec![(Tone::Link, spark(&sizes))],
+        columns: vec![
+            column("#", Right, 0),
+            column("AT", Right, 0),
+            column("OBJECTS", Right, 0),
+            column("SIZE", Right, 0),
+            column("", Bar, 0),
+        ],
+        rows: all.iter().map(row).collect(),
+        foot: "Enter shows this snapshot in all views".to_owned(),
+        ..Sheet::default()
+    }
+}
+
+/// `diff`: what grew and shrank.
+pub(super) fn diff(doc: &Value, place: &Place) -> Sheet {
+    let is_profile = doc["unit"].is_string();
+    let key = if is_profile { "self" } else { "retained_bytes" };
+    let shape = |value: i64| match is_profile {
+        true => super::calls::amount(value, doc.text("unit")),
+        false => signed_size(value, false),
+    };
+    let most = doc.rows("rows").iter().map(|row| row["delta"].signed(key).unsigned_abs()).max();
+    let row = |row: &Value| {
+        let delta = row["delta"].signed(key);
+        let enter = match is_profile {
+            true => Place::function(row.text("name"), row["namespace"].as_str()),
+            false => Place::objects_of(&type_glob(row)),
+        };
+        Row {
+            cells: vec![
+                changed(delta, shape(delta)),
+                bar(part(delta.unsigned_abs(), most.unwrap_or_default())),
+                toned(Tone::Plain, shape(row["new"].signed(key))),
+                match is_profile {
+                    true => Cell::default(),
+                    false => signed_count(row["delta"].signed("count")),
+                },
+                name(row.text("name")),
+            ],
+            enter: Some(enter),
+            detail: described(row),
+            ..Row::default()
+        }
+    };
+    let mut rows: Vec<Row> = doc.rows("rows").iter().map(row).collect();
+    rows.extend(Row::more(doc["omitted"].number("rows"), place));
+    Sheet {
+        head: doc["verdict"]
+            .as_str()
+            .map(|text| (Tone::Strong, escaped(text)))
+            .into_iter()
+            .collect(),
+        columns: vec![
+            column(if is_profile { "SELF ±" } else { "RETAINED ±" }, Right, 0),
+            column("", Bar, 76),
+            column("NOW", Right, 0),
+            column("COUNT ±", Right, if is_profile { u16::MAX } else { 70 }),
+            column(if is_profile { "FUNCTION" } else { "TYPE" }, Left, 0),
+        ],
+        rows,
+        foot: format!("{} without change", count(doc.number("unchanged"))),
+        ..Sheet::default()
+    }
+}
+
+fn signed_count(change: i64) -> Cell {
+    let sign = if change < 0 { "-" } else { "" };
+    changed(change, format!("{sign}{}", count(change.unsigned_abs())))
+}

@@ -1,0 +1,260 @@
+//! The places that one can be at: a command line, and the view that shows its document.
+
+use super::sheet::Sheet;
+use super::{calls, heap, object, query};
+use crate::output::syntax::shell_word;
+use serde_json::Value;
+
+/// The views, in the order of their tabs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    Verdict,
+    Diff,
+    Functions,
+    Types,
+    Tree,
+    Calls,
+    Flame,
+    Threads,
+    Waste,
+    Roots,
+    Growth,
+    Snapshots,
+    ByThread,
+    Timeline,
+    Query,
+    Objects,
+    Object,
+    Path,
+    Thread,
+    Sandwich,
+}
+
+/// How a view asks, and how it shows the answer.
+pub(super) struct Spec {
+    pub(super) name: &'static str,
+    /// The command and the options of its own.
+    words: &'static [&'static str],
+    /// The option that limits the rows, and the rows of the first page. 0: it has none.
+    limit: (&'static str, u64),
+    /// The orders of the rows: their names and options.
+    pub(super) sorts: &'static [(&'static str, &'static [&'static str])],
+    /// Whether `--type` selects rows.
+    pub(super) filters: bool,
+    /// Whether it compares the two files.
+    both: bool,
+    pub(super) sheet: fn(&Value, &Place) -> Sheet,
+}
+
+const PLAIN: Spec = Spec {
+    name: "",
+    words: &[],
+    limit: ("-n", 1000),
+    sorts: &[],
+    filters: false,
+    both: false,
+    sheet: |_, _| Sheet::default(),
+};
+const BY_SIZE: &[(&str, &[&str])] =
+    &[("retained", &[]), ("shallow", &["--sort", "shallow"]), ("count", &["--sort", "count"])];
+const BY_ID: &[(&str, &[&str])] =
+    &[("retained", &[]), ("shallow", &["--sort", "shallow"]), ("id", &["--sort", "id"])];
+const BY_COST: &[(&str, &[&str])] = &[("self", &[]), ("total", &["--cum"])];
+/// The share of time by thread, in slots of equal length.
+const TIMELINE: &str = "with s as (select min(start_us) a, max(start_us) + 1 b from samples), \
+    t as (select process, thread, (start_us - a) * 40 / (b - a) slot, sum(samples) n from samples, s \
+    where start_us is not null and not is_idle group by 1, 2, 3) \
+    select process, thread, sum(n) samples, group_concat(slot || ':' || n, ' ') slots from t \
+    group by 1, 2 order by 3 desc";
+
+impl View {
+    /// The description of a view.
+    pub(super) fn spec(self) -> Spec {
+        let of = |name, words, sheet| Spec { name, words, sheet, ..PLAIN };
+        match self {
+            Self::Verdict => {
+                Spec { limit: ("", 0), ..of("Verdict", &["top", "--suspects"], heap::verdict) }
+            }
+            Self::Diff => Spec { filters: true, both: true, ..of("Diff", &["diff"], heap::diff) },
+            Self::Functions => {
+                Spec { sorts: BY_COST, ..of("Functions", &["top"], calls::functions) }
+            }
+            Self::Types => {
+                Spec { sorts: BY_SIZE, filters: true, ..of("Types", &["top"], heap::types) }
+            }
+            Self::Tree => {
+                Spec { filters: true, ..of("Tree", &["tree", "--min-share", "0"], heap::tree) }
+            }
+            Self::Calls => of("Calls", &["tree", "--min-share", "0"], calls::calls),
+            Self::Flame => Spec {
+                limit: ("-n", 3000),
+                ..of("Flame", &["tree", "--min-share", "0"], calls::flame)
+            },
+            Self::Threads => of("Threads", &["threads"], heap::threads),
+            Self::Waste => Spec { limit: ("-n", 50), ..of("Waste", &["waste"], heap::waste) },
+            Self::Roots => {
+                Spec { sorts: BY_SIZE, ..of("Roots", &["top", "--by", "root"], heap::roots) }
+            }
+            Self::Growth => of("Growth", &["top", "--snapshot", "all"], heap::growth),
+            Self::Snapshots => {
+                Spec { limit: ("", 0), ..of("Snapshots", &["info"], heap::snapshots) }
+            }
+            Self::ByThread => of("Threads", &["top", "--by", "thread"], calls::by_thread),
+            Self::Timeline => of("Timeline", &["query"], calls::timeline),
+            Self::Query => of("SQL", &["query"], query::rows),
+            Self::Objects => Spec {
+                sorts: BY_ID,
+                filters: true,
+                limit: ("-n", 500),
+                ..of("Objects", &["find"], object::objects)
+            },
+            Self::Object => Spec { limit: ("-n", 100), ..of("Object", &["show"], object::object) },
+            Self::Path => Spec { limit: ("-k", 5), ..of("Path", &["path"], object::path) },
+            Self::Thread => of("Thread", &["threads"], heap::thread),
+            Self::Sandwich => Spec {
+                limit: ("-n", 500),
+                ..of("Callers and callees", &["tree", "--min-share", "0"], calls::sandwich)
+            },
+        }
+    }
+}
+
+/// A place: what is asked, and where in the answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) view: View,
+    /// The place in the breadcrumb.
+    pub(super) title: String,
+    /// Options that the place adds to those of the view.
+    pub(super) options: Vec<String>,
+    /// The object, or the SQL.
+    pub(super) argument: Option<String>,
+    pub(super) type_glob: Option<String>,
+    pub(super) sort: usize,
+    pub(super) limit: u64,
+    /// The lines of the tree that were opened, from the outside in.
+    pub(super) inside: Vec<String>,
+}
+
+impl Place {
+    pub(super) fn new(view: View) -> Self {
+        let spec = view.spec();
+        Self {
+            view,
+            title: spec.name.to_owned(),
+            options: Vec::new(),
+            argument: (view == View::Timeline).then(|| TIMELINE.to_owned()),
+            type_glob: None,
+            sort: 0,
+            limit: spec.limit.1,
+            inside: Vec::new(),
+        }
+    }
+
+    /// The place of an object.
+    pub(super) fn of(view: View, object: &str, title: &str) -> Self {
+        Self { argument: Some(object.to_owned()), title: title.to_owned(), ..Self::new(view) }
+    }
+
+    /// The objects of a type.
+    pub(super) fn objects_of(name: &str) -> Self {
+        Self {
+            type_glob: Some(name.to_owned()),
+            title: name.to_owned(),
+            ..Self::new(View::Objects)
+        }
+    }
+
+    /// The callers and callees of a function.
+    pub(super) fn function(name: &str, namespace: Option<&str>) -> Self {
+        let focus = namespace.map_or_else(|| name.to_owned(), |file| format!("{file}:{name}"));
+        let options = vec!["--focus".to_owned(), focus];
+        Self { title: name.to_owned(), options, ..Self::new(View::Sandwich) }
+    }
+
+    /// The same place with the next page of rows.
+    pub(super) fn longer(&self) -> Self {
+        Self { limit: self.limit.saturating_mul(4), ..self.clone() }
+    }
+
+    /// The command and its options.
+    fn words(&self) -> Vec<String> {
+        let spec = self.view.spec();
+        let mut words: Vec<String> = spec.words.iter().map(|word| (*word).to_owned()).collect();
+        words.extend(self.options.iter().cloned());
+        if let Some((_, sort)) = spec.sorts.get(self.sort) {
+            words.extend(sort.iter().map(|word| (*word).to_owned()));
+        }
+        if let Some(glob) = &self.type_glob {
+            words.push(format!("--type={glob}"));
+        }
+        match (self.view, spec.limit.0) {
+            (_, "") => {}
+            // A page of references is a page of entries, too.
+            (View::Object, limit) => {
+                words.extend([limit.to_owned(), self.limit.to_string()]);
+                words.extend(["--entries".to_owned(), self.limit.to_string()]);
+            }
+            (_, limit) => words.extend([limit.to_owned(), self.limit.to_string()]),
+        }
+        words
+    }
+
+    /// The words to ask with, in a format.
+    pub(super) fn asked(&self, files: &Files, format: &str) -> Vec<String> {
+        let mut words = self.words();
+        words.push(format!("--format={format}"));
+        words.extend(files.options(self));
+        words.push("--".into());
+        words.extend(files.of(self));
+        words.extend(self.argument.iter().cloned());
+        words
+    }
+
+    /// The command line that prints the same.
+    pub(super) fn command(&self, files: &Files) -> String {
+        let mut words = self.words();
+        let command = words.remove(0);
+        let command =
+            [command].into_iter().chain(files.of(self)).chain(self.argument.iter().cloned());
+        let all = command.chain(words).chain(files.options(self)).map(|word| shell_word(&word));
+        format!("dumptool {}{}", all.collect::<Vec<_>>().join(" "), files.loading)
+    }
+}
+
+/// The files, and the options that hold for all places.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files {
+    pub(super) file: String,
+    pub(super) new: Option<String>,
+    /// Options that tell how to load, as words for a shell, each after a space.
+    pub(super) loading: String,
+    /// The snapshot that was chosen here.
+    pub(super) snapshot: Option<u64>,
+    /// Options of profiles.
+    pub(super) profile: Vec<String>,
+}
+
+impl Files {
+    /// The file that is looked into: of two the newer one.
+    pub(super) fn newest(&self) -> &String {
+        self.new.as_ref().unwrap_or(&self.file)
+    }
+
+    fn of(&self, place: &Place) -> Vec<String> {
+        match &self.new {
+            Some(new) if place.view.spec().both => vec![self.file.clone(), new.clone()],
+            _ => vec![self.newest().clone()],
+        }
+    }
+
+    fn options(&self, place: &Place) -> Vec<String> {
+        let spec = place.view.spec();
+        let is_all = matches!(place.view, View::Growth | View::Snapshots | View::Diff);
+        match self.snapshot {
+            Some(snapshot) if !is_all => vec![format!("--snapshot={snapshot}")],
+            _ if matches!(spec.words, ["top" | "tree" | "diff", ..]) => self.profile.clone(),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What a view shows: a few lines, and a table.
+
+use super::place::Place;
+use crate::cli::size::{count, percent, size};
+use crate::cli::terminal::shown;
+use serde_json::Value;
+
+/// The meaning of a text, which has a color.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Tone {
+    #[default]
+    Plain,
+    Dim,
+    Strong,
+    Good,
+    Bad,
+    Warn,
+    Link,
+}
+
+/// The content of a view.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sheet {
+    /// Lines above the table.
+    pub(super) head: Vec<(Tone, String)>,
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Row>,
+    /// What the table contains, and what was left out.
+    pub(super) foot: String,
+    /// The boxes of a flame graph, in place of a table.
+    pub(super) boxes: Vec<super::tree::Node>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+    /// As `Left`, of texts that are cut at their ends.
+    Sentence,
+    /// A bar for a share.
+    Bar,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) title: String,
+    pub(super) align: Align,
+    /// Columns of the narrowest terminal that shows it.
+    pub(super) from: u16,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Row {
+    pub(super) cells: Vec<Cell>,
+    pub(super) enter: Option<Place>,
+    /// Whether entering is the next page of the same place.
+    pub(super) is_more: bool,
+    /// The object of the row.
+    pub(super) object: Option<String>,
+    /// What there is to say about the row beside its cells.
+    pub(super) detail: Vec<(Tone, String)>,
+    /// A heading of the rows below, which cannot be selected.
+    pub(super) is_heading: bool,
+    /// The snapshot that entering chooses.
+    pub(super) snapshot: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    pub(super) tone: Tone,
+    pub(super) bar: f64,
+}
+
+pub(super) fn column(title: &str, align: Align, from: u16) -> Column {
+    Column { title: title.to_owned(), align, from }
+}
+
+/// A text of a dump, safe to show.
+pub(super) fn name(text: &str) -> Cell {
+    toned(Tone::Plain, shown(text))
+}
+
+pub(super) fn toned(tone: Tone, text: impl Into<String>) -> Cell {
+    Cell { text: text.into(), tone, bar: 0.0 }
+}
+
+pub(super) fn bytes(value: Option<u64>) -> Cell {
+    value.map_or_else(|| toned(Tone::Dim, "…"), |value| toned(Tone::Plain, size(value, false)))
+}
+
+pub(super) fn number(value: u64) -> Cell {
+    toned(Tone::Plain, count(value))
+}
+
+pub(super) fn share(value: f64) -> Cell {
+    toned(Tone::Plain, percent(value))
+}
+
+pub(super) fn bar(share: f64) -> Cell {
+    Cell { bar: share, ..Cell::default() }
+}
+
+/// A part of a whole.
+pub(super) fn part(of: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { of as f64 / whole as f64 }
+}
+
+impl Row {
+    pub(super) fn heading(text: impl Into<String>) -> Self {
+        Self { cells: vec![toned(Tone::Strong, text)], is_heading: true, ..Self::default() }
+    }
+
+    /// The last row where others were left out. None if there are none.
+    pub(super) fn more(omitted: u64, place: &Place) -> Option<Self> {
+        (omitted > 0).then(|| Self {
+            cells: vec![toned(Tone::Link, format!("… {} more (Enter)", count(omitted)))],
+            enter: Some(place.longer()),
+            is_more: true,
+            ..Self::default()
+        })
+    }
+}
+
+/// Access to documents, in which nothing is certain to be there.
+pub(super) trait Doc {
+    fn text(&self, key: &str) -> &str;
+    fn number(&self, key: &str) -> u64;
+    fn signed(&self, key: &str) -> i64;
+    fn maybe(&self, key: &str) -> Option<u64>;
+    fn rows(&self, key: &str) -> &[Value];
+    /// The id of an object in this document.
+    fn id(&self) -> Option<String>;
+}
+
+impl Doc for Value {
+    fn text(&self, key: &str) -> &str {
+        self[key].as_str().unwrap_or_default()
+    }
+
+    fn number(&self, key: &str) -> u64 {
+        self.maybe(key).unwrap_or_default()
+    }
+
+    fn signed(&self, key: &str) -> i64 {
+        self[key].as_i64().unwrap_or_default()
+    }
+
+    fn maybe(&self, key: &str) -> Option<u64> {
+        self[key].as_u64()
+    }
+
+    fn rows(&self, key: &str) -> &[Value] {
+        self[key].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn id(&self) -> Option<String> {
+        self["id"].as_str().map(str::to_owned)
+    }
+}
+
+impl Row {
+    /// Whether a cell contains a text, which is in lower case.
+    pub(super) fn contains(&self, text: &str) -> bool {
+        !self.is_heading && self.cells.iter().any(|cell| cell.text.to_lowercase().contains(text))
+    }
+}

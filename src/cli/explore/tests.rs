@@ -1,0 +1,387 @@
+//! The interface without a terminal: keys in, screens out.
+
+use super::app::{App, Here};
+use super::draw::{Theme, draw};
+use super::keys::Effect;
+use super::place::{Files, View};
+use super::sheet::Row;
+use crate::cli::dumps::{Dumps, Given};
+use crate::cli::open::Input;
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use ratatui::style::{Color, Modifier};
+use std::path::Path;
+use std::sync::Arc;
+
+const JAVA: &str = "fixtures/hprof/small_java17.hprof.zst";
+const WIDE: &str = "fixtures/hprof/wide_java17.hprof.zst";
+const NODE: &str = "fixtures/heapsnapshot/sessions-node24-small.heapsnapshot.zst";
+const GO: &str = "fixtures/go/tiny_go127.heapdump.zst";
+const RAKU: &str = "fixtures/mvmheap/tiny-nqp.mvmheap";
+const PYTHON: &str = "fixtures/mojo/tiny-4.0.0-full-gc-mem.mojo";
+const SIZES: [(u16, u16); 3] = [(60, 20), (80, 24), (200, 60)];
+
+/// The interface with a dump, and a user who waits for every answer.
+struct User {
+    app: App,
+    resident: Arc<Dumps>,
+}
+
+impl User {
+    fn of(file: &str, new: Option<&str>) -> Self {
+        let input = Input::open(Path::new(new.unwrap_or(file)), &Default::default()).unwrap();
+        let files = Files { file: file.into(), new: new.map(Into::into), ..Files::default() };
+        let app =
+            App::new(files, input.kind, input.format, format!("{file} · {}", input.format.title()));
+        let resident = Dumps::new(Given::default(), |_| true, u64::MAX);
+        let mut user = Self { app, resident };
+        user.settle();
+        user
+    }
+
+    /// Answers until nothing is wanted.
+    fn settle(&mut self) {
+        while let Some(words) = self.app.wanted() {
+            let answer = self.resident.answer(&words);
+            self.app.arrived(words, &answer);
+        }
+    }
+
+    fn press(&mut self, key: KeyCode) -> Effect {
+        let effect = self.app.take(&Event::Key(KeyEvent::new(key, KeyModifiers::NONE)));
+        self.settle();
+        effect
+    }
+
+    /// Presses keys: `⏎` and `⌫` for those that have no character.
+    fn keys(&mut self, keys: &str) -> &mut Self {
+        for key in keys.chars() {
+            self.press(match key {
+                '⏎' => KeyCode::Enter,
+                '⌫' => KeyCode::Backspace,
+                '↓' => KeyCode::Down,
+                '↑' => KeyCode::Up,
+                '→' => KeyCode::Right,
+                '⇥' => KeyCode::Tab,
+                key => KeyCode::Char(key),
+            });
+        }
+        self
+    }
+
+    fn buffer(&mut self, (width, height): (u16, u16), color: bool) -> Buffer {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(&mut self.app, None, Theme { color }, frame)).unwrap();
+        terminal.backend().buffer().clone()
+    }
+
+    fn screen(&mut self, size: (u16, u16)) -> String {
+        let buffer = self.buffer(size, true);
+        let mut text = String::new();
+        for y in 0..size.1 {
+            let line: String = (0..size.0).map(|x| buffer[(x, y)].symbol()).collect();
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let rows = self.app.sheet.as_ref().map(|sheet| sheet.rows.clone()).unwrap_or_default();
+        rows.into_iter().filter(|row| !row.is_heading && !row.is_more).collect()
+    }
+}
+
+/// Compares a text with a file, or writes the file where `TRYCMD=overwrite` is set.
+#[track_caller]
+fn assert_kept(path: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var("TRYCMD").is_ok_and(|value| value == "overwrite") {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == text, "{} differs; TRYCMD=overwrite writes it again:\n{text}", path.display());
+}
+
+#[test]
+fn every_view_at_three_sizes() {
+    let two = |file, new| (file, Some(new));
+    let one = |file| (file, None);
+    let views = [
+        ("verdict", one(NODE), ""),
+        ("types", one(JAVA), "2"),
+        ("types-by-count", one(JAVA), "2ss"),
+        ("objects", one(JAVA), "2⏎"),
+        ("tree", one(JAVA), "3"),
+        ("tree-inside", one(JAVA), "3⏎⏎"),
+        ("heap-flame", one(JAVA), "4"),
+        ("object", one(JAVA), "g0xfd5bf118⏎"),
+        ("path", one(JAVA), "g0xfd5bf118⏎p"),
+        ("threads", one(GO), "5"),
+        ("thread", one(GO), "5⏎"),
+        ("waste", one(JAVA), "6"),
+        ("roots", one(JAVA), "7"),
+        ("growth", one(RAKU), "8"),
+        ("snapshots", one(RAKU), "9"),
+        ("diff", two(WIDE, JAVA), ""),
+        ("functions", one(PYTHON), ""),
+        ("sandwich", one(PYTHON), "⏎"),
+        ("calls", one(PYTHON), "2⏎"),
+        ("flame", one(PYTHON), "3"),
+        ("flame-zoomed", one(PYTHON), "3↓↓⏎"),
+        ("profile-threads", one(PYTHON), "4"),
+        ("help", one(JAVA), "?"),
+        ("search", one(JAVA), "2/string"),
+        ("no-such-object", one(JAVA), "gnonsense⏎"),
+    ];
+    for (name, (file, new), keys) in views {
+        let mut user = User::of(file, new);
+        user.keys(keys);
+        let screens = SIZES.map(|size| user.screen(size));
+        assert_kept(&format!("tests/explore/{name}.txt"), &screens.join("─\n"));
+    }
+}
+
+#[cfg(feature = "query")]
+#[test]
+fn sql_and_time() {
+    let mut user = User::of(JAVA, None);
+    user.keys(":select id, type, shallow_bytes from objects limit 3⏎");
+    assert_kept("tests/explore/sql.txt", &user.screen((80, 24)));
+    let mut user = User::of(PYTHON, None);
+    user.keys("5");
+    assert_kept("tests/explore/timeline.txt", &user.screen((80, 24)));
+}
+
+/// Lines of a table for people, with the spaces between columns made equal.
+fn table(user: &User) -> Vec<String> {
+    let words = user.app.here.place.asked(&user.app.files, "table");
+    let fresh = Dumps::new(Given::default(), |_| true, u64::MAX);
+    let text = String::from_utf8(fresh.answer(&words).result).unwrap();
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// Every number of a row stands in one line of what the command prints.
+#[track_caller]
+fn assert_printed(user: &User) {
+    let lines = table(user);
+    for row in user.rows() {
+        let cells: Vec<String> = row
+            .cells
+            .iter()
+            .filter(|cell| cell.bar == 0.0)
+            .map(|cell| cell.text.replace("▸ ", "").trim().to_owned())
+            .collect();
+        let wanted: Vec<&String> = cells
+            .iter()
+            .filter(|cell| cell.ends_with('%') || cell.ends_with('B'))
+            .take(2)
+            .collect();
+        let is_there = |line: &String| wanted.iter().all(|cell| line.contains(cell.as_str()));
+        assert!(
+            wanted.is_empty() || lines.iter().any(is_there),
+            "{wanted:?} of {:?}",
+            user.app.here.place
+        );
+    }
+}
+
+#[test]
+fn numbers_are_those_that_the_commands_print() {
+    for (file, keys) in [
+        (JAVA, "2"),
+        (JAVA, "2s"),
+        (GO, "2"),
+        (NODE, "2"),
+        (RAKU, "2"),
+        (JAVA, "3"),
+        (GO, "3"),
+        (NODE, "3"),
+        (JAVA, "2⏎"),
+        (JAVA, "7"),
+        (GO, "5"),
+        (JAVA, "6"),
+        (PYTHON, "1"),
+        (PYTHON, "1s"),
+    ] {
+        let mut user = User::of(file, None);
+        user.keys(keys);
+        assert!(!user.rows().is_empty(), "{file} {keys}");
+        assert_printed(&user);
+    }
+}
+
+fn any_key() -> impl Strategy<Value = KeyCode> {
+    let letters =
+        "qjklhbfnNspToyYtge?/123456789 G*0x".chars().map(KeyCode::Char).collect::<Vec<_>>();
+    let others = [
+        KeyCode::Enter,
+        KeyCode::Enter,
+        KeyCode::Enter,
+        KeyCode::Down,
+        KeyCode::Down,
+        KeyCode::Up,
+        KeyCode::Right,
+        KeyCode::Left,
+        KeyCode::Backspace,
+        KeyCode::Tab,
+        KeyCode::BackTab,
+        KeyCode::PageDown,
+        KeyCode::Esc,
+        KeyCode::Home,
+    ];
+    proptest::sample::select([letters, others.to_vec()].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Any keys lead to a place whose screen can be drawn at any size, and whose numbers are those
+    /// that a fresh process would print.
+    #[test]
+    fn any_keys_are_harmless(
+        file in proptest::sample::select(vec![JAVA, GO, RAKU, PYTHON]),
+        keys in proptest::collection::vec(any_key(), 1..40),
+        size in (1_u16..120, 1_u16..40),
+    ) {
+        let mut user = User::of(file, None);
+        for key in keys {
+            user.press(key);
+            user.screen(size);
+        }
+        let Here { place, selected, .. } = &user.app.here;
+        let rows = user.app.sheet.as_ref().map_or(0, |sheet| sheet.rows.len());
+        prop_assert!(rows == 0 || *selected < rows);
+        if matches!(place.view, View::Types | View::Functions) || place.view == View::Tree && place.inside.is_empty() {
+            assert_printed(&user);
+        }
+    }
+}
+
+#[test]
+fn back_leads_to_where_one_was() {
+    let mut user = User::of(JAVA, None);
+    user.keys("2↓↓");
+    let before = user.screen((80, 24));
+    user.keys("⏎⏎pb⌫⌫");
+    assert_eq!(user.screen((80, 24)), before);
+    user.keys("ffbb");
+    assert_eq!(user.screen((80, 24)), before);
+}
+
+#[test]
+fn the_next_page_has_more_rows() {
+    let mut user = User::of(JAVA, None);
+    user.keys("2⏎");
+    let file = tempfile::Builder::new().suffix(".folded").tempfile().unwrap();
+    let lines: String = (0..1500).map(|at| format!("main;f{at} {}\n", at + 1)).collect();
+    std::fs::write(file.path(), lines).unwrap();
+    let mut user = User::of(file.path().to_str().unwrap(), None);
+    assert_eq!(user.rows().len(), 1000);
+    user.keys("G⏎");
+    assert_eq!(user.rows().len(), 1500);
+    assert_eq!(user.app.here.selected, 1000);
+}
+
+#[test]
+fn names_cannot_leave_their_cells() {
+    let file = tempfile::Builder::new().suffix(".folded").tempfile().unwrap();
+    let names = "\u{1b}]0;title\u{7};漢字関数のとても長い名前;עברית;a\u{202e}b;\u{1b}[2J;x 7\n";
+    std::fs::write(file.path(), names).unwrap();
+    let mut user = User::of(file.path().to_str().unwrap(), None);
+    for keys in ["", "⏎", "2", "⏎⏎", "3", "↓↓↓"] {
+        user.keys(keys);
+        for size in SIZES {
+            let buffer = user.buffer(size, true);
+            let mut symbols = buffer.content().iter().flat_map(|cell| cell.symbol().chars());
+            assert!(symbols.all(|c| !crate::output::syntax::is_disruptive(c)), "{keys}");
+        }
+    }
+}
+
+#[test]
+fn without_color_there_is_none() {
+    for (file, keys) in [(NODE, ""), (NODE, "4"), (PYTHON, "3"), (WIDE, "/x")] {
+        let mut user = User::of(file, None);
+        user.keys(keys);
+        let buffer = user.buffer((80, 24), false);
+        let is_plain =
+            |cell: &ratatui::buffer::Cell| cell.fg == Color::Reset && cell.bg == Color::Reset;
+        assert!(buffer.content().iter().all(is_plain), "{keys}");
+    }
+}
+
+#[test]
+fn copies_and_exports() {
+    let mut user = User::of(JAVA, None);
+    user.keys("2⏎");
+    let Effect::Copy(id) = user.press(KeyCode::Char('y')) else { panic!("nothing is copied") };
+    assert!(id.starts_with("0x"), "{id}");
+    let Effect::Copy(command) = user.press(KeyCode::Char('Y')) else { panic!("nothing is copied") };
+    assert!(
+        command.starts_with("dumptool find fixtures/hprof/small_java17.hprof.zst"),
+        "{command}"
+    );
+    user.keys("e");
+    let Effect::Export(words, "csv") = user.press(KeyCode::Char('c')) else { panic!("no export") };
+    assert!(words.contains(&"--format=csv".to_owned()));
+    assert_eq!(user.press(KeyCode::Char('q')), Effect::Quit);
+}
+
+/// The picture of the documentation.
+#[test]
+fn the_picture_is_current() {
+    let mut user = User::of(NODE, None);
+    user.keys("3⏎⏎⏎");
+    assert_kept("docs/explore.svg", &svg(&user.buffer((100, 28), true)));
+}
+
+/// A screen as a picture.
+fn svg(buffer: &Buffer) -> String {
+    let (width, height) = (buffer.area.width, buffer.area.height);
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"dumptool explore\">\n<style>text {{ font: 14px ui-monospace, \"DejaVu Sans Mono\", Menlo, Consolas, monospace; white-space: pre; fill: #d8d8d8 }} .r {{ fill: #1c1c1c }} .b {{ font-weight: bold }} .d {{ fill: #909090 }} .c {{ fill: #5fc8d8 }} .y {{ fill: #e0c060 }} .g {{ fill: #7ec87e }} .e {{ fill: #f07070 }}</style>\n<rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"#1c1c1c\"/>\n",
+        width as f64 * 8.43 + 20.0,
+        height * 19 + 20
+    );
+    for y in 0..height {
+        let class = |x: u16| {
+            let cell = &buffer[(x, y)];
+            match (cell.modifier, cell.fg) {
+                (modifier, _) if modifier.contains(Modifier::REVERSED) => "r",
+                (modifier, _) if modifier.contains(Modifier::BOLD) => "b",
+                (modifier, _) if modifier.contains(Modifier::DIM) => "d",
+                (_, Color::Cyan) => "c",
+                (_, Color::Yellow) => "y",
+                (_, Color::Green) => "g",
+                (_, Color::Red) => "e",
+                _ => "",
+            }
+        };
+        let mut x = 0;
+        while x < width {
+            let (start, of) = (x, class(x));
+            let mut run = String::new();
+            while x < width && class(x) == of {
+                run.push_str(buffer[(x, y)].symbol());
+                x += 1;
+            }
+            let (left, top) = (10.0 + f64::from(start) * 8.43, 10 + y * 19);
+            if of == "r" {
+                text.push_str(&format!("<rect x=\"{left:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"19\" fill=\"#d8d8d8\"/>\n", f64::from(x - start) * 8.43));
+            }
+            if !run.trim().is_empty() {
+                let run = run.trim_end().replace('&', "&amp;").replace('<', "&lt;");
+                text.push_str(&format!(
+                    "<text x=\"{left:.1}\" y=\"{}\" class=\"{of}\">{run}</text>\n",
+                    top + 14
+                ));
+            }
+        }
+    }
+    text + "</svg>\n"
+}
