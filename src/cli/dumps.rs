@@ -45,8 +45,9 @@ struct Dump {
     profile: Mutex<Option<HeldProfile>>,
 }
 
-/// Whether a profile has all frames, the profile, and the damage that ended its reading.
-type HeldProfile = (bool, Arc<Profile>, Option<Error>);
+/// Whether a profile has all frames and its samples, the profile, and the damage that ended its
+/// reading.
+type HeldProfile = ((bool, bool), Arc<Profile>, Option<Error>);
 
 /// The length of a file and when it was last written. `None` if the system does not tell.
 type Version = Option<(u64, Option<SystemTime>)>;
@@ -156,18 +157,20 @@ impl Dumps {
     pub(super) fn profile(
         &self,
         path: &Path,
-        all_frames: bool,
+        (all_frames, samples): (bool, bool),
         load: impl FnOnce() -> anyhow::Result<(Arc<Profile>, Option<Error>)>,
     ) -> anyhow::Result<(Arc<Profile>, Option<Error>)> {
         let dump = self.dump(path);
         let mut kept = lock(&dump.profile);
-        if let Some((all, profile, damage)) = &*kept
+        // Sums are the same where the samples are kept.
+        if let Some(((all, has_samples), profile, damage)) = &*kept
             && *all == all_frames
+            && (*has_samples || !samples)
         {
             return Ok((Arc::clone(profile), damage.clone()));
         }
         let (profile, damage) = load()?;
-        *kept = Some((all_frames, Arc::clone(&profile), damage.clone()));
+        *kept = Some(((all_frames, samples), Arc::clone(&profile), damage.clone()));
         drop(kept);
         self.make_room(&dump);
         Ok((profile, damage))

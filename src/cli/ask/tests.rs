@@ -137,6 +137,9 @@ fn profiles_answer_as_the_process_does() {
         json(&["tree", "--min-share", "0", "-n", "0"]);
         json(&["find", "--type", "*"]);
         json(&["diff", &file]);
+        // Others do not need the samples, and so did not keep them.
+        #[cfg(feature = "query")]
+        json(&["query", "select count(*), count(start_us) from samples"]);
     }
 }
 

@@ -159,7 +159,10 @@ impl App {
             }
             _ => None,
         };
-        self.select(self.here.selected);
+        // What was selected is selected again once the rows are there.
+        if self.sheet.is_some() {
+            self.select(self.here.selected);
+        }
     }
 
     /// Whether the sheet is that of the place, and not an earlier one.
@@ -232,12 +235,16 @@ impl App {
         self.sheet.as_ref()?.rows.get(self.here.selected)
     }
 
-    /// The object that the selected row, or else the place, is about.
+    /// The object that the place is about, or else the selected row.
     pub(super) fn object(&self) -> Option<String> {
         let place = &self.here.place;
-        let is_object = matches!(place.view, View::Object | View::Path | View::Tree);
-        let of_place = place.argument.as_ref().filter(|_| is_object);
-        self.row().and_then(|row| row.object.clone()).or_else(|| of_place.cloned())
+        let of_row = || self.row()?.object.clone();
+        let of_place = || place.argument.clone();
+        match place.view {
+            View::Object => of_place(),
+            View::Path | View::Tree => of_row().or_else(of_place),
+            _ => of_row(),
+        }
     }
 
     /// Selects a row, or the next one that can be selected.

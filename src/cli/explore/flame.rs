@@ -71,7 +71,11 @@ pub(super) fn draw(app: &mut App, area: Rect, buffer: &mut Buffer, theme: Theme)
         let Some(y) = line.checked_sub(app.here.scroll).filter(|y| *y < lines) else { continue };
         let Some(node) = sheet.boxes.get(index) else { continue };
         let width = usize::from(right - left);
-        let text = cut(&shown(&node.title()), width.saturating_sub(1));
+        let text = match width {
+            // Nobody can read a letter.
+            0..4 => String::new(),
+            _ => cut(&shown(&node.title()), width - 1),
+        };
         let style = if index == selected { theme.selected() } else { color(node, theme) };
         let (x, y) = (area.x + left, area.y + y as u16);
         // The last column of a box separates it from the next one, unless it is all there is.

@@ -25,10 +25,13 @@ pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
             format!("no suspects: no object or type stands out in {live} of live objects"),
         ),
     };
-    let mut rows: Vec<Row> = suspects.iter().map(|it| suspect(it, doc)).collect();
+    let mut rows: Vec<Row> = suspects.iter().map(suspect).collect();
+    if rows.is_empty() {
+        rows.extend([View::Types, View::Tree, View::Waste].map(elsewhere));
+    }
     if !doc.rows("waste").is_empty() {
         rows.push(Row::heading("could be saved"));
-        rows.extend(doc.rows("waste").iter().map(|it| suspect(it, doc)));
+        rows.extend(doc.rows("waste").iter().map(suspect));
     }
     Sheet {
         head: vec![head],
@@ -44,8 +47,23 @@ pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
     }
 }
 
+/// A line that leads to another view, where nothing stands out.
+fn elsewhere(view: View) -> Row {
+    let what = match view {
+        View::Types => "types by retained size",
+        View::Tree => "the dominator tree: what holds what",
+        _ => "what could be saved",
+    };
+    let blank = Cell::default();
+    Row {
+        cells: vec![blank.clone(), blank.clone(), blank, toned(Tone::Link, what)],
+        enter: Some(Place::new(view)),
+        ..Row::default()
+    }
+}
+
 /// A line of the verdict. Entering it leads to what holds the memory.
-fn suspect(it: &Value, _: &Value) -> Row {
+fn suspect(it: &Value) -> Row {
     let of = it["share"].as_f64().unwrap_or_default();
     let objects = [&it["holder"]["object"], &it["object"], &it["example"]];
     let object = objects.into_iter().find_map(Doc::id);
@@ -141,9 +159,14 @@ fn grouped(
     let whole = live_bytes(doc);
     let own =
         |row: &Value| row.number("shallow_bytes").saturating_add(row.number("external_bytes"));
+    // The share is that of the column that is sorted by.
+    let key = ["", "shallow_bytes", "count"].get(place.sort).copied().unwrap_or_default();
     let row = |row: &Value| {
         let held = row.maybe("retained_bytes");
-        let of = part(held.unwrap_or_else(|| own(row)), whole);
+        let of = match key {
+            "" => part(held.unwrap_or_else(|| own(row)), whole),
+            key => part(row.number(key), doc["whole"].number(key)),
+        };
         let cells = vec![
             bytes(held),
             share(of),

@@ -275,23 +275,37 @@ fn back_leads_to_where_one_was() {
 
 #[test]
 fn the_next_page_has_more_rows() {
-    let mut user = User::of(JAVA, None);
-    user.keys("2⏎");
     let file = tempfile::Builder::new().suffix(".folded").tempfile().unwrap();
     let lines: String = (0..1500).map(|at| format!("main;f{at} {}\n", at + 1)).collect();
     std::fs::write(file.path(), lines).unwrap();
     let mut user = User::of(file.path().to_str().unwrap(), None);
-    assert_eq!(user.rows().len(), 1000);
+    assert_eq!(user.rows().len(), 1000, "{}", user.screen((80, 24)));
     user.keys("G⏎");
-    assert_eq!(user.rows().len(), 1500);
+    assert_eq!(user.rows().len(), 1501);
     assert_eq!(user.app.here.selected, 1000);
 }
 
 #[test]
 fn names_cannot_leave_their_cells() {
-    let file = tempfile::Builder::new().suffix(".folded").tempfile().unwrap();
-    let names = "\u{1b}]0;title\u{7};漢字関数のとても長い名前;עברית;a\u{202e}b;\u{1b}[2J;x 7\n";
-    std::fs::write(file.path(), names).unwrap();
+    let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
+    let names = [
+        "\u{1b}]0;title\u{7}",
+        "漢字関数のとても長い名前",
+        "עברית",
+        "a\u{202e}b",
+        "\u{1b}[2J",
+        "x",
+    ];
+    let frames: Vec<_> = names.iter().map(|name| serde_json::json!({ "name": name })).collect();
+    let profile = serde_json::json!({
+        "type": "sampled", "name": "\u{1b}[31m", "unit": "none", "startValue": 0, "endValue": 7,
+        "samples": [[0, 1, 2, 3, 4, 5]], "weights": [7],
+    });
+    let document = serde_json::json!({
+        "$schema": "https://www.speedscope.app/file-format-schema.json",
+        "shared": { "frames": frames }, "profiles": [profile],
+    });
+    std::fs::write(file.path(), document.to_string()).unwrap();
     let mut user = User::of(file.path().to_str().unwrap(), None);
     for keys in ["", "⏎", "2", "⏎⏎", "3", "↓↓↓"] {
         user.keys(keys);

@@ -113,7 +113,9 @@ fn load<'a>(
     let resident =
         session.resident.as_ref().filter(|_| options.is_usual() && input.snapshot.is_none());
     let (mut profile, damage) = match resident {
-        Some(resident) => resident.profile(&input.path, options.all_frames, load)?,
+        Some(resident) => {
+            resident.profile(&input.path, (options.all_frames, kept.samples), load)?
+        }
         None => load()?,
     };
     require_thread(&profile, &selection, input)?;
