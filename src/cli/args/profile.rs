@@ -46,24 +46,31 @@ impl ProfileOptions {
     /// The options as words of a command line.
     #[cfg(feature = "explore")]
     pub(in crate::cli) fn words(&self) -> Vec<String> {
-        let text = |option: &str, value: &Option<String>| {
-            value.as_ref().map(|value| format!("--{option}={value}"))
-        };
+        let narrow = &self.narrow;
         let texts = [
-            text("metric", &self.metric),
-            text("thread", &self.thread),
-            text("event", &self.event),
-            text("tag", &self.tag),
+            ("metric", &self.metric),
+            ("thread", &self.thread),
+            ("event", &self.event),
+            ("tag", &self.tag),
+            ("ignore", &narrow.ignore),
+            ("hide", &narrow.hide),
+            ("show", &narrow.show),
+            ("show-from", &narrow.show_from),
+        ];
+        let texts =
+            texts.iter().filter_map(|(name, text)| Some(format!("--{name}={}", text.as_ref()?)));
+        let time =
+            |name: &str, micros: Option<u64>| micros.map(|micros| format!("--{name}={micros}us"));
+        let others = [
+            time("from-time", narrow.from_time),
+            time("to-time", narrow.to_time),
             self.pid.map(|pid| format!("--pid={pid}")),
+            self.all_frames.then(|| "--all-frames".to_owned()),
+            self.raw_counts.then(|| "--raw-counts".to_owned()),
+            self.estimate.then(|| "--estimate".to_owned()),
         ];
-        let flags = [
-            ("--all-frames", self.all_frames),
-            ("--raw-counts", self.raw_counts),
-            ("--estimate", self.estimate),
-        ];
-        let labels = self.labels.iter().map(|(key, value)| format!("--where={key}={value}"));
-        let flags = flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_owned());
-        texts.into_iter().flatten().chain(labels).chain(flags).collect()
+        let labels = narrow.labels.iter().map(|(key, value)| format!("--where={key}={value}"));
+        texts.chain(others.into_iter().flatten()).chain(labels).collect()
     }
 
     /// These options, grouped by a label that `--by` names.

@@ -331,6 +331,7 @@ fn tabs(kind: Kind, format: Format, has_two: bool) -> Vec<View> {
         (View::Diff, has_two),
         (View::Functions, true),
         (View::Calls, true),
+        (View::Callers, true),
         (View::Flame, true),
         (View::ByThread, true),
         (View::Timeline, has_sql),

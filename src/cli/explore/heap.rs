@@ -254,9 +254,10 @@ pub(super) fn tree(doc: &Value, place: &Place) -> Sheet {
         ],
         rows,
         foot: format!(
-            "{} of {} live",
+            "{} of {} {}",
             percent(top.share),
-            size(nodes.first().map_or(0, |node| node.total), false)
+            size(nodes.first().map_or(0, |node| node.total), false),
+            if place.argument.is_some() { "that the object retains" } else { "live" }
         ),
         ..Sheet::default()
     }

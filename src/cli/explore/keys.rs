@@ -172,7 +172,9 @@ impl App {
             KeyCode::Char('c') => ("csv", "csv"),
             KeyCode::Char('j') => ("json", "json"),
             KeyCode::Char('m') => ("markdown", "md"),
-            KeyCode::Char('s') if matches!(place.view, View::Tree | View::Calls | View::Flame) => {
+            KeyCode::Char('s')
+                if matches!(place.view, View::Tree | View::Calls | View::Callers | View::Flame) =>
+            {
                 let file = self.files.newest().clone();
                 let words = ["convert", "--to=svg", "--"].map(str::to_owned);
                 let words = words.into_iter().chain([file, "-".to_owned()]).collect();

@@ -14,6 +14,7 @@ pub(super) enum View {
     Types,
     Tree,
     Calls,
+    Callers,
     Flame,
     Threads,
     Waste,
@@ -86,6 +87,7 @@ impl View {
                 Spec { filters: true, ..of("Tree", &["tree", "--min-share", "0"], heap::tree) }
             }
             Self::Calls => of("Calls", &["tree", "--min-share", "0"], calls::calls),
+            Self::Callers => of("Callers", &["tree", "--invert", "--min-share", "0"], calls::calls),
             Self::Flame => Spec {
                 limit: ("-n", 3000),
                 ..of("Flame", &["tree", "--min-share", "0"], calls::flame)

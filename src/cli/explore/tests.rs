@@ -131,9 +131,10 @@ fn every_view_at_three_sizes() {
         ("functions", one(PYTHON), ""),
         ("sandwich", one(PYTHON), "⏎"),
         ("calls", one(PYTHON), "2⏎"),
-        ("flame", one(PYTHON), "3"),
-        ("flame-zoomed", one(PYTHON), "3↓↓⏎"),
-        ("profile-threads", one(PYTHON), "4"),
+        ("callers", one(PYTHON), "3⏎"),
+        ("flame", one(PYTHON), "4"),
+        ("flame-zoomed", one(PYTHON), "4↓↓⏎"),
+        ("profile-threads", one(PYTHON), "5"),
         ("help", one(JAVA), "?"),
         ("search", one(JAVA), "2/string"),
         ("no-such-object", one(JAVA), "gnonsense⏎"),
@@ -153,7 +154,7 @@ fn sql_and_time() {
     user.keys(":select id, type, shallow_bytes from objects limit 3⏎");
     assert_kept("tests/explore/sql.txt", &user.screen((80, 24)));
     let mut user = User::of(PYTHON, None);
-    user.keys("5");
+    user.keys("6");
     assert_kept("tests/explore/timeline.txt", &user.screen((80, 24)));
 }
 
@@ -319,7 +320,7 @@ fn names_cannot_leave_their_cells() {
 
 #[test]
 fn without_color_there_is_none() {
-    for (file, keys) in [(NODE, ""), (NODE, "4"), (PYTHON, "3"), (WIDE, "/x")] {
+    for (file, keys) in [(NODE, ""), (NODE, "4"), (PYTHON, "4"), (WIDE, "/x")] {
         let mut user = User::of(file, None);
         user.keys(keys);
         let buffer = user.buffer((80, 24), false);
