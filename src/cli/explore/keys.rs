@@ -80,10 +80,10 @@ impl App {
             KeyCode::Home => self.select(0),
             KeyCode::End | KeyCode::Char('G') => self.select(usize::MAX),
             KeyCode::Enter | KeyCode::Right | KeyCode::Char('l') => self.enter(),
-            KeyCode::Backspace | KeyCode::Left | KeyCode::Char('h') => {
-                if self.here.crumbs.len() > 1 {
-                    self.step(true);
-                }
+            KeyCode::Backspace | KeyCode::Left | KeyCode::Char('h')
+                if self.here.crumbs.len() > 1 =>
+            {
+                self.step(true);
             }
             KeyCode::Char('b') => self.step(true),
             KeyCode::Char('f') => self.step(false),
