@@ -1,7 +1,9 @@
 //! The state of the interface: where one is, what has arrived, and how one moves.
 
+use super::doc::Doc;
 use super::place::{Files, Place, View};
-use super::sheet::{Doc, Sheet};
+use super::sheet::Sheet;
+use super::views;
 use crate::cli::ask::Answer;
 use crate::cli::status::Status;
 use crate::cli::terminal::escaped;
@@ -148,14 +150,14 @@ impl App {
                 // The most recently used one goes last.
                 let used = self.documents.remove(found);
                 let sheet = match &used.1 {
-                    Ok(document) => (place.view.spec().sheet)(document, place),
+                    Ok(document) => views::sheet(document, place),
                     Err(message) => refused(message),
                 };
                 self.documents.push(used);
                 Some(sheet)
             }
             (None, Some(counted)) if is_first => {
-                Some((View::Types.spec().sheet)(counted, &Place::new(View::Types)))
+                Some(views::sheet(counted, &Place::new(View::Types)))
             }
             _ => None,
         };

@@ -1,9 +1,10 @@
 //! The views of profiles: functions, the call tree, callers, threads and time.
 
+use super::doc::Doc;
 use super::place::{Place, View};
 use super::sheet::{
     Align::{Bar, Left, Right},
-    Doc, Row, Sheet, Tone, bar, column, name, part, share, toned,
+    Row, Sheet, Tone, bar, column, name, part, share, toned,
 };
 use super::tree;
 use crate::cli::print::spark;

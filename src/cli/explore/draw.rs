@@ -5,12 +5,13 @@ use super::flame;
 use super::keys::HELP;
 use super::place::View;
 use super::sheet::{Align, Cell, Column, Row, Sheet, Tone};
+use super::theme::{Theme, cut};
 use crate::cli::fit;
 use crate::cli::terminal::{escaped, shown};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Modifier, Style};
 use textwrap::core::display_width;
 
 /// The smallest screen that has room for anything.
@@ -19,31 +20,6 @@ const LEAST: (u16, u16) = (20, 8);
 const MOST_HEAD: usize = 3;
 /// Lines below the table about the selected row.
 const MOST_DETAIL: usize = 6;
-
-/// The colors: those of the terminal's own palette, which fits its background.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Theme {
-    pub(super) color: bool,
-}
-
-impl Theme {
-    pub(super) fn style(self, tone: Tone) -> Style {
-        let colored = |color: Color| if self.color { Style::new().fg(color) } else { Style::new() };
-        match tone {
-            Tone::Plain => Style::new(),
-            Tone::Dim => Style::new().add_modifier(Modifier::DIM),
-            Tone::Strong => Style::new().add_modifier(Modifier::BOLD),
-            Tone::Good => colored(Color::Green),
-            Tone::Bad => colored(Color::Red),
-            Tone::Warn => colored(Color::Yellow),
-            Tone::Link => colored(Color::Cyan),
-        }
-    }
-
-    pub(super) fn selected(self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
-    }
-}
 
 /// Draws everything. `phase`: what is being loaded, and how much of it is done.
 pub(super) fn draw(app: &mut App, phase: Option<&str>, theme: Theme, frame: &mut Frame<'_>) {
@@ -371,11 +347,6 @@ fn cut_end(text: &str, width: usize) -> String {
     }
     let begin = fit::wrap(text, width.saturating_sub(1)).into_iter().next().unwrap_or_default();
     begin + "…"
-}
-
-/// A name without what does not fit.
-pub(super) fn cut(text: &str, width: usize) -> String {
-    if display_width(text) <= width { text.to_owned() } else { fit::cut(text, width) }
 }
 
 /// Names above the line that is being typed.

@@ -1,9 +1,10 @@
 //! The views of heaps: documents as tables.
 
+use super::doc::Doc;
 use super::place::{Place, View};
 use super::sheet::{
     Align::{Bar, Left, Right, Sentence},
-    Cell, Doc, Row, Sheet, Tone, bar, bytes, column, name, number, part, share, toned,
+    Cell, Row, Sheet, Tone, bar, bytes, column, name, number, part, share, toned,
 };
 use super::tree;
 use crate::cli::print::spark;

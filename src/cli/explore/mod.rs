@@ -5,6 +5,7 @@
 
 mod app;
 mod calls;
+mod doc;
 mod draw;
 mod flame;
 mod heap;
@@ -16,7 +17,9 @@ mod screen;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod theme;
 mod tree;
+mod views;
 mod worker;
 
 use super::args::{ExploreArgs, OutputFormat};
@@ -27,7 +30,6 @@ use super::size::size;
 use super::status::{OutputError, Status, UsageError};
 use super::terminal::show_path;
 use app::App;
-use draw::Theme;
 use keys::Effect;
 use place::Files;
 use ratatui::backend::CrosstermBackend;
@@ -36,6 +38,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use theme::Theme;
 use worker::{Reply, Worker};
 
 /// The time between two looks at what has arrived.

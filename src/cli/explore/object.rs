@@ -1,9 +1,10 @@
 //! The views of single objects: `show`, `path` and `find`.
 
+use super::doc::Doc;
 use super::place::{Place, View};
 use super::sheet::{
     Align::{Left, Right},
-    Cell, Doc, Row, Sheet, Tone, bytes, column, name, toned,
+    Cell, Row, Sheet, Tone, bytes, column, name, toned,
 };
 use crate::cli::size::{count, size};
 use crate::cli::terminal::shown;

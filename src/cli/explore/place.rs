@@ -1,9 +1,6 @@
 //! The places that one can be at: a command line, and the view that shows its document.
 
-use super::sheet::Sheet;
-use super::{calls, heap, object, query};
 use crate::output::syntax::shell_word;
-use serde_json::Value;
 
 /// The views, in the order of their tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,18 +41,10 @@ pub(super) struct Spec {
     pub(super) filters: bool,
     /// Whether it compares the two files.
     both: bool,
-    pub(super) sheet: fn(&Value, &Place) -> Sheet,
 }
 
-const PLAIN: Spec = Spec {
-    name: "",
-    words: &[],
-    limit: ("-n", 1000),
-    sorts: &[],
-    filters: false,
-    both: false,
-    sheet: |_, _| Sheet::default(),
-};
+const PLAIN: Spec =
+    Spec { name: "", words: &[], limit: ("-n", 1000), sorts: &[], filters: false, both: false };
 const BY_SIZE: &[(&str, &[&str])] =
     &[("retained", &[]), ("shallow", &["--sort", "shallow"]), ("count", &["--sort", "count"])];
 const BY_ID: &[(&str, &[&str])] =
@@ -71,51 +60,35 @@ const TIMELINE: &str = "with s as (select min(start_us) a, max(start_us) + 1 b f
 impl View {
     /// The description of a view.
     pub(super) fn spec(self) -> Spec {
-        let of = |name, words, sheet| Spec { name, words, sheet, ..PLAIN };
+        let of = |name, words| Spec { name, words, ..PLAIN };
         match self {
-            Self::Verdict => {
-                Spec { limit: ("", 0), ..of("Verdict", &["top", "--suspects"], heap::verdict) }
+            Self::Verdict => Spec { limit: ("", 0), ..of("Verdict", &["top", "--suspects"]) },
+            Self::Diff => Spec { filters: true, both: true, ..of("Diff", &["diff"]) },
+            Self::Functions => Spec { sorts: BY_COST, ..of("Functions", &["top"]) },
+            Self::Types => Spec { sorts: BY_SIZE, filters: true, ..of("Types", &["top"]) },
+            Self::Tree => Spec { filters: true, ..of("Tree", &["tree", "--min-share", "0"]) },
+            Self::Calls => of("Calls", &["tree", "--min-share", "0"]),
+            Self::Callers => of("Callers", &["tree", "--invert", "--min-share", "0"]),
+            Self::Flame => {
+                Spec { limit: ("-n", 3000), ..of("Flame", &["tree", "--min-share", "0"]) }
             }
-            Self::Diff => Spec { filters: true, both: true, ..of("Diff", &["diff"], heap::diff) },
-            Self::Functions => {
-                Spec { sorts: BY_COST, ..of("Functions", &["top"], calls::functions) }
+            Self::Threads => of("Threads", &["threads"]),
+            Self::Waste => Spec { limit: ("-n", 50), ..of("Waste", &["waste"]) },
+            Self::Roots => Spec { sorts: BY_SIZE, ..of("Roots", &["top", "--by", "root"]) },
+            Self::Growth => of("Growth", &["top", "--snapshot", "all"]),
+            Self::Snapshots => Spec { limit: ("", 0), ..of("Snapshots", &["info"]) },
+            Self::ByThread => of("Threads", &["top", "--by", "thread"]),
+            Self::Timeline => of("Timeline", &["query"]),
+            Self::Query => of("SQL", &["query"]),
+            Self::Objects => {
+                Spec { sorts: BY_ID, filters: true, limit: ("-n", 500), ..of("Objects", &["find"]) }
             }
-            Self::Types => {
-                Spec { sorts: BY_SIZE, filters: true, ..of("Types", &["top"], heap::types) }
-            }
-            Self::Tree => {
-                Spec { filters: true, ..of("Tree", &["tree", "--min-share", "0"], heap::tree) }
-            }
-            Self::Calls => of("Calls", &["tree", "--min-share", "0"], calls::calls),
-            Self::Callers => of("Callers", &["tree", "--invert", "--min-share", "0"], calls::calls),
-            Self::Flame => Spec {
-                limit: ("-n", 3000),
-                ..of("Flame", &["tree", "--min-share", "0"], calls::flame)
-            },
-            Self::Threads => of("Threads", &["threads"], heap::threads),
-            Self::Waste => Spec { limit: ("-n", 50), ..of("Waste", &["waste"], heap::waste) },
-            Self::Roots => {
-                Spec { sorts: BY_SIZE, ..of("Roots", &["top", "--by", "root"], heap::roots) }
-            }
-            Self::Growth => of("Growth", &["top", "--snapshot", "all"], heap::growth),
-            Self::Snapshots => {
-                Spec { limit: ("", 0), ..of("Snapshots", &["info"], heap::snapshots) }
-            }
-            Self::ByThread => of("Threads", &["top", "--by", "thread"], calls::by_thread),
-            Self::Timeline => of("Timeline", &["query"], calls::timeline),
-            Self::Query => of("SQL", &["query"], query::rows),
-            Self::Objects => Spec {
-                sorts: BY_ID,
-                filters: true,
-                limit: ("-n", 500),
-                ..of("Objects", &["find"], object::objects)
-            },
-            Self::Object => Spec { limit: ("-n", 100), ..of("Object", &["show"], object::object) },
-            Self::Path => Spec { limit: ("-k", 5), ..of("Path", &["path"], object::path) },
-            Self::Thread => of("Thread", &["threads"], heap::thread),
+            Self::Object => Spec { limit: ("-n", 100), ..of("Object", &["show"]) },
+            Self::Path => Spec { limit: ("-k", 5), ..of("Path", &["path"]) },
+            Self::Thread => of("Thread", &["threads"]),
             Self::Sandwich => Spec {
                 limit: ("-n", 500),
-                ..of("Callers and callees", &["tree", "--min-share", "0"], calls::sandwich)
+                ..of("Callers and callees", &["tree", "--min-share", "0"])
             },
         }
     }

@@ -1,9 +1,10 @@
 //! The view of SQL.
 
+use super::doc::Doc;
 use super::place::{Place, View};
 use super::sheet::{
     Align::{Left, Right},
-    Cell, Doc, Row, Sheet, Tone, column, name, number, toned,
+    Cell, Row, Sheet, Tone, column, name, number, toned,
 };
 use crate::cli::terminal::shown;
 use serde_json::Value;

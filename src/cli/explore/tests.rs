@@ -1,10 +1,11 @@
 //! The interface without a terminal: keys in, screens out.
 
 use super::app::{App, Here};
-use super::draw::{Theme, draw};
+use super::draw::draw;
 use super::keys::Effect;
 use super::place::{Files, View};
 use super::sheet::Row;
+use super::theme::Theme;
 use crate::cli::dumps::{Dumps, Given};
 use crate::cli::open::Input;
 use proptest::prelude::*;

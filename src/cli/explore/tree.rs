@@ -1,6 +1,6 @@
 //! The lines of a document of `tree`, as a tree.
 
-use super::sheet::Doc;
+use super::doc::Doc;
 use serde_json::Value;
 
 /// A line of a tree.
