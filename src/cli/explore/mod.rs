@@ -57,6 +57,7 @@ pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Statu
         roots: args.heap.roots.clone(),
         common: session.common.clone(),
         source_maps: session.given_source_maps()?,
+        known: args.known.clone(),
     };
     let read: Vec<PathBuf> = paths.iter().chain(&args.heap.roots.exe).cloned().collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
