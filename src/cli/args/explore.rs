@@ -1,6 +1,7 @@
 //! Arguments of `explore`.
 
 use super::heap::HeapOptions;
+use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use clap::Args;
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub(in crate::cli) struct ExploreArgs {
     pub(in crate::cli) new: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }
