@@ -77,8 +77,8 @@ pub struct Verdict {
     /// The owners that belong to the program, those with most bytes first. Their bytes add up to at
     /// most the live heap.
     pub suspects: Vec<Suspect>,
-    /// The largest owner that is the runtime's own, or too small to be a suspect.
-    pub usual: Option<Suspect>,
+    /// The owners that are the runtime's own, or too small to be suspects, those with most bytes first.
+    pub usual: Vec<Suspect>,
     /// Bytes of the objects that leaked or wait in cycles, which are not live: see [`SuspectKind::is_unreached`].
     pub leaked_bytes: u64,
 }
@@ -109,12 +109,12 @@ impl Verdict {
             suspects.extend(leaked);
             suspects.sort_by_key(|finding| Reverse(finding.bytes));
         }
-        Self { suspects, usual: usual.into_iter().next(), leaked_bytes }
+        Self { suspects, usual, leaked_bytes }
     }
 
     /// The largest owner of all.
     pub fn first(&self) -> Option<&Suspect> {
-        self.suspects.first().or(self.usual.as_ref())
+        self.suspects.first().or(self.usual.first())
     }
 }
 

@@ -79,7 +79,7 @@ fn suspect(share: f64, loaded: &Answers<'_>, words: &Words<'_, '_, '_>) -> Outco
     let actual = suspect.map_or(0, |suspect| suspect.bytes);
     let message = match suspect {
         Some(suspect) => format!("{}, limit {}", words.headline(suspect), percent(share)),
-        None => words.nothing(loaded.verdict().usual.as_ref()),
+        None => words.nothing(loaded.verdict().usual.first()),
     };
     let note = suspect.filter(|_| actual > limit).map(|suspect| {
         let known = words.rule(suspect).into_iter().flat_map(advice);

@@ -86,6 +86,6 @@ fn of_heap(input: &Input, args: &InfoArgs, session: &Session) -> anyhow::Result<
                 known: rule.into_iter().flat_map(advice).collect(),
             }
         }
-        None => Verdict::plain(words.nothing(verdict.usual.as_ref())),
+        None => Verdict::plain(words.nothing(verdict.usual.first())),
     }))
 }

@@ -9,6 +9,7 @@ use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
+use crate::analysis::verdict::{Suspect, Verdict};
 use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Measurements, Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
@@ -30,6 +31,7 @@ use crate::output::report::{
     Answer, BarPart, Card, Report, ReportSuspect, ReportTable, ReportTree, Tile, Tone, address,
     object_address, without_packages,
 };
+use std::cmp::Reverse;
 
 /// Suspects that a page shows.
 const SUSPECTS: usize = 10;
@@ -129,11 +131,11 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let found = || loaded.verdict().suspects.iter().take(SUSPECTS);
         let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
         let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
-        let usual = loaded.verdict().usual.as_ref().filter(|_| suspects.is_empty());
+        let usual = loaded.verdict().usual.first().filter(|_| suspects.is_empty());
         let headline = Headline {
             answer: found().next().map(|finding| words.answer(finding)),
             nothing: words.nothing(usual),
-            owners: owners_on_bar(loaded, &words, tree.live_bytes()),
+            owners: owners_on_bar(loaded.verdict(), &words),
         };
         drop(phase);
         Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines }
@@ -213,15 +215,15 @@ struct Headline {
 
 /// Parts of the bar at most, besides the rest.
 const PARTS: usize = 8;
-/// A smaller part of the live heap has no room for a letter.
+/// A smaller part of what changed has no room for a letter.
 const LEAST_PART: u64 = 60;
 
 /// The largest owners of the live heap, each byte once.
-fn owners_on_bar(loaded: &Answers<'_>, words: &Words<'_, '_, '_>, live: u64) -> Vec<BarPart> {
-    let owners = loaded.owners();
-    let alive = owners.iter().map(|owner| &owner.finding).filter(|of| !of.kind.is_unreached());
-    let wide = alive.filter(|of| of.bytes >= live / LEAST_PART).take(PARTS);
-    wide.map(|finding| words.part(finding)).collect()
+fn owners_on_bar(verdict: &Verdict, words: &Words<'_, '_, '_>) -> Vec<BarPart> {
+    let found = verdict.suspects.iter().filter(|of| !of.kind.is_unreached()).chain(&verdict.usual);
+    let mut owners: Vec<&Suspect> = found.collect();
+    owners.sort_by_key(|finding| Reverse(finding.bytes));
+    owners.into_iter().take(PARTS).map(|finding| words.part(finding)).collect()
 }
 
 impl One<'_, '_, '_> {

@@ -36,14 +36,14 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let found = &verdict.suspects;
     let most = session.rows(args.limit, SHOWN).min(found.len());
     let wasted = Outstanding::of(heap, analysed.tree(), &Measurements::of(heap, analysed.tree()));
-    let described = found[..most].iter().chain(&verdict.usual);
+    let described = found[..most].iter().chain(verdict.usual.first());
     let words = Words::new(loaded, &analysed, described, session).knowing(&rules, input.format);
     let waste = WasteWords { analysed: &analysed, session };
     let text = || {
         let mut text: String =
             found[..most].iter().map(|finding| words.lines(finding) + "\n").collect();
         if found.is_empty() {
-            text = words.nothing(verdict.usual.as_ref()) + "\n";
+            text = words.nothing(verdict.usual.first()) + "\n";
         }
         if most < found.len() {
             let left = plural((found.len() - most) as u64, "suspect", "suspects");
