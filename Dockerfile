@@ -1,0 +1,16 @@
+# The static binary alone, as a user without rights:
+#
+#     packaging/archive x86_64-unknown-linux-musl
+#     docker build -t dumptool .
+#     docker run --rm --read-only --tmpfs /tmp --network none -v "$PWD:/dumps:ro" dumptool top app.hprof
+#
+# Compressed dumps and standard input go to a temporary file in /tmp, so a read-only root file system needs `--tmpfs /tmp` for them. Plain files
+# need nothing. The user 65532 must be able to read the dumps; `--user "$(id -u)"` reads those of the caller, and writes outputs in a folder of the caller.
+FROM scratch
+ARG TARGET=x86_64-unknown-linux-musl
+COPY target/${TARGET}/release/dumptool /dumptool
+COPY LICENSE THIRD-PARTY.md /
+USER 65532:65532
+WORKDIR /dumps
+ENTRYPOINT ["/dumptool"]
+CMD ["--help"]
