@@ -32,7 +32,7 @@ const old = `${folder}/mvmheap/tiny-nqp.mvmheap`;
 const profile = `${folder}/pprof/go127-cpu.pb.gz`;
 const object = JSON.parse(printed(["find", file, "-n", "1"])).objects[0].id;
 const calls = [
-  ["info", { files: [file, profile] }, ["info", file, profile]],
+  ["info", { file: [file, profile] }, ["info", file, profile]],
   ["top", { file, by: "size-class", limit: 5 }, ["top", file, "--by", "size-class", "-n", "5"]],
   ["top", { file: profile, cum: true }, ["top", profile, "--cum"]],
   ["suspects", { file }, ["top", file, "--suspects"]],
@@ -40,12 +40,12 @@ const calls = [
   ["path", { file, object }, ["path", file, object]],
   ["show", { file, object }, ["show", file, object]],
   ["find", { file, min_size: "1KiB" }, ["find", file, "--min-size", "1KiB"]],
-  ["diff", { old, snapshot: "0..3" }, ["diff", old, "--snapshot", "0..3"]],
-  ["growth", { files: [old, old], limit: 2 }, ["growth", old, old, "-n", "2"]],
+  ["diff", { file: [old], snapshot: "0..3" }, ["diff", old, "--snapshot", "0..3"]],
+  ["growth", { file: [old, old], limit: 2 }, ["growth", old, old, "-n", "2"]],
   ["query", { file, sql: "select count(*) from objects" }, ["query", file, "select count(*) from objects"]],
   ["threads", { file }, ["threads", file]],
   ["waste", { file }, ["waste", file]],
-  ["check", { files: [file], max: ["total.retained=1"] }, ["check", file, "--max", "total.retained=1"]],
+  ["check", { file: [file], max: ["total.retained=1"] }, ["check", file, "--max", "total.retained=1"]],
 ];
 for (const [name, given, words] of calls) {
   const args = { ...given, max_bytes: 1 << 25 };
@@ -63,7 +63,7 @@ for (const args of [{ file, nonsense: 1 }, { file, limit: 0 }, {}, { file, by: "
   assert.ok(!schemas.get("top")(args), JSON.stringify(args));
   assert.ok((await client.callTool({ name: "top", arguments: args })).isError);
 }
-const outside = await client.callTool({ name: "info", arguments: { files: [`${folder}/../Cargo.toml`] } });
+const outside = await client.callTool({ name: "info", arguments: { file: [`${folder}/../Cargo.toml`] } });
 assert.ok(outside.isError && /may not be read here/.test(outside.content[0].text));
 const cut = await client.callTool({ name: "top", arguments: { file: old, limit: 10000, max_bytes: 4096 } });
 assert.ok(cut.content[0].text.length <= 4096 && JSON.parse(cut.content[0].text).rows.length > 5);

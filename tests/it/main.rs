@@ -17,6 +17,7 @@ mod cprofile;
 mod damage;
 mod dart;
 mod dart_load;
+mod documents;
 mod examples;
 mod face;
 mod firefox;

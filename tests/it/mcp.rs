@@ -186,8 +186,8 @@ fn tools_have_typed_schemas() {
     assert_eq!(of("path")["properties"]["paths"]["default"], 2);
     assert_eq!(of("tree")["properties"]["min_share"]["default"], "1%");
     assert_eq!(of("find")["properties"]["min_size"]["type"], "string");
-    assert_eq!(of("info")["properties"]["files"]["items"]["type"], "string");
-    assert_eq!(of("diff")["required"], json!(["old"]));
+    assert_eq!(of("info")["properties"]["file"]["items"]["type"], "string");
+    assert_eq!(of("diff")["required"], json!(["file"]));
     let suspects = of("suspects");
     for gone in ["by", "sort", "objects", "quick", "detached", "suspects", "cum"] {
         assert!(suspects["properties"][gone].is_null(), "{gone}");
@@ -204,7 +204,7 @@ fn each_tool_answers_with_the_document_of_the_command_line() {
     let object = found["objects"][0]["id"].as_str().unwrap_or_else(|| panic!("{found}"));
     let large = 1 << 25;
     for (tool, arguments, command) in [
-        ("info", json!({"files": [file], "records": true}), &["info", file, "--records"][..]),
+        ("info", json!({"file": [file], "records": true}), &["info", file, "--records"][..]),
         (
             "top",
             json!({"file": file, "by": "namespace", "limit": 3}),
@@ -221,7 +221,7 @@ fn each_tool_answers_with_the_document_of_the_command_line() {
             json!({"file": file, "sql": "select count(*) from objects"}),
             &["query", file, "select count(*) from objects"],
         ),
-        ("growth", json!({"files": [file, file], "limit": 2}), &["growth", file, file, "-n", "2"]),
+        ("growth", json!({"file": [file, file], "limit": 2}), &["growth", file, file, "-n", "2"]),
         (
             "tree",
             json!({"file": file, "min_share": "0", "depth": 3}),
@@ -251,14 +251,14 @@ fn each_tool_answers_with_the_document_of_the_command_line() {
         ),
         (
             "diff",
-            json!({"old": file, "new": file, "objects": "all"}),
+            json!({"file": [file, file], "objects": "all"}),
             &["diff", file, file, "--objects=all"],
         ),
         ("threads", json!({"file": file, "each": true}), &["threads", file, "--each"]),
         ("waste", json!({"file": file}), &["waste", file]),
         (
             "check",
-            json!({"files": [file], "max": ["total.retained=1KiB", "*String.count=1"]}),
+            json!({"file": [file], "max": ["total.retained=1KiB", "*String.count=1"]}),
             &["check", file, "--max", "total.retained=1KiB", "--max", "*String.count=1"],
         ),
     ] {
@@ -280,12 +280,12 @@ fn two_dumps_a_profile_and_damage_are_answered() {
         }
     }
     let old = path(files[0]);
-    let grown = json!({"old": old, "snapshot": "0..3"});
+    let grown = json!({"file": old, "snapshot": "0..3"});
     assert_eq!(server.document("diff", grown), printed(&["diff", &old, "--snapshot", "0..3"]));
 
     let cut = path("mvmheap/tiny-nqp-cut-snap3.mvmheap");
     let mut server = Server::start([&cut]);
-    let result = server.call("info", json!({"files": [cut]}));
+    let result = server.call("info", json!({"file": [cut]}));
     assert_eq!(result["isError"], false);
     assert_eq!(result["content"][0]["text"], printed(&["info", &cut]));
     let warning = result["content"][1]["text"].as_str().unwrap();
@@ -336,7 +336,7 @@ fn only_files_that_are_allowed_are_read() {
         "real/../allowed/a.mvmheap",
         "allowed-not/in.mvmheap",
     ] {
-        server.document("info", json!({"files": [at(allowed)]}));
+        server.document("info", json!({"file": [at(allowed)]}));
     }
     let a = at("allowed/a.mvmheap");
     let go = at("allowed/go.zst");
@@ -360,11 +360,11 @@ fn only_files_that_are_allowed_are_read() {
         "a\0b".to_owned(),
     ] {
         for (tool, arguments) in [
-            ("info", json!({"files": [&a, &refused]})),
+            ("info", json!({"file": [&a, &refused]})),
             ("top", json!({"file": refused})),
-            ("diff", json!({"old": a, "new": refused})),
+            ("diff", json!({"file": [a, refused]})),
             ("top", json!({"file": go, "exe": refused})),
-            ("check", json!({"files": [a], "against": refused, "max_growth": ["total.count=1%"]})),
+            ("check", json!({"file": [a], "against": refused, "max_growth": ["total.count=1%"]})),
         ] {
             let result = server.call(tool, arguments);
             let text = result["content"].to_string();
@@ -390,7 +390,7 @@ fn a_conversion_writes_only_a_new_file_below_an_allowed_folder() {
     let (allowed, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (file, out) = (path("hprof/small_java17.hprof.zst"), allowed.path().join("new.csv"));
     let mut server = Server::start([Path::new("--allow"), allowed.path(), Path::new(&file)]);
-    let ask = |out: &Path| json!({"input": file, "output": out, "to": "csv", "table": "types"});
+    let ask = |out: &Path| json!({"file": file, "output": out, "to": "csv", "table": "types"});
     let document: Value = serde_json::from_str(&server.document("convert", ask(&out))).unwrap();
     assert_eq!(document["schema"], "dumptool/convert/1");
     let expected = run(&["convert", &file, "-", "--to", "csv", "--table", "types", "-q"]).stdout;
@@ -430,7 +430,7 @@ fn wrong_arguments_are_errors_of_the_tool() {
     let mut server = Server::start([Path::new("--allow"), &fixture("")]);
     for (tool, arguments, expected) in [
         ("top", json!({}), "top needs the argument \"file\""),
-        ("info", json!({"files": []}), "info needs the argument \"files\""),
+        ("info", json!({"file": []}), "info needs the argument \"file\""),
         (
             "top",
             json!({"file": file, "nonsense": 1}),
@@ -451,7 +451,7 @@ fn wrong_arguments_are_errors_of_the_tool() {
         ("top", json!({"file": file, "limit": 1e300}), "limit is a whole number"),
         ("top", json!({"file": file, "quick": "yes"}), "quick is true or false, not \"yes\""),
         ("top", json!({"file": [file]}), "file is a string"),
-        ("info", json!({"files": [[file]]}), "files is a list of strings"),
+        ("info", json!({"file": [[file]]}), "file is a list of strings"),
         ("top", json!({"file": file, "max_bytes": 3}), "max_bytes is a whole number from 1024"),
         ("top", json!({"file": file, "by": "color"}), "invalid value 'color'"),
         ("top", json!({"file": file, "quick": true, "objects": "all"}), "cannot be used with"),
@@ -600,4 +600,26 @@ fn a_server_without_files_does_not_start() {
         assert_eq!(output.status.code(), Some(status), "{words:?}: {errors}");
         assert!(errors.contains(expected) && output.stdout.is_empty(), "{words:?}: {errors}");
     }
+}
+
+#[test]
+fn three_dumps_are_compared() {
+    let file = &path("heapsnapshot/sessions-node24-small.heapsnapshot.zst");
+    let mut server = Server::of_fixtures();
+    let answer = server.document("diff", json!({"file": [file, file, file]}));
+    assert_eq!(answer, printed(&["diff", file, file, file]));
+}
+
+/// It was `files`, `input`, `old` and `new` in some tools.
+#[test]
+fn every_tool_calls_its_input_file() {
+    let mut server = Server::of_fixtures();
+    let answer = server.ask("tools/list", json!({}));
+    for tool in answer["result"]["tools"].as_array().unwrap() {
+        let required = tool["inputSchema"]["required"].as_array().unwrap();
+        assert_eq!(required.first(), Some(&json!("file")), "{}", tool["name"]);
+    }
+    let about = &answer["result"]["tools"][10]["inputSchema"]["properties"]["file"];
+    assert!(about["description"].as_str().unwrap().starts_with("Older dump"), "{about}");
+    assert_eq!(about["type"], "array");
 }

@@ -19,7 +19,8 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   claude mcp add dumptool -- dumptool mcp /srv/app.hprof
   dumptool mcp --allow ~/dumps                   every dump in a folder
-  dumptool mcp --budget 4GiB old.hprof new.hprof")]
+  dumptool mcp --budget 4GiB old.hprof new.hprof
+  dumptool mcp --print-skill > SKILL.md          instructions for an assistant without MCP")]
 pub(in crate::cli) struct McpArgs {
     /// Dumps and profiles that may be read
     #[arg(value_name = "FILE")]
@@ -31,6 +32,7 @@ pub(in crate::cli) struct McpArgs {
     /// least recently used ones are dropped; the dump in use always stays
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) budget: Option<u64>,
-    #[command(flatten)]
-    pub(in crate::cli) known: KnownArgs,
+    /// Print instructions for assistants that run commands (SKILL.md), and exit
+    #[arg(long, conflicts_with_all = ["files", "allow", "budget"])]
+    pub(in crate::cli) print_skill: bool,
 }

@@ -22,6 +22,9 @@ use tools::{Call, Tools};
 
 /// Versions of the protocol, the newest first. Tools work the same in all of them.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// Instructions for assistants that run commands.
+const SKILL: &str = include_str!("../../../SKILL.md");
+
 /// Longest request in bytes.
 const LONGEST: usize = 1 << 20;
 
@@ -32,6 +35,10 @@ const INVALID_PARAMETERS: i32 = -32602;
 
 pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "mcp answers in JSON; it has no --format")?;
+    if args.print_skill {
+        io::stdout().write_all(SKILL.as_bytes()).map_err(OutputError::stdout)?;
+        return Ok(Status::Done);
+    }
     let access = Access::of(&args.files, &args.allow)?;
     let half = || memory::limit(&session.common).map(|most| most / 2);
     let budget = args.budget.or_else(half).unwrap_or(u64::MAX);

@@ -11,6 +11,10 @@ use std::ffi::OsString;
 /// single files are written.
 const LEFT_OUT: [&str; 4] = ["dot", "suspects", "help", "partition"];
 
+/// Names of the commands for the dumps and profiles that they read. Every tool calls them `file`, so
+/// that an assistant has one name to remember.
+const FILES: [&str; 5] = ["files", "input", "old", "new", "after"];
+
 /// Most rows, entries and paths that can be requested: an answer is kept in memory.
 const MOST_ROWS: u64 = 10_000;
 const MOST_PATHS: u64 = 1_000;
@@ -103,12 +107,18 @@ impl Tool {
                 && !conflict(flag, arg)
                 && arg.get_help_heading() != Some("Profiles")
         };
-        let arguments = subcommand
+        let offered = subcommand
             .get_arguments()
             .filter(|arg| !arg.is_hide_set() && !LEFT_OUT.iter().any(|name| arg.get_id() == name))
             .filter(|arg| flag.is_none_or(|flag| goes_with(arg, flag)))
-            .map(|arg| Argument::of(arg, only_file))
-            .collect();
+            .map(|arg| Argument::of(arg, only_file));
+        let mut arguments: Vec<Argument> = Vec::new();
+        for argument in offered {
+            match arguments.iter_mut().find(|earlier| earlier.name == argument.name) {
+                Some(earlier) => earlier.extend(&argument),
+                None => arguments.push(argument),
+            }
+        }
         let about = match flag {
             Some(flag) => flag.get_help(),
             None => subcommand.get_long_about().or(subcommand.get_about()),
@@ -205,10 +215,12 @@ impl Tool {
 
 impl Argument {
     fn of(arg: &Arg, only_file: Option<&str>) -> Self {
-        let name = arg.get_long().unwrap_or(arg.get_id().as_str()).replace('-', "_");
+        let mut name = arg.get_long().unwrap_or(arg.get_id().as_str()).replace('-', "_");
+        if arg.is_positional() && FILES.contains(&name.as_str()) {
+            "file".clone_into(&mut name);
+        }
         let kind = Kind::of(arg, &name);
-        let default =
-            only_file.filter(|_| ["file", "input"].contains(&name.as_str())).map(str::to_owned);
+        let default = only_file.filter(|_| name == "file").map(str::to_owned);
         let mut schema = kind.schema();
         let mut set = |key: &str, value: Value| match (kind, schema.get_mut("items")) {
             (Kind::Texts, Some(items)) if key == "enum" => items[key] = value,
@@ -221,6 +233,7 @@ impl Argument {
         let written = arg.get_default_values().first().and_then(|value| value.to_str());
         match (written.or(default.as_deref()), kind) {
             (Some(value), Kind::Text) => set("default", value.into()),
+            (Some(value), Kind::Texts) if default.is_some() => set("default", json!([value])),
             (Some(value), Kind::Integer { .. }) => set("default", value.parse::<u64>().ok().into()),
             _ => {}
         }
@@ -240,6 +253,21 @@ impl Argument {
             kind,
             default,
             schema,
+        }
+    }
+
+    /// Makes this argument a list that ends with `next`.
+    fn extend(&mut self, next: &Self) {
+        let about = |argument: &Self| {
+            argument.schema["description"].as_str().unwrap_or_default().to_owned()
+        };
+        let both = format!("{}. Then: {}", about(self), about(next));
+        let default = self.default.as_ref().map(|file| json!([file]));
+        self.kind = Kind::Texts;
+        self.schema = self.kind.schema();
+        self.schema["description"] = both.into();
+        if let Some(default) = default {
+            self.schema["default"] = default;
         }
     }
 
