@@ -32,6 +32,8 @@ pub(in crate::cli) struct McpArgs {
     /// least recently used ones are dropped; the dump in use always stays
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) budget: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
     /// Print instructions for assistants that run commands (SKILL.md), and exit
     #[arg(long, conflicts_with_all = ["files", "allow", "budget"])]
     pub(in crate::cli) print_skill: bool,
