@@ -62,6 +62,11 @@ def rows_of(document):
 UNITS = {"nanoseconds": "ns", "microseconds": "us", "bytes": "B"}
 
 
+def metrics(program, path):
+    info = json.loads(subprocess.run([program, "info", "--format", "json", path], capture_output=True, text=True).stdout)
+    return str([(metric["name"], metric["unit"]) for metric in (info[0] if isinstance(info, list) else info)["profile"]["metrics"]])
+
+
 def compare(go, program, paths, theirs, ours):
     info = json.loads(subprocess.run([program, "info", "--format", "json", paths[0]], capture_output=True, text=True).stdout)
     info = info[0] if isinstance(info, list) else info
@@ -83,7 +88,11 @@ def compare(go, program, paths, theirs, ours):
 
 def main(go, program, *paths):
     compared, wrong = 0, []
-    groups = [[path] for path in paths]
+    # Profiles of one kind are also read as one.
+    kinds = {}
+    for path in paths:
+        kinds.setdefault(metrics(program, path), []).append(path)
+    groups = [[path] for path in paths] + [[*same, same[0]] for same in kinds.values()]
     for group in groups:
         for theirs, ours in FILTERS:
             count, differences = compare(go, program, group, theirs, ours)

@@ -114,3 +114,51 @@ fn a_wrong_expression_is_refused() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--focus"));
 }
+
+#[test]
+fn several_profiles_are_added_up() {
+    let file = "pprof/go127-cpu.pb.gz";
+    let [value, samples] = total(file, &[]);
+    assert_eq!(total(file, &[file, file]), [value * 3, samples * 3]);
+    let document = top(file, &[file, "--each"]);
+    for row in document["rows"].as_array().unwrap() {
+        let each = row["each"].as_array().unwrap();
+        assert_eq!(each.len(), 2);
+        assert_eq!(row["self"].as_i64(), each.iter().map(Value::as_i64).sum::<Option<i64>>());
+    }
+    let pattern = top("pprof/go127-c?u.pb.gz", &[]);
+    assert_eq!(pattern["total"]["value"], value);
+    for (other, why) in [
+        ("pprof/go127-heap.pb.gz", "other metrics"),
+        ("go/tiny_go127.heapdump.zst", "only profiles are added up"),
+        ("pprof/no-*.pb.gz", "no file matches"),
+    ] {
+        let refused = run(&["top", file, other]);
+        assert_eq!(refused.status.code(), Some(2), "{other}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(why), "{other}");
+    }
+}
+
+#[test]
+fn the_sum_of_profiles_keeps_addresses_and_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("sum.pb.gz").display().to_string();
+    for name in ["synth-inline.pb.gz", "go127-mutex.pb.gz"] {
+        let file = &format!("pprof/{name}");
+        let inputs = tempfile::tempdir().unwrap();
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(file);
+        for copy in ["a.pb.gz", "b.pb.gz"] {
+            std::fs::copy(&fixture, inputs.path().join(copy)).unwrap();
+        }
+        let pattern = inputs.path().join("*.pb.gz").display().to_string();
+        assert!(run(&["convert", &pattern, &out]).status.success());
+        let ours = run(&["top", "--format", "csv", &out]);
+        let twice = run(&["top", "--format", "csv", file, file]);
+        assert_eq!(ours.stdout, twice.stdout, "{file}");
+        let raw = |path: &str| {
+            let cat = run(&["cat", path, "--record", "mapping"]).stdout;
+            String::from_utf8(cat).unwrap().lines().count()
+        };
+        assert_eq!(raw(&out), raw(file), "{file}");
+    }
+}

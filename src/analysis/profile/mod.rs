@@ -2,6 +2,7 @@
 //!
 //! * [`Selected`]: the chosen samples of a profile, and the sums of their stacks;
 //! * [`ProfileFilter`]: samples and frames to leave out, by [`Pattern`]s;
+//! * [`MergedProfile`]: several profiles as one;
 //! * [`Groups`]: which frames count as one function, file or line;
 //! * [`top()`]: the own and total cost of each function; [`changes()`]: the same for two profiles,
 //!   of which one may be of [other folders](moved_folders);
@@ -22,6 +23,7 @@ mod changes;
 mod estimated;
 mod filter;
 mod groups;
+mod merged;
 mod moved;
 mod pattern;
 mod places;
@@ -36,6 +38,7 @@ pub use changes::{ProfileChange, changes};
 pub use estimated::estimate_stacks;
 pub use filter::ProfileFilter;
 pub use groups::{FrameBy, GroupLabel, Groups};
+pub use merged::{MergedProfile, NotMerged};
 pub use moved::{MovedFolder, below, moved_folders};
 pub use pattern::{LabelPattern, Pattern};
 pub use places::{Place, places};

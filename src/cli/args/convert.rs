@@ -25,6 +25,7 @@ use std::str::FromStr;
   dumptool convert profile.mojo out.pb.gz              for `go tool pprof`
   dumptool convert --metric cpu profile.mojo - --to folded | sort -t' ' -nk2
   dumptool convert profile.mojo - --to folded --no-threads --no-files | flamegraph.pl > out.svg
+  dumptool convert 'day/*.pb.gz' week.pb.gz            the sum of many profiles
   dumptool convert app.heapdump out.hprof              for VisualVM or Eclipse MAT
   dumptool convert app.heapdump out.heapsnapshot       for Chrome DevTools (Memory) or memlab
   dumptool convert app.heapdump out.pb.gz              flat is the shallow size, cum the retained
@@ -36,7 +37,8 @@ use std::str::FromStr;
   dumptool convert new.mojo grown.svg --base old.mojo  a flame graph of what changed
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(in crate::cli) struct ConvertArgs {
-    /// Dump or profile to convert; `-` is standard input
+    /// Dump or profile to convert; `-` is standard input. A pattern such as 'day/*.pb.gz' adds up all
+    /// profiles that match it
     #[arg(value_name = "IN")]
     pub(in crate::cli) input: PathBuf,
     /// File to write; `-` is standard output and requires --to

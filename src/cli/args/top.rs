@@ -36,6 +36,7 @@ use std::path::PathBuf;
   dumptool top --cum --thread 22312 profile.mojo
   dumptool top --by line --metric cpu profile.mojo
   dumptool top --metric alloc --by class app.jfr
+  dumptool top 'day/*.pb.gz' --each              the sum of many profiles, and the parts
   dumptool top --focus 'main.*' --hide '/^runtime/' cpu.pb.gz
 
 With --by root, each group shows the objects that only its roots can reach. The row `held by more than one root`
@@ -46,6 +47,9 @@ pub(in crate::cli) struct TopArgs {
     /// Dump or profile to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
+    /// More profiles, which are added to the first one
+    #[arg(value_name = "MORE")]
+    pub(in crate::cli) more: Vec<PathBuf>,
     /// Group by type (default), namespace, package-root, root, size-class, loader, site or generation (heaps);
     /// function (default), file, line, thread, process, class or state (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
@@ -62,6 +66,9 @@ pub(in crate::cli) struct TopArgs {
     /// Sort by TOTAL (cumulative) instead of SELF
     #[arg(long, alias = "cumulative", help_heading = "Profiles")]
     pub(in crate::cli) cum: bool,
+    /// Show the cost of each row in each of several profiles
+    #[arg(long, help_heading = "Profiles")]
+    pub(in crate::cli) each: bool,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }

@@ -9,9 +9,11 @@ use super::args::{ConvertArgs, OutputFormat, RedactArg, Target};
 use super::budget::OutOfProportion;
 use super::destination::{Destination, format_extension, is_stdout};
 use super::heap::{load_for, report_loaded};
+use super::inputs::expanded;
 use super::memory::{Work, reading_limit};
 use super::open::Input;
 use super::print::{CsvSafe, print_json};
+use super::profile::{Several, not_profiles};
 use super::session::Session;
 use super::size::{count, plural};
 use super::status::{OutputError, Status, UsageError};
@@ -24,7 +26,7 @@ use crate::output::loss::Loss;
 use serde::Serialize;
 use std::fmt;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
 struct Document<'a, W> {
@@ -57,20 +59,29 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
     if !to_stdout {
         session.allow_new(&args.output)?;
     }
-    let input = session.open(&args.input)?.at(args.heap.snapshot);
+    let (first, more) = expanded(&args.input, session)?;
+    let input = session.open(&first)?.at(args.heap.snapshot);
+    if input.kind == Kind::Heap && !more.is_empty() {
+        return Err(not_profiles(&input).into());
+    }
     let target = target(args, input.format, input.kind)?;
     options::refuse_foreign(args, target, &input)?;
     let memory = reading_limit(&input, &session.common);
     let options = ConvertOptions { memory, ..options::of(args) };
     let conversion = Conversion { target, options: &options, file: input.file() };
-    let job = Job { conversion, args, input: &input, session };
+    let job = Job { conversion, args, input: &input, more: &more, session };
     if let Some(old) = &args.base {
+        if !more.is_empty() {
+            return Err(UsageError::new("--base compares two files").into());
+        }
         return difference::run(&job, old);
     }
     match input.kind {
         _ if tables::are_meant(&job) => tables::run(&job),
         Kind::Heap => heap(&job),
-        Kind::Profile if conversion.streams() && !args.profile.narrow.is_on() => {
+        Kind::Profile
+            if conversion.streams() && !args.profile.narrow.is_on() && more.is_empty() =>
+        {
             profile::stream(&job)
         }
         Kind::Profile => profile::run(&job),
@@ -126,10 +137,17 @@ struct Job<'a> {
     conversion: Conversion<'a>,
     args: &'a ConvertArgs,
     input: &'a Input,
+    /// The profiles to add to it.
+    more: &'a [PathBuf],
     session: &'a Session,
 }
 
 impl<'a> Job<'a> {
+    /// The inputs, as profiles.
+    fn several(&self) -> Several<'a> {
+        Several { input: self.input, more: self.more, tag: None }
+    }
+
     fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
         let work =
             if self.conversion.target == Target::Hprof { Work::Copy } else { Work::Analysis };
@@ -202,7 +220,7 @@ impl<'a> Job<'a> {
                 }
                 _ => "the input repeats the same stacks; --to folded adds them up",
             };
-            return UsageError::new(format!("{}: {error}", show_path(&self.args.input)))
+            return UsageError::new(format!("{}: {error}", show_path(&self.input.path)))
                 .hint(hint)
                 .into();
         }
@@ -245,7 +263,7 @@ impl<'a> Job<'a> {
     /// The document on standard output on request, otherwise one line on standard error and one
     /// for each loss.
     fn report<W: Serialize>(&self, report: &Report<'_, W>) -> anyhow::Result<()> {
-        let Self { args, session, .. } = self;
+        let Self { args, input, session, .. } = self;
         if session.common.format == OutputFormat::Json {
             let (objects, samples) = match report.converted {
                 Converted::Objects(objects) => (Some(objects), None),
@@ -253,7 +271,7 @@ impl<'a> Job<'a> {
             };
             let document = Document {
                 schema: "dumptool/convert/1",
-                file: args.input.display().to_string(),
+                file: input.path.display().to_string(),
                 output: args.output.display().to_string(),
                 to: self.conversion.target.name(),
                 bytes: report.bytes,
@@ -277,7 +295,7 @@ impl<'a> Job<'a> {
             "",
             &format!(
                 "{} -> {output}: {} as {}{bytes}",
-                show_path(&args.input),
+                show_path(&input.path),
                 report.converted,
                 report.summary
             ),

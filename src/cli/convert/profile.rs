@@ -2,7 +2,9 @@
 
 use super::{Converted, Job};
 use crate::cli::args::Target;
-use crate::cli::profile::{Kept, UNAPPLIED, named, read_narrowed, require_stacks, require_thread};
+use crate::cli::profile::{
+    Kept, UNAPPLIED, named, read_several, require_labels, require_stacks, require_thread,
+};
 use crate::cli::size::count;
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
@@ -16,7 +18,7 @@ pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
     let Job { args, conversion, input, session, .. } = *job;
     let (samples, code) = (conversion.keeps_samples(), conversion.keeps_code());
     let kept = Kept { samples, code, ..Kept::default() };
-    let mut loaded = read_narrowed(input, &args.profile, session, kept)?;
+    let (mut loaded, of_others) = read_several(job.several(), &args.profile, session, kept)?;
     if conversion.target != Target::Callgrind {
         require_stacks(&loaded.profile, &input.path, conversion.target.name(), EXACT)?;
     }
@@ -28,6 +30,7 @@ pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
     if let Some(name) = &conversion.options.metric {
         named(profile, name, &input.path)?;
     }
+    require_labels(profile, &args.profile, input)?;
     require_thread(profile, &conversion.options.selection, input)?;
     let (unresolved, samples) = (profile.notes.unresolved, profile.total.samples());
     let is_unapplied = profile.notes.unapplied > 0;
@@ -43,7 +46,7 @@ pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
     if is_unapplied {
         session.terminal.warn(&input.path, UNAPPLIED);
     }
-    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal))
+    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal).max(of_others))
 }
 
 /// Converts a recording sample by sample.
@@ -63,7 +66,7 @@ pub(super) fn stream(job: &Job<'_>) -> anyhow::Result<Status> {
 fn warn_of_unresolved(job: &Job<'_>, unresolved: u64) {
     if unresolved > 0 {
         let message = format!("{} undefined keys are shown as <unresolved>", count(unresolved));
-        job.session.terminal.warn(&job.args.input, &message);
+        job.session.terminal.warn(&job.input.path, &message);
     }
 }
 

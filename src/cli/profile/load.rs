@@ -1,6 +1,7 @@
 //! Loads the profile of an input for a command.
 
 use super::ShortFiles;
+use super::several::{Several, read_several};
 use crate::analysis::profile::{MovedFolder, below, estimate_stacks, moved_folders};
 use crate::cli::args::{Common, NarrowOptions, ProfileOptions};
 use crate::cli::memory::{profile_limit, profile_too_large};
@@ -104,42 +105,37 @@ fn load<'a>(
     session: &Session,
     kept: Kept<'_>,
 ) -> anyhow::Result<ProfileInput<'a>> {
-    let mut selection = selection(options);
+    let selection = selection(options);
     let kept = Kept { samples: kept.samples || options.narrow.is_timed(), ..kept };
     let load = || -> anyhow::Result<_> {
         let loaded = read(input, options, session, kept)?;
         Ok((Arc::new(loaded.profile), loaded.damage))
     };
-    let resident =
-        session.resident.as_ref().filter(|_| options.is_usual() && input.snapshot.is_none());
+    let is_usual = options.is_usual() && input.snapshot.is_none() && !options.narrow.is_timed();
+    let resident = session.resident.as_ref().filter(|_| is_usual);
     let (mut profile, damage) = match resident {
         Some(resident) => {
             resident.profile(&input.path, (options.all_frames, kept.samples), load)?
         }
         None => load()?,
     };
+    // Threads without samples that are left are those of the profile, too.
+    require_labels(&profile, options, input)?;
     require_thread(&profile, &selection, input)?;
-    narrow(|| Arc::make_mut(&mut profile), options, input, session)?;
-    if profile.has_separate_values {
-        selection.metrics.extend(match &options.metric {
-            Some(name) => profile.metric(name),
-            None => Some(selection.usual_metric(&profile)),
-        });
-    }
-    let filters = Box::new(options.narrow.clone());
-    Ok(ProfileInput { input, profile, selection, filters, damage })
+    let unmatched = narrow(|| Arc::make_mut(&mut profile), options, input)?;
+    warn_unmatched(&unmatched, input, session);
+    Ok(ProfileInput::of(input, profile, (selection, options), damage))
 }
 
-/// Leaves out what the filters of a command leave out, and prints which of them match nothing.
+/// Leaves out what the filters of a command leave out. Returns those that match nothing.
 fn narrow<'p>(
     profile: impl FnOnce() -> &'p mut Profile,
     options: &ProfileOptions,
     input: &Input,
-    session: &Session,
-) -> Result<(), UsageError> {
+) -> Result<Vec<&'static str>, UsageError> {
     let filter = options.narrow.filter()?;
     if filter.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let profile = profile();
     require_stacks(profile, &input.path, "a filter", "")?;
@@ -149,34 +145,56 @@ fn narrow<'p>(
             "{path} has only sums and no times of samples, which --from-time and --to-time need"
         )));
     }
-    for (key, _) in &filter.labels {
-        require_label(profile, key, input)?;
-    }
-    for option in filter.apply(profile) {
-        session.terminal.warn(&input.path, &format!("{option} matches no function"));
-    }
-    Ok(())
+    Ok(filter.apply(profile))
 }
 
-/// Reads a profile without what the filters leave out.
+/// Prints which filters match nothing.
+pub(super) fn warn_unmatched(unmatched: &[&'static str], input: &Input, session: &Session) {
+    for option in unmatched {
+        session.terminal.warn(&input.path, &format!("{option} matches no function"));
+    }
+}
+
+/// Reads a profile without what the filters leave out. Returns the filters that match nothing.
 ///
 /// # Errors
 /// As [`read`], and a [`UsageError`] for a filter that does not apply.
-pub(crate) fn read_narrowed(
+pub(super) fn narrowed(
     input: &Input,
     options: &ProfileOptions,
     session: &Session,
     kept: Kept<'_>,
-) -> anyhow::Result<LoadedProfile> {
+) -> anyhow::Result<(LoadedProfile, Vec<&'static str>)> {
     let needed = Kept { samples: kept.samples || options.narrow.is_timed(), ..kept };
     let mut loaded = read(input, options, session, needed)?;
-    narrow(|| &mut loaded.profile, options, input, session)?;
+    let unmatched = narrow(|| &mut loaded.profile, options, input)?;
     if !kept.samples {
         // They were needed for their times only.
         loaded.profile.samples = None;
         loaded.profile.events.clear();
     }
-    Ok(loaded)
+    Ok((loaded, unmatched))
+}
+
+/// Loads profiles as one, with their sums. Returns the status of all but the first one.
+///
+/// # Errors
+/// As [`load_profile`], and a [`UsageError`] for profiles that measure different things.
+pub(crate) fn load_several<'a>(
+    several: Several<'a>,
+    options: &ProfileOptions,
+    session: &Session,
+) -> anyhow::Result<(ProfileInput<'a>, Status)> {
+    let input = several.input;
+    if !several.is_merged() {
+        return Ok((load_profile(input, options, session)?, Status::Done));
+    }
+    let (loaded, status) = read_several(several, options, session, Kept::default())?;
+    let profile = Arc::new(loaded.profile);
+    let selection = selection(options);
+    require_labels(&profile, options, input)?;
+    require_thread(&profile, &selection, input)?;
+    Ok((ProfileInput::of(input, profile, (selection, options), loaded.damage), status))
 }
 
 /// What of a profile is read beside its sums.
@@ -272,9 +290,6 @@ pub(crate) fn require_thread(
     if asked && !has(&Selection { labels: Vec::new(), ..selection.clone() }) {
         return Err(no_thread(profile, selection, input));
     }
-    for key in selection.labels.iter().map(|(key, _)| key).chain(&selection.tag) {
-        require_label(profile, key, input)?;
-    }
     if let Some((key, value)) = selection.labels.last().filter(|_| !has(selection)) {
         let (key, value) = (shown(key), shown(value));
         return Err(UsageError::new(format!(
@@ -284,6 +299,20 @@ pub(crate) fn require_thread(
         .hint(format!("`dumptool top --tag {key}` lists the values")));
     }
     Ok(())
+}
+
+/// Refuses labels that no sample has.
+///
+/// # Errors
+/// A [`UsageError`] with the labels that samples have.
+pub(crate) fn require_labels(
+    profile: &Profile,
+    options: &ProfileOptions,
+    input: &Input,
+) -> Result<(), UsageError> {
+    let selected = options.narrow.labels.iter().map(|(key, _)| key).chain(&options.tag);
+    let event = options.event.as_ref().map(|_| "event");
+    selected.map(String::as_str).chain(event).try_for_each(|key| require_label(profile, key, input))
 }
 
 /// Refuses a label that no sample has.
@@ -381,6 +410,25 @@ pub(crate) fn with_filters<'d, const N: usize>(
         true => document,
         false => document
             .with("dropped_frames", Value::from(counts.map(|(key, count)| (key, count.into())))),
+    }
+}
+
+impl<'a> ProfileInput<'a> {
+    /// A profile, and the samples of it that options select.
+    fn of(
+        input: &'a Input,
+        profile: Arc<Profile>,
+        (mut selection, options): (Selection, &ProfileOptions),
+        damage: Option<Error>,
+    ) -> Self {
+        if profile.has_separate_values {
+            selection.metrics.extend(match &options.metric {
+                Some(name) => profile.metric(name),
+                None => Some(selection.usual_metric(&profile)),
+            });
+        }
+        let filters = Box::new(options.narrow.clone());
+        Self { input, profile, selection, filters, damage }
     }
 }
 

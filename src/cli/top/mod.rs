@@ -7,6 +7,8 @@ mod suspects;
 mod wasted;
 
 use super::args::{ByArg, Snapshots, TopArgs};
+use super::inputs::expanded;
+use super::profile::not_profiles;
 use super::recording;
 use super::session::Session;
 use super::status::{Status, UsageError};
@@ -20,13 +22,22 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
         Some(Snapshots::One(snapshot)) => Some(snapshot),
         Some(Snapshots::All) | None => None,
     };
-    let input = session.open(&args.file)?.at(snapshot);
+    let (first, mut more) = expanded(&args.file, session)?;
+    for path in &args.more {
+        let (first, others) = expanded(path, session)?;
+        more.push(first);
+        more.extend(others);
+    }
+    let input = session.open(&first)?.at(snapshot);
     args.known.only_with("--suspects", args.heap.suspects)?;
+    if !more.is_empty() && (input.kind == Kind::Heap || args.heap.suspects) {
+        return Err(not_profiles(&input).into());
+    }
     match input.kind {
         Kind::Heap => {
             input.refuse(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)])?;
             input.refuse(Kind::Profile, &args.profile.given())?;
-            input.refuse(Kind::Profile, &[("--cum", args.cum)])?;
+            input.refuse(Kind::Profile, &[("--cum", args.cum), ("--each", args.each)])?;
             match args.heap.suspects {
                 true if !args.filter.filter().is_empty() => Err(UsageError::new(
                     "--type, --namespace and --exclude cannot be used with --suspects",
@@ -50,7 +61,7 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
                 return wasted::run(args, &input, session);
             }
             input.refuse(Kind::Heap, &heap_options(args))?;
-            profile::run(args, &input, session)
+            profile::run(args, (&input, &more), session)
         }
     }
 }

@@ -1,33 +1,50 @@
 //! `top` of profiles: functions by what they cost.
 
-use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, top};
+use crate::analysis::profile::{FrameBy, GroupLabel, Groups, Selected, TopBy, TopRow, top};
 use crate::cli::args::{ByArg, TopArgs};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, ShortFiles, by_of, cost_columns, events, headings, hottest_function, load_profile,
-    nouns, total_json, unit_name, whole, with_filters,
+    Amount, Several, ShortFiles, by_of, cost_columns, events, headings, hottest_function,
+    load_several, nouns, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
-use crate::cli::status::Status;
+use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown;
-use crate::model::profile::Metric;
+use crate::model::profile::{Metric, ThreadId};
+use std::collections::HashMap;
+use std::path::PathBuf;
 
-pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
+/// The key of the label with the number of the file that a sample is of.
+const FILE: &str = "dumptool input";
+
+pub(super) fn run(
+    args: &TopArgs,
+    (input, more): (&Input, &[PathBuf]),
+    session: &Session,
+) -> anyhow::Result<Status> {
     let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
     let options = args.profile.grouped(args.by.and_then(ByArg::label));
-    let loaded = load_profile(input, &options, session)?;
+    let several = Several { input, more, tag: args.each.then_some(FILE) };
+    let (loaded, of_others) = load_several(several, &options, session)?;
     let metric = &loaded.metric(&options)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let mut all = top(&selected, by);
     all.sort(metric, args.cum);
     let (shown, rest) = session.shown(&all.rows, args.limit, super::ROWS);
+    let each = match by {
+        _ if !args.each => None,
+        TopBy::Frames(by) => Some(Each::of(&selected, more.len() + 1, by, metric)),
+        _ => return Err(UsageError::new("--each applies to functions, files and lines").into()),
+    };
     let verdict = hottest_function(&selected, metric, session);
     let document = || {
         let own = rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum));
         let samples: u64 = rest.iter().map(|row| row.sums.own.samples()).sum();
-        with_filters(Document::new("dumptool/top/1", &input.path), [("samples", &loaded)])
+        let document =
+            with_filters(Document::new("dumptool/top/1", &input.path), [("samples", &loaded)]);
+        with_files(document, several)
             .with("by", by_name)
             .with("metric", metric.name())
             .with("unit", unit_name(metric))
@@ -48,14 +65,15 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let files = ShortFiles::of_profile(&loaded.profile, session.common.verbose);
     let is_histogram = loaded.profile.has_separate_values && metric.name() == "objects";
     let counts = loaded.profile.metric("object-count").filter(|_| is_histogram);
-    let view = View { selected: &selected, by, metric, amount, files, counts };
+    let file_count = more.len() + 1;
+    let view = View { selected: &selected, by, metric, amount, files, counts, each, file_count };
     let footer = || view.footer(shown, rest) + &bounds(all.bounds, by);
     let shown_as = match &verdict {
         Some(verdict) => Shown::Headed(verdict, &footer),
         None => Shown::Table(&footer),
     };
     print(session, document, shown, &view.columns(session), &shown_as)?;
-    Ok(loaded.report(session))
+    Ok(loaded.report(session).max(of_others))
 }
 
 /// The line about totals that are upper bounds, if there are any.
@@ -79,11 +97,16 @@ struct View<'a> {
     files: ShortFiles<'a>,
     /// The metric with numbers of objects, where the rows are classes of a histogram (JFR).
     counts: Option<Metric>,
+    /// The costs in each of several files.
+    each: Option<Each>,
+    /// The number of files.
+    file_count: usize,
 }
 
 impl View<'_> {
     fn columns<'c>(&'c self, session: &'c Session) -> Columns<'c, TopRow> {
-        let &Self { by, metric, ref amount, ref files, .. } = self;
+        let &Self { by, metric, ref amount, ref files, ref each, .. } = self;
+        let file_count = self.file_count;
         let own = move |row: &TopRow| row.sums.own.get(metric);
         let total = move |row: &TopRow| row.sums.total.get(metric);
         let (mut name, file) = headings(by);
@@ -93,6 +116,9 @@ impl View<'_> {
             name = "CLASS";
         }
         let keys: &[_] = match by {
+            TopBy::Frames(_) if each.is_some() => {
+                &["own", "own_share", "sum", "sum_share", "of_files", "what", "file"]
+            }
             TopBy::Frames(_) if counts.is_some() => &["own", "own_share", "objects", "what", "bar"],
             TopBy::Frames(_) => &["own", "own_share", "sum", "sum_share", "what", "file", "bar"],
             // A thread has one number only.
@@ -116,7 +142,20 @@ impl View<'_> {
             false => costs.value("generated_name", generated),
         };
         let costs = if counts.is_some() { costs.value("objects", objects) } else { costs };
+        let costs = match each {
+            None => costs,
+            Some(each) => costs.value("each", move |row: &TopRow| {
+                each.costs(row, file_count)
+                    .iter()
+                    .map(|cost| Value::from(*cost))
+                    .collect::<Vec<_>>()
+            }),
+        };
         costs
+            .cell("of_files", "IN EACH FILE", Align::Right, move |row| {
+                let costs = each.as_ref().map_or(Vec::new(), |each| each.costs(row, file_count));
+                costs.iter().map(|cost| amount.show(*cost)).collect::<Vec<_>>().join("  ")
+            })
             .cell("objects", "OBJECTS", Align::Right, move |row| {
                 count(u64::try_from(objects(row).unwrap_or(0)).unwrap_or(0))
             })
@@ -173,5 +212,49 @@ impl View<'_> {
             }
         }
         text + "\n"
+    }
+}
+
+/// Adds the files that were added up, if they are several.
+fn with_files<'d>(document: Document<'d>, several: Several<'_>) -> Document<'d> {
+    if !several.is_merged() {
+        return document;
+    }
+    let paths = [&several.input.path].into_iter().chain(several.more);
+    document
+        .with("files", paths.map(|path| path.display().to_string().into()).collect::<Vec<Value>>())
+}
+
+/// The own costs of rows in each of several files.
+struct Each {
+    of_label: HashMap<GroupLabel, Vec<i64>>,
+}
+
+impl Each {
+    fn of(selected: &Selected<'_>, files: usize, by: FrameBy, metric: &Metric) -> Self {
+        let profile = selected.profile;
+        let groups = Groups::of(profile, by);
+        let file_of = |thread| profile.label_value(profile.thread(thread), FILE).parse::<usize>();
+        let files_of: Vec<usize> = (0..profile.threads.len() as u32)
+            .map(|of| file_of(ThreadId(of)).unwrap_or(0))
+            .collect();
+        let mut of_label: HashMap<GroupLabel, Vec<i64>> = HashMap::new();
+        for row in selected.rows() {
+            let Some(frame) = profile.stacks.leaf(row.stack) else { continue };
+            let label = groups.label(groups.of_frame(frame));
+            let costs = match of_label.get_mut(label) {
+                Some(costs) => costs,
+                None => of_label.entry(label.clone()).or_insert_with(|| vec![0; files]),
+            };
+            if let Some(cost) = costs.get_mut(files_of[row.thread.index()]) {
+                *cost = cost.saturating_add(row.values.get(metric));
+            }
+        }
+        Self { of_label }
+    }
+
+    /// The costs of a row, in the order of the files.
+    fn costs(&self, row: &TopRow, files: usize) -> Vec<i64> {
+        self.of_label.get(&row.label).cloned().unwrap_or_else(|| vec![0; files])
     }
 }

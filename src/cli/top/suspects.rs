@@ -63,7 +63,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             ("count", Json::Null),
             ("shallow_bytes", Json::Null),
         ];
-        Document::new("dumptool/top/1", &args.file)
+        Document::new("dumptool/top/1", &input.path)
             .with("snapshot", loaded.snapshot)
             .with("by", "suspects")
             .with("objects", "live")

@@ -15,7 +15,7 @@ pub struct Code {
 }
 
 /// A program or library in the memory of the process.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mapping {
     /// The first address.
     pub start: u64,
@@ -32,7 +32,7 @@ pub struct Mapping {
 }
 
 /// The place of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodePlace {
     /// The address of the instruction.
     pub address: u64,

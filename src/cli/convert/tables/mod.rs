@@ -5,7 +5,9 @@ mod places;
 use super::{Converted, Job, Report};
 use crate::cli::args::{ConvertArgs, Target};
 use crate::cli::heap::report_loaded;
-use crate::cli::profile::{Kept, named, read_narrowed, require_stacks, require_thread};
+use crate::cli::profile::{
+    Kept, named, read_several, require_labels, require_stacks, require_thread,
+};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{FULL_BUILD, Status, UsageError};
 use crate::convert::TableSource;
@@ -72,13 +74,15 @@ fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Resu
     }
     input.only(&[Format::Jfr], "--table events", tables.contains(&Table::Events))?;
     let samples = tables.contains(&Table::Samples) && !args.aggregate;
-    let loaded = read_narrowed(input, &args.profile, session, Kept { samples, ..Kept::default() })?;
+    let kept = Kept { samples, ..Kept::default() };
+    let (loaded, of_others) = read_several(job.several(), &args.profile, session, kept)?;
     if let Some(table) =
         tables.iter().find(|table| !matches!(table, Table::Functions | Table::Dump))
     {
         let table = format!("the table {}", table.name());
         require_stacks(&loaded.profile, &input.path, &table, super::profile::EXACT)?;
     }
+    require_labels(&loaded.profile, &args.profile, input)?;
     require_thread(&loaded.profile, &job.conversion.options.selection, input)?;
     if let Some(name) = &args.profile.metric {
         named(&loaded.profile, name, &input.path)?;
@@ -86,7 +90,7 @@ fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Resu
     let (samples, damage) = (loaded.profile.total.samples(), loaded.damage.clone());
     let source = TableSource::of_profile(&job.conversion, loaded, tables)?;
     write(job, &source, places, Converted::Samples(samples))?;
-    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal))
+    Ok(input.report_if_damaged(damage.as_ref(), &session.terminal).max(of_others))
 }
 
 /// Writes each table to its place.

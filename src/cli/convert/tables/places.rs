@@ -127,7 +127,7 @@ pub(super) fn check_columns(
 fn partition_name(job: &Job<'_>) -> String {
     let Job { args, input, .. } = *job;
     let mut stem =
-        if args.input == Path::new("-") { "stdin".to_owned() } else { stem(&args.input) };
+        if input.path == Path::new("-") { "stdin".to_owned() } else { stem(&input.path) };
     // Readers skip files that begin so.
     if stem.starts_with(['.', '_']) {
         stem.insert(0, '-');

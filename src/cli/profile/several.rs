@@ -1,0 +1,95 @@
+//! Several profiles as one.
+
+use super::load::{Kept, narrowed, warn_unmatched};
+use crate::analysis::profile::{MergedProfile, NotMerged};
+use crate::cli::args::ProfileOptions;
+use crate::cli::memory::{profile_limit, profile_too_large};
+use crate::cli::open::Input;
+use crate::cli::session::Session;
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::show_path;
+use crate::input::Kind;
+use crate::input::load::LoadedProfile;
+use std::path::PathBuf;
+
+/// The inputs of a command whose profiles are added up.
+#[derive(Clone, Copy)]
+pub(crate) struct Several<'a> {
+    /// The first one.
+    pub(crate) input: &'a Input,
+    /// The paths of the others.
+    pub(crate) more: &'a [PathBuf],
+    /// The key of a label with the number of the input, if samples are to have one.
+    pub(crate) tag: Option<&'static str>,
+}
+
+impl Several<'_> {
+    /// Whether samples of files are added up, or told apart by their files.
+    pub(crate) fn is_merged(&self) -> bool {
+        !self.more.is_empty() || self.tag.is_some()
+    }
+}
+
+/// Reads profiles without what the filters leave out, and adds them up: one after the other, so that
+/// only one is in memory beside the sum. Returns the status of all but the first one, whose damage is
+/// that of the profile.
+///
+/// # Errors
+/// As [`super::read`], and a [`UsageError`] for a filter that does not apply, or for profiles that
+/// measure different things.
+pub(crate) fn read_several(
+    several: Several<'_>,
+    options: &ProfileOptions,
+    session: &Session,
+    kept: Kept<'_>,
+) -> anyhow::Result<(LoadedProfile, Status)> {
+    let input = several.input;
+    if !several.is_merged() {
+        let (loaded, unmatched) = narrowed(input, options, session, kept)?;
+        warn_unmatched(&unmatched, input, session);
+        return Ok((loaded, Status::Done));
+    }
+    let kept = Kept { samples: false, ..kept };
+    let (first, mut unmatched) = narrowed(input, options, session, kept)?;
+    let mut merged = MergedProfile::like(&first.profile, several.tag);
+    merged.add(&first.profile, "0").map_err(|error| not_merged(error, input))?;
+    let (damage, mut status) = (first.damage, Status::Done);
+    for (number, path) in (1u32..).zip(several.more) {
+        let next = session.open(path)?;
+        if next.kind == Kind::Heap {
+            return Err(not_profiles(&next).into());
+        }
+        let (loaded, without) = narrowed(&next, options, session, kept)?;
+        unmatched.retain(|option| without.contains(option));
+        status = status.max(next.report_if_damaged(loaded.damage.as_ref(), &session.terminal));
+        merged
+            .add(&loaded.profile, &number.to_string())
+            .map_err(|error| not_merged(error, &next))?;
+        if merged.bytes() > profile_limit(input, &session.common).most {
+            return Err(profile_too_large(&next, &session.common).into());
+        }
+    }
+    warn_unmatched(&unmatched, input, session);
+    Ok((LoadedProfile { profile: merged.finish(), damage }, status))
+}
+
+/// The error for several heap dumps.
+pub(crate) fn not_profiles(input: &Input) -> UsageError {
+    UsageError::new(format!(
+        "{} is a heap dump; only profiles are added up",
+        show_path(&input.path)
+    ))
+    .hint("`dumptool growth` and `dumptool diff` compare heap dumps")
+}
+
+fn not_merged(error: NotMerged, input: &Input) -> UsageError {
+    let path = show_path(&input.path);
+    match error {
+        NotMerged::OtherMetrics => {
+            UsageError::new(format!("{path} has other metrics than the first profile"))
+                .hint("`dumptool info` lists the metrics of each")
+        }
+        NotMerged::Calls => UsageError::new(format!("{path} is a call graph and has no stacks"))
+            .hint("--estimate splits the costs of functions among their callers"),
+    }
+}
