@@ -1,51 +1,11 @@
 //! The files that a command reads: none of them is replaced by an output, and no output is readable
 //! by more people than they are.
 
-use super::session::Session;
-use super::status::UsageError;
-use super::terminal::show_path;
-use crate::analysis::glob::Glob;
 #[cfg(unix)]
 use std::fs::File;
 use std::fs::{self, Metadata};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The files that a path means: itself, or those that match the pattern in its last part if no file
-/// has it as its name, in the order of their names. For more files than a command line may name, and
-/// for commands with a place for one.
-///
-/// # Errors
-/// A [`UsageError`] for a pattern that no file matches.
-pub(crate) fn expanded(
-    path: &Path,
-    session: &Session,
-) -> Result<(PathBuf, Vec<PathBuf>), UsageError> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let pattern = name.filter(|name| name.contains(['*', '?', '{']));
-    // A resident program reads the files that it was given.
-    let Some(pattern) = pattern.filter(|_| session.resident.is_none() && !path.exists()) else {
-        return Ok((path.to_owned(), Vec::new()));
-    };
-    let mut files = matching(path, pattern).into_iter();
-    match files.next() {
-        Some(first) => Ok((first, files.collect())),
-        None => Err(UsageError::new(format!("no file matches {}", show_path(path)))),
-    }
-}
-
-fn matching(path: &Path, pattern: &str) -> Vec<PathBuf> {
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    let glob = Glob::new(pattern);
-    let is_meant =
-        |name: &str| glob.matches(name) && (!name.starts_with('.') || pattern.starts_with('.'));
-    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name());
-    let mut names: Vec<_> = names.filter(|name| name.to_str().is_some_and(is_meant)).collect();
-    names.sort_unstable();
-    let below = |name| folder.map_or_else(|| PathBuf::from(&name), |folder| folder.join(&name));
-    names.into_iter().map(below).collect()
-}
 
 /// The plain files that were opened so far. A pipe has no permissions that mean anything.
 #[derive(Default)]

@@ -12,6 +12,7 @@ mod convert;
 mod destination;
 mod diff;
 mod dumps;
+mod expand;
 #[cfg(feature = "explore")]
 mod explore;
 mod find;

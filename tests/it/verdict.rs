@@ -311,7 +311,9 @@ fn the_runtimes_own_objects_are_no_suspects() {
     }
     let verdict = planted.verdict();
     assert_eq!(verdict.suspects, []);
-    assert!(verdict.usual.first().is_some_and(|usual| usual.is_runtime && usual.bytes == 500 * 164));
+    assert!(
+        verdict.usual.first().is_some_and(|usual| usual.is_runtime && usual.bytes == 500 * 164)
+    );
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Loads the profile of an input for a command.
 
 use super::ShortFiles;
-use super::several::{Several, read_several};
 use crate::analysis::profile::{MovedFolder, below, estimate_stacks, moved_folders};
 use crate::cli::args::{Common, NarrowOptions, ProfileOptions};
 use crate::cli::memory::{profile_limit, profile_too_large};
@@ -174,27 +173,6 @@ pub(super) fn narrowed(
         loaded.profile.events.clear();
     }
     Ok((loaded, unmatched))
-}
-
-/// Loads profiles as one, with their sums. Returns the status of all but the first one.
-///
-/// # Errors
-/// As [`load_profile`], and a [`UsageError`] for profiles that measure different things.
-pub(crate) fn load_several<'a>(
-    several: Several<'a>,
-    options: &ProfileOptions,
-    session: &Session,
-) -> anyhow::Result<(ProfileInput<'a>, Status)> {
-    let input = several.input;
-    if !several.is_merged() {
-        return Ok((load_profile(input, options, session)?, Status::Done));
-    }
-    let (loaded, status) = read_several(several, options, session, Kept::default())?;
-    let profile = Arc::new(loaded.profile);
-    let selection = selection(options);
-    require_labels(&profile, options, input)?;
-    require_thread(&profile, &selection, input)?;
-    Ok((ProfileInput::of(input, profile, (selection, options), loaded.damage), status))
 }
 
 /// What of a profile is read beside its sums.
@@ -415,7 +393,7 @@ pub(crate) fn with_filters<'d, const N: usize>(
 
 impl<'a> ProfileInput<'a> {
     /// A profile, and the samples of it that options select.
-    fn of(
+    pub(super) fn of(
         input: &'a Input,
         profile: Arc<Profile>,
         (mut selection, options): (Selection, &ProfileOptions),

@@ -14,11 +14,11 @@ pub(super) use files::ShortFiles;
 #[cfg(feature = "query")]
 pub(super) use load::load_samples;
 pub(super) use load::{
-    Kept, ProfileInput, UNAPPLIED, load_all_metrics, load_in_order, load_profile, load_several,
-    named, refuse_tag, refused, require_labels, require_stacks, require_thread, selection,
+    Kept, ProfileInput, UNAPPLIED, load_all_metrics, load_in_order, load_profile, named,
+    refuse_tag, refused, require_labels, require_stacks, require_thread, selection,
     warn_of_symbols, with_filters,
 };
 pub(super) use pattern::{given_pattern, no_function, pattern};
 pub(super) use rows::{cost_columns, stack_text, total_json};
-pub(super) use several::{Several, not_profiles, read_several};
+pub(super) use several::{Several, load_several, not_profiles, read_several};
 pub(super) use verdict::hottest_function;

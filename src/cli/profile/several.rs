@@ -1,6 +1,9 @@
 //! Several profiles as one.
 
-use super::load::{Kept, narrowed, warn_unmatched};
+use super::load::{
+    Kept, ProfileInput, load_profile, narrowed, require_labels, require_thread, selection,
+    warn_unmatched,
+};
 use crate::analysis::profile::{MergedProfile, NotMerged};
 use crate::cli::args::ProfileOptions;
 use crate::cli::memory::{profile_limit, profile_too_large};
@@ -11,6 +14,7 @@ use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::load::LoadedProfile;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The inputs of a command whose profiles are added up.
 #[derive(Clone, Copy)]
@@ -28,6 +32,27 @@ impl Several<'_> {
     pub(crate) fn is_merged(&self) -> bool {
         !self.more.is_empty() || self.tag.is_some()
     }
+}
+
+/// Loads profiles as one, with their sums. Returns the status of all but the first one.
+///
+/// # Errors
+/// As [`load_profile`], and a [`UsageError`] for profiles that measure different things.
+pub(crate) fn load_several<'a>(
+    several: Several<'a>,
+    options: &ProfileOptions,
+    session: &Session,
+) -> anyhow::Result<(ProfileInput<'a>, Status)> {
+    let input = several.input;
+    if !several.is_merged() {
+        return Ok((load_profile(input, options, session)?, Status::Done));
+    }
+    let (loaded, status) = read_several(several, options, session, Kept::default())?;
+    let profile = Arc::new(loaded.profile);
+    let selection = selection(options);
+    require_labels(&profile, options, input)?;
+    require_thread(&profile, &selection, input)?;
+    Ok((ProfileInput::of(input, profile, (selection, options), loaded.damage), status))
 }
 
 /// Reads profiles without what the filters leave out, and adds them up: one after the other, so that

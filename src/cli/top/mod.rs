@@ -7,7 +7,7 @@ mod suspects;
 mod wasted;
 
 use super::args::{ByArg, Snapshots, TopArgs};
-use super::inputs::expanded;
+use super::expand::expanded;
 use super::profile::not_profiles;
 use super::recording;
 use super::session::Session;
