@@ -434,7 +434,7 @@ fn wrong_arguments_are_errors_of_the_tool() {
         (
             "top",
             json!({"file": file, "nonsense": 1}),
-            "unknown argument \"nonsense\"; top has file, by, ",
+            "unknown argument \"nonsense\"; top has file, more, by, ",
         ),
         ("top", json!({"file": file, "format": "csv"}), "unknown argument \"format\""),
         ("path", json!({"file": file, "object": "1", "dot": true}), "unknown argument \"dot\""),
