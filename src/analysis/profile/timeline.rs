@@ -33,8 +33,12 @@ pub enum TimedItem {
 /// A part of the whole is shown if it is at least one of so many.
 const SHOWN: u64 = 2000;
 
+/// Frames by which the stacks of samples differ from the ones before them, in all. In recordings of programs they are few
+/// per sample.
+const MOST_FRAMES: u64 = 100_000_000;
+
 /// Returns the calls in the order of time, depth first; at most about `most`. Empty if the profile has
-/// no single samples.
+/// no single samples, or their stacks have too little in common.
 pub fn in_time(
     profile: &Profile,
     selection: &Selection,
@@ -57,14 +61,27 @@ pub fn in_time(
     if whole == 0 {
         return Vec::new();
     }
+    let depths = depths(profile);
+    let mut left = MOST_FRAMES;
     loop {
-        let mut lines = Lines { least, done: Vec::new() };
-        let calls = lines.of(profile, groups, each());
+        let mut lines = Lines { profile, groups, depths: &depths, least, done: Vec::new(), left };
+        let Some(calls) = lines.of(each()) else { return Vec::new() };
+        left = lines.left;
         if calls.len() <= most || least > whole {
             return calls;
         }
         least = least.saturating_mul(2);
     }
+}
+
+/// The number of frames of each stack.
+fn depths(profile: &Profile) -> Vec<u32> {
+    let mut depths = vec![0; profile.stacks.len()];
+    // Callers have smaller numbers than what they call.
+    for stack in (1..depths.len() as u32).map(StackId) {
+        depths[stack.index()] = depths[profile.stacks.parent(stack).index()] + 1;
+    }
+    depths
 }
 
 /// A call that has ended.
@@ -88,41 +105,39 @@ impl Open {
     }
 }
 
-/// The open calls of a thread, outermost first, with its last stack.
+/// The open calls of a thread, outermost first, with the stack that ends at each of them.
 struct OfThread {
-    last: StackId,
     open: Vec<Open>,
+    stacks: Vec<StackId>,
 }
 
-struct Lines {
+struct Lines<'p> {
+    profile: &'p Profile,
+    groups: &'p Groups,
+    /// By stack.
+    depths: &'p [u32],
     least: u64,
     done: Vec<Done>,
+    /// Frames that may still be looked at.
+    left: u64,
 }
 
-impl Lines {
+impl Lines<'_> {
+    /// `None`: there are too many frames.
     fn of(
         &mut self,
-        profile: &Profile,
-        groups: &Groups,
         samples: impl Iterator<Item = (ThreadId, StackId, u64)>,
-    ) -> Vec<TimedCall> {
+    ) -> Option<Vec<TimedCall>> {
         let mut threads: Vec<OfThread> = Vec::new();
-        let mut place = vec![None; profile.threads.len()];
-        let mut path = Vec::new();
+        let mut place = vec![None; self.profile.threads.len()];
         for (thread, stack, value) in samples {
             let at = *place[thread.index()].get_or_insert_with(|| {
                 let open = vec![Open::new(TimedItem::Thread(thread))];
-                threads.push(OfThread { last: StackId::EMPTY, open });
+                threads.push(OfThread { open, stacks: Vec::new() });
                 threads.len() - 1
             });
             let of = &mut threads[at];
-            if of.last != stack {
-                path.clear();
-                path.extend(profile.stacks.frames(stack).map(|frame| groups.of_frame(frame)));
-                path.reverse();
-                self.change(&mut of.open, &path);
-                of.last = stack;
-            }
+            self.change(of, stack)?;
             if let Some(innermost) = of.open.last_mut() {
                 innermost.call.own = innermost.call.own.saturating_add(value);
                 innermost.call.total = innermost.call.total.saturating_add(value);
@@ -131,23 +146,44 @@ impl Lines {
         }
         let mut all = vec![Open::new(TimedItem::All)];
         for mut of in threads {
-            self.change(&mut of.open, &[]);
+            self.change(&mut of, StackId::EMPTY)?;
             all.append(&mut of.open);
             self.close(&mut all);
         }
-        self.flat(all.pop())
+        Some(self.flat(all.pop()))
     }
 
-    /// Ends the calls that are not on the path any more, and begins those that are new.
-    fn change(&mut self, open: &mut Vec<Open>, path: &[u32]) {
-        let functions = open.iter().skip(1).zip(path);
-        let same = functions
-            .take_while(|(open, group)| open.call.what == TimedItem::Function(**group))
-            .count();
-        while open.len() > same + 1 {
-            self.close(open);
+    /// Ends the calls that are not in the stack any more, and begins those that are new.
+    fn change(&mut self, of: &mut OfThread, stack: StackId) -> Option<()> {
+        let stacks = &self.profile.stacks;
+        let (mut at, mut fresh) = (stack, Vec::new());
+        let common = loop {
+            let depth = self.depths[at.index()] as usize;
+            if depth == 0 || of.stacks.get(depth - 1) == Some(&at) {
+                break depth;
+            }
+            fresh.push(at);
+            at = stacks.parent(at);
+        };
+        fresh.reverse();
+        let changed = fresh.len() + of.stacks.len().saturating_sub(common);
+        self.left = self.left.checked_sub(changed as u64)?;
+        of.stacks.truncate(common);
+        let group = |stack: &StackId| {
+            stacks
+                .leaf(*stack)
+                .map_or(TimedItem::Short, |frame| TimedItem::Function(self.groups.of_frame(frame)))
+        };
+        // A function that goes on in another line is the same call.
+        let functions: Vec<TimedItem> = fresh.iter().map(group).collect();
+        let goes_on = of.open.iter().skip(common + 1).zip(&functions);
+        let same = common + goes_on.take_while(|(open, what)| open.call.what == **what).count();
+        while of.open.len() > same + 1 {
+            self.close(&mut of.open);
         }
-        open.extend(path[same..].iter().map(|group| Open::new(TimedItem::Function(*group))));
+        of.open.extend(functions.into_iter().skip(same - common).map(Open::new));
+        of.stacks.extend(fresh);
+        Some(())
     }
 
     /// Ends the innermost call.
@@ -187,5 +223,84 @@ impl Lines {
             open.extend(children.map(|child| (depth + 1, child)));
         }
         calls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::profile::FrameBy;
+    use crate::model::names::Names;
+    use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample};
+    use proptest::prelude::*;
+
+    /// A sample: functions with their lines, outermost first, and a time.
+    type Sample = (Vec<(u8, u8)>, i64);
+
+    fn profile(samples: &[Sample]) -> Profile {
+        let mut builder = ProfileBuilder::new(true);
+        let thread = builder.thread(1, None, Names::EMPTY);
+        for (path, time) in samples {
+            let mut stack = StackId::EMPTY;
+            for (function, line) in path {
+                let function = builder.name(format!("f{function}").as_bytes());
+                let line = u32::from(*line);
+                let kind = FrameKind::Code;
+                let frame = ProfileFrame { function, file: Names::EMPTY, line, kind };
+                let frame = builder.frame(frame);
+                stack = builder.push(stack, frame);
+            }
+            let (time, memory) = (Some(*time), None);
+            builder.sample(&ProfileSample { thread, stack, time, memory, idle: false, gc: false });
+        }
+        builder.finish()
+    }
+
+    /// A line: depth, function, total and own time. -1 is a caller by itself.
+    type Line = (u32, i32, u64, u64);
+
+    /// The lines of one call with its samples, found again and again from the whole stacks.
+    fn naive(samples: &[Sample], depth: usize, what: i32) -> Vec<Line> {
+        let sum = |samples: &[Sample]| samples.iter().map(|(_, time)| *time as u64).sum::<u64>();
+        let at =
+            |sample: &Sample| sample.0.get(depth).map_or(-1, |(function, _)| i32::from(*function));
+        let runs: Vec<&[Sample]> = samples.chunk_by(|a, b| at(a) == at(b)).collect();
+        let itself: Vec<Sample> = samples.iter().filter(|of| at(of) == -1).cloned().collect();
+        let mut lines = vec![(depth as u32 + 1, what, sum(samples), sum(&itself))];
+        if runs.iter().all(|run| at(&run[0]) == -1) {
+            return lines;
+        }
+        for run in runs {
+            match at(&run[0]) {
+                -1 => lines.push((depth as u32 + 2, -1, sum(run), sum(run))),
+                function => lines.extend(naive(run, depth + 1, function)),
+            }
+        }
+        lines
+    }
+
+    proptest! {
+        #[test]
+        fn calls_are_runs_of_samples_with_one_path(
+            samples in prop::collection::vec(
+                (prop::collection::vec((0_u8..3, 0_u8..2), 0..5), 1_i64..9),
+                1..30,
+            ),
+        ) {
+            let profile = profile(&samples);
+            let groups = Groups::of(&profile, FrameBy::Function);
+            let metric = profile.default_metric();
+            let found = in_time(&profile, &Selection::default(), &groups, &metric, usize::MAX);
+            let line = |call: &TimedCall| {
+                let what = match call.what {
+                    TimedItem::Function(group) => groups.label(group).name[1..].parse().unwrap(),
+                    TimedItem::Short => -1,
+                    TimedItem::Thread(_) | TimedItem::All => 100,
+                };
+                (call.depth, what, call.total, call.own)
+            };
+            let found: Vec<Line> = found.iter().skip(1).map(line).collect();
+            prop_assert_eq!(found, naive(&samples, 0, 100));
+        }
     }
 }
