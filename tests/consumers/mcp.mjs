@@ -42,7 +42,7 @@ const calls = [
   ["find", { file, min_size: "1KiB" }, ["find", file, "--min-size", "1KiB"]],
   ["diff", { file: [old], snapshot: "0..3" }, ["diff", old, "--snapshot", "0..3"]],
   ["growth", { file: [old, old], limit: 2 }, ["growth", old, old, "-n", "2"]],
-  ["query", { file, sql: "select count(*) from objects" }, ["query", file, "select count(*) from objects"]],
+  ["query", { file: [file], sql: "select count(*) from objects" }, ["query", file, "select count(*) from objects"]],
   ["threads", { file }, ["threads", file]],
   ["waste", { file }, ["waste", file]],
   ["check", { file: [file], max: ["total.retained=1"] }, ["check", file, "--max", "total.retained=1"]],
