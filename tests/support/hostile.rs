@@ -64,6 +64,12 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "many-profiles.speedscope.json", file: profiles::many_profiles, size: 2_000 },
     Family { name: "deep-stack.firefox.json", file: profiles::deep_stack_of_firefox, size: 20_000 },
     Family {
+        name: "many-threads.firefox.json",
+        file: profiles::many_threads_of_firefox,
+        size: 10_000,
+    },
+    Family { name: "long-name.firefox.json", file: profiles::long_name_of_firefox, size: 20_000 },
+    Family {
         name: "nested-spans.chrome.json",
         file: profiles::nested_spans_of_chrome,
         size: 12_000,
@@ -79,6 +85,7 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "deep-tree.massif", file: native::deep_tree, size: 250_000 },
     Family { name: "circle.callgrind", file: native::circle, size: 22_500 },
     Family { name: "many-functions.cprof", file: native::many_functions, size: 10_000 },
+    Family { name: "long-name.cprof", file: native::long_name_of_cprofile, size: 10_000 },
     Family { name: "chain.callgrind", file: native::chain_of_calls, size: 6_000 },
     Family { name: "many-chunks.jfr", file: profiles::many_chunks_of_java, size: 800 },
     Family { name: "old-objects.jfr", file: profiles::old_objects_of_java, size: 800 },

@@ -3,7 +3,7 @@
 use super::stats::{Function, Stats, StatsRecord};
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
-use crate::model::names::Names;
+use crate::model::names::{NameId, Names};
 use crate::model::profile::{
     Call, CallGraph, CallIndex, FrameId, FrameKind, ProfileBuilder, ProfileFrame, ProfileThread,
     StackId, Unit, ValueType, Values,
@@ -26,9 +26,11 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
         builder,
         calls: CallGraph::default(),
         index: CallIndex::default(),
+        names: FxHashMap::default(),
         frames: FxHashMap::default(),
-        shared: shared_names(bytes),
+        shared: FxHashSet::default(),
     };
+    loader.find_shared_names(bytes);
     let damage = damage(loader.read(bytes, options))?;
     let mut profile = loader.builder.finish();
     profile.calls = Some(loader.calls);
@@ -36,33 +38,44 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
 }
 
 /// The file and the name of a function.
-type Name<'a> = (&'a [u8], &'a [u8]);
+type Name = (NameId, NameId);
 
-/// Functions of one file and name, such as the methods `__init__` of two classes, differ only in their lines.
-fn shared_names(bytes: &[u8]) -> FxHashSet<Name<'_>> {
-    let mut lines = FxHashMap::default();
-    let mut shared = FxHashSet::default();
-    for (_, record) in Stats::new(bytes).map_while(Result::ok) {
-        let (StatsRecord::Function(function, _) | StatsRecord::Caller(function, _)) = record;
-        let name = (function.file, function.name);
-        if *lines.entry(name).or_insert(function.line) != function.line {
-            shared.insert(name);
-        }
-    }
-    shared
-}
-
-struct Loader<'a> {
+struct Loader {
     builder: ProfileBuilder,
     calls: CallGraph,
     index: CallIndex,
-    frames: FxHashMap<Function<'a>, FrameId>,
+    /// By address and length: texts that were read already. A reference to one takes five bytes, however long it is.
+    names: FxHashMap<(usize, usize), NameId>,
+    /// By file, name and line.
+    frames: FxHashMap<(Name, i64), FrameId>,
     /// Files and names that several functions have.
-    shared: FxHashSet<Name<'a>>,
+    shared: FxHashSet<Name>,
 }
 
-impl<'a> Loader<'a> {
-    fn read(&mut self, bytes: &'a [u8], options: ProfileOptions<'_>) -> Result<()> {
+impl Loader {
+    /// Functions of one file and name, such as the methods `__init__` of two classes, differ only in their lines.
+    fn find_shared_names(&mut self, bytes: &[u8]) {
+        let mut lines = FxHashMap::default();
+        for (_, record) in Stats::new(bytes).map_while(Result::ok) {
+            let (StatsRecord::Function(function, _) | StatsRecord::Caller(function, _)) = record;
+            let name = self.name(&function);
+            if *lines.entry(name).or_insert(function.line) != function.line {
+                self.shared.insert(name);
+            }
+        }
+    }
+
+    fn name(&mut self, function: &Function<'_>) -> Name {
+        (self.text(function.file), self.text(function.name))
+    }
+
+    fn text(&mut self, text: &[u8]) -> NameId {
+        let builder = &mut self.builder;
+        let known = self.names.entry((text.as_ptr().addr(), text.len()));
+        *known.or_insert_with(|| builder.name(text))
+    }
+
+    fn read(&mut self, bytes: &[u8], options: ProfileOptions<'_>) -> Result<()> {
         let thread = self.builder.labelled_thread(ProfileThread::named(Names::EMPTY));
         let mut stats = Stats::new(bytes);
         let (mut callee, mut row) = (FrameId(0), 0_u64);
@@ -99,26 +112,26 @@ impl<'a> Loader<'a> {
     }
 
     /// The frame of a function. Functions that share their name have their line in it.
-    fn frame(&mut self, function: Function<'a>) -> FrameId {
-        if let Some(known) = self.frames.get(&function) {
+    fn frame(&mut self, function: Function<'_>) -> FrameId {
+        let key = (self.name(&function), function.line);
+        if let Some(known) = self.frames.get(&key) {
             return *known;
         }
         let is_code = !matches!(function.file, b"~" | b"");
-        let name = if self.shared.contains(&(function.file, function.name)) {
-            let line = format!(":{}", function.line);
-            self.builder.name(&[function.name, line.as_bytes()].concat())
-        } else {
-            self.builder.name(function.name)
-        };
+        let (file, mut name) = key.0;
+        if self.shared.contains(&key.0) {
+            let text = format!("{}:{}", self.builder.text(name), function.line);
+            name = self.builder.name(text.as_bytes());
+        }
         let frame = ProfileFrame {
             function: name,
-            file: self.builder.name(if is_code { function.file } else { b"" }),
+            file: if is_code { file } else { Names::EMPTY },
             line: self.builder.line(function.line.into()),
             kind: if is_code { FrameKind::Code } else { FrameKind::Native },
         };
         let frame = self.builder.frame(frame);
         self.calls.set_function(frame, frame);
-        self.frames.insert(function, frame);
+        self.frames.insert(key, frame);
         frame
     }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub(super) const RECORD_NAMES: &[&str] = &["function", "caller"];
 
 /// A function, by what Python tells functions apart with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Function<'a> {
     pub(super) file: &'a [u8],
     /// Where it is defined.

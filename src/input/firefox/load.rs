@@ -6,10 +6,11 @@ use crate::error::Result;
 use crate::input::frames::kind_of_file;
 use crate::input::json::Text;
 use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::model::names::NameId;
 use crate::model::profile::{
     FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType, Values,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The value types that files may have, in the order in which they are listed.
 const TYPES: [(&str, Unit); 6] = [
@@ -38,11 +39,14 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
         builder: ProfileBuilder::new(false),
         document: &document,
         columns: [None; TYPES.len()],
+        names: FxHashMap::default(),
+        locations: FxHashMap::default(),
     };
     loader.value_types();
     for (key, value) in &document.facts {
         loader.builder.metadata(key.as_bytes(), value.decode().as_bytes());
     }
+    let shared = loader.stacks(&document.shared, options)?;
     let mut named = FxHashSet::default();
     for thread in &document.threads {
         let name = thread.name.decode();
@@ -52,7 +56,12 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
             if is_new { name.into_owned() } else { format!("{name} {}", thread.tid.decode()) };
         let name = loader.builder.name(name.as_bytes());
         let id = loader.builder.thread(thread.pid, None, name);
-        loader.thread(thread, id, options)?;
+        if thread.tables.stacks.len() > 0 {
+            let own = loader.stacks(&thread.tables, options)?;
+            loader.thread(thread, id, &own, options)?;
+        } else {
+            loader.thread(thread, id, &shared, options)?;
+        }
     }
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
@@ -62,6 +71,10 @@ struct Loader<'d, 'a> {
     document: &'d Document<'a>,
     /// Where the numbers of each type are among those of the profile.
     columns: [Option<usize>; TYPES.len()],
+    /// By address: texts that were read already. A frame refers to one in a few bytes, however long it is.
+    names: FxHashMap<usize, NameId>,
+    /// By the address of a raw frame's text: the frame without a line of its own.
+    locations: FxHashMap<usize, ProfileFrame>,
 }
 
 impl<'a> Loader<'_, 'a> {
@@ -106,9 +119,9 @@ impl<'a> Loader<'_, 'a> {
         &mut self,
         thread: &Thread<'a>,
         id: ThreadId,
+        stacks: &Stacks,
         options: ProfileOptions<'_>,
     ) -> Result<()> {
-        let stacks = self.stacks(thread, options)?;
         let (main, cpu) = (weight_type(thread), self.cpu_factor());
         for row in 0..thread.samples.len() {
             let weight = thread.samples.number(1, row).unwrap_or(1.0);
@@ -145,17 +158,18 @@ impl<'a> Loader<'_, 'a> {
         self.builder.add(thread, stack, &values);
     }
 
-    /// The stacks of a thread. Callers come before what they call.
-    fn stacks(&mut self, thread: &Thread<'a>, options: ProfileOptions<'_>) -> Result<Stacks> {
-        let frames = self.frames(&thread.tables);
-        let table = thread.tables.or(&self.document.shared, |tables| &tables.stacks);
+    /// The stacks of a table, with its frames. Callers come before what they call.
+    fn stacks(&mut self, tables: &Tables<'a>, options: ProfileOptions<'_>) -> Result<Stacks> {
+        let table = &tables.stacks;
         let mut stacks = Vec::with_capacity(table.len());
+        // Threads may share a table of frames that is much larger than what each of them has.
+        let mut frames = FxHashMap::default();
         for row in 0..table.len() {
             let above = match table.index(0, row) {
                 None => Some(StackId::EMPTY),
                 Some(prefix) => stacks.get(prefix).copied(),
             };
-            let frame = table.index(1, row).and_then(|frame| frames.get(frame).copied());
+            let frame = table.index(1, row).and_then(|of| self.frame(tables, of, &mut frames));
             let stack = match (above, frame) {
                 (Some(above), Some(frame)) => self.builder.push(above, frame),
                 _ => {
@@ -173,20 +187,30 @@ impl<'a> Loader<'_, 'a> {
         Ok(Stacks(stacks))
     }
 
-    fn frames(&mut self, tables: &Tables<'a>) -> Vec<FrameId> {
+    /// The frame of a row, which is made once. `None`: there is no such row.
+    fn frame(
+        &mut self,
+        tables: &Tables<'a>,
+        row: usize,
+        made: &mut FxHashMap<usize, FrameId>,
+    ) -> Option<FrameId> {
         let table = tables.or(&self.document.shared, |tables| &tables.frames);
+        if row >= table.len() {
+            return None;
+        }
+        if let Some(known) = made.get(&row) {
+            return Some(*known);
+        }
         let is_raw = table.has(3) && !table.has(0);
-        (0..table.len())
-            .map(|row| {
-                let frame = if is_raw {
-                    let text = tables.text(&self.document.shared, table.index(3, row));
-                    self.location(text, table.number(1, row))
-                } else {
-                    self.processed_frame(tables, table, row)
-                };
-                self.builder.frame(frame)
-            })
-            .collect()
+        let frame = if is_raw {
+            let text = tables.text(&self.document.shared, table.index(3, row));
+            self.location(text, table.number(1, row))
+        } else {
+            self.processed_frame(tables, table, row)
+        };
+        let frame = self.builder.frame(frame);
+        made.insert(row, frame);
+        Some(frame)
     }
 
     fn processed_frame(
@@ -205,42 +229,47 @@ impl<'a> Loader<'_, 'a> {
         let library = functions.index(2, function).and_then(|of| resources.index(0, of));
         let category = table.index(2, row).and_then(|of| self.document.categories.get(of));
         let line = table.number(1, row).unwrap_or(0.0);
-        let name = tables.text(shared, functions.index(0, function));
-        let file = tables.text(shared, file.or(library));
+        let name = self.name(tables.text(shared, functions.index(0, function)));
+        let file = self.name(tables.text(shared, file.or(library)));
         let kind = match category.map(Text::raw) {
             Some(b"Kernel") => FrameKind::Kernel,
             Some(b"Native") => FrameKind::Native,
             Some(b"GC") => FrameKind::Gc,
             Some(b"Invalid") => FrameKind::Invalid,
-            _ if file.raw().is_empty() => FrameKind::Code,
-            _ => kind_of_file(&file.decode()),
+            _ => kind_of_file(self.builder.text(file)),
         };
-        ProfileFrame {
-            function: self.builder.name(name.decode().as_bytes()),
-            file: self.builder.name(file.decode().as_bytes()),
-            line: self.builder.line(line as i128),
-            kind,
-        }
+        ProfileFrame { function: name, file, line: self.builder.line(line as i128), kind }
+    }
+
+    fn name(&mut self, text: Text<'a>) -> NameId {
+        let builder = &mut self.builder;
+        let known = self.names.entry(text.raw().as_ptr().addr());
+        *known.or_insert_with(|| builder.name(text.decode().as_bytes()))
     }
 
     /// A frame of a raw profile: `function (file:line:column)`, or only a function or an address.
     /// The line is that of the function, unless the frame has its own.
     fn location(&mut self, text: Text<'a>, line: Option<f64>) -> ProfileFrame {
-        let text = text.decode();
-        let parts = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
-        let (function, place) = parts.unwrap_or((&text, ""));
-        let (place, last) = number_after_colon(place);
-        let (file, of_function) = match number_after_colon(place) {
-            (file, Some(line)) => (file, Some(line)),
-            (file, None) => (file, last),
-        };
-        let line = line.map(|line| line as u32).or(of_function);
-        ProfileFrame {
-            function: self.builder.name(function.as_bytes()),
-            file: self.builder.name(file.as_bytes()),
-            line: line.unwrap_or(0),
-            kind: if file.is_empty() { FrameKind::Code } else { kind_of_file(file) },
-        }
+        let builder = &mut self.builder;
+        let known = self.locations.entry(text.raw().as_ptr().addr());
+        let frame = *known.or_insert_with(|| location(builder, &text.decode()));
+        ProfileFrame { line: line.map_or(frame.line, |line| line as u32), ..frame }
+    }
+}
+
+fn location(builder: &mut ProfileBuilder, text: &str) -> ProfileFrame {
+    let parts = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+    let (function, place) = parts.unwrap_or((text, ""));
+    let (place, last) = number_after_colon(place);
+    let (file, line) = match number_after_colon(place) {
+        (file, Some(line)) => (file, Some(line)),
+        (file, None) => (file, last),
+    };
+    ProfileFrame {
+        function: builder.name(function.as_bytes()),
+        file: builder.name(file.as_bytes()),
+        line: line.unwrap_or(0),
+        kind: kind_of_file(file),
     }
 }
 

@@ -7,13 +7,19 @@ use crate::input::json::{Scanner, Text, ValueKind};
 #[derive(Clone, Debug)]
 pub(super) struct Table<'a, const N: usize> {
     columns: [Vec<f64>; N],
+    /// The columns that have numbers.
+    has: [bool; N],
     /// The text `weightType`.
     pub(super) weight_type: Text<'a>,
 }
 
 impl<const N: usize> Default for Table<'_, N> {
     fn default() -> Self {
-        Self { columns: std::array::from_fn(|_| Vec::new()), weight_type: Text::default() }
+        Self {
+            columns: std::array::from_fn(|_| Vec::new()),
+            has: [false; N],
+            weight_type: Text::default(),
+        }
     }
 }
 
@@ -56,6 +62,9 @@ impl<'a, const N: usize> Table<'a, N> {
                 _ => scanner.skip()?,
             }
         }
+        for (has, column) in table.has.iter_mut().zip(&table.columns) {
+            *has = column.iter().any(|cell| cell.is_finite());
+        }
         Ok(table)
     }
 
@@ -88,7 +97,7 @@ impl<'a, const N: usize> Table<'a, N> {
 
     /// Whether a column has numbers.
     pub(super) fn has(&self, column: usize) -> bool {
-        self.columns.get(column).is_some_and(|column| column.iter().any(|cell| cell.is_finite()))
+        self.has.get(column).copied().unwrap_or(false)
     }
 
     /// A cell. `None`: it is `null`, or there is none.

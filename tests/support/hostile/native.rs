@@ -78,6 +78,22 @@ pub(super) fn deep_tree(size: usize) -> Vec<u8> {
         .into_bytes()
 }
 
+/// Statistics of cProfile with so many functions, which refer to one long name.
+pub fn long_name_of_cprofile(functions: usize) -> Vec<u8> {
+    let integer = |value: usize| [&b"i"[..], &(value as u32).to_le_bytes()].concat();
+    let name = "f".repeat(50 * functions);
+    // The first tuple has the name, which the others refer to as the first object with a number.
+    let long = [&b"\xf5"[..], &(name.len() as u32).to_le_bytes(), name.as_bytes()].concat();
+    let mut file = b"{".to_vec();
+    for line in 0..functions {
+        let name = if line == 0 { long.clone() } else { b"r\0\0\0\0".to_vec() };
+        file.extend([&b")\x03z\x01a"[..], &integer(line), &name, b")\x05"].concat());
+        file.extend([integer(1).repeat(4), b"{0".to_vec()].concat());
+    }
+    file.push(b'0');
+    file
+}
+
 /// Statistics of cProfile with so many functions, each of which calls the one before.
 pub fn many_functions(functions: usize) -> Vec<u8> {
     let text = |name: &str| [&[b'z', name.len() as u8], name.as_bytes()].concat();

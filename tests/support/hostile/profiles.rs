@@ -264,6 +264,29 @@ pub fn deep_stack_of_firefox(depth: usize) -> Vec<u8> {
     .into_bytes()
 }
 
+/// A profile of the Firefox Profiler with so many threads, which share a table of as many stacks.
+pub fn many_threads_of_firefox(threads: usize) -> Vec<u8> {
+    let numbers = |count: usize| (0..count).map(|row| row.to_string()).collect::<Vec<_>>();
+    let threads = vec![r#"{"samples":{"stack":[1]}}"#; threads].join(",");
+    let (prefix, frame) = (numbers(20_000).join(","), ["0"; 20_001].join(","));
+    format!(
+        r#"{{"meta":{{"preprocessedProfileVersion":58}},"shared":{{"stackTable":{{"prefix":[null,{prefix}],"frame":[{frame}]}},"frameTable":{{"func":[0]}},"funcTable":{{"name":[0]}},"stringArray":["f"]}},"threads":[{threads}]}}"#
+    )
+    .into_bytes()
+}
+
+/// A raw profile of the Firefox Profiler with so many frames, all of one function with a long name.
+pub fn long_name_of_firefox(frames: usize) -> Vec<u8> {
+    let list =
+        |number: &dyn Fn(usize) -> String| (0..frames).map(number).collect::<Vec<_>>().join(",");
+    let (frame, stack) = (list(&|row| format!("[0,{row}]")), list(&|row| format!("[null,{row}]")));
+    let name = "f".repeat(20 * frames);
+    format!(
+        r#"{{"meta":{{"version":30,"interval":1}},"threads":[{{"samples":{{"schema":{{"stack":0}},"data":[[0]]}},"stackTable":{{"schema":{{"prefix":0,"frame":1}},"data":[{stack}]}},"frameTable":{{"schema":{{"location":0,"line":1}},"data":[{frame}]}},"stringTable":["{name}"]}}]}}"#
+    )
+    .into_bytes()
+}
+
 /// A trace of Chrome with so many spans, each in the one before.
 pub fn nested_spans_of_chrome(spans: usize) -> Vec<u8> {
     let span = |row: usize| {
