@@ -54,8 +54,7 @@ fn costs(doc: &Value, place: &Place, what: &str, enter: impl Fn(&Value) -> Optio
             ..Row::default()
         }
     };
-    let mut rows: Vec<Row> = doc.rows("rows").iter().map(row).collect();
-    rows.extend(Row::more(doc["omitted"].number("rows"), place));
+    let rows = Row::of_document(doc, place, row);
     let total = &doc["total"];
     Sheet {
         head: doc["verdict"].as_str().map(|it| (Tone::Strong, escaped(it))).into_iter().collect(),

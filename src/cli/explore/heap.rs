@@ -7,24 +7,19 @@ use super::sheet::{
     Cell, Row, Sheet, Tone, bar, bytes, column, name, number, part, share, toned,
 };
 use super::tree;
-use crate::cli::print::spark;
-use crate::cli::size::{count, duration, percent, signed_size, size};
+use crate::cli::size::{count, percent, size};
 use crate::cli::terminal::{escaped, shown};
 use serde_json::Value;
 
 /// `top --suspects`: what holds the memory, and what could be saved.
 pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
     let suspects = doc.rows("suspects");
-    let live = size(live_bytes(doc), false);
     let head = match suspects.first() {
         Some(first) => {
             let share = percent(first["share"].as_f64().unwrap_or_default());
             (Tone::Strong, format!("{share}  {}", escaped(first.text("message"))))
         }
-        None => (
-            Tone::Good,
-            format!("no suspects: no object or type stands out in {live} of live objects"),
-        ),
+        None => (Tone::Good, escaped(doc.text("message"))),
     };
     let mut rows: Vec<Row> = suspects.iter().map(suspect).collect();
     if rows.is_empty() {
@@ -43,7 +38,11 @@ pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
             column("WHAT", Sentence, 0),
         ],
         rows,
-        foot: format!("{live} live · unreachable: {}", unreachable(doc)),
+        foot: format!(
+            "{} live · unreachable: {}",
+            size(doc.number("total_bytes"), false),
+            unreachable(doc)
+        ),
         ..Sheet::default()
     }
 }
@@ -128,7 +127,7 @@ pub(super) fn types(doc: &Value, place: &Place) -> Sheet {
 }
 
 /// A type as `--type` takes it.
-fn type_glob(row: &Value) -> String {
+pub(super) fn type_glob(row: &Value) -> String {
     match row["namespace"].as_str() {
         // The name of a class is complete; V8 has the same name in several kinds of nodes.
         Some(namespace) if !row.text("name").starts_with(namespace) => {
@@ -204,7 +203,7 @@ fn grouped(
 }
 
 /// The name in full, and its namespace.
-fn described(row: &Value) -> Vec<(Tone, String)> {
+pub(super) fn described(row: &Value) -> Vec<(Tone, String)> {
     let mut lines = vec![(Tone::Plain, shown(row.text("name")))];
     if let Some(namespace) = row["namespace"].as_str() {
         lines.push((Tone::Dim, shown(namespace)));
@@ -443,136 +442,4 @@ pub(super) fn waste(doc: &Value, place: &Place) -> Sheet {
         rows,
         ..Sheet::default()
     }
-}
-
-/// `top --snapshot all`: what grew from snapshot to snapshot.
-pub(super) fn growth(doc: &Value, place: &Place) -> Sheet {
-    let row = |row: &Value| {
-        let values: Vec<u64> = row.rows("bytes").iter().filter_map(Value::as_u64).collect();
-        let grown = row.signed("growth_bytes");
-        Row {
-            cells: vec![
-                changed(grown, signed_size(grown, false)),
-                bytes(values.last().copied()),
-                toned(Tone::Link, spark(&values)),
-                name(row.text("name")),
-            ],
-            enter: Some(Place::objects_of(&type_glob(row))),
-            detail: described(row),
-            ..Row::default()
-        }
-    };
-    let mut rows: Vec<Row> = doc.rows("rows").iter().map(row).collect();
-    rows.extend(Row::more(doc["omitted"].number("rows"), place));
-    Sheet {
-        columns: vec![
-            column("GROWTH", Right, 0),
-            column("LAST", Right, 0),
-            column("OVER TIME", Left, 0),
-            column("TYPE", Left, 0),
-        ],
-        rows,
-        foot: format!("{} snapshots", doc.rows("snapshots").len()),
-        ..Sheet::default()
-    }
-}
-
-/// A change with its sign and color.
-fn changed(change: i64, text: String) -> Cell {
-    match change {
-        ..0 => toned(Tone::Good, text),
-        0 => toned(Tone::Plain, text),
-        1.. => toned(Tone::Bad, format!("+{text}")),
-    }
-}
-
-/// `info`: the snapshots of the file. Entering one chooses it.
-pub(super) fn snapshots(doc: &Value, _: &Place) -> Sheet {
-    let all = doc["heap"].rows("snapshots");
-    let bytes_of =
-        |it: &Value| it.number("shallow_bytes").saturating_add(it.number("external_bytes"));
-    let most = all.iter().map(bytes_of).max().unwrap_or_default();
-    let row = |it: &Value| Row {
-        cells: vec![
-            number(it.number("index")),
-            toned(Tone::Dim, it.maybe("time_us").map_or_else(String::new, duration)),
-            number(it.number("objects")),
-            bytes(Some(bytes_of(it))),
-            bar(part(bytes_of(it), most)),
-        ],
-        enter: Some(Place::new(View::Verdict)),
-        snapshot: it.maybe("index"),
-        ..Row::default()
-    };
-    let sizes: Vec<u64> = all.iter().map(bytes_of).collect();
-    Sheet {
-        head: vec![(Tone::Link, spark(&sizes))],
-        columns: vec![
-            column("#", Right, 0),
-            column("AT", Right, 0),
-            column("OBJECTS", Right, 0),
-            column("SIZE", Right, 0),
-            column("", Bar, 0),
-        ],
-        rows: all.iter().map(row).collect(),
-        foot: "Enter shows this snapshot in all views".to_owned(),
-        ..Sheet::default()
-    }
-}
-
-/// `diff`: what grew and shrank.
-pub(super) fn diff(doc: &Value, place: &Place) -> Sheet {
-    let is_profile = doc["unit"].is_string();
-    let key = if is_profile { "self" } else { "retained_bytes" };
-    let shape = |value: i64| match is_profile {
-        true => super::calls::amount(value, doc.text("unit")),
-        false => signed_size(value, false),
-    };
-    let most = doc.rows("rows").iter().map(|row| row["delta"].signed(key).unsigned_abs()).max();
-    let row = |row: &Value| {
-        let delta = row["delta"].signed(key);
-        let enter = match is_profile {
-            true => Place::function(row.text("name"), row["namespace"].as_str()),
-            false => Place::objects_of(&type_glob(row)),
-        };
-        Row {
-            cells: vec![
-                changed(delta, shape(delta)),
-                bar(part(delta.unsigned_abs(), most.unwrap_or_default())),
-                toned(Tone::Plain, shape(row["new"].signed(key))),
-                match is_profile {
-                    true => Cell::default(),
-                    false => signed_count(row["delta"].signed("count")),
-                },
-                name(row.text("name")),
-            ],
-            enter: Some(enter),
-            detail: described(row),
-            ..Row::default()
-        }
-    };
-    let mut rows: Vec<Row> = doc.rows("rows").iter().map(row).collect();
-    rows.extend(Row::more(doc["omitted"].number("rows"), place));
-    Sheet {
-        head: doc["verdict"]
-            .as_str()
-            .map(|text| (Tone::Strong, escaped(text)))
-            .into_iter()
-            .collect(),
-        columns: vec![
-            column(if is_profile { "SELF ±" } else { "RETAINED ±" }, Right, 0),
-            column("", Bar, 76),
-            column("NOW", Right, 0),
-            column("COUNT ±", Right, if is_profile { u16::MAX } else { 70 }),
-            column(if is_profile { "FUNCTION" } else { "TYPE" }, Left, 0),
-        ],
-        rows,
-        foot: format!("{} without change", count(doc.number("unchanged"))),
-        ..Sheet::default()
-    }
-}
-
-fn signed_count(change: i64) -> Cell {
-    let sign = if change < 0 { "-" } else { "" };
-    changed(change, format!("{sign}{}", count(change.unsigned_abs())))
 }

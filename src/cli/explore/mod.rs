@@ -5,6 +5,7 @@
 
 mod app;
 mod calls;
+mod change;
 mod doc;
 mod draw;
 mod flame;

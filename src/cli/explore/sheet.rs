@@ -1,8 +1,10 @@
 //! What a view shows: a few lines, and a table.
 
+use super::doc::Doc;
 use super::place::Place;
 use crate::cli::size::{count, percent, size};
 use crate::cli::terminal::shown;
+use serde_json::Value;
 
 /// The meaning of a text, which has a color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +110,16 @@ pub(super) fn part(of: u64, whole: u64) -> f64 {
 impl Row {
     pub(super) fn heading(text: impl Into<String>) -> Self {
         Self { cells: vec![toned(Tone::Strong, text)], is_heading: true, ..Self::default() }
+    }
+
+    /// The rows of a document, and one more if others were left out.
+    pub(super) fn of_document(
+        doc: &Value,
+        place: &Place,
+        row: impl Fn(&Value) -> Self,
+    ) -> Vec<Self> {
+        let more = Self::more(doc["omitted"].number("rows"), place);
+        doc.rows("rows").iter().map(row).chain(more).collect()
     }
 
     /// The last row where others were left out. None if there are none.

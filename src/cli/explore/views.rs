@@ -2,14 +2,14 @@
 
 use super::place::{Place, View};
 use super::sheet::Sheet;
-use super::{calls, heap, object, query};
+use super::{calls, change, heap, object, query};
 use serde_json::Value;
 
 /// What a place shows of its document.
 pub(super) fn sheet(document: &Value, place: &Place) -> Sheet {
     let show = match place.view {
         View::Verdict => heap::verdict,
-        View::Diff => heap::diff,
+        View::Diff => change::diff,
         View::Functions => calls::functions,
         View::Types => heap::types,
         View::Tree => heap::tree,
@@ -19,8 +19,8 @@ pub(super) fn sheet(document: &Value, place: &Place) -> Sheet {
         View::Threads => heap::threads,
         View::Waste => heap::waste,
         View::Roots => heap::roots,
-        View::Growth => heap::growth,
-        View::Snapshots => heap::snapshots,
+        View::Growth => change::growth,
+        View::Snapshots => change::snapshots,
         View::ByThread => calls::by_thread,
         View::Timeline => calls::timeline,
         View::Query => query::rows,

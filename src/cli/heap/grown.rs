@@ -1,7 +1,7 @@
 //! What grew between two heaps, in a sentence.
 
 use super::Answers;
-use super::verdict::Words;
+use super::verdict::{Words, if_runtime};
 use crate::analysis::diff::rise;
 use crate::analysis::verdict::{Grown, LEAST_BYTES, Size, Suspect, SuspectKind, TracedOwner};
 use crate::cli::print::Value as Json;
@@ -151,21 +151,19 @@ fn most(grown: &Grown, finding: &Suspect, words: &Described, session: &Session) 
         0 => "not there before".to_owned(),
         _ => format!("{} → {}", session.size(old.bytes), session.size(new.bytes)),
     };
-    let what = match finding.kind {
-        SuspectKind::Large | SuspectKind::Single => format!("one {noun} ({sizes})"),
-        _ if new.count > old.count => format!(
-            "{} more {noun} ({} → {})",
-            count(new.count - old.count),
-            count(old.count),
-            count(new.count)
-        ),
-        _ => format!("{} {noun} ({sizes})", count(new.count)),
+    let (many, what) = match finding.kind {
+        SuspectKind::Large | SuspectKind::Single => (1, format!("one {noun} ({sizes})")),
+        _ if new.count > old.count => {
+            let (more, old, new) = (new.count - old.count, count(old.count), count(new.count));
+            (more, format!("{} more {noun} ({old} → {new})", count(more)))
+        }
+        _ => (new.count, format!("{} {noun} ({sizes})", count(new.count))),
     };
     let chain = match finding.kind {
         SuspectKind::Chain => " in a chain",
         SuspectKind::Tree => " in a tree",
         _ => "",
     };
-    let runtime = if finding.is_runtime { ", which belong to the runtime" } else { "" };
+    let runtime = if_runtime(finding, many);
     format!("+{}: {what}{chain}{around}{runtime}", session.size(grown.bytes()))
 }

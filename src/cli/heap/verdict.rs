@@ -484,13 +484,22 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         match usual {
             None => format!("nothing stands out in the {live} live heap"),
             Some(usual) => {
-                let whose = if usual.is_runtime { ", which belong to the runtime" } else { "" };
                 format!(
-                    "nothing stands out in the {live} live heap: the largest owner is {}{whose}",
-                    self.headline(usual)
+                    "nothing stands out in the {live} live heap: the largest owner is {}{}",
+                    self.headline(usual),
+                    if_runtime(usual, usual.count)
                 )
             }
         }
+    }
+}
+
+/// Whose so many objects are, if they are the runtime's own.
+pub(super) fn if_runtime(finding: &Suspect, count: u64) -> &'static str {
+    match (finding.is_runtime, count) {
+        (false, _) => "",
+        (true, 1) => ", which belongs to the runtime",
+        (true, _) => ", which belong to the runtime",
     }
 }
 

@@ -39,11 +39,12 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let described = found[..most].iter().chain(verdict.usual.first());
     let words = Words::new(loaded, &analysed, described, session).knowing(&rules, input.format);
     let waste = WasteWords { analysed: &analysed, session };
+    let nothing = words.nothing(verdict.usual.first());
     let text = || {
         let mut text: String =
             found[..most].iter().map(|finding| words.lines(finding) + "\n").collect();
         if found.is_empty() {
-            text = words.nothing(verdict.usual.first()) + "\n";
+            text = nothing.clone() + "\n";
         }
         if most < found.len() {
             let left = plural((found.len() - most) as u64, "suspect", "suspects");
@@ -74,6 +75,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .with("total_bytes", analysed.tree().live_bytes())
             .with("rows", ())
             .rows("suspects")
+            .with("message", Some(&*nothing).filter(|_| found.is_empty()))
             .with("waste", wasted.iter().map(|one| waste.json(one)).collect::<Vec<_>>())
             .with("omitted", Json::from(omitted))
             .with("warnings", warnings(&loaded.heap.warnings))
