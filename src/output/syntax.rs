@@ -1,5 +1,7 @@
 //! The syntax of text: rows, characters that are escaped, and words for a shell.
 
+use std::fmt::{self, Write};
+
 /// The text syntax of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -24,5 +26,27 @@ pub(crate) fn shell_word(word: &str) -> String {
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+/// Text or the value of an attribute in XML. Characters that XML 1.0 has no place for, not even as
+/// references, become U+FFFD; so do line ends.
+pub(crate) struct Xml<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Xml<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\0'..='\x1f' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
+                    f.write_char('\u{fffd}')?
+                }
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ mod both_faces;
 mod bounded;
 mod budget;
 mod callgrind;
+mod check;
 mod chrome_trace;
 mod cli;
 mod collections;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Common options")]
 pub(in crate::cli) struct Common {
     /// Output format: table, json (one document), jsonl (one object per line), csv, markdown
-    /// (GitHub tables) or github (annotations, `check` only)
+    /// (GitHub tables); for `check` also github (annotations), junit and sarif
     #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
     pub(in crate::cli) format: OutputFormat,
     /// Input format (default: detected by content)
@@ -88,6 +88,10 @@ pub(in crate::cli) enum OutputFormat {
     Markdown,
     /// GitHub Actions annotations and a summary table
     Github,
+    /// JUnit XML
+    Junit,
+    /// SARIF 2.1.0
+    Sarif,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -88,7 +88,7 @@ fn suspect(share: f64, loaded: &Answers<'_>, words: &Words<'_, '_, '_>) -> Outco
     });
     let rule = format!("--none-suspect {}", percent(share));
     let finding = Finding { rule, ok: actual <= limit, limit, actual, message };
-    Outcome { finding, kind: "none_suspect", note, is_void: false }
+    Outcome { finding, kind: "none_suspect", note, position: None, is_void: false }
 }
 
 /// The figures kept of the heap that growth is measured against.
@@ -205,7 +205,13 @@ fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session)
         let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
         let message = format!("{what} is not known: {why}");
         let finding = Finding { rule: rule.text.clone(), ok: false, limit, actual: 0, message };
-        return Outcome { finding, kind: rule.kind.name(), note: None, is_void: false };
+        return Outcome {
+            finding,
+            kind: rule.kind.name(),
+            note: None,
+            position: None,
+            is_void: false,
+        };
     };
     let (limit, mut message) = match (rule.kind, rule.limit) {
         (RuleKind::None, _) => {
@@ -231,7 +237,7 @@ fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session)
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_void =
         new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
-    Outcome { finding, kind: rule.kind.name(), note: None, is_void }
+    Outcome { finding, kind: rule.kind.name(), note: None, position: None, is_void }
 }
 
 /// The outcome of a rule about each type that matches.
@@ -248,7 +254,13 @@ fn each(rule: &Rule, new: &Measure, show: impl Fn(u64) -> String) -> Outcome {
         (_, above) => message.push_str(&contributors(&new.parts[..above], above, show)),
     }
     let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
-    Outcome { finding, kind: rule.kind.name(), note: None, is_void: new.matching == 0 }
+    Outcome {
+        finding,
+        kind: rule.kind.name(),
+        note: None,
+        position: None,
+        is_void: new.matching == 0,
+    }
 }
 
 /// The largest of several types: ` (3 types: byte[] 1.0 MiB, A 2 B, B 1 B)`.

@@ -48,7 +48,13 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         status => status,
     };
     let damage = damage.map(|error| Damage::of(input, error));
-    let outcome = |finding| Outcome { finding, kind: "invariant", note: None, is_void: false };
+    let outcome = |finding| Outcome {
+        finding,
+        kind: "invariant",
+        note: None,
+        position: None,
+        is_void: false,
+    };
     let (path, format) = (input.path.clone(), input.format);
     let outcomes = findings.findings.into_iter().map(outcome).collect();
     Ok(Report { path, format, status, ok, damage, warnings: findings.warnings, outcomes, text })

@@ -1,10 +1,13 @@
 //! `check`: every invariant that a format promises, or limits that a dump has to keep.
 
+mod github;
 mod heap;
 mod invariants;
+mod junit;
 mod profile;
 mod report;
 mod rules;
+mod sarif;
 
 use super::args::CheckArgs;
 use super::session::Session;

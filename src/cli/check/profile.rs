@@ -1,6 +1,6 @@
 //! Rules about the functions of a profile.
 
-use super::report::{Damage, Outcome, Report};
+use super::report::{Damage, Outcome, Position, Report};
 use super::rules::{Limit, METRIC, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::profile::{
     FrameBy, GroupLabel, Groups, Place, Selected, Sums, TopBy, TopRow, places, top,
@@ -17,7 +17,7 @@ use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::check::Finding;
-use crate::model::profile::{Metric, Values};
+use crate::model::profile::{FrameKind, Metric, Profile, Values};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
@@ -148,13 +148,23 @@ fn outcome(
     let place = (!ok && rule.subject != "total")
         .then(|| new.heaviest(&blamed.unwrap_or(wanted), &judge.metric))
         .flatten();
-    let note = place.map(|place| {
-        format!("mostly in {}", stack_text(&new.loaded.profile, &place, session.common.verbose))
+    let note = place.as_ref().map(|place| {
+        format!("mostly in {}", stack_text(&new.loaded.profile, place, session.common.verbose))
     });
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_old = old.map(|old| Ok(old.cost(rule)?.0.contains(&true))).transpose()?;
     let is_void = functions == 0 && rule.kind != RuleKind::None && !is_old.unwrap_or(false);
-    Ok(Outcome { finding, kind: rule.kind.name(), note, is_void })
+    let position = place.as_ref().and_then(|place| position(&new.loaded.profile, place));
+    Ok(Outcome { finding, kind: rule.kind.name(), note, position, is_void })
+}
+
+/// The source of the function of a place.
+fn position(profile: &Profile, place: &Place) -> Option<Position> {
+    let frame = profile.frame(profile.stacks.leaf(place.until)?);
+    let file = profile.names.text(frame.file).to_owned();
+    // Of machine code without sources, a line is an offset.
+    let line = (frame.kind == FrameKind::Code && frame.line > 0).then_some(frame.line);
+    (!file.is_empty()).then_some(Position { file, line })
 }
 
 /// Compares a profile with a rule.

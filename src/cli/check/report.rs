@@ -1,21 +1,18 @@
 //! Prints the results of rules.
 
+use super::{github, junit, sarif};
 use crate::cli::args::{CheckArgs, OutputFormat};
 use crate::cli::open::Input;
-use crate::cli::print::{
-    Columns, Document, Shown, Value, markdown, print, print_documents, print_text, to_output,
-    write_markdown,
-};
+use crate::cli::print::{Columns, Document, Shown, Value, print, print_documents, print_text};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
-use crate::cli::status::{OutputError, Status};
+use crate::cli::status::Status;
 use crate::cli::terminal::{escaped, show_path};
 use crate::error::Error;
 use crate::input::Format;
 use crate::input::check::{CheckWarning, Finding};
-use std::io::Write;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The findings in one file.
 pub(super) struct Report {
@@ -38,9 +35,27 @@ pub(super) struct Outcome {
     pub(super) kind: &'static str,
     /// The explanation of a failed rule: what holds the objects, or who calls the function.
     pub(super) note: Option<String>,
+    /// The source of a function that breaks the rule.
+    pub(super) position: Option<Position>,
     /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be
     /// broken.
     pub(super) is_void: bool,
+}
+
+/// A place in a source file.
+pub(super) struct Position {
+    pub(super) file: String,
+    pub(super) line: Option<u32>,
+}
+
+impl Position {
+    /// The file, from the current folder if it is below it, as the tools of a repository name it.
+    pub(super) fn path(&self) -> &str {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let file = self.file.strip_prefix("file://").unwrap_or(&self.file);
+        let below = Path::new(file).strip_prefix(folder).ok().and_then(Path::to_str);
+        below.filter(|below| !below.is_empty()).unwrap_or(file)
+    }
 }
 
 /// The damage that ended the reading of a file early: of the one that is checked, or of the older
@@ -49,7 +64,7 @@ pub(super) struct Outcome {
 pub(super) struct Damage {
     path: PathBuf,
     offset: Option<u64>,
-    kind: &'static str,
+    pub(super) kind: &'static str,
     message: String,
     headline: String,
 }
@@ -64,6 +79,11 @@ impl Damage {
             message: error.message(),
             headline: error.headline(),
         }
+    }
+
+    /// The file, and the damage in one sentence.
+    pub(super) fn sentence(&self) -> String {
+        format!("{}: {}", show_path(&self.path), self.headline)
     }
 
     fn json(&self) -> Value<'_> {
@@ -145,8 +165,10 @@ pub(super) fn print_all(
             return reports.iter().try_for_each(|report| print_text(session, &report.text));
         }
         OutputFormat::Github => {
-            return reports.iter().try_for_each(|report| print_annotations(report, session));
+            return reports.iter().try_for_each(|report| github::print(report, session));
         }
+        OutputFormat::Junit => return junit::print(&reports, session),
+        OutputFormat::Sarif => return sarif::print(&reports, session),
         _ => {}
     }
     let mut rows = Vec::new();
@@ -179,7 +201,10 @@ pub(super) fn print_all(
 }
 
 /// Adds the columns of findings.
-fn with_columns<'a, T>(columns: Columns<'a, T>, of: fn(&T) -> &Outcome) -> Columns<'a, T> {
+pub(super) fn with_columns<'a, T>(
+    columns: Columns<'a, T>,
+    of: fn(&T) -> &Outcome,
+) -> Columns<'a, T> {
     columns
         .text("rule", "RULE", move |row| &of(row).finding.rule)
         .value("kind", move |row| of(row).kind)
@@ -190,48 +215,6 @@ fn with_columns<'a, T>(columns: Columns<'a, T>, of: fn(&T) -> &Outcome) -> Colum
         .text("message", "MESSAGE", move |row| &of(row).finding.message)
         .text("note", "NOTE", move |row| of(row).note.as_ref())
         .table(&["file", "ok", "rule", "message", "note"])
-}
-
-/// Prints an annotation of GitHub Actions for each broken rule, and a table of all rules, which
-/// becomes part of the summary of the job if there is one.
-fn print_annotations(report: &Report, session: &Session) -> anyhow::Result<()> {
-    let file = show_path(&report.path);
-    let title = property(&format!("dumptool check {file}"));
-    let columns = with_columns(Columns::new(session), |outcome| outcome);
-    let mut table = Vec::new();
-    writeln!(table, "\n{}: {}\n", markdown::text(&file), if report.ok { "ok" } else { "failed" })?;
-    write_markdown(&columns, &report.outcomes, &mut table)?;
-    to_output(session, &mut |out| {
-        for finding in
-            report.outcomes.iter().map(|outcome| &outcome.finding).filter(|finding| !finding.ok)
-        {
-            writeln!(out, "::error title={title}::{}", data(&escaped(&finding.message)))?;
-        }
-        if let Some(Damage { path, headline, .. }) = &report.damage {
-            writeln!(
-                out,
-                "::error title={title}::{}",
-                data(&format!("{}: {headline}", show_path(path)))
-            )?;
-        }
-        out.write_all(&table)
-    })?;
-    if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
-        let summary = std::fs::OpenOptions::new().append(true).create(true).open(&path);
-        let written = summary.and_then(|mut summary| summary.write_all(&table));
-        written.map_err(|error| OutputError::new(path.as_ref(), error))?;
-    }
-    Ok(())
-}
-
-/// The message of an annotation, in which GitHub decodes these three.
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// A property of an annotation, which ends at a comma or colon.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 fn text(

@@ -18,7 +18,7 @@ pub(crate) use stream::stream;
 pub(crate) use table::{Align, Table};
 pub(crate) use value::Value;
 
-use super::args::OutputFormat;
+use super::args::{OutputFormat, name_of};
 use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
@@ -148,7 +148,10 @@ fn print_rows<'a>(
                 Shown::Text(_) => Ok(()),
             }
         }),
-        OutputFormat::Github => Err(UsageError::new("only check supports --format github").into()),
+        format @ (OutputFormat::Github | OutputFormat::Junit | OutputFormat::Sarif) => {
+            let name = name_of(format);
+            Err(UsageError::new(format!("only check supports --format {name}")).into())
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::boxes::{Boxes, Placed};
 use super::captions::Caption;
 use crate::model::profile::Unit;
 use crate::output::quantity;
+use crate::output::syntax::Xml;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -179,27 +180,6 @@ fn fitting(name: &str, pixels: f64) -> Option<String> {
 /// A number with its unit, for people.
 fn amount(unit: &Unit, value: u64) -> String {
     quantity::quantity(i64::try_from(value).unwrap_or(i64::MAX), unit, false)
-}
-
-/// Text in XML. Characters that XML 1.0 has no place for, not even as references, become U+FFFD; so
-/// do line ends.
-struct Xml<'a>(&'a str);
-
-impl std::fmt::Display for Xml<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '\0'..='\x1f' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
-                    f.write_char('\u{fffd}')?
-                }
-                c => f.write_char(c)?,
-            }
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,95 @@
+//! Rules of `check`: how results are written for other programs, counts, and repeated runs.
+
+use crate::support::fixture;
+use crate::support::mojo::Mojo;
+use assert_cmd::Command;
+use serde_json::Value;
+use std::io::Write;
+use tempfile::NamedTempFile;
+
+fn check() -> Command {
+    let mut command = Command::cargo_bin("dumptool").unwrap();
+    command.arg("check").env_remove("GITHUB_STEP_SUMMARY");
+    command
+}
+
+/// Standard output of a run with this status.
+fn stdout(command: &mut Command, status: i32) -> String {
+    String::from_utf8(command.assert().code(status).get_output().stdout.clone()).unwrap()
+}
+
+fn file(contents: &[u8]) -> NamedTempFile {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(contents).unwrap();
+    file
+}
+
+/// 150 µs in a function of this name, on the first line of `src/a b.py`.
+fn profile(function: &str) -> NamedTempFile {
+    let mut mojo = Mojo::new(3);
+    mojo.metadata("mode", "wall").string(5, "src/a b.py").string(6, function).frame(7, 5, 6, 1);
+    mojo.stack(1, 0, "t").frame_ref(7).time(150);
+    file(&mojo.0)
+}
+
+#[test]
+fn junit_has_a_case_for_each_rule_with_the_place_of_the_function() {
+    let path = profile("f<\"&\u{1b}");
+    let rules = ["--format", "junit", "--max", "f*.total=1us", "--max", "total.samples=9"];
+    let text = stdout(check().args(rules).arg(path.path()), 1);
+    let name = path.path().to_str().unwrap();
+    let expected = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<testsuites name=\"dumptool check\" tests=\"2\" failures=\"1\" errors=\"0\">
+  <testsuite name=\"{name}\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\" time=\"0\">
+    <testcase classname=\"{name}\" name=\"f*.total=1us\" time=\"0\" file=\"src/a b.py\" line=\"1\">
+      <failure message=\"f*.total = 150 µs, limit 1 µs\" type=\"max\">mostly in P1;T0:t: f&lt;&quot;&amp;\\u{{1b}} (a b.py:1)</failure>
+    </testcase>
+    <testcase classname=\"{name}\" name=\"total.samples=9\" time=\"0\"/>
+  </testsuite>
+</testsuites>
+"
+    );
+    assert_eq!(text, expected);
+    let cut = fixture("mvmheap/tiny-nqp-cut-snap3.mvmheap");
+    let text = stdout(check().args(["--format", "junit"]).arg(cut), 3);
+    assert!(text.contains("failures=\"0\" errors=\"1\""), "{text}");
+    assert!(text.contains("type=\"truncated\"/>"), "{text}");
+}
+
+#[test]
+fn sarif_has_a_result_for_each_broken_rule_with_the_place_of_the_function() {
+    let path = profile("f");
+    let rules = ["--format", "sarif", "--max", "total.time=1us", "--max", "f.total=1us"];
+    let text = stdout(check().args(rules).args(["--max", "f.samples=9"]).arg(path.path()), 1);
+    let log: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let ids: Vec<_> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["f.samples=9", "f.total=1us", "total.time=1us"]);
+    let results = run["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], result["ruleId"]);
+    }
+    let place = |result: usize| &results[result]["locations"][0]["physicalLocation"];
+    assert_eq!(
+        results[1]["message"]["text"],
+        "f.total = 150 µs, limit 1 µs; mostly in P1;T0:t: f (a b.py:1)"
+    );
+    assert_eq!(place(1)["artifactLocation"]["uri"], "src/a%20b.py");
+    assert_eq!(place(1)["region"]["startLine"], 1);
+    // No function breaks a rule about the whole.
+    assert!(place(0)["artifactLocation"]["uri"].as_str().unwrap().starts_with("file:///"));
+    assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+}
+
+#[test]
+fn github_annotates_the_line_of_the_function() {
+    let text = stdout(
+        check().args(["--format", "github", "--max", "f.total=1us"]).arg(profile("f").path()),
+        1,
+    );
+    assert!(text.starts_with("::error file=src/a b.py,line=1,title=dumptool check "), "{text}");
+}
