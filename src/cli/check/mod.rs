@@ -4,6 +4,7 @@ mod github;
 mod heap;
 mod invariants;
 mod junit;
+mod print;
 mod profile;
 mod report;
 mod rules;
@@ -28,7 +29,7 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status>
         }
     }
     let status = reports.iter().map(|report| report.status).fold(unread, Status::max);
-    report::print_all(reports, args.files.len() > 1, session)?;
+    print::print_all(reports, args.files.len() > 1, session)?;
     Ok(status)
 }
 

@@ -1,9 +1,8 @@
-//! Prints the results of rules.
+//! The results of rules.
 
-use super::{github, junit, sarif};
-use crate::cli::args::{CheckArgs, OutputFormat};
+use crate::cli::args::CheckArgs;
 use crate::cli::open::Input;
-use crate::cli::print::{Columns, Document, Shown, Value, print, print_documents, print_text};
+use crate::cli::print::{Columns, Document, Value};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::Status;
@@ -137,7 +136,7 @@ impl Report {
         }
     }
 
-    fn document(&self, rows: Range<usize>) -> Document<'_> {
+    pub(super) fn document(&self, rows: Range<usize>) -> Document<'_> {
         Document::new("dumptool/check/1", &self.path)
             .with("format", self.format.name())
             .with("ok", self.ok)
@@ -150,53 +149,6 @@ impl Report {
                     .map(|warning| warning.to_string().into())
                     .collect::<Vec<Value<'_>>>(),
             )
-    }
-}
-
-/// Prints the reports in the format that was requested. Several files are an array in JSON, and a
-/// column elsewhere.
-pub(super) fn print_all(
-    mut reports: Vec<Report>,
-    several: bool,
-    session: &Session,
-) -> anyhow::Result<()> {
-    match session.common.format {
-        OutputFormat::Table => {
-            return reports.iter().try_for_each(|report| print_text(session, &report.text));
-        }
-        OutputFormat::Github => {
-            return reports.iter().try_for_each(|report| github::print(report, session));
-        }
-        OutputFormat::Junit => return junit::print(&reports, session),
-        OutputFormat::Sarif => return sarif::print(&reports, session),
-        _ => {}
-    }
-    let mut rows = Vec::new();
-    let mut ranges = Vec::new();
-    for report in &mut reports {
-        let first = rows.len();
-        let path = report.path.clone();
-        rows.extend(report.outcomes.drain(..).map(|outcome| (path.clone(), outcome)));
-        ranges.push(first..rows.len());
-    }
-    let columns = match (several, session.common.format) {
-        (false, _) | (_, OutputFormat::Json) => Columns::new(session),
-        _ => Columns::new(session)
-            .text("file", "FILE", |(path, _): &(PathBuf, Outcome)| path.display().to_string()),
-    };
-    let columns = with_columns(columns, |(_, outcome)| outcome);
-    let mut documents = reports.iter().zip(ranges).map(|(report, range)| report.document(range));
-    match session.common.format {
-        OutputFormat::Json if several => {
-            print_documents(session, &documents.collect::<Vec<_>>(), &rows, &columns)
-        }
-        _ => print(
-            session,
-            || documents.next().unwrap_or_default(),
-            &rows,
-            &columns,
-            &Shown::Text(&String::new),
-        ),
     }
 }
 
