@@ -164,7 +164,11 @@ impl Source {
         Self::from_file_if(file, limits, Watch::NONE)
     }
 
-    fn from_file_if(mut file: File, limits: Limits, watch: Watch<'_>) -> Result<Self> {
+    /// As [`Source::from_file`], unless the first bytes are refused.
+    ///
+    /// # Errors
+    /// As [`Source::open_if`].
+    pub fn from_file_if(mut file: File, limits: Limits, watch: Watch<'_>) -> Result<Self> {
         let metadata = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?;
         if metadata.is_dir() {
             return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot be read")

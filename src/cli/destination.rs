@@ -2,23 +2,23 @@
 //! standard output.
 
 mod target;
+pub(super) mod temporary;
 
 use super::budget::Budget;
-use super::inputs::Inputs;
 use super::interrupt;
 use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, IsTerminal, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use target::folder_of;
 pub(super) use target::is_stdout;
 use tempfile::TempPath;
+use temporary::{temporary_beside, without_path};
 use zstd::zstd_safe::CCtx;
 
 /// An output that is being written.
@@ -244,39 +244,6 @@ pub(super) fn format_extension(path: &Path) -> Option<&str> {
 
 fn extension(path: &Path) -> Option<&str> {
     path.extension()?.to_str()
-}
-
-/// A file in the folder of the target, so that it can be renamed to it, with the permissions of the
-/// target, or of any new file, but readable by nobody who cannot read the inputs.
-fn temporary_beside(target: &Path, inputs: &Inputs) -> io::Result<(File, TempPath)> {
-    let folder = folder_of(target);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        let usual = fs::metadata(target).map_or(0o666, |target| target.permissions().mode());
-        options.mode(usual & inputs.mode(folder));
-    }
-    #[cfg(not(unix))]
-    let _ = inputs;
-    let file =
-        tempfile::Builder::new().prefix(".dumptool-").suffix(".part").make_in(folder, |path| {
-            // Before the file is there: a signal may come at any moment.
-            interrupt::remove_when_stopped(path);
-            options.open(path).inspect_err(|_| interrupt::keep())
-        })?;
-    Ok(file.into_parts())
-}
-
-/// The error without the path of the temporary file, which would only confuse.
-fn without_path(error: io::Error, target: &Path) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::NotFound if !folder_of(target).exists() => {
-            io::Error::new(io::ErrorKind::NotFound, "the folder does not exist")
-        }
-        kind => kind.into(),
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The files that a pattern on the command line means.
 
+use super::address::is_address;
 use super::session::Session;
 use super::status::UsageError;
 use super::terminal::show_path;
@@ -20,7 +21,8 @@ pub(crate) fn expanded(
     let name = path.file_name().and_then(|name| name.to_str());
     let pattern = name.filter(|name| name.contains(['*', '?', '{']));
     // A resident program reads the files that it was given.
-    let Some(pattern) = pattern.filter(|_| session.resident.is_none() && !path.exists()) else {
+    let is_itself = session.resident.is_some() || path.exists() || is_address(path);
+    let Some(pattern) = pattern.filter(|_| !is_itself) else {
         return Ok((path.to_owned(), Vec::new()));
     };
     let mut files = matching(path, pattern).into_iter();

@@ -3,6 +3,7 @@
 //!
 //! Results go to standard output; progress, warnings and errors go to standard error.
 
+mod address;
 mod args;
 mod ask;
 mod budget;
@@ -65,11 +66,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Adds the command to a command line that only names a file: `info --verdict` answers first.
+/// Adds the command to a command line that only names a file or an address: `info --verdict` answers
+/// first.
 fn with_command(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(first) = words.get(1) else { return words };
     let is_command = first.to_str().is_some_and(|first| command.find_subcommand(first).is_some());
-    if !is_command && Path::new(first).is_file() {
+    let is_input = |path: &Path| path.is_file() || address::is_address(path);
+    if !is_command && is_input(Path::new(first)) {
         words.splice(1..1, ["info", "--verdict"].map(OsString::from));
     }
     words
@@ -83,7 +86,7 @@ pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
     let command = help::command();
     let words = with_command(&command, std::env::args_os().collect());
     let parsed =
-        command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
+        command.try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error).into(),
@@ -96,6 +99,9 @@ pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
     {
         let message = format!("--spill {}: {error}", terminal::show_path(folder));
         return status::report(&UsageError::new(message).into(), &session.terminal).into();
+    }
+    if let Err(error) = address::accept_save(&session.common, &words) {
+        return status::report(&error.into(), &session.terminal).into();
     }
     pool::start(session.common.threads);
     let started = std::time::Instant::now();

@@ -1,5 +1,6 @@
 //! Opens an input for a command and detects its format.
 
+use super::address::{self, is_address};
 use super::args::{Common, Snapshot};
 use super::progress::Progress;
 use super::status::{self, InputError, Status, UsageError};
@@ -10,7 +11,8 @@ use crate::error::Error;
 use crate::input::load::SnapshotChoice;
 use crate::input::{self, Format, Kind};
 use crate::names::JavaMapping;
-use crate::source::{Source, Watch};
+use crate::source::{Limits, Source, Watch};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,18 +30,23 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens a path, or standard input for `-`.
-    pub(super) fn open(path: &Path, common: &Common) -> Result<Self, InputError> {
+    /// Opens a path, standard input for `-`, or what a server sends for an address.
+    ///
+    /// # Errors
+    /// An [`InputError`], or what is wrong with the address or the file for it.
+    pub(super) fn open(path: &Path, common: &Common) -> anyhow::Result<Self> {
+        let fetched = is_address(path).then(|| address::fetch(path, common)).transpose()?;
         // With `--from`, the input is read in that format, whatever its first bytes are.
         let accept =
             |head: &[u8]| common.from.map_or_else(|| detect::detect(head).map(|_| ()), |_| Ok(()));
-        let stored = std::fs::metadata(path).ok().map(|file| file.len());
+        let metadata = fetched.as_ref().map_or_else(|| std::fs::metadata(path), File::metadata);
+        let stored = metadata.ok().map(|file| file.len());
         let progress = Progress::new("decompressing", stored);
         let watch = Watch { accept: &accept, progress: &|stored| progress.reached(stored) };
-        let source = if path == Path::new("-") {
-            Source::stdin_if(watch)
-        } else {
-            Source::open_if(path, watch)
+        let source = match fetched {
+            Some(file) => Source::from_file_if(file, Limits::default(), watch),
+            None if path == Path::new("-") => Source::stdin_if(watch),
+            None => Source::open_if(path, watch),
         };
         drop(progress);
         let source = source.map_err(|error| InputError::new(path, error))?;

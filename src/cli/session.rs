@@ -1,5 +1,6 @@
 //! The session of a command: the common options and the terminal.
 
+use super::address::{self, is_address};
 use super::args::{Common, OutputFormat};
 use super::budget::Budget;
 use super::dumps::Dumps;
@@ -95,6 +96,10 @@ impl Session {
 
     fn open_of(&self, path: &Path, build: Build) -> anyhow::Result<Input> {
         let open = || -> anyhow::Result<Input> {
+            if self.resident.is_some() && is_address(path) {
+                let message = "only commands that run once fetch addresses";
+                return Err(UsageError::new(message).hint(address::by_curl(path)).into());
+            }
             let mut input = Input::open(path, &self.common)?;
             input.mapping = self.mappings.of(&input, build, &self.common, &self.terminal)?;
             Ok(input)

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod address;
 mod analysis;
 mod architecture;
 mod both_faces;

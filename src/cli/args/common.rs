@@ -27,9 +27,13 @@ pub(in crate::cli) struct Common {
     #[arg(long, global = true, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_memory: Option<u64>,
     /// Maximum processor time in seconds (default: 8 for each MiB of input). For `query`, also the
-    /// time that the statement may take
+    /// time that the statement may take; for an address, the time until the file has arrived
     #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(in crate::cli) timeout: Option<u64>,
+    /// With an http:// address: keep the file that the server sends (at most 4 GiB), as FILE, which
+    /// must not exist
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) save: Option<PathBuf>,
     /// Keep large columns in unnamed temporary files in DIR, for heaps that do not fit into memory
     /// (Linux). Slower; the limit is then the free space in DIR
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
