@@ -1,5 +1,6 @@
 //! `report`: one HTML page about a dump, or about several.
 
+use super::address::is_address;
 use super::args::{OutputFormat, ReportArgs};
 use super::destination::{Destination, is_stdout};
 use super::page;
@@ -9,16 +10,18 @@ use super::status::{OutputError, Status, UsageError};
 use super::terminal::{show_path, tell};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "report writes HTML; its data is JSON inside the page")?;
-    let output = match (&args.output, args.newest().to_str()) {
-        (Some(output), _) => output.clone(),
-        (None, Some("-")) => {
-            return Err(UsageError::new("report needs -o OUT when it reads standard input").into());
+    let newest = args.newest();
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None if newest == Path::new("-") || is_address(newest) => {
+            let message = "report needs -o OUT when it reads standard input or an address";
+            return Err(UsageError::new(message).into());
         }
-        (None, _) => beside(args),
+        None => beside(newest),
     };
     // A heap that lost its roots to damage has no page; the damage was reported.
     let (page, status) = match page::page(args, session)? {
@@ -38,8 +41,8 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
 }
 
 /// `app.hprof.report.html` beside the last file that was given.
-fn beside(args: &ReportArgs) -> PathBuf {
-    let mut name = OsString::from(args.newest());
+fn beside(newest: &Path) -> PathBuf {
+    let mut name = OsString::from(newest);
     name.push(".report.html");
     name.into()
 }
