@@ -11,6 +11,9 @@ use std::cmp::Reverse;
 /// A chain or a tree of objects of one type has at least this many below its first.
 pub(super) const LEAST_CHAIN: usize = 20;
 
+/// Types that are found again without a look at the hash table, if their numbers differ.
+const RECENT: usize = 16;
+
 /// A heap with its dominator tree and the roles of its types.
 pub(super) struct Scene<'s, 'a> {
     pub(super) of: Surveyed<'s, 'a>,
@@ -162,17 +165,18 @@ impl<'s, 'a> Scene<'s, 'a> {
     pub(super) fn groups(&self, numbers: impl Iterator<Item = u32>) -> Vec<Group> {
         let mut slots: FxHashMap<u32, usize> = FxHashMap::default();
         let mut groups: Vec<Group> = Vec::new();
-        let mut last = (u32::MAX, 0);
+        let mut recent = [(u32::MAX, 0); RECENT];
         for number in numbers {
             let kin = self.kin(number);
-            if kin != last.0 {
+            let recent = &mut recent[kin as usize % RECENT];
+            if kin != recent.0 {
                 let slot = *slots.entry(kin).or_insert_with(|| {
                     groups.push(Group { kin, ..Group::default() });
                     groups.len() - 1
                 });
-                last = (kin, slot);
+                *recent = (kin, slot);
             }
-            let group = &mut groups[last.1];
+            let group = &mut groups[recent.1];
             group.heads.push(number);
             group.bytes = group.bytes.saturating_add(self.bytes(number));
         }
@@ -201,13 +205,19 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// Adds the members that members hold directly. A few in a single object are no chain, but what
     /// it holds, unless they are parts of a collection.
     pub(super) fn complete(&self, group: &mut Group) {
-        let (kin, mut next) = (group.kin, 0);
-        loop {
-            let member = group.members().nth(next);
-            let Some(member) = member else { break };
-            next += 1;
-            let same = self.children(member).filter(|child| self.kin(*child) == kin);
-            group.inner.extend(same);
+        let kin = group.kin;
+        let same = |member: u32| self.children(member).filter(move |child| self.kin(*child) == kin);
+        // Depth first, so that the members stand in the order of numbers, in which they are read.
+        let mut open = Vec::new();
+        for &head in &group.heads {
+            open.extend(same(head));
+            open.reverse();
+            while let Some(member) = open.pop() {
+                group.inner.push(member);
+                let from = open.len();
+                open.extend(same(member));
+                open[from..].reverse();
+            }
         }
         let is_part = self.role_of_kin(kin).is_part();
         if group.heads.len() == 1 && group.inner.len() < LEAST_CHAIN && !is_part {
