@@ -19,7 +19,7 @@ use crate::analysis::tree::{self, TreeLine, TreeOptions};
 use crate::analysis::verdict::{Grown, Surveyed, TracedOwner, Verdict, grown, owners};
 use crate::input::load::Loaded;
 use crate::model::heap::ObjectId;
-use std::any::Any;
+use crate::phases;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Deref;
@@ -58,13 +58,9 @@ pub struct Analyses<'h> {
     texts: OnceLock<TextSignatures>,
     largest: OnceLock<LargestByType>,
     verdict: OnceLock<Verdict>,
-    phase: Phase,
     /// Lines over many objects, those that were requested last at the end.
     lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
 }
-
-/// Tells that a computation begins; the result is dropped when it ends.
-pub type Phase = fn(&'static str) -> Box<dyn Any>;
 
 /// The object below which the lines are, or the whole tree.
 type LinesKey = (Option<ObjectId>, TreeOptions);
@@ -78,13 +74,7 @@ const KEPT_LINES: usize = 1000;
 impl<'h> Analyses<'h> {
     /// Builds the graph of a heap.
     pub fn of(loaded: &'h Loaded<'h>) -> Self {
-        Self::with_phases(loaded, |_| Box::new(()))
-    }
-
-    /// As [`Analyses::of`]. `phase` is called with the name of each long computation, and what it
-    /// returns is dropped when the computation ends.
-    pub fn with_phases(loaded: &'h Loaded<'h>, phase: Phase) -> Self {
-        let _phase = phase("building the graph");
+        let _phase = phases::begin("building the graph");
         Self {
             loaded,
             graph: Graph::of(&loaded.heap),
@@ -99,7 +89,6 @@ impl<'h> Analyses<'h> {
             texts: OnceLock::new(),
             largest: OnceLock::new(),
             verdict: OnceLock::new(),
-            phase,
             lines: Mutex::default(),
         }
     }
@@ -129,10 +118,10 @@ impl<'h> Analyses<'h> {
     }
 
     fn compute_tree(&self) -> DominatorTree {
-        let phase = (self.phase)("computing dominators");
+        let phase = phases::begin("computing dominators");
         let dominators = Dominators::of(&self.graph);
         drop(phase);
-        let _phase = (self.phase)("adding up retained sizes");
+        let _phase = phases::begin("adding up retained sizes");
         DominatorTree::of_dominators(&self.heap, dominators)
     }
 
@@ -215,7 +204,7 @@ impl<'h> Analyses<'h> {
 
     fn survey<T>(&self, of: impl FnOnce(Surveyed<'_, '_>, &Collections<'_, '_>) -> T) -> T {
         let (heap, graph, tree) = (&self.heap, &self.graph, self.tree());
-        let _phase = (self.phase)("looking for owners");
+        let _phase = phases::begin("looking for owners");
         of(Surveyed { heap, graph, tree }, &self.collections())
     }
 

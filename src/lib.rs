@@ -87,6 +87,8 @@ mod open;
 #[doc(hidden)]
 pub mod output;
 #[doc(hidden)]
+pub mod phases;
+#[doc(hidden)]
 pub mod source;
 #[cfg(feature = "symbols")]
 #[doc(hidden)]

@@ -23,6 +23,7 @@ mod spread;
 use super::graph::Graph;
 use super::owned::Owned;
 use crate::model::heap::ObjectId;
+use crate::phases;
 pub(super) use packed::MOST_NARROW;
 use search::Found;
 
@@ -58,7 +59,9 @@ impl Dominators {
     /// The result does not depend on them.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
-        spread::spread(Core::with_limits(graph, steps_per_object, most_narrow), graph)
+        let core = Core::with_limits(graph, steps_per_object, most_narrow);
+        let _phase = phases::begin("numbering objects in preorder");
+        spread::spread(core, graph)
     }
 
     /// Number of live objects.
@@ -152,10 +155,17 @@ impl Core {
     }
 
     fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
+        let phase = phases::begin("finding owned objects");
         let owned = Owned::of(graph);
+        drop(phase);
+        let phase = phases::begin("searching depth first");
         let Found { numbers, parent, semi, backward } =
             search::search(graph, &owned, most_narrow.min(MOST_NARROW));
+        drop(phase);
+        let phase = phases::begin("finding semidominators");
         let semi = semi::semidominators(&parent, semi, backward);
+        drop(phase);
+        let _phase = phases::begin("finding common ancestors");
         let steps = parent.len().saturating_mul(steps_per_object);
         let dominator = nearest_common_ancestors(&parent, &semi, steps)
             .unwrap_or_else(|| relative::dominators(&parent, semi));

@@ -180,11 +180,6 @@ pub struct Measurements {
 
 impl Measurements {
     /// Looks at all live objects and their contents.
-    pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
-        Self::of_read(heap, tree, contents::Read::of(heap))
-    }
-
-    /// The same with contents that have been read.
     pub fn of_read(heap: &Heap<'_>, tree: &DominatorTree, read: contents::Read) -> Self {
         let rooms = Rooms::of(heap, tree);
         let contents = Contents::of(heap, tree, &rooms.claimed, read);

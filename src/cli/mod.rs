@@ -30,6 +30,7 @@ mod mappings;
 mod mcp;
 mod memory;
 mod open;
+mod own_profile;
 mod page;
 mod path;
 mod pool;
@@ -59,6 +60,7 @@ use args::{
 };
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Subcommand};
+use destination::Destination;
 use session::Session;
 use status::{Status, UsageError};
 use std::ffi::OsString;
@@ -105,8 +107,8 @@ pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
     }
     pool::start(session.common.threads);
     let started = std::time::Instant::now();
-    let status =
-        run(&command, &session).unwrap_or_else(|error| status::report(&error, &session.terminal));
+    let status = measured(&command, &session)
+        .unwrap_or_else(|error| status::report(&error, &session.terminal));
     if session.common.verbose {
         terminal::tell(
             "",
@@ -117,6 +119,20 @@ pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
         Status::Damaged if session.common.lenient => Status::Done.into(),
         status => status.into(),
     }
+}
+
+/// Runs a command, and writes what `--profile` asks for.
+fn measured(command: &Command, session: &Session) -> anyhow::Result<Status> {
+    let Some(profile) = &session.common.profile else { return run(command, session) };
+    own_profile::start();
+    let status = run(command, session)?;
+    if let Some(stacks) = own_profile::finish(command.name()) {
+        let mut file = Destination::create(profile, false, session)?;
+        crate::output::speedscope::write(&stacks, &mut file)
+            .map_err(|error| status::OutputError::new(profile, error))?;
+        file.commit()?;
+    }
+    Ok(status)
 }
 
 /// Ends the program with status 3 because an allocation of `bytes` failed, and removes what was
@@ -206,6 +222,12 @@ macro_rules! commands {
         const COMMANDS: &[(&str, Offer)] = &[$(($name, $offer)),*];
 
         impl Command {
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$command(_) => $name,)*
+                }
+            }
+
             fn offer(&self) -> Offer {
                 match self {
                     $(Self::$command(_) => $offer,)*

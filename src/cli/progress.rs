@@ -1,6 +1,8 @@
 //! The progress bar: on standard error, only on a terminal, and only once the program has worked for
 //! half a second.
 
+use super::own_profile;
+use crate::phases;
 use crate::source::Source;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -17,15 +19,21 @@ static WANTED: AtomicBool = AtomicBool::new(false);
 /// The phases of the work that is being done, and their bars.
 static CURRENT: Mutex<Vec<(&str, ProgressBar)>> = Mutex::new(Vec::new());
 
-fn phases() -> MutexGuard<'static, Vec<(&'static str, ProgressBar)>> {
+fn open() -> MutexGuard<'static, Vec<(&'static str, ProgressBar)>> {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The phase that began last, and how much of it is done, for programs that show it themselves.
+fn change(how: impl FnOnce(&mut Vec<(&'static str, ProgressBar)>)) {
+    let mut open = open();
+    own_profile::change(|| open.iter().map(|(phase, _)| *phase).collect());
+    how(&mut open);
+}
+
+/// The phase that began first, and how much of it is done, for programs that show it themselves.
 #[cfg(feature = "explore")]
 pub(super) fn current() -> Option<String> {
-    let phases = phases();
-    let (phase, bar) = phases.last()?;
+    let open = open();
+    let (phase, bar) = open.first()?;
     Some(match bar.length() {
         Some(length @ 1..) => format!("{phase} {} %", bar.position().min(length) * 100 / length),
         _ => (*phase).to_owned(),
@@ -38,11 +46,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// Allows bars from now on, or forbids them.
 pub(super) fn allow(wanted: bool) {
     BEGAN.get_or_init(Instant::now);
+    phases::watch(|phase| Box::new(Progress::new(phase, None)));
     WANTED.store(wanted, Relaxed);
 }
 
 /// A phase of the work, shown until it is dropped: its name with a bar if its end is known, and with
-/// a spinner if not.
+/// a spinner if not. Phases within another one are not shown.
 pub(super) struct Progress {
     phase: &'static str,
     bar: ProgressBar,
@@ -54,8 +63,12 @@ impl Progress {
     /// Begins a phase over `total` bytes, or one whose end is not known.
     pub(super) fn new(phase: &'static str, total: Option<u64>) -> Self {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
-        phases().push((phase, bar.clone()));
-        let Some(began) = BEGAN.get().filter(|_| WANTED.load(Relaxed)) else {
+        let mut is_part = false;
+        change(|open| {
+            is_part = !open.is_empty();
+            open.push((phase, bar.clone()));
+        });
+        let Some(began) = BEGAN.get().filter(|_| WANTED.load(Relaxed) && !is_part) else {
             return Self { phase, bar, waiting: None };
         };
         let template = match total {
@@ -101,9 +114,10 @@ impl Drop for Progress {
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
-        let mut phases = phases();
-        if let Some(place) = phases.iter().rposition(|(phase, _)| *phase == self.phase) {
-            phases.remove(place);
-        }
+        change(|open| {
+            if let Some(place) = open.iter().rposition(|(phase, _)| *phase == self.phase) {
+                open.remove(place);
+            }
+        });
     }
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("bytes", &["error"]),
+    ("phases", &[]),
     ("source", &["error", "vm_service"]),
     ("allocator", &["pages", "spill"]),
     ("pages", &[]),
@@ -19,13 +20,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("java", &[]),
     ("model", &[]),
     ("names", &["error", "java", "source"]),
-    ("analysis", &["model"]),
+    ("analysis", &["model", "phases"]),
     ("symbols", &["bytes", "error", "input", "model", "source"]),
-    ("input", &["bytes", "error", "java", "model", "names"]),
+    ("input", &["bytes", "error", "java", "model", "names", "phases"]),
     ("detect", &["error", "input"]),
     ("output", &["analysis", "error", "java", "model"]),
     ("tables", &["analyses", "analysis", "model", "output"]),
-    ("analyses", &["analysis", "input", "model"]),
+    ("analyses", &["analysis", "input", "model", "phases"]),
     ("convert", &["analyses", "analysis", "error", "input", "model", "output", "tables"]),
     (
         "open",
@@ -38,7 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "cli",
         &[
             "analyses", "analysis", "convert", "detect", "error", "input", "model", "names",
-            "open", "output", "source", "symbols", "tables",
+            "open", "output", "phases", "source", "symbols", "tables",
         ],
     ),
     ("lib", &[]),

@@ -1128,3 +1128,19 @@ fn the_name_of_a_class_leads_to_its_object() {
     let shown = stdout(dumptool().arg("show").arg(&file).arg(&id), 0);
     assert!(shown.starts_with("class Small at") && shown.contains(" head "), "{shown}");
 }
+
+#[test]
+fn the_profile_of_our_own_run_is_a_file_that_we_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("own.json");
+    let heap = fixture("go/tiny_go127.heapdump.zst");
+    dumptool().args(["top", "--suspects", "--profile"]).arg(&own).arg(&heap).assert().code(0);
+    let rows = json(dumptool().args(["top", "--metric", "wall", "--format", "json"]).arg(&own), 0);
+    let names: Vec<_> =
+        rows["rows"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    for phase in ["top", "reading", "computing dominators", "looking for owners"] {
+        assert!(names.contains(&phase), "{phase} is not in {names:?}");
+    }
+    // An input is not overwritten.
+    dumptool().args(["top", "--profile"]).arg(&heap).arg(&heap).assert().code(2);
+}

@@ -7,6 +7,7 @@ use dumptool::analysis::verdict::{
     Grown, Size, Surveyed, Suspect, SuspectKind, Verdict, What, grown, owners,
 };
 use dumptool::analysis::waste::Measurements;
+use dumptool::analysis::waste::contents::Read;
 use dumptool::analysis::waste::outstanding::Outstanding;
 use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{
@@ -122,7 +123,7 @@ impl Planted {
     fn waste(&self) -> Vec<Outstanding> {
         let heap = self.heap();
         let tree = DominatorTree::new(&heap);
-        Outstanding::of(&heap, &tree, &Measurements::of(&heap, &tree))
+        Outstanding::of(&heap, &tree, &Measurements::of_read(&heap, &tree, Read::of(&heap)))
     }
 
     /// The first finding: kind, type, count, bytes and holders.

@@ -4,6 +4,7 @@ use super::search::{self, Marks, Starts};
 use super::{Origin, Path, ReachedBy, Step};
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
+use crate::phases;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -131,6 +132,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
     }
 
     fn search(heap: &'h Heap<'a>, graph: &Graph<'_>, wanted: Option<Vec<ObjectId>>) -> Self {
+        let _phase = phases::begin("finding shortest paths");
         let starts = Starts::of(heap, graph);
         let via = if heap.references.len() < u32::EPHEMERON.row() {
             Via::Narrow(Rows::of(heap, graph, &starts, wanted))

@@ -3,6 +3,7 @@
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
+use crate::phases;
 use rayon::prelude::*;
 use rustc_hash::FxHasher;
 use std::borrow::Cow;
@@ -107,6 +108,7 @@ impl Read {
         if heap.values.is_none() {
             return Self::default();
         }
+        let _phase = phases::begin("reading contents");
         let (of_texts, shared) = memory_of_texts(heap);
         let counts =
             |object| !of_texts.contains(object) || shared.contains(object) || is_text(heap, object);

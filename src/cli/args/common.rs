@@ -56,6 +56,9 @@ pub(in crate::cli) struct Common {
     /// with scripts by file name (app.js.map), `sourceMappingURL` or the map's `file`. May be repeated
     #[arg(long, global = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(in crate::cli) source_maps: Vec<PathBuf>,
+    /// Write where dumptool itself spends its time, by phase and thread, as a speedscope file
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(in crate::cli) profile: Option<PathBuf>,
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,

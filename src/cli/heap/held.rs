@@ -5,7 +5,6 @@ use crate::analysis::histogram::Histogram;
 use crate::cli::args::{ByArg, ObjectsArg};
 use crate::cli::memory::{Work, needs};
 use crate::cli::open::Input;
-use crate::cli::progress::Progress;
 use crate::input::load::Loaded;
 use self_cell::self_cell;
 use std::ops::Deref;
@@ -76,8 +75,7 @@ impl HeldHeap {
 
 impl<'h> Answers<'h> {
     fn of(loaded: &'h Loaded<'h>) -> Self {
-        let phase = |name| -> Box<dyn std::any::Any> { Box::new(Progress::new(name, None)) };
-        Self { analyses: Analyses::with_phases(loaded, phase), histograms: Mutex::default() }
+        Self { analyses: Analyses::of(loaded), histograms: Mutex::default() }
     }
 
     /// The histogram that `count` computes for these groups and objects.

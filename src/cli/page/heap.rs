@@ -126,16 +126,17 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             let waste = Waste::without_owners(heap, tree, &measured);
             (types, waste)
         };
-        let ((threads, roots, by_root, lines), (types, waste)) = rayon::join(held, counted);
+        let (((threads, roots, by_root, lines), (types, waste)), verdict) =
+            rayon::join(|| rayon::join(held, counted), || loaded.verdict());
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
-        let found = || loaded.verdict().suspects.iter().take(SUSPECTS);
+        let found = || verdict.suspects.iter().take(SUSPECTS);
         let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);
         let suspects: Vec<_> = found().map(|finding| words.on_page(finding)).collect();
-        let usual = loaded.verdict().usual.first().filter(|_| suspects.is_empty());
+        let usual = verdict.usual.first().filter(|_| suspects.is_empty());
         let headline = Headline {
             answer: found().next().map(|finding| words.answer(finding)),
             nothing: words.nothing(usual),
-            owners: owners_on_bar(loaded.verdict(), &words),
+            owners: owners_on_bar(verdict, &words),
         };
         drop(phase);
         Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// Options that are given when the server starts, or that write elsewhere than to the answer.
-const FIXED: [&str; 14] = [
+const FIXED: [&str; 15] = [
     "exe",
     "old-exe",
     "no-guess",
@@ -27,6 +27,7 @@ const FIXED: [&str; 14] = [
     "spill",
     "color",
     "no-progress",
+    "profile",
 ];
 
 /// Answers requests for documents.

@@ -3,6 +3,7 @@
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::waste::Measurements;
+use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::outstanding::Outstanding;
 use crate::cli::args::{Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;
@@ -32,10 +33,14 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         return without_roots(session, input, loaded, "suspects cannot be found", None);
     }
     let analysed = loaded.analysed();
-    let verdict = loaded.verdict();
+    // The search for dominators keeps one thread busy, and so does that for owners.
+    let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
+    let (verdict, wasted) = rayon::join(
+        || loaded.verdict(),
+        || Outstanding::of(heap, tree, &Measurements::of_read(heap, tree, read)),
+    );
     let found = &verdict.suspects;
     let most = session.rows(args.limit, SHOWN).min(found.len());
-    let wasted = Outstanding::of(heap, analysed.tree(), &Measurements::of(heap, analysed.tree()));
     let described = found[..most].iter().chain(verdict.usual.first());
     let words = Words::new(loaded, &analysed, described, session).knowing(&rules, input.format);
     let waste = WasteWords { analysed: &analysed, session };

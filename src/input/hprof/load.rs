@@ -30,6 +30,7 @@ use crate::java::CLASS;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
 use crate::model::heap::{Ids, Label, MAX_OBJECTS};
+use crate::phases;
 use std::num::Saturating;
 
 /// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
@@ -39,6 +40,7 @@ use std::num::Saturating;
 /// too many objects.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
+    let phase = phases::begin("finding objects");
     let mut scan = Scan::new(bytes, options.layout, options.progress)?;
     let renamed = options.mapping.map(|mapping| (scan.rename(mapping), mapping.len()));
     if scan.objects.0 > MAX_OBJECTS {
@@ -46,6 +48,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
             .expected(format!("at most {MAX_OBJECTS}")));
     }
     let addresses = std::mem::take(&mut scan.addresses).finish();
+    drop(phase);
+    let phase = phases::begin("decoding objects");
     let repeated = (scan.objects - Saturating(addresses.len() as u64) + scan.repeated_classes).0;
     let references = usize::try_from(scan.most_references()).unwrap_or(0).min(bytes.len() / 4);
     let mut builder = HeapBuilder::with_capacity(addresses.len(), references);
@@ -70,6 +74,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         faults: Faults::default(),
     }
     .add(bytes, options.progress);
+    drop(phase);
+    let _phase = phases::begin("decoding threads");
     if scan.virtual_threads.lack_stacks(&scan.roots) {
         builder.warn(WarningKind::OmittedStacks, 1);
     }

@@ -1,0 +1,20 @@
+//! The phases of long computations, for programs that show or measure them.
+
+use std::any::Any;
+use std::sync::OnceLock;
+
+/// Is called with the name of a phase when it begins. What it returns is dropped when the phase ends.
+pub type Watcher = fn(&'static str) -> Box<dyn Any>;
+
+static WATCHER: OnceLock<Watcher> = OnceLock::new();
+
+/// Calls this function at the beginning of each phase from now on. Later watchers are ignored.
+pub fn watch(watcher: Watcher) {
+    _ = WATCHER.set(watcher);
+}
+
+/// Begins a phase, which ends when the result is dropped.
+#[must_use]
+pub(crate) fn begin(phase: &'static str) -> Option<Box<dyn Any>> {
+    WATCHER.get().map(|watcher| watcher(phase))
+}
