@@ -149,7 +149,7 @@ impl Threads {
 
 /// The group of each thread: equal are those of one kind, in one state, with equal frames, that the
 /// same call started.
-pub(super) fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
+pub fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
     let mut groups = FxHashMap::default();
     let key = |thread: &Thread| {
         let creator = thread.created_by.map(|creation| creation.call);
@@ -216,19 +216,21 @@ const PYTHON: &str = "/lib/python";
 /// Returns the functions of the program in a stack, innermost first, each with the number of
 /// consecutive calls. Library frames at both ends are omitted, unless there are no others.
 pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h str, u32)> {
-    let frames = frames(heap, thread);
-    let own = |frame: &StackFrame| {
-        let (function, file) = (heap.names.text(frame.function), heap.names.text(frame.file));
-        !is_library(function) && !file.contains(PYTHON)
-    };
+    let names = |frame: &StackFrame| (heap.names.text(frame.function), heap.names.text(frame.file));
+    program_calls(&frames(heap, thread).iter().map(names).collect::<Vec<_>>())
+}
+
+/// Does the same for functions with their files, innermost first.
+pub fn program_calls<'n>(frames: &[(&'n str, &'n str)]) -> Vec<(&'n str, u32)> {
+    let own = |(function, file): &(&str, &str)| !is_library(function) && !file.contains(PYTHON);
     let range = match (frames.iter().position(own), frames.iter().rposition(own)) {
         (Some(first), Some(last)) => first..last + 1,
         _ => 0..frames.len(),
     };
     let mut calls: Vec<(&str, u32)> = Vec::new();
-    for function in frames[range].iter().map(|frame| heap.names.text(frame.function)) {
+    for (function, _) in &frames[range] {
         match calls.last_mut() {
-            Some((last, times)) if *last == function => *times += 1,
+            Some((last, times)) if last == function => *times += 1,
             _ => calls.push((function, 1)),
         }
     }

@@ -93,3 +93,35 @@ fn github_annotates_the_line_of_the_function() {
     );
     assert!(text.starts_with("::error file=src/a b.py,line=1,title=dumptool check "), "{text}");
 }
+
+/// The findings about a file: whether each passed, and its message.
+fn findings(args: &[&str], path: &std::path::Path, status: i32) -> Vec<(bool, String)> {
+    let text = stdout(check().args(["--format", "json"]).args(args).arg(path), status);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let findings = document["findings"].as_array().unwrap().iter();
+    let text = |finding: &Value| finding["message"].as_str().unwrap().to_owned();
+    findings.map(|finding| (finding["ok"].as_bool().unwrap(), text(finding))).collect()
+}
+
+#[test]
+fn goroutines_and_threads_have_limits() {
+    let rules = [
+        ["--max", "goroutines.count=16"],
+        ["--max", "goroutines[main.wait*].count=2"],
+        ["--max-each", "threads.count=2"],
+        ["--none", "goroutines[main.gone]"],
+    ];
+    let go = fixture("go/tiny_go127.heapdump.zst");
+    let found = findings(&rules.concat(), &go, 1);
+    assert_eq!(found.iter().map(|(ok, _)| *ok).collect::<Vec<_>>(), [true, false, false, true]);
+    assert!(found[1].1.contains("main.waitRecv ← main.main.gowrap1 3"), "{found:?}");
+    assert!(found[2].1.starts_with("threads.count of main.waitRecv ← "), "{found:?}");
+    let profile = fixture("pprof/go127-goroutine.pb.gz");
+    let rules = ["--max", "goroutines[main.main.func3].count=6", "--max", "goroutines.count=8"];
+    let found = findings(&rules, &profile, 1);
+    assert!(found[0].1.starts_with("goroutines[main.main.func3].count = 7, limit 6"), "{found:?}");
+    assert!(found[1].0, "{found:?}");
+    let java = fixture("hprof/small_java17.hprof.zst");
+    let found = findings(&["--max", "threads.count=0", "--max", "goroutines.count=0"], &java, 1);
+    assert!(!found[0].0 && found[1].1.contains("no stack matches"), "{found:?}");
+}

@@ -22,6 +22,11 @@ use std::path::PathBuf;
 /// For profiles, RULE is FUNCTION.COLUMN=LIMIT. FUNCTION is a glob that matches function names or
 /// `file:name`. COLUMN is self, total, share (of total) or samples. LIMIT is a time, a size, a
 /// number of samples, or a percentage of the total of the metric (--metric).
+///
+/// `goroutines.count` and `threads.count` limit goroutines and threads, of heaps and of profiles:
+/// `goroutines[FUNCTION].count` those with such a function on their stacks. With --max-each, the
+/// limit is one for threads with equal stacks. `threads` are those that `dumptool threads` lists; in
+/// profiles, the threads with samples, or those that a threadcreate profile counts.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool check app.heapdump || echo inconsistent
@@ -32,6 +37,7 @@ use std::path::PathBuf;
   dumptool check after.hprof --max-growth '*Session.retained=5%' --against before.hprof
   dumptool check app.dartheap --none '_LeakedTimer'
   dumptool check app.hprof --none-suspect 25%
+  dumptool check app.heapdump --max 'goroutines.count=500' --max 'goroutines[main.slow*].count=50'
   dumptool check profile.mojo --max 'main.py:slow.share=30%' --max 'json.py:*.self=200ms'
   dumptool check profile.mojo --max-each '*.self=500ms'
   dumptool check new.mojo --max-growth 'main.py:*.total=10%' --against old.mojo --normalize")]

@@ -1,7 +1,9 @@
 //! Rules about the types of a heap.
 
+use super::measure::{Measure, outcome};
 use super::report::{Damage, Outcome, Report};
-use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
+use super::rules::{Rule, Unit, parse};
+use super::threads;
 use crate::analysis::glob::Glob;
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::together::{Part, Together};
@@ -12,9 +14,9 @@ use crate::cli::heap::{Analysed, damage, load, matching_types, path, report_load
 use crate::cli::known::Rules;
 use crate::cli::open::Input;
 use crate::cli::session::Session;
-use crate::cli::size::{count, percent, plural};
+use crate::cli::size::percent;
 use crate::cli::status::{Status, UsageError};
-use crate::cli::terminal::{show_path, shown};
+use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::heap::Heap;
@@ -98,16 +100,6 @@ struct Older {
     damage: Option<Damage>,
 }
 
-/// The number that a rule is about.
-struct Measure {
-    /// The value, or the reason why it is unknown.
-    value: Result<u64, &'static str>,
-    /// Number of matching types in the file, with or without live objects.
-    matching: usize,
-    /// The parts of the types with live objects, largest first.
-    parts: Vec<(String, u64)>,
-}
-
 fn measured(
     args: &CheckArgs,
     rules: &[Rule],
@@ -163,6 +155,9 @@ fn analysed<'l, 'a>(
 }
 
 fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Measure {
+    if let Some(of) = &rule.threads {
+        return threads::of_heap(of, heap);
+    }
     let types = match rule.subject.as_str() {
         "total" => vec![true; heap.types().len()],
         subject => matching_types(heap, &Glob::new(subject)),
@@ -193,88 +188,6 @@ fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) ->
     Measure { value, matching: types.iter().filter(|matches| **matches).count(), parts }
 }
 
-fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session) -> Outcome {
-    let show = |value: u64| if rule.column == "count" { count(value) } else { session.size(value) };
-    let what = format!("{}.{}", rule.subject, rule.column);
-    let before = old.map_or(Ok(0), |old| old.value);
-    if rule.kind == RuleKind::MaxEach && new.value.is_ok() {
-        return each(rule, new, show);
-    }
-    let (Ok(actual), Ok(before)) = (new.value, before) else {
-        let why = new.value.err().or(before.err()).unwrap_or_default();
-        let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
-        let message = format!("{what} is not known: {why}");
-        let finding = Finding { rule: rule.text.clone(), ok: false, limit, actual: 0, message };
-        return Outcome {
-            finding,
-            kind: rule.kind.name(),
-            note: None,
-            position: None,
-            is_void: false,
-        };
-    };
-    let (limit, mut message) = match (rule.kind, rule.limit) {
-        (RuleKind::None, _) => {
-            (0, format!("{}: {} live objects, expected none", rule.subject, count(actual)))
-        }
-        // The grammar gives shares to growth alone.
-        (RuleKind::MaxGrowth, limit) | (_, limit @ Limit::Share(_)) => {
-            let (limit, growth) = growth(limit, before, actual, show);
-            (limit, format!("{what} {growth}"))
-        }
-        (_, Limit::Number(limit) | Limit::Time(limit)) => {
-            (limit, format!("{what} = {}, limit {}", show(actual), show(limit)))
-        }
-    };
-    match (new.matching, new.parts.len()) {
-        _ if rule.subject == "total" => {}
-        (0, _) => message.push_str(" (no type matches)"),
-        (_, 0) if rule.kind != RuleKind::None => message.push_str(" (no live objects)"),
-        (_, 0 | 1) => {}
-        (_, types) => message.push_str(&contributors(&new.parts, types, show)),
-    }
-    let ok = actual <= limit;
-    let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
-    let is_void =
-        new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
-    Outcome { finding, kind: rule.kind.name(), note: None, position: None, is_void }
-}
-
-/// The outcome of a rule about each type that matches.
-fn each(rule: &Rule, new: &Measure, show: impl Fn(u64) -> String) -> Outcome {
-    let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
-    let (name, actual) =
-        new.parts.first().map_or((&rule.subject, 0), |(name, actual)| (name, *actual));
-    let mut message =
-        format!("{}.{} = {}, limit {}", shown(name), rule.column, show(actual), show(limit));
-    let above = new.parts.iter().filter(|(_, value)| *value > limit).count();
-    match (new.matching, above) {
-        (0, _) => message.push_str(" (no type matches)"),
-        (_, 0 | 1) => {}
-        (_, above) => message.push_str(&contributors(&new.parts[..above], above, show)),
-    }
-    let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
-    Outcome {
-        finding,
-        kind: rule.kind.name(),
-        note: None,
-        position: None,
-        is_void: new.matching == 0,
-    }
-}
-
-/// The largest of several types: ` (3 types: byte[] 1.0 MiB, A 2 B, B 1 B)`.
-fn contributors(parts: &[(String, u64)], types: usize, show: impl Fn(u64) -> String) -> String {
-    const SHOWN: usize = 3;
-    let largest: Vec<_> = parts
-        .iter()
-        .take(SHOWN)
-        .map(|(name, value)| format!("{} {}", shown(name), show(*value)))
-        .collect();
-    let more = if types > SHOWN { ", …" } else { "" };
-    format!(" ({}: {}{more})", plural(types as u64, "type", "types"), largest.join(", "))
-}
-
 /// Explains for types that break a rule what holds the largest of their objects.
 fn explain(
     rules: &[Rule],
@@ -282,7 +195,9 @@ fn explain(
     analysed: &Analysed<'_, '_>,
     session: &Session,
 ) {
-    let broken = |rule: &Rule, outcome: &Outcome| !outcome.finding.ok && rule.subject != "total";
+    let broken = |rule: &Rule, outcome: &Outcome| {
+        !outcome.finding.ok && rule.subject != "total" && rule.threads.is_none()
+    };
     if !rules.iter().zip(outcomes.iter()).any(|(rule, outcome)| broken(rule, outcome)) {
         return;
     }

@@ -4,11 +4,13 @@ mod github;
 mod heap;
 mod invariants;
 mod junit;
+mod measure;
 mod print;
 mod profile;
 mod report;
 mod rules;
 mod sarif;
+mod threads;
 
 use super::args::CheckArgs;
 use super::session::Session;

@@ -1,7 +1,9 @@
 //! Rules about the functions of a profile.
 
+use super::measure;
 use super::report::{Damage, Outcome, Position, Report};
 use super::rules::{Limit, METRIC, Rule, RuleKind, Unit, growth, parse};
+use super::threads;
 use crate::analysis::profile::{
     FrameBy, GroupLabel, Groups, Place, Selected, Sums, TopBy, TopRow, places, top,
 };
@@ -125,6 +127,11 @@ fn outcome(
     args: &CheckArgs,
     session: &Session,
 ) -> Result<Outcome, UsageError> {
+    if let Some(of) = &rule.threads {
+        let count =
+            |of_file: &Measured<'_>| threads::of_profile(of, &of_file.selected, &of_file.groups);
+        return Ok(measure::outcome(rule, old.map(count).as_ref(), &count(new), session));
+    }
     let metric = metric(rule, new.loaded, &args.profile)?;
     let whole = metric.whole(&new.selected.total);
     let judge =

@@ -1,11 +1,13 @@
 //! Rules as people write them: `TYPE.COLUMN=LIMIT`.
 
+use crate::analysis::profile::Pattern;
 use crate::cli::args::RuleOptions;
+use crate::cli::profile::pattern;
 use crate::cli::size::{parse_size, parse_time, percent};
 use crate::cli::status::UsageError;
 
-/// A limit for types or functions.
-#[derive(Clone, Debug, PartialEq)]
+/// A limit for types, functions or threads.
+#[derive(Clone, Debug)]
 pub(super) struct Rule {
     /// The rule as it was written.
     pub(super) text: String,
@@ -16,7 +18,36 @@ pub(super) struct Rule {
     pub(super) column: &'static str,
     /// The metric that is named in place of a column.
     pub(super) metric: Option<String>,
+    /// The threads that are counted, if the rule is about threads.
+    pub(super) threads: Option<Threads>,
     pub(super) limit: Limit,
+}
+
+/// The threads that a rule counts.
+#[derive(Clone, Debug)]
+pub(super) struct Threads {
+    /// Only goroutines.
+    pub(super) goroutines: bool,
+    /// Only those with such a function on their stacks.
+    pub(super) function: Option<Pattern>,
+}
+
+impl Threads {
+    /// Reads `goroutines`, `threads`, `goroutines[FUNCTION]` or `threads[FUNCTION]`. Other subjects
+    /// are about other things.
+    fn of(subject: &str) -> Result<Option<Self>, UsageError> {
+        let (name, function) = match subject.strip_suffix(']').and_then(|text| text.split_once('['))
+        {
+            Some((name, function)) => (name, Some(function)),
+            None => (subject, None),
+        };
+        let goroutines = name == "goroutines";
+        if !goroutines && name != "threads" {
+            return Ok(None);
+        }
+        let function = function.map(|function| pattern("the rule for", function)).transpose()?;
+        Ok(Some(Self { goroutines, function }))
+    }
 }
 
 /// The column that stands for any metric of a profile.
@@ -39,6 +70,11 @@ impl Rule {
     /// The subject and the column, as they were written.
     pub(super) fn what(&self) -> String {
         format!("{}.{}", self.subject, self.metric.as_deref().unwrap_or(self.column))
+    }
+
+    /// The word for one of the parts of what a rule of a heap is about, and for several.
+    pub(super) fn nouns(&self) -> (&'static str, &'static str) {
+        if self.threads.is_some() { ("stack", "stacks") } else { ("type", "types") }
     }
 }
 
@@ -97,15 +133,12 @@ pub(super) fn parse(
         texts.iter().map(move |text| parse_one(text, kind, columns, subject))
     });
     let none = options.none.iter().map(|text| {
-        let column = columns.first().map_or("", |(name, _)| *name);
-        Ok(Rule {
-            text: format!("none {text}"),
-            kind: RuleKind::None,
-            subject: text.clone(),
-            column,
-            metric: None,
-            limit: Limit::Number(0),
-        })
+        let threads = Threads::of(text)?;
+        let first = columns.first().map_or("", |(name, _)| *name);
+        let column = if threads.is_some() { "count" } else { first };
+        let (rule, subject) = (format!("none {text}"), text.clone());
+        let (kind, limit) = (RuleKind::None, Limit::Number(0));
+        Ok(Rule { text: rule, kind, subject, column, metric: None, threads, limit })
     });
     limits.chain(none).collect()
 }
@@ -130,6 +163,12 @@ fn parse_one(
     if name.is_empty() {
         return Err(wrong(format!("no {}", subject.to_lowercase())));
     }
+    let threads = Threads::of(name.trim())?;
+    let count = [("count", Unit::Count)];
+    if threads.is_some() && column.trim() != "count" {
+        return Err(wrong(format!("threads have a count, not {:?}", column.trim())));
+    }
+    let columns = if threads.is_some() { &count } else { columns };
     let find = |name: &str| columns.iter().find(|(known, _)| *known == name);
     let column = column.trim();
     let Some(&(known, unit)) = find(column).or_else(|| find(METRIC)) else {
@@ -139,7 +178,7 @@ fn parse_one(
     let limit = parse_limit(limit.trim(), kind, unit)
         .map_err(|what| wrong(format!("{what}, not {:?}", limit.trim())))?;
     let (text, subject) = (text.to_owned(), name.trim().to_owned());
-    Ok(Rule { text, kind, subject, column: known, metric, limit })
+    Ok(Rule { text, kind, subject, column: known, metric, threads, limit })
 }
 
 fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static str> {
@@ -246,6 +285,16 @@ mod tests {
         assert_eq!(growth(Limit::Number(3), 20, 7), (23, "shrank: 20 → 7, limit 3".to_owned()));
         assert_eq!(growth(Limit::Share(9.0), 0, 7), (0, "is new: 0 → 7, limit 900.0 %".to_owned()));
         assert_eq!(growth(Limit::Number(u64::MAX), 1, 2).0, u64::MAX);
+    }
+
+    #[test]
+    fn threads_are_counted_by_function() {
+        let rule = |text| parse_one(text, RuleKind::Max, &COLUMNS, "TYPE");
+        let counted = rule("goroutines[main.slow].count=3").unwrap();
+        assert!(counted.threads.is_some_and(|of| of.goroutines && of.function.is_some()));
+        assert!(rule("threads.count=3").unwrap().threads.is_some_and(|of| !of.goroutines));
+        assert!(rule("*:threads.count=3").unwrap().threads.is_none());
+        assert!(rule("threads.retained=3").is_err() && rule("threads[/(/].count=3").is_err());
     }
 
     #[test]
