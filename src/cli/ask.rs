@@ -48,13 +48,8 @@ impl Dumps {
         if command.reads_requests() {
             return Answer::usage("error: standard input cannot be the SQL here\n".into());
         }
-        if !common.source_maps.is_empty() {
-            return Answer::usage(
-                "error: --source-maps is an option of the program that keeps the dumps open\n"
-                    .into(),
-            );
-        }
-        if let Err(error) = self.complete(&mut common) {
+        let accepted = command.accept_old_mapping(&common);
+        if let Err(error) = accepted.and_then(|()| self.complete(&mut common)) {
             return Answer::usage(format!("error: {error}\n"));
         }
         run(&command, Session::kept(common, Some(Arc::clone(self))))

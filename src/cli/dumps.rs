@@ -5,7 +5,8 @@ mod tests;
 
 use super::args::{Common, KnownArgs, LoadArgs, Snapshot};
 use super::heap::HeldHeap;
-use super::open::Input;
+use super::open::{Input, Named};
+use super::mappings::mapping_beside;
 use super::status::UsageError;
 use super::terminal::show_path;
 use crate::error::Error;
@@ -35,10 +36,11 @@ pub(crate) struct Given {
     pub(crate) known: KnownArgs,
 }
 
-/// An open file.
+/// An open file, with the files that it gets names of.
 struct Dump {
     path: PathBuf,
-    version: Version,
+    named: Named,
+    versions: Vec<Version>,
     input: Mutex<Option<Input>>,
     /// Loaded heaps, with the options with which each was loaded.
     heaps: Mutex<Vec<(HeapKey, Arc<HeldHeap>)>>,
@@ -68,10 +70,11 @@ impl Dumps {
     pub(super) fn input(
         &self,
         path: &Path,
+        named: &Named,
         open: impl FnOnce() -> anyhow::Result<Input>,
     ) -> anyhow::Result<Input> {
         self.allow(path)?;
-        let dump = self.dump(path);
+        let dump = self.dump(path, named);
         let mut kept = lock(&dump.input);
         if let Some(input) = &*kept {
             return Ok(input.clone());
@@ -88,6 +91,7 @@ impl Dumps {
     /// A [`UsageError`] if it names files that it may not read.
     pub(super) fn complete(&self, common: &mut Common) -> Result<(), UsageError> {
         let named = common.symbols.iter().chain(&common.mapping).chain(&common.old_mapping);
+        let named = named.chain(&common.source_maps);
         named.map(PathBuf::as_path).try_for_each(|path| self.allow(path))?;
         let given = &self.given.common;
         common.from = common.from.or(given.from);
@@ -95,18 +99,21 @@ impl Dumps {
         common.symbols.extend_from_slice(&given.symbols);
         common.mapping = common.mapping.take().or_else(|| given.mapping.clone());
         common.old_mapping = common.old_mapping.take().or_else(|| given.old_mapping.clone());
+        if common.source_maps.is_empty() {
+            common.source_maps.clone_from(&given.source_maps);
+        }
         Ok(())
     }
 
     /// Forgets the dumps whose files have been written since they were opened.
     pub(super) fn forget_changed(&self) {
-        lock(&self.dumps).retain(|dump| dump.version == version(&dump.path));
+        lock(&self.dumps).retain(|dump| dump.versions == dump.named.versions(&dump.path));
     }
 
-    /// A dump whose file is not as it was when it was opened.
+    /// A dump that is not as it was when it was opened, or whose names are not.
     pub(super) fn changed(&self) -> Option<PathBuf> {
         let dumps = lock(&self.dumps);
-        let changed = dumps.iter().find(|dump| dump.version != version(&dump.path));
+        let changed = dumps.iter().find(|dump| dump.versions != dump.named.versions(&dump.path));
         changed.map(|dump| dump.path.clone())
     }
 
@@ -123,11 +130,11 @@ impl Dumps {
     /// The heap of a file, which is loaded the first time that it is requested with these options.
     pub(super) fn heap(
         &self,
-        path: &Path,
+        input: &Input,
         (snapshot, options): (Option<Snapshot>, &LoadArgs),
         load: impl FnOnce() -> anyhow::Result<HeldHeap>,
     ) -> anyhow::Result<Arc<HeldHeap>> {
-        let dump = self.dump(path);
+        let dump = self.dump(&input.path, &input.named);
         // Who asks meanwhile waits for this one instead of loading another one.
         let mut heaps = lock(&dump.heaps);
         let is_same = |(key, _): &(HeapKey, _)| key.0 == snapshot && key.1 == *options;
@@ -156,11 +163,11 @@ impl Dumps {
     /// The profile of a file, and the damage that ended its reading.
     pub(super) fn profile(
         &self,
-        path: &Path,
+        input: &Input,
         (all_frames, samples): (bool, bool),
         load: impl FnOnce() -> anyhow::Result<(Arc<Profile>, Option<Error>)>,
     ) -> anyhow::Result<(Arc<Profile>, Option<Error>)> {
-        let dump = self.dump(path);
+        let dump = self.dump(&input.path, &input.named);
         let mut kept = lock(&dump.profile);
         // Sums are the same where the samples are kept.
         if let Some(((all, has_samples), profile, damage)) = &*kept
@@ -188,13 +195,15 @@ impl Dumps {
     }
 
     /// The dump at a path, which becomes the most recently used one.
-    fn dump(&self, path: &Path) -> Arc<Dump> {
+    fn dump(&self, path: &Path, named: &Named) -> Arc<Dump> {
         let mut dumps = lock(&self.dumps);
-        let dump = match dumps.iter().position(|dump| dump.path == path) {
+        let is_meant = |dump: &Arc<Dump>| dump.path == path && dump.named == *named;
+        let dump = match dumps.iter().position(is_meant) {
             Some(place) => dumps.remove(place),
             None => Arc::new(Dump {
                 path: path.to_owned(),
-                version: version(path),
+                versions: named.versions(path),
+                named: named.clone(),
                 input: Mutex::default(),
                 heaps: Mutex::default(),
                 profile: Mutex::default(),
@@ -244,9 +253,17 @@ impl Dump {
     }
 }
 
-fn version(path: &Path) -> Version {
-    let file = std::fs::metadata(path).ok()?;
-    Some((file.len(), file.modified().ok()))
+impl Named {
+    /// The versions of a dump and of all files that its names may be of.
+    fn versions(&self, path: &Path) -> Vec<Version> {
+        let version = |path: &Path| {
+            let file = std::fs::metadata(path).ok()?;
+            Some((file.len(), file.modified().ok()))
+        };
+        let beside = mapping_beside(path);
+        let named = self.mapping.iter().chain(&self.source_maps).chain(&self.symbols);
+        [path, &beside].into_iter().chain(named.map(PathBuf::as_path)).map(version).collect()
+    }
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {

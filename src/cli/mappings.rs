@@ -2,8 +2,9 @@
 
 use super::args::Common;
 use super::open::Input;
+use super::session::Session;
 use super::status::InputError;
-use super::terminal::{Terminal, show_path};
+use super::terminal::show_path;
 use crate::input::Format;
 use crate::names::JavaMapping;
 use crate::source::Source;
@@ -26,6 +27,21 @@ pub(crate) enum Build {
     New,
 }
 
+impl Build {
+    /// The option with the mapping of a build, and its value.
+    pub(super) fn mapping(self, common: &Common) -> (&'static str, Option<&PathBuf>) {
+        match (self, &common.old_mapping) {
+            (Self::Old, Some(path)) => ("--old-mapping", Some(path)),
+            _ => ("--mapping", common.mapping.as_ref()),
+        }
+    }
+}
+
+/// Where the mapping of a dump is if no option names it.
+pub(super) fn mapping_beside(dump: &Path) -> PathBuf {
+    dump.with_file_name("mapping.txt")
+}
+
 impl Mappings {
     /// The mapping of a dump: the one of the options, otherwise the file `mapping.txt` beside it,
     /// which is printed.
@@ -37,24 +53,22 @@ impl Mappings {
         &self,
         input: &Input,
         build: Build,
-        common: &Common,
-        terminal: &Terminal,
+        session: &Session,
     ) -> anyhow::Result<Option<Arc<JavaMapping>>> {
-        let (name, path) = match (build, &common.old_mapping) {
-            (Build::Old, Some(path)) => ("--old-mapping", Some(path)),
-            _ => ("--mapping", common.mapping.as_ref()),
-        };
-        input.only(FORMATS, name, path.is_some())?;
-        if let Some(path) = path {
+        let (name, path) = build.mapping(&session.common);
+        let is_given = path.is_some() && session.gives(|common| build.mapping(common));
+        input.only(FORMATS, name, is_given)?;
+        let is_java = FORMATS.contains(&input.format);
+        if let Some(path) = path.filter(|_| is_java) {
             return self.read(path).map(Some);
         }
-        let beside = input.path.with_file_name("mapping.txt");
-        if !FORMATS.contains(&input.format) || input.path == Path::new("-") || !beside.is_file() {
+        let beside = mapping_beside(&input.path);
+        if !is_java || input.path == Path::new("-") || !beside.is_file() || session.allow(&beside).is_err() {
             return Ok(None);
         }
         match self.read(&beside) {
             Ok(mapping) => {
-                terminal.warn(&input.path, &format!("names are those of {}", show_path(&beside)));
+                session.terminal.warn(&input.path, &format!("names are those of {}", show_path(&beside)));
                 Ok(Some(mapping))
             }
             // The file was not given: whatever it is, it is not for this dump.

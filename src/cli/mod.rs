@@ -54,7 +54,7 @@ mod tree;
 mod waste;
 
 use args::{
-    CatArgs, CheckArgs, Cli, CompletionsArgs, ConvertArgs, DiffArgs, ExploreArgs, FindArgs,
+    CatArgs, CheckArgs, Cli, Common, CompletionsArgs, ConvertArgs, DiffArgs, ExploreArgs, FindArgs,
     GrowthArgs, InfoArgs, McpArgs, NoArgs, PathArgs, QueryArgs, ReportArgs, ServeArgs, ShowArgs,
     ThreadsArgs, TopArgs, TreeArgs, WasteArgs,
 };
@@ -236,7 +236,10 @@ macro_rules! commands {
         }
 
         fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
-            accept_old_mapping(command, session)?;
+            // A program that keeps dumps open passes its own on to all.
+            if session.resident.is_none() {
+                command.accept_old_mapping(&session.common)?;
+            }
             match command {
                 $(Command::$command(args) => $run(args, session),)*
             }
@@ -293,25 +296,26 @@ mod explore {
     }
 }
 
-/// Refuses `--old-mapping` for commands that read no older dump. A program that keeps dumps open passes
-/// its own on to all.
-fn accept_old_mapping(command: &Command, session: &Session) -> Result<(), UsageError> {
-    let compares = matches!(
-        command,
-        Command::Diff(_)
-            | Command::Growth(_)
-            | Command::Report(_)
-            | Command::Check(_)
-            | Command::Convert(_)
-            | Command::Serve(_)
-            | Command::Explore(_)
-            | Command::Mcp(_)
-    );
-    if session.common.old_mapping.is_none() || compares || session.resident.is_some() {
-        return Ok(());
+impl Command {
+    /// Refuses `--old-mapping` for commands that read no older dump.
+    fn accept_old_mapping(&self, common: &Common) -> Result<(), UsageError> {
+        let compares = matches!(
+            self,
+            Self::Diff(_)
+                | Self::Growth(_)
+                | Self::Report(_)
+                | Self::Check(_)
+                | Self::Convert(_)
+                | Self::Serve(_)
+                | Self::Explore(_)
+                | Self::Mcp(_)
+        );
+        if common.old_mapping.is_none() || compares {
+            return Ok(());
+        }
+        Err(UsageError::new("--old-mapping is for commands that compare two dumps")
+            .hint("use --mapping for the only dump"))
     }
-    Err(UsageError::new("--old-mapping is for commands that compare two dumps")
-        .hint("use --mapping for the only dump"))
 }
 
 fn completions(args: &CompletionsArgs, session: &Session) -> anyhow::Result<Status> {

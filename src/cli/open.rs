@@ -27,6 +27,15 @@ pub(super) struct Input {
     pub(super) snapshot: Option<SnapshotChoice>,
     /// The names of a minified Java program.
     pub(super) mapping: Option<Arc<JavaMapping>>,
+    pub(super) named: Named,
+}
+
+/// The files that a command names for the names in a dump. One dump has other names with others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) mapping: Option<PathBuf>,
+    pub(super) source_maps: Vec<PathBuf>,
+    pub(super) symbols: Vec<PathBuf>,
 }
 
 impl Input {
@@ -56,7 +65,8 @@ impl Input {
         };
         let kind = input::kind(format, source.bytes());
         let path = path.to_owned();
-        Ok(Self { path, source: Arc::new(source), format, kind, snapshot: None, mapping: None })
+        let (source, named) = (Arc::new(source), Named::default());
+        Ok(Self { path, source, format, kind, snapshot: None, mapping: None, named })
     }
 
     /// Selects a snapshot, if this is a profile with several. Heaps take theirs from the options.

@@ -6,7 +6,7 @@ use super::budget::Budget;
 use super::dumps::Dumps;
 use super::inputs::Inputs;
 use super::mappings::{Build, Mappings};
-use super::open::Input;
+use super::open::{Input, Named};
 use super::progress::{self, Progress};
 use super::size::size;
 use super::status::{InputError, UsageError};
@@ -95,20 +95,28 @@ impl Session {
     }
 
     fn open_of(&self, path: &Path, build: Build) -> anyhow::Result<Input> {
+        let named = Named {
+            mapping: build.mapping(&self.common).1.cloned(),
+            source_maps: self.common.source_maps.clone(),
+            symbols: self.common.symbols.clone(),
+        };
         let open = || -> anyhow::Result<Input> {
             if self.resident.is_some() && is_address(path) {
                 let message = "only commands that run once fetch addresses";
                 return Err(UsageError::new(message).hint(address::by_curl(path)).into());
             }
             let mut input = Input::open(path, &self.common)?;
-            input.mapping = self.mappings.of(&input, build, &self.common, &self.terminal)?;
+            input.mapping = self.mappings.of(&input, build, self)?;
+            input.named = named.clone();
             Ok(input)
         };
         let input = match &self.resident {
-            Some(resident) => resident.input(path, open)?,
+            Some(resident) => resident.input(path, &named, open)?,
             None => open()?,
         };
-        symbols::accept(&self.common, &input)?;
+        if self.gives(|common| &common.symbols) {
+            symbols::accept(&self.common, &input)?;
+        }
         self.open_source_maps(&input)?;
         self.reads(path, &input.source);
         Ok(input)
@@ -120,7 +128,9 @@ impl Session {
     /// A [`UsageError`] for an input that has no scripts; an [`InputError`] for a map that cannot be
     /// read.
     fn open_source_maps(&self, input: &Input) -> anyhow::Result<()> {
-        input.only(SOURCE_MAPS, "--source-maps", !self.common.source_maps.is_empty())?;
+        let is_given = !self.common.source_maps.is_empty();
+        let is_given = is_given && self.gives(|common| &common.source_maps);
+        input.only(SOURCE_MAPS, "--source-maps", is_given)?;
         self.given_source_maps()?;
         Ok(())
     }
@@ -132,17 +142,34 @@ impl Session {
     pub(crate) fn given_source_maps(&self) -> Result<Option<Arc<SourceMaps>>, InputError> {
         let places = &self.common.source_maps;
         if !places.is_empty() && self.source_maps.get().is_none() {
-            let maps = SourceMaps::new(places);
-            let maps = maps.map_err(|(path, error)| InputError::new(&path, error))?;
-            _ = self.source_maps.set(Arc::new(maps));
+            let resident = self.resident.as_ref().map(|resident| &resident.given);
+            let read = resident.filter(|given| given.common.source_maps == *places);
+            let maps = match read.and_then(|given| given.source_maps.clone()) {
+                Some(read) => read,
+                None => Arc::new(
+                    SourceMaps::new(places)
+                        .map_err(|(path, error)| InputError::new(&path, error))?,
+                ),
+            };
+            _ = self.source_maps.set(maps);
         }
         Ok(self.source_maps.get().cloned())
     }
 
-    /// The source maps of the command, or of the program that keeps dumps open.
+    /// The source maps of the command.
     pub(crate) fn source_maps(&self) -> Option<&SourceMaps> {
-        let given = || self.resident.as_ref()?.given.source_maps.as_ref();
-        self.source_maps.get().or_else(given).map(Arc::as_ref)
+        self.source_maps.get().map(Arc::as_ref)
+    }
+
+    /// Whether an option was given to this command. One that a program which keeps dumps open was
+    /// given holds for those of its dumps that can use it.
+    pub(crate) fn gives<'s, T: PartialEq>(&'s self, option: impl Fn(&'s Common) -> T) -> bool {
+        match (&self.resident, &self.output) {
+            (Some(resident), Output::Kept(_)) => {
+                option(&resident.given.common) != option(&self.common)
+            }
+            _ => true,
+        }
     }
 
     /// Prints which source maps were found and not used, and whether no script has one.

@@ -36,7 +36,7 @@ fn snapshots_that_were_not_used_for_longest_are_forgotten() {
             let answer = resident.answer(["top", &file, "--snapshot", snapshot]);
             assert_eq!(answer.status, Status::Done);
         }
-        let dump = resident.dump(Path::new(&file));
+        let dump = resident.dump(Path::new(&file), &Named::default());
         lock(&dump.heaps).iter().map(|(key, _)| key.0).collect::<Vec<_>>()
     };
     assert_eq!(kept(1), [Some(Snapshot::Number(0))]);

@@ -75,7 +75,7 @@ pub(crate) fn load_as(
         })
     };
     match &session.resident {
-        Some(resident) => resident.heap(&input.path, (snapshot, roots), load),
+        Some(resident) => resident.heap(input, (snapshot, roots), load),
         None => load().map(Arc::new),
     }
 }

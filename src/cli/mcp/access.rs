@@ -1,5 +1,6 @@
 //! The files that the server may read.
 
+use crate::cli::mappings::mapping_beside;
 use crate::cli::status::{InputError, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::Error;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Access {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
+    mappings: Vec<PathBuf>,
 }
 
 impl Access {
@@ -24,6 +26,10 @@ impl Access {
             path.canonicalize()
                 .map_err(|error| InputError::new(path, Error::io(error, "cannot open")))
         };
+        // A dump comes with the mapping beside it, which is found without being named.
+        let beside = files.iter().map(|file| mapping_beside(file)).filter(|file| file.is_file());
+        let mappings: Vec<PathBuf> =
+            beside.filter_map(|mapping| mapping.canonicalize().ok()).collect();
         let files = files.iter().map(real).collect::<Result<Vec<_>, _>>()?;
         let folders = folders.iter().map(real).collect::<Result<Vec<_>, _>>()?;
         let is_wrong = |path: &&PathBuf| !path.is_dir();
@@ -35,10 +41,10 @@ impl Access {
             let message = format!("{} is not a file", show_path(path));
             return Err(UsageError::new(message).hint("--allow takes a folder").into());
         }
-        Ok(Self { files, folders })
+        Ok(Self { files, folders, mappings })
     }
 
-    /// Whether a file may be read. Standard input, which has the requests, pipes and devices may
+    /// Whether a file, or a folder of source maps, may be read. Standard input, which has the requests, pipes and devices may
     /// not. A file that is missing may, where it could be, so that it is called missing.
     pub(super) fn allows(&self, path: &Path) -> bool {
         if path == Path::new("-") {
@@ -46,7 +52,11 @@ impl Access {
         }
         let is_below = |real: &Path| self.folders.iter().any(|folder| real.starts_with(folder));
         match path.canonicalize() {
-            Ok(real) => real.is_file() && (self.files.contains(&real) || is_below(&real)),
+            Ok(real) => {
+                let is_given = self.files.contains(&real) || self.mappings.contains(&real);
+                (real.is_file() && is_given)
+                    || ((real.is_file() || real.is_dir()) && is_below(&real))
+            }
             Err(_) if path.is_symlink() || path.file_name().is_none() => false,
             Err(_) => {
                 let folder = path.parent().filter(|folder| *folder != Path::new(""));

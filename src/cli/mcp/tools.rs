@@ -11,6 +11,11 @@ use std::ffi::OsString;
 /// single files are written.
 const LEFT_OUT: [&str; 4] = ["dot", "suspects", "help", "partition"];
 
+/// Common options that tools have: the files that give minified programs their names back. The last is
+/// for tools that compare.
+const NAMES: [&str; 3] = ["source-maps", "mapping", "old-mapping"];
+const COMPARING: [&str; 4] = ["diff", "growth", "check", "convert"];
+
 /// Names of the commands for the dumps and profiles that they read. Every tool calls them `file`, so
 /// that an assistant has one name to remember.
 const FILES: [&str; 5] = ["files", "input", "old", "new", "after"];
@@ -73,7 +78,11 @@ impl Tools {
         };
         let tool = |(name, command, option)| {
             let subcommand = cli.find_subcommand(command)?;
-            Some(Tool::of(name, command, subcommand, option, only_file))
+            let names = if COMPARING.contains(&command) { &NAMES[..] } else { &NAMES[..2] };
+            let named = |arg: &&Arg| arg.get_long().is_some_and(|long| names.contains(&long));
+            let mut tool = Tool::of(name, command, subcommand, option, only_file);
+            tool.arguments.extend(cli.get_arguments().filter(named).map(|arg| Argument::of(arg, None)));
+            Some(tool)
         };
         Self(offered.flat_map(with_suspects).filter_map(tool).collect())
     }

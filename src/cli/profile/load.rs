@@ -114,7 +114,7 @@ fn load<'a>(
     let resident = session.resident.as_ref().filter(|_| is_usual);
     let (mut profile, damage) = match resident {
         Some(resident) => {
-            resident.profile(&input.path, (options.all_frames, kept.samples), load)?
+            resident.profile(input, (options.all_frames, kept.samples), load)?
         }
         None => load()?,
     };

@@ -7,6 +7,7 @@ mod http;
 
 use super::args::{OutputFormat, ServeArgs};
 use super::dumps::{Dumps, Given};
+use super::mappings::mapping_beside;
 use super::page::page;
 use super::progress::Progress;
 use super::session::Session;
@@ -32,7 +33,11 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         source_maps: session.given_source_maps()?,
         known: args.known.clone(),
     };
-    let read: Vec<PathBuf> = files.iter().chain(&args.heap.roots.exe).cloned().collect();
+    let common = &session.common;
+    let named = common.mapping.iter().chain(&common.old_mapping).chain(&common.source_maps);
+    let read = files.iter().chain(&args.heap.roots.exe).chain(named).cloned();
+    // The mapping that a dump has beside it is found without being named.
+    let read: Vec<PathBuf> = read.chain(files.iter().map(|file| mapping_beside(file))).collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
     let session =
         &Session { resident: Some(Arc::clone(&resident)), ..Session::new(session.common.clone()) };
