@@ -350,7 +350,7 @@ fn only_files_that_are_allowed_are_read() {
         at("allowed/folder/missing.mvmheap"),
         at("allowed/dangling"),
         at("allowed/pipe"),
-        at("allowed"),
+        at("allowed-not"),
         at("missing.mvmheap"),
         "-".to_owned(),
         "/dev/stdin".to_owned(),
@@ -365,6 +365,10 @@ fn only_files_that_are_allowed_are_read() {
             ("diff", json!({"file": [a, refused]})),
             ("top", json!({"file": go, "exe": refused})),
             ("check", json!({"file": [a], "against": refused, "max_growth": ["total.count=1%"]})),
+            ("suspects", json!({"file": a, "rules": [refused]})),
+            ("info", json!({"file": [a], "source_maps": [refused]})),
+            ("tree", json!({"file": a, "mapping": refused})),
+            ("diff", json!({"file": [a, a], "old_mapping": refused})),
         ] {
             let result = server.call(tool, arguments);
             let text = result["content"].to_string();
@@ -374,6 +378,9 @@ fn only_files_that_are_allowed_are_read() {
             assert!(is_refused, "{tool} {refused}: {text}");
         }
     }
+    // A folder of source maps may be named, but it is no dump.
+    let folder = server.failure("top", json!({"file": at("allowed")}));
+    assert!(folder.contains("is a directory"), "{folder}");
     // What is missing where it could be is missing.
     let missing = server.failure("top", json!({"file": at("allowed/missing.mvmheap")}));
     assert!(missing.contains("cannot open"), "{missing}");
@@ -383,6 +390,26 @@ fn only_files_that_are_allowed_are_read() {
     symlink(at("real/d.mvmheap"), &a).unwrap();
     let refused = server.failure("top", json!({"file": a}));
     assert!(refused.contains("may not be read here"), "{refused}");
+}
+
+#[test]
+fn minified_programs_get_their_names_back() {
+    let (profile, maps) = (path("names/app.min.cpuprofile"), path("names"));
+    let mut server = Server::of_fixtures();
+    let short = server.document("top", json!({"file": profile}));
+    let named = server.document("top", json!({"file": profile, "source_maps": [maps]}));
+    assert_eq!(named, printed(&["top", &profile, "--source-maps", &maps]));
+    // Each question has the names that it asks for.
+    assert_eq!(server.document("top", json!({"file": profile})), short);
+    assert!(named.contains("sortNumbers") && !short.contains("sortNumbers"));
+    let arguments = json!({"file": profile, "mapping": path("names/app.min.js.map")});
+    let refused = server.failure("top", arguments);
+    assert!(refused.contains("--mapping is for"), "{refused}");
+    // What the server itself was given holds for all that can use it.
+    let mut server = Server::start(["--allow", &path(""), "--source-maps", &maps]);
+    assert_eq!(server.document("top", json!({"file": profile})), named);
+    let heap = path("hprof/small_java17.hprof.zst");
+    assert_eq!(server.document("top", json!({"file": heap})), printed(&["top", &heap]));
 }
 
 #[test]

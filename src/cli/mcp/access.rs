@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Access {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
+    /// Mappings beside the files.
     mappings: Vec<PathBuf>,
 }
 
@@ -44,8 +45,9 @@ impl Access {
         Ok(Self { files, folders, mappings })
     }
 
-    /// Whether a file, or a folder of source maps, may be read. Standard input, which has the requests, pipes and devices may
-    /// not. A file that is missing may, where it could be, so that it is called missing.
+    /// Whether a file, or a folder of source maps, may be read. Standard input, which has the
+    /// requests, pipes and devices may not. A file that is missing may, where it could be, so that
+    /// it is called missing.
     pub(super) fn allows(&self, path: &Path) -> bool {
         if path == Path::new("-") {
             return false;
@@ -54,8 +56,7 @@ impl Access {
         match path.canonicalize() {
             Ok(real) => {
                 let is_given = self.files.contains(&real) || self.mappings.contains(&real);
-                (real.is_file() && is_given)
-                    || ((real.is_file() || real.is_dir()) && is_below(&real))
+                (real.is_file() && is_given) || ((real.is_file() || real.is_dir()) && is_below(&real))
             }
             Err(_) if path.is_symlink() || path.file_name().is_none() => false,
             Err(_) => {
