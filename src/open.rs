@@ -283,7 +283,8 @@ impl Dump {
                 .hint(format!("it can be converted to {}", names.join(", "))));
         };
         let (path, bytes) = (self.path.as_path(), self.bytes());
-        let file = DumpFile { path, format: self.format, bytes, damage: self.source.damage() };
+        let damage = self.source.damage();
+        let file = DumpFile { path, format: self.format, bytes, damage, mapping: None };
         let conversion = Conversion { target, options: &ConvertOptions::default(), file };
         let mut out = BufWriter::with_capacity(1 << 16, out);
         let converted = if target == OutputFormat::Pprof {

@@ -5,8 +5,8 @@ mod tests;
 
 use super::args::{Common, KnownArgs, LoadArgs, Snapshot};
 use super::heap::HeldHeap;
-use super::open::{Input, Named};
 use super::mappings::mapping_beside;
+use super::open::{Input, Named};
 use super::status::UsageError;
 use super::terminal::show_path;
 use crate::error::Error;

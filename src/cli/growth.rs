@@ -4,6 +4,7 @@ use super::args::{GrowthArgs, GrowthSort, name_of};
 use super::heap::grown::{Growth as HeapGrowth, Newer};
 use super::heap::histogram::{add_types, count_types};
 use super::heap::load;
+use super::mappings::warn_if_minified;
 use super::open::Input;
 use super::print::{Align, Columns, Document, Shown, Value, print, spark};
 use super::profile::{Amount, ShortFiles, load_profile, unit_name};
@@ -99,7 +100,7 @@ fn verdict(args: &GrowthArgs, session: &Session) -> Option<Result<HeapGrowth, an
     let loaded = |input: &Input| load(session, "growth", input, None, &args.heap);
     let grown = || -> anyhow::Result<Option<HeapGrowth>> {
         let (first, last) = (&args.files[0], &args.files[args.files.len() - 1]);
-        let Some(newer) = Newer::of(loaded(&session.open(last)?)?.get(), false, session) else {
+        let Some(newer) = Newer::of(loaded(&session.open(last)?)?.get(), None, session) else {
             return Ok(None);
         };
         Ok(newer.since(loaded(&session.open_old(first)?)?.get()))
@@ -178,6 +179,9 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
             return Err(UsageError::new(error).hint(hint).into());
         }
         unit = Some(of);
+    }
+    if let [first, .., last] = &args.files[..] {
+        warn_if_minified(&session.open_old(first)?, &session.open(last)?, session);
     }
     let mut series = growth.finish();
     let scale = args.normalize.then(|| {

@@ -1,11 +1,12 @@
 //! The mappings of minified Java programs that a command may use.
 
 use super::args::Common;
+use super::memory::reading_limit;
 use super::open::Input;
 use super::session::Session;
 use super::status::InputError;
 use super::terminal::show_path;
-use crate::input::Format;
+use crate::input::{self, Format, ReadOptions};
 use crate::names::JavaMapping;
 use crate::source::Source;
 use rustc_hash::FxHashMap;
@@ -37,6 +38,26 @@ impl Build {
     }
 }
 
+/// The formats whose summary says that names look minified.
+const MINIFIED: &[Format] =
+    &[Format::Hprof, Format::Heapsnapshot, Format::Cpuprofile, Format::Heapprofile];
+
+/// Warns that two inputs are compared by names of a minifier, which gives each build other ones.
+pub(super) fn warn_if_minified(old: &Input, new: &Input, session: &Session) {
+    let is_named = |input: &Input| input.mapping.is_some() || session.source_maps().is_some();
+    let short_names = |input: &Input| {
+        if session.common.quiet || is_named(input) || !MINIFIED.contains(&input.format) {
+            return None;
+        }
+        let memory = reading_limit(input, &session.common);
+        let options = ReadOptions { memory, ..ReadOptions::default() };
+        input::short_names(input.format, input.bytes(), options)
+    };
+    let Some(warning) = short_names(new).filter(|_| short_names(old).is_some()) else { return };
+    let message = format!("{warning}; without them, one name may mean two things in two builds");
+    session.terminal.warn(&new.path, &message);
+}
+
 /// Where the mapping of a dump is if no option names it.
 pub(super) fn mapping_beside(dump: &Path) -> PathBuf {
     dump.with_file_name("mapping.txt")
@@ -63,12 +84,18 @@ impl Mappings {
             return self.read(path).map(Some);
         }
         let beside = mapping_beside(&input.path);
-        if !is_java || input.path == Path::new("-") || !beside.is_file() || session.allow(&beside).is_err() {
+        if !is_java
+            || input.path == Path::new("-")
+            || !beside.is_file()
+            || session.allow(&beside).is_err()
+        {
             return Ok(None);
         }
         match self.read(&beside) {
             Ok(mapping) => {
-                session.terminal.warn(&input.path, &format!("names are those of {}", show_path(&beside)));
+                session
+                    .terminal
+                    .warn(&input.path, &format!("names are those of {}", show_path(&beside)));
                 Ok(Some(mapping))
             }
             // The file was not given: whatever it is, it is not for this dump.

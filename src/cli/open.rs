@@ -82,7 +82,8 @@ impl Input {
     /// The file as conversions and tables name it.
     pub(super) fn file(&self) -> DumpFile<'_> {
         let (path, bytes) = (self.path.as_path(), self.bytes());
-        DumpFile { path, format: self.format, bytes, damage: self.source.damage() }
+        let (damage, mapping) = (self.source.damage(), self.mapping.as_deref());
+        DumpFile { path, format: self.format, bytes, damage, mapping }
     }
 
     /// Refuses options, or a command, for the other kind of input than this one. Each option comes

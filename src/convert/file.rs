@@ -5,6 +5,7 @@ use crate::analysis::dominator_tree::DominatorTree;
 use crate::error::{Error, Result};
 use crate::input::{self, Format, Kind, ReadOptions};
 use crate::model::heap::{Heap, TypeKind};
+use crate::names::JavaMapping;
 use crate::tables::{DumpCounts, DumpRow};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
@@ -22,6 +23,8 @@ pub struct DumpFile<'a> {
     pub bytes: &'a [u8],
     /// The damage that ended the decompression early.
     pub damage: Option<&'a Error>,
+    /// The names of a minified Java program, for the table `events`.
+    pub mapping: Option<&'a JavaMapping>,
 }
 
 impl<'a> DumpFile<'a> {

@@ -56,8 +56,8 @@ impl<'a> TableSource<'a> {
         let mut source = Self::new(conversion, model, dump);
         if tables.contains(&Table::Events) {
             let memory = conversion.options.memory;
-            let options = ReadOptions { memory, ..ReadOptions::default() };
-            let DumpFile { format, bytes, .. } = conversion.file;
+            let DumpFile { format, bytes, mapping, .. } = conversion.file;
+            let options = ReadOptions { memory, mapping, ..ReadOptions::default() };
             source.events = read_events(format, bytes, false, options).map_err(io::Error::other)?;
         }
         Ok(source)

@@ -346,6 +346,20 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
     Ok(loaded)
 }
 
+/// The warning about most names of a program that look minified, which [`info()`] gives where it costs
+/// nothing. In snapshots of V8, only references tell the scripts of functions.
+pub(crate) fn short_names(
+    format: Format,
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+) -> Option<info::InfoWarning> {
+    if format == Format::Heapsnapshot {
+        return heapsnapshot::short_names(bytes, options);
+    }
+    let warnings = info(format, bytes, options).ok()?.warnings;
+    warnings.into_iter().find(|warning| matches!(warning, info::InfoWarning::ShortNames { .. }))
+}
+
 /// Loads a profile in one pass. A damaged one gives what could be loaded, with
 /// [`LoadedProfile::damage`] set.
 ///

@@ -50,6 +50,11 @@ fn a_rule_of_a_team_is_shown_wherever_the_verdict_is() {
         assert!(output.contains(known), "{words:?}: {output}");
         assert!(output.contains("KEEP has no limit. Clear it"), "{words:?}: {output}");
     }
+    // What grew has a name as well.
+    let old = fixture("hprof/small_java17.hprof.zst");
+    let words = ["report", "-o", "-", "--rules", &rules, old.to_str().unwrap()];
+    let page = text(&run(&words, &dump()).stdout);
+    assert!(page.contains(known) && page.contains("KEEP has no limit. Clear it"), "{page}");
     for words in [&["top", "--suspects"][..], &["info", "--verdict"]] {
         let words = [words, &["--format", "json", "--rules", &rules]].concat();
         let found: Json = serde_json::from_slice(&run(&words, &dump()).stdout).unwrap();
@@ -103,7 +108,6 @@ fn rules_are_refused_where_nothing_is_recognized() {
         (&["info", "--no-rules"], &heap),
         (&["check", "--no-rules"], &heap),
         (&["report", "-o", "-", "--no-rules"], &profile),
-        (&["report", "-o", "-", "--no-rules", heap.to_str().unwrap()], &heap),
         (&["info", "--verdict", "--no-rules"], &profile),
         (&["top", "--suspects", "--no-rules"], &profile),
     ] {

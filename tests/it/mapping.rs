@@ -21,6 +21,11 @@ shop.Cart -> b:
 /// `b extends a`, and both have a field `a`. The thread runs `b.c`, into which another method was
 /// inlined, and that frame has a local variable.
 fn minified() -> Vec<u8> {
+    minified_with(false)
+}
+
+/// The same, with another object of `b`.
+fn minified_with(is_more: bool) -> Vec<u8> {
     let [object, base, cart, carts, thread] = [0x100, 0x110, 0x120, 0x130, 0x140];
     let mut file = File::new("1.0.2", 8);
     file.loads(&[(object, "java/lang/Object"), (base, "a"), (carts, "[Lb;")]);
@@ -32,7 +37,7 @@ fn minified() -> Vec<u8> {
     let trace = [1u32, 1, 1].map(u32::to_be_bytes).concat();
     file.record(0x05, &[&trace, &1u64.to_be_bytes()]);
     let [first, second, all] = [0x200, 0x220, 0x240].map(|id| file.id(id));
-    let records = [
+    let mut records = vec![
         file.class(object, 0, 16, &[], &[]),
         file.class(base, object, 24, &[], &[(a, 2)]),
         file.class(cart, base, 32, &[(b, 2, all)], &[(a, 2)]),
@@ -46,6 +51,10 @@ fn minified() -> Vec<u8> {
         file.root(0x08, 0x260, &[1u32, 1].map(u32::to_be_bytes).concat()),
         file.root(0x03, 0x220, &[1u32, 0].map(u32::to_be_bytes).concat()),
     ];
+    if is_more {
+        records.push(file.instance(0x280, cart, &[&second, &second]));
+        records.push(file.root(0x05, 0x280, &[]));
+    }
     file.segment(&records).end()
 }
 
@@ -90,6 +99,9 @@ fn frames_of_recordings_are_those_of_the_source() {
     let line = "convert app.jfr - --to folded --mapping app.txt";
     let (stacks, _) = dumptool(folder.path(), line);
     assert!(stacks.contains("shop.Cart.add;shop.Line.price 1"), "{stacks}");
+    let line = "convert app.jfr - --to csv --table events --mapping app.txt";
+    let (rows, _) = dumptool(folder.path(), line);
+    assert!(rows.contains("shop.Cart.add"), "{rows}");
     let (events, _) = dumptool(folder.path(), "cat app.jfr --mapping app.txt");
     assert!(events.contains("shop.Cart.add"), "{events}");
 }
@@ -102,6 +114,21 @@ fn short_names_stand_beside_those_of_the_source() {
     let mut rows = types["rows"].as_array().unwrap().iter();
     let cart = rows.find(|row| row["name"] == "shop.Cart").unwrap();
     assert_eq!(cart["generated_name"], "b");
+    let document = |line: &str| -> serde_json::Value {
+        let line = format!("{line} --mapping app.txt --format json");
+        serde_json::from_str(&dumptool(folder.path(), &line).0).unwrap()
+    };
+    assert_eq!(document("find app.hprof --type shop.Cart")["objects"][0]["generated_name"], "b");
+    assert_eq!(document("show app.hprof 0x200")["object"]["generated_name"], "b");
+    let path = document("path app.hprof 0x200");
+    assert_eq!(path["object"]["generated_name"], "b", "{path}");
+    let tree = document("tree app.hprof --min-share 0");
+    let mut lines = tree["nodes"].as_array().unwrap().iter();
+    assert!(lines.any(|line| line["generated_name"] == "b"), "{tree}");
+    let quick = folder.path().join("more.hprof");
+    std::fs::write(quick, minified_with(true)).unwrap();
+    let change = document("diff app.hprof more.hprof");
+    assert_eq!(change["rows"][0]["new"]["generated_name"], "b", "{change}");
 }
 
 #[test]

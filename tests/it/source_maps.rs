@@ -10,6 +10,7 @@ use dumptool::model::stacks::Selection;
 use dumptool::names::SourceMaps;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 
 fn maps(place: &Path) -> SourceMaps {
     SourceMaps::new(&[place.to_owned()]).unwrap()
@@ -57,20 +58,20 @@ fn types(heap: &Heap<'_>) -> BTreeMap<String, usize> {
     types
 }
 
-/// Adds a script, a class `b` of it at a column, and two objects of the class.
-fn add_class(snapshot: &mut Snapshot, script: (usize, &str), column: usize) {
+/// Adds a script, a class of it at a column, and two objects of the class.
+fn add_class(snapshot: &mut Snapshot, script: (usize, &str), (class_name, column): (&str, usize)) {
     let name = snapshot.node("string", script.1, 40);
     let of = snapshot.node("code", script.1, 40);
-    let shared = snapshot.node("code", "b", 40);
-    let class = snapshot.node("closure", "b", 40);
-    let prototype = snapshot.object("b", 40);
+    let shared = snapshot.node("code", class_name, 40);
+    let class = snapshot.node("closure", class_name, 40);
+    let prototype = snapshot.object(class_name, 40);
     snapshot.edge(of, "internal", "name", name);
     snapshot.edge(shared, "internal", "script", of).edge(class, "internal", "shared", shared);
     snapshot.edge(class, "property", "prototype", prototype);
     snapshot.edge(prototype, "property", "constructor", class).edge(1, "element", "1", class);
     snapshot.location(class, [script.0, 0, column]);
     for _ in 0..2 {
-        let object = snapshot.object("b", 24);
+        let object = snapshot.object(class_name, 24);
         snapshot.edge(object, "property", "__proto__", prototype).edge(1, "element", "2", object);
     }
 }
@@ -85,9 +86,9 @@ fn two_classes_with_one_short_name_are_two_types() {
         std::fs::write(folder.path().join(format!("{script}.map")), map).unwrap();
     }
     let mut snapshot = Snapshot::new();
-    add_class(&mut snapshot, (7, "/srv/app/dist/one.js"), 0);
-    add_class(&mut snapshot, (9, "file:///srv/app/dist/two.js"), 3);
-    add_class(&mut snapshot, (11, "/srv/app/dist/without.js"), 0);
+    add_class(&mut snapshot, (7, "/srv/app/dist/one.js"), ("b", 0));
+    add_class(&mut snapshot, (9, "file:///srv/app/dist/two.js"), ("b", 3));
+    add_class(&mut snapshot, (11, "/srv/app/dist/without.js"), ("b", 0));
     let (bytes, maps) = (snapshot.bytes(), maps(folder.path()));
     for bare in [false, true] {
         let options = LoadOptions::default().bare(bare).source_maps(Some(&maps));
@@ -106,6 +107,64 @@ fn two_classes_with_one_short_name_are_two_types() {
     let options = LoadOptions::default().source_maps(Some(&maps));
     let counted = input::histogram(Format::Heapsnapshot, &bytes, options).unwrap();
     assert!(counted.rows.iter().any(|row| row.name == "Order" && row.sum.count == 3));
+}
+
+#[test]
+fn a_script_with_short_names_and_no_map_is_named() {
+    let mut snapshot = Snapshot::new();
+    for (column, class) in ["b", "c", "d"].into_iter().enumerate() {
+        add_class(&mut snapshot, (21, "/srv/app/dist/one.js"), (class, column));
+        add_class(&mut snapshot, (9, "node:internal/two"), (class, column));
+    }
+    for class in ["Order", "Session", "Invoice"] {
+        add_class(&mut snapshot, (11, "/srv/app/dist/long.js"), (class, 0));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("app.heapsnapshot");
+    std::fs::write(&file, snapshot.bytes()).unwrap();
+    let messages = |words: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_dumptool");
+        let run = Command::new(program).current_dir(folder.path()).args(words).output().unwrap();
+        String::from_utf8([run.stdout, run.stderr].concat()).unwrap()
+    };
+    let minified = "3 of 3 functions and classes of one.js have names of one or two letters, which look \
+        minified: --source-maps with the map of this script";
+    let info = ["info", "app.heapsnapshot"];
+    assert!(messages(&info).contains(minified), "{}", messages(&info));
+    for compare in ["diff", "growth"] {
+        let words = [compare, "app.heapsnapshot", "app.heapsnapshot"];
+        let said = messages(&words);
+        assert!(said.contains(minified) && said.contains("two builds"), "{said}");
+    }
+    let map = r#"{"version":3,"sources":["one.ts"],"names":[],"mappings":"AAAA"}"#;
+    std::fs::write(folder.path().join("one.js.map"), map).unwrap();
+    let words = ["info", "app.heapsnapshot", "--source-maps", "one.js.map"];
+    assert!(!messages(&words).contains("minified"), "{}", messages(&words));
+}
+
+/// A bundler may leave a class without a name: its prototype is no object of the class.
+#[test]
+fn prototypes_of_classes_without_a_name_are_not_their_objects() {
+    let folder = tempfile::tempdir().unwrap();
+    let map = r#"{"version":3,"sources":["a.ts"],"sourcesContent":["class Session {}"],"names":[],"mappings":"AAAA"}"#;
+    std::fs::write(folder.path().join("one.js.map"), map).unwrap();
+    let mut snapshot = Snapshot::new();
+    let script = (7, "/srv/app/dist/one.js");
+    let name = snapshot.node("string", script.1, 40);
+    let of = snapshot.node("code", script.1, 40);
+    let shared = snapshot.node("code", "", 40);
+    let class = snapshot.node("closure", "", 40);
+    let prototype = snapshot.object("Object", 40);
+    let object = snapshot.object("Object", 24);
+    snapshot.edge(of, "internal", "name", name).edge(1, "element", "1", object);
+    snapshot.edge(shared, "internal", "script", of).edge(class, "internal", "shared", shared);
+    snapshot.edge(prototype, "property", "constructor", class);
+    snapshot.edge(object, "property", "__proto__", prototype);
+    snapshot.location(class, [script.0, 0, 0]);
+    let (bytes, maps) = (snapshot.bytes(), maps(folder.path()));
+    let options = LoadOptions::default().source_maps(Some(&maps));
+    let heap = input::load(Format::Heapsnapshot, &bytes, options).unwrap().heap;
+    assert_eq!((types(&heap)["Session"], types(&heap)["Object"]), (1, 1), "{:?}", types(&heap));
 }
 
 #[test]

@@ -32,6 +32,9 @@ struct Counted {
 /// The group of roots that holds most objects of a type, by name and namespace.
 type TypeHolders = FxHashMap<(String, String), String>;
 
+/// The names of types in the code that was run, where a map gave them others.
+type GeneratedNames = FxHashMap<(String, String), String>;
+
 pub(super) fn run(
     args: &DiffArgs,
     old: &Input,
@@ -51,15 +54,19 @@ pub(super) fn run(
     let with_notes = by == ByArg::Type && session.common.format.is_for_people();
     let describe = |loaded: &Answers<'_>, histogram: &Histogram| {
         let holders = with_notes.then(|| holders(loaded, &histogram.rows));
-        (Newer::of(loaded, false, session), holders.unwrap_or_default())
+        let newer = Newer::of(loaded, None, session);
+        (newer, holders.unwrap_or_default(), generated_names(loaded, by, histogram))
     };
     let at = (snapshots.map(|pair| pair.new), roots);
     let (new_counted, newer) = counted(args, by, new, at, session, describe)?;
-    let (newer, holders) = newer.unwrap_or_default();
+    let (newer, holders, new_names) = newer.unwrap_or_default();
     let at = (snapshots.map(|pair| pair.old), &old_roots);
-    let since = |loaded: &Answers<'_>, _: &Histogram| newer.as_ref()?.since(loaded);
+    let since = |loaded: &Answers<'_>, histogram: &Histogram| {
+        let growth = newer.as_ref().and_then(|newer| newer.since(loaded));
+        (growth, generated_names(loaded, by, histogram))
+    };
     let (old_counted, growth) = counted(args, by, old, at, session, since)?;
-    let growth = growth.flatten();
+    let (growth, old_names) = growth.unwrap_or_default();
     let (before, after) = (&old_counted.histogram, &new_counted.histogram);
     let mut changes = changes(before, after);
     let has_retained = old_counted.has_roots && new_counted.has_roots;
@@ -118,7 +125,18 @@ pub(super) fn run(
         Some(sentence) => Shown::Headed(sentence, &text),
         None => Shown::Table(&text),
     };
-    print(session, document, &rows, &columns(shown, by, &shares, session), &shown_as)?;
+    let columns = columns(shown, by, &shares, session);
+    let generated = |names: &'_ GeneratedNames, row: &Row| {
+        let key = (row.change.name.clone(), row.change.namespace.clone());
+        names.get(&key).cloned()
+    };
+    let columns = match old_names.is_empty() && new_names.is_empty() {
+        true => columns,
+        false => columns
+            .value("old.generated_name", |row| generated(&old_names, row))
+            .value("new.generated_name", |row| generated(&new_names, row)),
+    };
+    print(session, document, &rows, &columns, &shown_as)?;
     Ok(old_counted.status.max(new_counted.status))
 }
 
@@ -333,6 +351,19 @@ fn counted<T>(
     let status = report_loaded(session, input, loaded);
     let seen = look(loaded, &histogram);
     Ok((Counted { histogram, has_roots, snapshot: loaded.snapshot, status }, Some(seen)))
+}
+
+/// The names of a histogram's types in the code that was run.
+fn generated_names(loaded: &Answers<'_>, by: ByArg, histogram: &Histogram) -> GeneratedNames {
+    let heap = &loaded.heap;
+    if by != ByArg::Type || heap.generated_types.is_empty() {
+        return GeneratedNames::default();
+    }
+    let named = |row: &HistogramRow| {
+        let generated = heap.generated_name(&row.name, &row.namespace)?.to_owned();
+        Some(((row.name.clone(), row.namespace.clone()), generated))
+    };
+    histogram.rows.iter().filter_map(named).collect()
 }
 
 /// Rows of the older heap that did not change.

@@ -6,6 +6,7 @@ mod profile;
 mod survivors;
 
 use super::args::{ByArg, DiffArgs, DiffSort};
+use super::mappings::warn_if_minified;
 use super::open::Input;
 use super::print::{Document, Value};
 use super::session::Session;
@@ -59,6 +60,9 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
                 ],
             )?;
             difference.iter().for_each(|difference| warn(difference, &new, session));
+            if args.new.is_some() {
+                warn_if_minified(&old, &new, session);
+            }
             let by_layout = difference.is_some() && old.format == new.format;
             heap::run(args, &old, &new, by_layout, session)
         }
@@ -66,6 +70,7 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
             old.refuse(Kind::Heap, &heap_options(args))?;
             old.refuse(Kind::Heap, &args.filter.given())?;
             difference.iter().for_each(|difference| warn(difference, &new, session));
+            warn_if_minified(&old, &new, session);
             profile::run(args, &old, &new, session)
         }
         (old_kind, _) => {

@@ -189,7 +189,15 @@ impl<'a> Comparison<'a> {
             Some(verdict) => Shown::Headed(verdict, &footer),
             None => Shown::Table(&footer),
         };
-        print(session, document, &rows, &columns(self.by, &new.amount, &files, session), &text)
+        let columns = columns(self.by, &new.amount, &files, session);
+        let [before, after] = [old, new].map(|side| &side.loaded.profile);
+        let columns = match before.generated.is_empty() && after.generated.is_empty() {
+            true => columns,
+            false => columns
+                .value("old.generated_name", |row| row.generated_name(before))
+                .value("new.generated_name", |row| row.generated_name(after)),
+        };
+        print(session, document, &rows, &columns, &text)
     }
 
     /// `showing 20 of 31 changed functions, 4 unchanged · old a.mojo: 1.2 s in 120 samples · …`.

@@ -154,6 +154,10 @@ fn columns<'a>(
         })
         .cell("brief", "", Align::Left, |object| value::brief(heap, *object))
         .table(&keys);
+    let columns = match heap.generated_types.is_empty() {
+        true => columns,
+        false => columns.value("generated_name", |object| analysed.generated_name(*object)),
+    };
     match heap.type_sources.is_empty() {
         true => columns,
         false => {

@@ -4,9 +4,11 @@ use super::Answers;
 use super::verdict::{Words, if_runtime};
 use crate::analysis::diff::rise;
 use crate::analysis::verdict::{Grown, LEAST_BYTES, Size, Suspect, SuspectKind, TracedOwner};
+use crate::cli::known::Rules;
 use crate::cli::print::Value as Json;
 use crate::cli::session::Session;
 use crate::cli::size::{count, signed_size};
+use crate::input::Format;
 use crate::output::report::ReportSuspect;
 
 /// An owner stands out if it grew by one of so many parts of the newer heap.
@@ -26,9 +28,8 @@ struct Described {
     noun: String,
     around: String,
     held_by: String,
-    path: Vec<String>,
-    objects: Vec<String>,
-    link: String,
+    /// What a page shows of one that may stand out.
+    page: Option<ReportSuspect>,
 }
 
 /// What grew from an older heap to a newer one.
@@ -40,30 +41,35 @@ pub(crate) struct Growth {
 }
 
 impl Newer {
-    /// Describes the owners of a heap. `None` if it has no roots.
-    pub(crate) fn of(loaded: &Answers<'_>, with_paths: bool, session: &Session) -> Option<Self> {
+    /// Describes the owners of a heap, for a page with the known leaks of `rules`. `None` if it has no
+    /// roots.
+    pub(crate) fn of(
+        loaded: &Answers<'_>,
+        rules: Option<(&Rules, Format)>,
+        session: &Session,
+    ) -> Option<Self> {
         if loaded.heap.roots.is_empty() {
             return None;
         }
         let (analysed, owners) = (loaded.analysed(), loaded.owners());
         let findings = || owners.iter().map(|owner| &owner.finding);
-        let words = Words::new(loaded, &analysed, findings().filter(|_| with_paths), session);
+        let words = Words::new(loaded, &analysed, findings().filter(|_| rules.is_some()), session);
+        let words = match rules {
+            Some((rules, format)) => words.knowing(rules, format),
+            None => words,
+        };
+        let live = analysed.tree().live_bytes();
+        let is_on_page = rules.is_some();
         let described = findings()
-            .map(|finding| {
-                let (path, objects) =
-                    if with_paths { words.outline(finding) } else { Default::default() };
-                Described {
-                    of: words.of(finding),
-                    noun: words.noun(finding),
-                    around: words.around(finding),
-                    held_by: words.held_by(finding),
-                    path,
-                    objects,
-                    link: words.link(finding),
-                }
+            .map(|finding| Described {
+                of: words.of(finding),
+                noun: words.noun(finding),
+                around: words.around(finding),
+                held_by: words.held_by(finding),
+                page: (is_on_page && finding.bytes >= least(live)).then(|| words.on_page(finding)),
             })
             .collect();
-        Some(Self { described, live: analysed.tree().live_bytes(), owners })
+        Some(Self { described, live, owners })
     }
 
     /// Finds what grew since an older heap. `None` if that has no roots.
@@ -104,8 +110,7 @@ impl Growth {
     /// heap stays as large.
     fn stands_out(&self, grown: &Grown, finding: &Suspect) -> bool {
         let rise = self.live.1.saturating_sub(self.live.0);
-        grown.bytes() >= (self.live.1 / LEAST_PART).max(LEAST_BYTES)
-            && (!finding.is_runtime || rise >= grown.bytes() / 2)
+        grown.bytes() >= least(self.live.1) && (!finding.is_runtime || rise >= grown.bytes() / 2)
     }
 
     pub(crate) fn json(&self) -> Json<'_> {
@@ -135,12 +140,14 @@ impl Growth {
             bytes: grown.bytes(),
             share: grown.bytes() as f64 / self.live.1.max(1) as f64,
             message: self.sentence(session),
-            path: words.path.clone(),
-            objects: words.objects.clone(),
-            link: words.link.clone(),
-            known: None,
+            ..words.page.clone()?
         })
     }
+}
+
+/// The growth that stands out in a heap of so many live bytes.
+fn least(live: u64) -> u64 {
+    (live / LEAST_PART).max(LEAST_BYTES)
 }
 
 /// `+2.3 MiB: 14 000 more Rec (1 000 → 15 000) in the map app.RECS (HashMap, 15 000 entries)`.

@@ -60,14 +60,21 @@ impl<'h, 'a> Analysed<'h, 'a> {
 
     /// An object in JSON.
     pub(crate) fn json(&self, object: ObjectId) -> Json<'h> {
-        Json::from([
+        let mut fields = vec![
             ("id", self.heap.id(object).into()),
             ("type", self.type_name(object).into()),
             ("namespace", Json::non_empty(self.namespace(object))),
             ("name", self.own_name(object).into()),
             ("shallow_bytes", self.shallow(object).into()),
             ("retained_bytes", self.retained(object).into()),
-        ])
+        ];
+        fields.extend(self.generated_name(object).map(|name| ("generated_name", name.into())));
+        Json::Map(fields)
+    }
+
+    /// The name of an object's type in the code that was run, if a map gave it another one.
+    pub(crate) fn generated_name(&self, object: ObjectId) -> Option<&'h str> {
+        self.heap.generated_types.get(&self.heap.type_id(object)).map(String::as_str)
     }
 
     pub(crate) fn namespace(&self, object: ObjectId) -> &'h str {

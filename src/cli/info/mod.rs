@@ -15,7 +15,7 @@ use super::size::{count, duration, plural, signed_size};
 use super::status::{self, Status, UsageError};
 use crate::input::info::{Info, InfoWarning, ProfileInfo, SnapshotInfo};
 use crate::input::load::snapshots;
-use crate::input::{self, ReadOptions};
+use crate::input::{self, Format, ReadOptions};
 use crate::output::json;
 use serde::Serialize;
 use verdict::Verdict;
@@ -156,6 +156,9 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     };
     let mut info = input::info(input.format, input.bytes(), options)
         .map_err(|error| refused(error, &input, &session.common))?;
+    if input.format == Format::Heapsnapshot && info.damage.is_none() && !args.quick {
+        info.warnings.extend(input::short_names(input.format, input.bytes(), options));
+    }
     drop(progress);
     warn_of_symbols(&input, session);
     args.known.only_with("--verdict", args.verdict)?;

@@ -56,7 +56,8 @@ impl Access {
         match path.canonicalize() {
             Ok(real) => {
                 let is_given = self.files.contains(&real) || self.mappings.contains(&real);
-                (real.is_file() && is_given) || ((real.is_file() || real.is_dir()) && is_below(&real))
+                (real.is_file() && is_given)
+                    || ((real.is_file() || real.is_dir()) && is_below(&real))
             }
             Err(_) if path.is_symlink() || path.file_name().is_none() => false,
             Err(_) => {

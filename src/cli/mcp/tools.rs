@@ -81,7 +81,8 @@ impl Tools {
             let names = if COMPARING.contains(&command) { &NAMES[..] } else { &NAMES[..2] };
             let named = |arg: &&Arg| arg.get_long().is_some_and(|long| names.contains(&long));
             let mut tool = Tool::of(name, command, subcommand, option, only_file);
-            tool.arguments.extend(cli.get_arguments().filter(named).map(|arg| Argument::of(arg, None)));
+            tool.arguments
+                .extend(cli.get_arguments().filter(named).map(|arg| Argument::of(arg, None)));
             Some(tool)
         };
         Self(offered.flat_map(with_suspects).filter_map(tool).collect())

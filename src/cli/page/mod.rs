@@ -33,7 +33,6 @@ pub(super) fn page(
             input.refuse(Kind::Heap, &[&args.heap.given()[..], &args.known.given()].concat())?;
         }
     }
-    args.known.only_with("a single dump", args.files.len() == 1)?;
     let grown = match &old {
         Some(old) => growth::over_files(args, (old, &input), session)?,
         None => growth::over_snapshots(args, &input, session)?,

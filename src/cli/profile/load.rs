@@ -113,9 +113,7 @@ fn load<'a>(
     let is_usual = options.is_usual() && input.snapshot.is_none() && !options.narrow.is_timed();
     let resident = session.resident.as_ref().filter(|_| is_usual);
     let (mut profile, damage) = match resident {
-        Some(resident) => {
-            resident.profile(input, (options.all_frames, kept.samples), load)?
-        }
+        Some(resident) => resident.profile(input, (options.all_frames, kept.samples), load)?,
         None => load()?,
     };
     // Threads without samples that are left are those of the profile, too.

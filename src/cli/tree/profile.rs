@@ -225,8 +225,8 @@ impl<'a> View<'a> {
     where
         'a: 'n,
     {
-        let amount = &self.amount;
-        Columns::new(self.session)
+        let (amount, profile) = (&self.amount, &self.loaded.profile);
+        let columns = Columns::new(self.session)
             .text("direction", "DIRECTION", |node: &Node| node.direction)
             .number("depth", "DEPTH", |node| node.depth)
             .text("name", "FUNCTION", |node| &*node.label.name)
@@ -239,7 +239,13 @@ impl<'a> View<'a> {
             .value("share", move |node| amount.share(node.total))
             .value("omitted", |node| node.node.omitted)
             .cell("percent", "SHARE", Align::Right, move |node| amount.percent(node.total))
-            .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"])
+            .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"]);
+        match profile.generated.is_empty() {
+            true => columns,
+            false => columns.value("generated_name", |node| {
+                profile.generated_name(&node.label.name, &node.label.namespace)
+            }),
+        }
     }
 
     fn document<'d>(&'d self, focus: Option<&'d str>) -> Document<'d> {

@@ -27,7 +27,9 @@ use super::meta::NodeType;
 use super::rows::Rows;
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
+use crate::input::info::InfoWarning;
 use crate::input::load::{LoadOptions, Loaded, NodeSizes, PlainObjectTypes, only_snapshot};
+use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, WarningKind};
 use crate::model::sum::Sum;
@@ -96,7 +98,7 @@ fn build<'a>(
     };
     let originals = options.source_maps.map_or_else(Originals::default, |maps| {
         let (meta, strings, locations) = (&meta, &strings, &locations);
-        Finder { graph: &graph, meta, strings, locations, maps }.find()
+        Finder { graph: &graph, meta, strings, locations, maps: Some(maps) }.find()
     });
     let types = || {
         let detached = detached::detached(&graph, &meta);
@@ -165,6 +167,19 @@ fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
     }
     let used = usize::try_from(sum).unwrap_or(usize::MAX).min(edges);
     (first, sum.saturating_sub(edges as u64), edges.saturating_sub(used))
+}
+
+/// A warning if most functions and classes of a script without a map look minified.
+pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning> {
+    let document = Document::read(bytes).ok()?;
+    let (nodes, _) = Nodes::read(&document, options.progress).ok()?;
+    let (edges, _) = Edges::read(&document, true, options.progress);
+    let (first, ..) = first_edges(&nodes, edges.len());
+    let graph = &Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees: None };
+    let locations = &Locations::of(&document);
+    let (meta, strings, maps) = (&document.meta, &document.strings, options.source_maps);
+    let (url, names) = Finder { graph, meta, strings, locations, maps }.minified()?;
+    Some(InfoWarning::of_script("functions and classes", &url, names))
 }
 
 /// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM

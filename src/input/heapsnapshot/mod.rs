@@ -46,6 +46,7 @@ pub mod strings;
 pub mod summary;
 
 pub use invariants::check;
+pub(super) use load::short_names;
 pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;

@@ -108,6 +108,13 @@ pub enum InfoWarning {
 }
 
 impl InfoWarning {
+    /// A warning about the names of a script.
+    pub(crate) fn of_script(what: &str, url: &str, names: ShortNames) -> Self {
+        let file = url.rsplit('/').next().unwrap_or_default();
+        let option = "--source-maps with the map of this script";
+        Self::ShortNames { of: format!("{what} of {file}"), names, option }
+    }
+
     /// Returns `true` if sound dumps of the runtime usually give this warning.
     pub fn is_usual(&self) -> bool {
         matches!(self, Self::Load(warning) if warning.is_usual())

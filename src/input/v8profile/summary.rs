@@ -67,10 +67,7 @@ fn short_names(profile: &Profile) -> Option<InfoWarning> {
     scripts
         .for_each(|(file, name)| by_script.entry(*file).or_default().add(looks_short(text(*name))));
     let (file, names) = by_script.into_iter().max_by_key(|(_, names)| names.all)?;
-    let file = text(file).rsplit('/').next().unwrap_or_default();
-    let (of, option) =
-        (format!("functions of {file}"), "--source-maps with the map of this script");
-    names.are_most().then_some(InfoWarning::ShortNames { of, names, option })
+    names.are_most().then(|| InfoWarning::of_script("functions", text(file), names))
 }
 
 /// Checks a CPU profile.

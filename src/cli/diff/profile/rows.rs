@@ -5,7 +5,7 @@ use crate::cli::print::{Align, Columns, Value};
 use crate::cli::profile::{Amount, ShortFiles, headings};
 use crate::cli::session::Session;
 use crate::cli::terminal::shown as name;
-use crate::model::profile::Metric;
+use crate::model::profile::{Metric, Profile};
 
 /// A function, file, line, thread or process whose cost changed.
 pub(super) struct Row<'a> {
@@ -44,6 +44,11 @@ impl<'a> Row<'a> {
             share_total: after.share_total - before.share_total,
         };
         Self { change, old, new, delta }
+    }
+
+    /// The name of the function in the code that was run, if a map gave it another one.
+    pub(super) fn generated_name<'p>(&self, profile: &'p Profile) -> Option<&'p str> {
+        profile.generated_name(&self.change.label.name, &self.change.label.namespace)
     }
 
     /// `12.1 → 17.2 %`.

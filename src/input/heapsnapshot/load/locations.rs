@@ -57,9 +57,10 @@ impl<'a> Locations<'a> {
     pub(super) fn rows(&self) -> impl Iterator<Item = Location> {
         let mut numbers = self.numbers.clone();
         std::iter::from_fn(move || {
+            let numbers = numbers.as_mut()?;
             let mut row = [0; MAX_FIELDS];
             for field in row.iter_mut().take(self.fields) {
-                *field = numbers.as_mut()?.unsigned().ok()??;
+                *field = numbers.unsigned().ok()??;
             }
             let [position, script, line, column] =
                 self.at.map(|at| row.get(at).copied().unwrap_or(0));

@@ -8,8 +8,9 @@ use super::locations::{ASKED, Location, Locations};
 use crate::input::heapsnapshot::meta::{Meta, NodeType};
 use crate::input::heapsnapshot::strings::Strings;
 use crate::model::heap::{LabelKind, SourceLocation};
-use crate::names::{Original, SourceMaps, looks_short};
-use rustc_hash::FxHashMap;
+use crate::names::{Original, ShortNames, SourceMaps, looks_short};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 
 /// Prototypes of an object that are asked for a constructor.
 const PROTOTYPES: usize = 16;
@@ -63,7 +64,7 @@ pub(super) struct Finder<'f, 'a> {
     pub(super) meta: &'f Meta,
     pub(super) strings: &'f Strings<'a>,
     pub(super) locations: &'f Locations<'a>,
-    pub(super) maps: &'f SourceMaps,
+    pub(super) maps: Option<&'f SourceMaps>,
 }
 
 impl Finder<'_, '_> {
@@ -79,6 +80,33 @@ impl Finder<'_, '_> {
         originals
     }
 
+    /// The script without a map whose functions and classes mostly have short names; of several
+    /// the one with most of them.
+    pub(super) fn minified(&self) -> Option<(String, ShortNames)> {
+        let mut seen = FxHashSet::default();
+        let mut by_script: FxHashMap<u64, ShortNames> = FxHashMap::default();
+        for row in self.locations.rows() {
+            let kind = self.graph.nodes.kind.get(row.object.index()).copied();
+            let name = self.graph.nodes.name.get(row.object.index()).copied();
+            if seen.insert((row.script, kind, name)) {
+                let is_short = looks_short(&self.name(row.object.0));
+                by_script.entry(row.script).or_default().add(is_short);
+            }
+        }
+        by_script.retain(|_, names| names.are_most());
+        if by_script.is_empty() {
+            return None;
+        }
+        let urls = self.scripts();
+        let mut found: Vec<_> = by_script.into_iter().collect();
+        found.sort_unstable_by_key(|(script, names)| (Reverse(names.all), *script));
+        found.into_iter().find_map(|(script, names)| {
+            let url = urls.get(&script).filter(|url| !url.starts_with("node:"))?;
+            let has_map = self.maps.is_some_and(|maps| maps.has(url));
+            (!has_map).then(|| (url.clone(), names))
+        })
+    }
+
     fn kind(&self, node: u32) -> Option<NodeType> {
         self.graph.nodes.kind.get(node as usize).map(|&kind| self.meta.node_type(kind))
     }
@@ -90,15 +118,17 @@ impl Finder<'_, '_> {
 
     /// The functions with a map, by their nodes.
     fn of_functions(&self, originals: &mut Originals) -> FxHashMap<u32, u32> {
-        let scripts = self.scripts();
+        let Some(maps) = self.maps else { return FxHashMap::default() };
+        let mut scripts = self.scripts();
+        scripts.retain(|_, url| maps.has(url));
         let mut known: FxHashMap<(u64, u64, u64, u32), Option<u32>> = FxHashMap::default();
         let mut of: FxHashMap<u32, u32> = FxHashMap::default();
         for Location { object, script, line, column } in self.functions() {
-            let Some(Some(url)) = scripts.get(&script) else { continue };
+            let Some(url) = scripts.get(&script) else { continue };
             let name = self.graph.nodes.name.get(object.index()).copied().unwrap_or_default();
             let function = *known.entry((script, line, column, name)).or_insert_with(|| {
                 let generated = self.name(object.0);
-                let original = self.maps.function(url, line, column, &generated)?;
+                let original = maps.function(url, line, column, &generated)?;
                 originals.functions.push(OriginalFunction::of(original, generated));
                 Some((originals.functions.len() as u32).saturating_sub(1))
             });
@@ -116,8 +146,8 @@ impl Finder<'_, '_> {
         self.locations.rows().filter(is_function)
     }
 
-    /// The URLs of scripts with a map.
-    fn scripts(&self) -> FxHashMap<u64, Option<String>> {
+    /// The URLs of scripts.
+    fn scripts(&self) -> FxHashMap<u64, String> {
         let [shared, script, name] =
             [&["shared"][..], &["script", "script_or_debug_info"], &["name"]]
                 .map(|names| Labels::of(self.strings, names));
@@ -135,10 +165,7 @@ impl Finder<'_, '_> {
                 *found = url(row.object.0);
             }
         }
-        let with_map = |(script, (_, url)): (u64, (usize, Option<String>))| {
-            (script, url.filter(|url| self.maps.has(url)))
-        };
-        scripts.into_iter().map(with_map).collect()
+        scripts.into_iter().filter_map(|(script, (_, url))| Some((script, url?))).collect()
     }
 
     /// The parts that functions made from the same code share are called like them.
@@ -160,10 +187,10 @@ impl Finder<'_, '_> {
         }
         let constructor = Labels::of(self.strings, &["constructor"]);
         let prototype = Labels::of(self.strings, &["__proto__"]);
-        // By the first object with a constructor and by name: the class. V8 calls the prototype of a
-        // derived class by the base.
-        let mut known: FxHashMap<(u32, u32), Option<u32>> = FxHashMap::default();
-        let class_of = |start: u32, name: u32| {
+        // By the first object with a constructor, whether that is the object itself, and by name: the
+        // class. V8 calls the prototype of a derived class by the base.
+        let mut known: FxHashMap<(u32, bool, u32), Option<u32>> = FxHashMap::default();
+        let class_of = |start: u32, is_prototype: bool, name: u32| {
             let above = |node: &u32| prototype.target(self.graph, *node);
             let chain = std::iter::successors(Some(start), above).take(PROTOTYPES);
             let text = self.strings.text(name.into());
@@ -172,7 +199,8 @@ impl Finder<'_, '_> {
             // A class may give its objects another name, by `Symbol.toStringTag`.
             classes.find(|class| {
                 originals.functions.get(*class as usize).is_some_and(|function| {
-                    let is_anonymous = text == "Object" && function.generated.is_empty();
+                    let is_anonymous =
+                        !is_prototype && text == "Object" && function.generated.is_empty();
                     text == function.generated || is_anonymous && !function.name.is_empty()
                 })
             })
@@ -188,7 +216,8 @@ impl Finder<'_, '_> {
             };
             let name = self.graph.nodes.name.get(row as usize).copied().unwrap_or_default();
             let Some(start) = start else { continue };
-            let class = *known.entry((start, name)).or_insert_with(|| class_of(start, name));
+            let key = (start, start == row, name);
+            let class = *known.entry(key).or_insert_with(|| class_of(key.0, key.1, key.2));
             of.extend(class.map(|class| (row, class)));
         }
         originals.of.extend(of);
