@@ -348,7 +348,7 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
 
 /// The warning about most names of a program that look minified, which [`info()`] gives where it costs
 /// nothing. In snapshots of V8, only references tell the scripts of functions.
-pub(crate) fn short_names(
+pub fn short_names(
     format: Format,
     bytes: &[u8],
     options: ReadOptions<'_>,
