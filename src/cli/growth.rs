@@ -4,7 +4,7 @@ use super::args::{GrowthArgs, GrowthSort, name_of};
 use super::heap::grown::{Growth as HeapGrowth, Newer};
 use super::heap::histogram::{add_types, count_types};
 use super::heap::load;
-use super::mappings::warn_if_minified;
+use super::minified::warn_if_minified;
 use super::open::Input;
 use super::print::{Align, Columns, Document, Shown, Value, print, spark};
 use super::profile::{Amount, ShortFiles, load_profile, unit_name};

@@ -29,6 +29,7 @@ mod known;
 mod mappings;
 mod mcp;
 mod memory;
+mod minified;
 mod open;
 mod own_profile;
 mod page;

@@ -5,7 +5,7 @@ use super::args::{Common, OutputFormat};
 use super::budget::Budget;
 use super::dumps::Dumps;
 use super::inputs::Inputs;
-use super::mappings::{Build, Mappings};
+use super::mappings::{self, Build, Mappings, mapping_beside};
 use super::open::{Input, Named};
 use super::progress::{self, Progress};
 use super::size::size;
@@ -13,7 +13,7 @@ use super::status::{InputError, UsageError};
 use super::symbols::{self, SymbolFiles};
 use super::terminal::{Terminal, show_path};
 use crate::input::Format;
-use crate::names::SourceMaps;
+use crate::names::{JavaMapping, SourceMaps};
 use crate::source::Source;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -106,7 +106,7 @@ impl Session {
                 return Err(UsageError::new(message).hint(address::by_curl(path)).into());
             }
             let mut input = Input::open(path, &self.common)?;
-            input.mapping = self.mappings.of(&input, build, self)?;
+            input.mapping = self.mapping(&input, build)?;
             input.named = named.clone();
             Ok(input)
         };
@@ -120,6 +120,32 @@ impl Session {
         self.open_source_maps(&input)?;
         self.reads(path, &input.source);
         Ok(input)
+    }
+
+    /// The mapping of a dump: the one of the options, otherwise the file `mapping.txt` beside it,
+    /// which is printed.
+    ///
+    /// # Errors
+    /// A [`UsageError`] if the dump has no classes of Java; an [`InputError`] if the mapping cannot
+    /// be read.
+    fn mapping(&self, input: &Input, build: Build) -> anyhow::Result<Option<Arc<JavaMapping>>> {
+        let (name, path) = build.mapping(&self.common);
+        let is_given = path.is_some() && self.gives(|common| build.mapping(common));
+        input.only(mappings::FORMATS, name, is_given)?;
+        if !mappings::FORMATS.contains(&input.format) {
+            return Ok(None);
+        }
+        if let Some(path) = path {
+            return Ok(Some(self.mappings.read(path)?));
+        }
+        let beside = mapping_beside(&input.path);
+        if input.path == Path::new("-") || !beside.is_file() || self.allow(&beside).is_err() {
+            return Ok(None);
+        }
+        // The file was not given: if it cannot be read, it is not for this dump.
+        let Ok(mapping) = self.mappings.read(&beside) else { return Ok(None) };
+        self.terminal.warn(&input.path, &format!("names are those of {}", show_path(&beside)));
+        Ok(Some(mapping))
     }
 
     /// Reads the maps of `--source-maps`, unless that was done.

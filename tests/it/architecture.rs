@@ -27,7 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("output", &["analysis", "error", "java", "model"]),
     ("tables", &["analyses", "analysis", "model", "output"]),
     ("analyses", &["analysis", "input", "model", "phases"]),
-    ("convert", &["analyses", "analysis", "error", "input", "model", "output", "tables"]),
+    ("convert", &["analyses", "analysis", "error", "input", "model", "names", "output", "tables"]),
     (
         "open",
         &[

@@ -6,7 +6,7 @@ mod profile;
 mod survivors;
 
 use super::args::{ByArg, DiffArgs, DiffSort};
-use super::mappings::warn_if_minified;
+use super::minified::warn_if_minified;
 use super::open::Input;
 use super::print::{Document, Value};
 use super::session::Session;
