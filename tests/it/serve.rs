@@ -179,11 +179,18 @@ fn options_of_loading_hold_for_all_documents() {
     server.assert_same("top", &["top", "--snapshot", "0"]);
     let plain = Server::start(&["mvmheap/tiny-nqp.mvmheap"]);
     assert_ne!(server.get("api/top").body, plain.get("api/top").body);
+    let maps = fixture("names");
+    let maps = ["--source-maps", maps.to_str().unwrap()];
+    let named = Server::with(&["names/app.min.cpuprofile"], &maps);
+    named.assert_same("top", &["top", maps[0], maps[1]]);
     for option in [
         "snapshot=1",
         "exe=/etc/passwd",
         "max-memory=1TiB",
         "spill=/tmp",
+        "source-maps=/tmp",
+        "mapping=/etc/passwd",
+        "suspects&rules=/etc/passwd",
         "Format=csv",
         "=x",
         "--by=type",
