@@ -10,22 +10,26 @@ use std::path::PathBuf;
 
 /// List objects by type, size, text or root (heaps), or functions by name (profiles)
 ///
-/// GLOB matches a name or `namespace:name`: `*` matches any characters, `?` one character, `{a,b}`
-/// either a or b.
+/// PATTERN is a glob that matches a name or `namespace:name`: `*` matches any characters, `?` one character, `{a,b}`
+/// either a or b. For functions it may be `/REGEX/`, which part of a name or file has to match.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  dumptool find app.dartheap --type '_List' --min-size 10KiB
+  dumptool find app.dartheap '_List' --min-size 10KiB
   dumptool find app.dartheap --value 'Bearer '
   dumptool find app.heapdump --unreachable --sort shallow -n 5
-  dumptool find app.mvmheap --type 'NQP*' --min-retained 1MiB
-  dumptool find profile.mojo --type '*decode*'")]
+  dumptool find app.mvmheap 'NQP*' --min-retained 1MiB
+  dumptool find profile.mojo '*decode*'")]
 pub(in crate::cli) struct FindArgs {
     /// Dump or profile to search; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
     /// Only objects of these types, or functions with these names
+    #[arg(value_name = "PATTERN")]
+    pattern: Option<String>,
+    /// The same as PATTERN
     #[arg(long = "type", value_name = "GLOB", visible_alias = "function", id = "type")]
-    pub(in crate::cli) type_glob: Option<String>,
+    #[arg(conflicts_with = "pattern")]
+    type_glob: Option<String>,
     /// Only this namespace (library, package or file)
     #[arg(long, value_name = "GLOB", visible_alias = "file")]
     pub(in crate::cli) namespace: Option<String>,
@@ -42,6 +46,13 @@ pub(in crate::cli) struct FindArgs {
     pub(in crate::cli) line: Option<u32>,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
+}
+
+impl FindArgs {
+    /// The types or functions to find.
+    pub(in crate::cli) fn name(&self) -> Option<&String> {
+        self.pattern.as_ref().or(self.type_glob.as_ref())
+    }
 }
 
 /// Options for heaps only.

@@ -80,7 +80,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
             session.size(total)
         )
     };
-    let none = || match &args.type_glob {
+    let none = || match args.name() {
         Some(glob) if !heap.type_of.iter().any(|of| types[of.0 as usize]) => {
             let class = class_called(heap, glob).map(|class| format!("; {class}"));
             format!("{} has no objects{}\n", shown(glob), class.unwrap_or_default())
@@ -186,7 +186,7 @@ fn selects_types(options: &FindHeapOptions) -> bool {
 /// No type of the file has such a name.
 fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool>, UsageError> {
     let heap = &loaded.heap;
-    let mut types = match &args.type_glob {
+    let mut types = match args.name() {
         Some(glob) => known_types(loaded, input, glob)?,
         None => vec![true; heap.types.len()],
     };

@@ -33,7 +33,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let (rows, rest) = session.shown(&found.rows, args.limit, 20);
     let groups = Groups::of(profile, by);
     if let (true, Some(glob), Some(function)) =
-        (found.rows.is_empty(), &args.type_glob, &wanted.function)
+        (found.rows.is_empty(), args.name(), &wanted.function)
         && !groups.labels().iter().any(|label| function.matches(label))
     {
         return Err(no_function(glob, groups.labels()).into());
@@ -99,7 +99,7 @@ struct Wanted {
 impl Wanted {
     fn of(args: &FindArgs) -> Result<Self, UsageError> {
         Ok(Self {
-            function: given_pattern("--type", args.type_glob.as_ref())?,
+            function: given_pattern("PATTERN", args.name())?,
             file: given_pattern("--namespace", args.namespace.as_ref())?,
             exclude: given_pattern("--exclude", args.exclude.as_ref())?,
             line: args.line,
