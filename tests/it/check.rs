@@ -26,9 +26,14 @@ fn file(contents: &[u8]) -> NamedTempFile {
 
 /// 150 µs in a function of this name, on the first line of `src/a b.py`.
 fn profile(function: &str) -> NamedTempFile {
+    timed(function, 150)
+}
+
+/// A profile as [`profile`] makes it, with another time.
+fn timed(function: &str, micros: u64) -> NamedTempFile {
     let mut mojo = Mojo::new(3);
     mojo.metadata("mode", "wall").string(5, "src/a b.py").string(6, function).frame(7, 5, 6, 1);
-    mojo.stack(1, 0, "t").frame_ref(7).time(150);
+    mojo.stack(1, 0, "t").frame_ref(7).time(micros.into());
     file(&mojo.0)
 }
 
@@ -124,4 +129,29 @@ fn goroutines_and_threads_have_limits() {
     let java = fixture("hprof/small_java17.hprof.zst");
     let found = findings(&["--max", "threads.count=0", "--max", "goroutines.count=0"], &java, 1);
     assert!(!found[0].0 && found[1].1.contains("no stack matches"), "{found:?}");
+}
+
+#[test]
+fn repeated_runs_fail_only_beyond_their_noise() {
+    let files = |times: &[u64]| times.iter().map(|time| timed("f", *time)).collect::<Vec<_>>();
+    let run = |new: &[u64], old: &[u64], rule: &str, status| {
+        let (new, old) = (files(new), files(old));
+        let path = |file: &NamedTempFile| file.path().to_owned();
+        let mut command = check();
+        command.args(new.iter().map(path)).args(["--format", "json", "--max-growth", rule]);
+        command.arg("--against").args(old.iter().map(path));
+        let document: Value = serde_json::from_str(&stdout(&mut command, status)).unwrap();
+        document["findings"][0].clone()
+    };
+    let found = run(&[120, 118, 124], &[100, 130, 104], "f.total=5%", 0);
+    // The medians are 104 and 120, the limit 109, and half of the ranges 6 + 30 is 18.
+    assert_eq!(found["runs"]["noise"], 18);
+    assert_eq!((&found["limit"], &found["actual"]), (&109.into(), &120.into()));
+    assert_eq!(found["runs"]["old"], serde_json::json!([100, 130, 104]));
+    let message = found["message"].as_str().unwrap();
+    assert!(message.contains("104 µs → 120 µs, limit 5.0 %, noise 18 µs"), "{message}");
+    let found = run(&[120, 118, 124], &[100, 101, 104], "f.total=5%", 1);
+    assert_eq!(found["runs"]["noise"], 5);
+    // One file each is compared without noise.
+    assert!(run(&[120], &[100], "f.total=5%", 1)["runs"].is_null());
 }

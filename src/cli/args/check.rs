@@ -27,6 +27,11 @@ use std::path::PathBuf;
 /// `goroutines[FUNCTION].count` those with such a function on their stacks. With --max-each, the
 /// limit is one for threads with equal stacks. `threads` are those that `dumptool threads` lists; in
 /// profiles, the threads with samples, or those that a threadcreate profile counts.
+///
+/// With several files after --against, FILEs are runs of one program and so are these: each rule is
+/// about the medians, and fails only if the median is beyond the limit by more than the noise: half
+/// of the difference between the largest and the smallest number, added up over both sides (for
+/// --max, of the new runs alone).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool check app.heapdump || echo inconsistent
@@ -40,11 +45,13 @@ use std::path::PathBuf;
   dumptool check app.heapdump --max 'goroutines.count=500' --max 'goroutines[main.slow*].count=50'
   dumptool check profile.mojo --max 'main.py:slow.share=30%' --max 'json.py:*.self=200ms'
   dumptool check profile.mojo --max-each '*.self=500ms'
+  dumptool check new1.pb.gz new2.pb.gz new3.pb.gz --max-growth 'main.*.total=5%' \\
+      --against old1.pb.gz old2.pb.gz old3.pb.gz
   dumptool check new.mojo --max-growth 'main.py:*.total=10%' --against old.mojo --normalize")]
 pub(in crate::cli) struct CheckArgs {
     /// Dumps or profiles to check; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
-    pub(in crate::cli) files: Vec<PathBuf>,
+    #[arg(value_name = "FILE", required_unless_present = "against")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) rules: RuleOptions,
     #[command(flatten)]
@@ -53,6 +60,29 @@ pub(in crate::cli) struct CheckArgs {
     pub(in crate::cli) known: KnownArgs,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
+}
+
+impl CheckArgs {
+    /// The files to check. In `--against OLD NEW`, the last one is the newer one.
+    pub(in crate::cli) fn files(&self) -> &[PathBuf] {
+        match self.rules.against.as_slice() {
+            [_, new @ ..] if self.files.is_empty() => new,
+            _ => &self.files,
+        }
+    }
+
+    /// The older files to compare with.
+    pub(in crate::cli) fn older(&self) -> &[PathBuf] {
+        match self.rules.against.as_slice() {
+            [old, _] if self.files.is_empty() => std::slice::from_ref(old),
+            older => older,
+        }
+    }
+
+    /// Whether the files are repeated runs, which are compared as one.
+    pub(in crate::cli) fn is_repeated(&self) -> bool {
+        self.older().len() > 1
+    }
 }
 
 /// Rules given on the command line.
@@ -69,9 +99,10 @@ pub(in crate::cli) struct RuleOptions {
     /// `total.retained=10MiB`
     #[arg(long, value_name = "RULE", requires = "against")]
     pub(in crate::cli) max_growth: Vec<String>,
-    /// Older dump to compare with
-    #[arg(long, value_name = "OLD", requires = "max_growth")]
-    pub(in crate::cli) against: Option<PathBuf>,
+    /// Older dump to compare with; or several runs, to compare the medians of both sides and fail
+    /// only beyond the noise
+    #[arg(long, value_name = "OLD", num_args = 1.., requires = "max_growth")]
+    against: Vec<PathBuf>,
     /// Scale the older profile to the total of the new one, so that shares are compared (profiles)
     #[arg(long, requires = "max_growth")]
     pub(in crate::cli) normalize: bool,

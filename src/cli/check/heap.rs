@@ -7,7 +7,7 @@ use super::threads;
 use crate::analysis::glob::Glob;
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::together::{Part, Together};
-use crate::cli::args::CheckArgs;
+use crate::cli::args::{CheckArgs, Snapshot};
 use crate::cli::heap::Answers;
 use crate::cli::heap::verdict::{Words, advice};
 use crate::cli::heap::{Analysed, damage, load, matching_types, path, report_loaded};
@@ -21,7 +21,6 @@ use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::heap::Heap;
 use crate::model::sum::Sum;
-use std::path::Path;
 
 /// The subjects of rules.
 const COLUMNS: [(&str, Unit); 4] = [
@@ -32,14 +31,14 @@ const COLUMNS: [(&str, Unit); 4] = [
 ];
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
-    let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
+    let rules = rules(args)?;
     // --snapshot is one of the newer file.
-    let older = args
-        .rules
-        .against
-        .as_ref()
-        .map(|path| measured(args, &rules, path, session))
-        .transpose()?;
+    let older = args.older().first().map(|path| {
+        let older = session.open_old(path)?;
+        require(&older)?;
+        measured(args, &rules, &older, None, session)
+    });
+    let older = older.transpose()?;
     let held = load(session, "check", input, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
     let analysed = analysed(loaded, &rules, input)?;
@@ -90,37 +89,54 @@ fn suspect(share: f64, loaded: &Answers<'_>, words: &Words<'_, '_, '_>) -> Outco
     });
     let rule = format!("--none-suspect {}", percent(share));
     let finding = Finding { rule, ok: actual <= limit, limit, actual, message };
-    Outcome { finding, kind: "none_suspect", note, position: None, is_void: false }
+    Outcome { finding, kind: "none_suspect", note, position: None, runs: None, is_void: false }
 }
 
-/// The figures kept of the heap that growth is measured against.
-struct Older {
-    measures: Vec<Measure>,
-    status: Status,
-    damage: Option<Damage>,
+/// The figures kept of a heap: of one that growth is measured against, or of one of several runs.
+pub(super) struct Older {
+    pub(super) measures: Vec<Measure>,
+    pub(super) status: Status,
+    pub(super) damage: Option<Damage>,
 }
 
-fn measured(
+/// Refuses a profile.
+///
+/// # Errors
+/// A [`UsageError`] that says so.
+pub(super) fn require(older: &Input) -> Result<(), UsageError> {
+    let path = show_path(&older.path);
+    match older.kind {
+        Kind::Heap => Ok(()),
+        Kind::Profile => Err(UsageError::new(format!("{path} is a profile, not a heap"))),
+    }
+}
+
+/// The rules of heaps.
+///
+/// # Errors
+/// The first rule that cannot be parsed.
+pub(super) fn rules(args: &CheckArgs) -> Result<Vec<Rule>, UsageError> {
+    parse(&args.rules, &COLUMNS, "TYPE")
+}
+
+/// Takes the figures of a heap.
+///
+/// # Errors
+/// If the heap cannot be read, or lacks what a rule needs.
+pub(super) fn measured(
     args: &CheckArgs,
     rules: &[Rule],
-    path: &Path,
+    input: &Input,
+    snapshot: Option<Snapshot>,
     session: &Session,
 ) -> anyhow::Result<Older> {
-    let older = session.open_old(path)?;
-    if older.kind != Kind::Heap {
-        return Err(UsageError::new(format!(
-            "{} is a profile, not an older heap",
-            show_path(path)
-        ))
-        .into());
-    }
-    let held = load(session, "check", &older, None, &args.heap.roots)?;
+    let held = load(session, "check", input, snapshot, &args.heap.roots)?;
     let loaded = held.get();
-    let analysed = analysed(loaded, rules, &older)?;
+    let analysed = analysed(loaded, rules, input)?;
     let measures =
         rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).collect();
-    let damage = damage(&older, loaded).map(|error| Damage::of(&older, error));
-    Ok(Older { measures, damage, status: report_loaded(session, &older, loaded) })
+    let damage = damage(input, loaded).map(|error| Damage::of(input, error));
+    Ok(Older { measures, damage, status: report_loaded(session, input, loaded) })
 }
 
 /// Analyzes the graph of a heap. Returns `None` if the heap has no roots, so that live and dead

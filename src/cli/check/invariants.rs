@@ -53,6 +53,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         kind: "invariant",
         note: None,
         position: None,
+        runs: None,
         is_void: false,
     };
     let (path, format) = (input.path.clone(), input.format);

@@ -43,6 +43,7 @@ pub(super) fn outcome(
             kind: rule.kind.name(),
             note: None,
             position: None,
+            runs: None,
             is_void: false,
         };
     };
@@ -77,7 +78,7 @@ pub(super) fn outcome(
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_void =
         new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
-    Outcome { finding, kind: rule.kind.name(), note: None, position: None, is_void }
+    Outcome { finding, kind: rule.kind.name(), note: None, position: None, runs: None, is_void }
 }
 
 /// The outcome of a rule about each type that matches.
@@ -106,6 +107,7 @@ fn each(rule: &Rule, new: &Measure, show: impl Fn(u64) -> String) -> Outcome {
         kind: rule.kind.name(),
         note: None,
         position: None,
+        runs: None,
         is_void: new.matching == 0,
     }
 }

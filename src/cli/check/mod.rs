@@ -9,10 +9,12 @@ mod print;
 mod profile;
 mod report;
 mod rules;
+mod runs;
 mod sarif;
 mod threads;
 
 use super::args::CheckArgs;
+use super::open::Input;
 use super::session::Session;
 use super::status::{self, Status, UsageError};
 use crate::input::Kind;
@@ -20,23 +22,44 @@ use report::Report;
 use std::path::Path;
 
 pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status> {
+    let files = args.files();
+    if files.is_empty() {
+        let error = UsageError::new("no file to check");
+        return Err(error.hint("write the newer files before --against").into());
+    }
+    if args.is_repeated() {
+        let report = runs::check(args, session)?;
+        let status = report.status;
+        print::print_all(vec![report], false, session)?;
+        return Ok(status);
+    }
     let mut reports = Vec::new();
     let mut unread = Status::Done;
-    for path in &args.files {
+    for path in files {
         match check(path, args, session) {
             Ok(report) => reports.push(report),
-            Err(error) if args.files.len() == 1 => return Err(error),
+            Err(error) if files.len() == 1 => return Err(error),
             // One unreadable file does not keep the others from being checked.
             Err(error) => unread = unread.max(status::report(&error, &session.terminal)),
         }
     }
     let status = reports.iter().map(|report| report.status).fold(unread, Status::max);
-    print::print_all(reports, args.files.len() > 1, session)?;
+    print::print_all(reports, files.len() > 1, session)?;
     Ok(status)
 }
 
 fn check(path: &Path, args: &CheckArgs, session: &Session) -> anyhow::Result<Report> {
     let input = session.open(path)?.at(args.heap.snapshot);
+    require_options(args, &input)?;
+    match (args.rules.given(), input.kind) {
+        (false, _) => invariants::run(args, &input, session),
+        (true, Kind::Heap) => heap::run(args, &input, session),
+        (true, Kind::Profile) => profile::run(args, &input, session),
+    }
+}
+
+/// Refuses options that the file does not have, or that have no effect without a rule.
+fn require_options(args: &CheckArgs, input: &Input) -> anyhow::Result<()> {
     match input.kind {
         Kind::Heap => {
             input.refuse(Kind::Profile, &[("--normalize", args.rules.normalize)])?;
@@ -57,9 +80,5 @@ fn check(path: &Path, args: &CheckArgs, session: &Session) -> anyhow::Result<Rep
             return Err(error.hint("without rules, check verifies the format of the file").into());
         }
     }
-    match (args.rules.given(), input.kind) {
-        (false, _) => invariants::run(args, &input, session),
-        (true, Kind::Heap) => heap::run(args, &input, session),
-        (true, Kind::Profile) => profile::run(args, &input, session),
-    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Rules about the functions of a profile.
 
-use super::measure;
+use super::measure::{self, Measure};
 use super::report::{Damage, Outcome, Position, Report};
 use super::rules::{Limit, METRIC, Rule, RuleKind, Unit, growth, parse};
 use super::threads;
@@ -33,22 +33,13 @@ const COLUMNS: [(&str, Unit); 5] = [
 ];
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
-    refuse_tag(&args.profile, "check")?;
-    let rules = parse(&args.rules, &COLUMNS, "FUNCTION")?;
-    let older_input = match &args.rules.against {
-        Some(path) => {
-            let older = session.open_old(path)?;
-            if older.kind != Kind::Profile {
-                return Err(UsageError::new(format!(
-                    "{} is a heap, not an older profile",
-                    show_path(path)
-                ))
-                .into());
-            }
-            Some(older)
-        }
-        None => None,
-    };
+    let rules = rules(args)?;
+    let older_input = args.older().first().map(|path| {
+        let older = session.open_old(path)?;
+        require(&older)?;
+        anyhow::Ok(older)
+    });
+    let older_input = older_input.transpose()?;
     let older = older_input
         .as_ref()
         .map(|older| load_all_metrics(older, &args.profile, session))
@@ -71,6 +62,74 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         .report(session)
         .max(older.as_ref().map_or(Status::Done, |older| older.report(session)));
     Ok(Report::of_rules(input, outcomes?, damage, status, args, session))
+}
+
+/// Refuses a heap.
+///
+/// # Errors
+/// A [`UsageError`] that says so.
+pub(super) fn require(older: &Input) -> Result<(), UsageError> {
+    let path = show_path(&older.path);
+    match older.kind {
+        Kind::Profile => Ok(()),
+        Kind::Heap => Err(UsageError::new(format!("{path} is a heap, not a profile"))),
+    }
+}
+
+/// The rules of profiles.
+///
+/// # Errors
+/// The first rule that cannot be parsed, or an option that rules have no use for.
+pub(super) fn rules(args: &CheckArgs) -> Result<Vec<Rule>, UsageError> {
+    refuse_tag(&args.profile, "check")?;
+    parse(&args.rules, &COLUMNS, "FUNCTION")
+}
+
+/// The number that a rule is about in one of several runs.
+pub(super) struct Number {
+    pub(super) value: u64,
+    /// The sum over all samples.
+    pub(super) whole: u64,
+    /// The functions that match.
+    pub(super) matching: usize,
+    /// The limit in the unit of the metric.
+    pub(super) limit: Limit,
+    /// How numbers are shown; counts of threads are plain.
+    pub(super) amount: Option<Amount>,
+}
+
+/// Takes the numbers of a profile that rules are about.
+///
+/// # Errors
+/// A [`UsageError`] if the profile lacks what a rule needs.
+pub(super) fn numbers(
+    rules: &[Rule],
+    loaded: &ProfileInput<'_>,
+    args: &CheckArgs,
+    session: &Session,
+) -> Result<Vec<Number>, UsageError> {
+    let number = |rule: &Rule| {
+        let new = &Measured::of(loaded, rule.metric.as_deref());
+        if let Some(of) = &rule.threads {
+            let Measure { value, matching, .. } =
+                threads::of_profile(of, &new.selected, &new.groups);
+            let value = value.unwrap_or(0);
+            return Ok(Number { value, whole: value, matching, limit: rule.limit, amount: None });
+        }
+        let metric = metric(rule, loaded, &args.profile)?;
+        let whole = metric.whole(&new.selected.total);
+        let amount = Amount::new(&metric, whole, session.common.bytes);
+        let (wanted, sums) = new.cost(rule)?;
+        let judge = Judge { rule, new, amount: amount.clone(), metric };
+        Ok(Number {
+            value: judge.value(&sums),
+            whole: whole.unsigned_abs(),
+            matching: wanted.iter().filter(|wanted| **wanted).count(),
+            limit: judge.limit(),
+            amount: Some(amount),
+        })
+    };
+    rules.iter().map(number).collect()
 }
 
 /// A profile with the sums of its stacks.
@@ -162,7 +221,7 @@ fn outcome(
     let is_old = old.map(|old| Ok(old.cost(rule)?.0.contains(&true))).transpose()?;
     let is_void = functions == 0 && rule.kind != RuleKind::None && !is_old.unwrap_or(false);
     let position = place.as_ref().and_then(|place| position(&new.loaded.profile, place));
-    Ok(Outcome { finding, kind: rule.kind.name(), note, position, is_void })
+    Ok(Outcome { finding, kind: rule.kind.name(), note, position, runs: None, is_void })
 }
 
 /// The source of the function of a place.

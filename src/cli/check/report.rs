@@ -36,15 +36,33 @@ pub(super) struct Outcome {
     pub(super) note: Option<String>,
     /// The source of a function that breaks the rule.
     pub(super) position: Option<Position>,
+    /// The numbers of repeated runs.
+    pub(super) runs: Option<Runs>,
     /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be
     /// broken.
     pub(super) is_void: bool,
+}
+
+/// The numbers of repeated runs, and how far they scatter.
+#[derive(Clone)]
+pub(super) struct Runs {
+    pub(super) new: Vec<u64>,
+    pub(super) old: Vec<u64>,
+    pub(super) noise: u64,
 }
 
 /// A place in a source file.
 pub(super) struct Position {
     pub(super) file: String,
     pub(super) line: Option<u32>,
+}
+
+impl Runs {
+    fn json(&self) -> Value<'static> {
+        let list = |numbers: &[u64]| numbers.iter().map(|number| (*number).into()).collect();
+        let (new, old): (Vec<Value<'_>>, Vec<Value<'_>>) = (list(&self.new), list(&self.old));
+        Value::from([("noise", self.noise.into()), ("new", new.into()), ("old", old.into())])
+    }
 }
 
 impl Position {
@@ -116,7 +134,7 @@ impl Report {
         }
         let kept = outcomes.iter().all(|outcome| outcome.finding.ok);
         let status = status.max(if kept { Status::Done } else { Status::Broken });
-        let prefix = if args.files.len() > 1 {
+        let prefix = if args.files().len() > 1 && !args.is_repeated() {
             format!("{}: ", show_path(&input.path))
         } else {
             String::new()
@@ -166,6 +184,7 @@ pub(super) fn with_columns<'a, T>(
         .value("actual", move |row| of(row).finding.actual)
         .text("message", "MESSAGE", move |row| &of(row).finding.message)
         .text("note", "NOTE", move |row| of(row).note.as_ref())
+        .json("runs", move |row| of(row).runs.as_ref().map(Runs::json))
         .table(&["file", "ok", "rule", "message", "note"])
 }
 
