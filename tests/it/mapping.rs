@@ -125,8 +125,11 @@ fn short_names_stand_beside_those_of_the_source() {
     let tree = document("tree app.hprof --min-share 0");
     let mut lines = tree["nodes"].as_array().unwrap().iter();
     assert!(lines.any(|line| line["generated_name"] == "b"), "{tree}");
-    let quick = folder.path().join("more.hprof");
-    std::fs::write(quick, minified_with(true)).unwrap();
+    let line = "convert app.hprof - --to csv --table types --mapping app.txt";
+    let (types, _) = dumptool(folder.path(), line);
+    let mut lines = types.lines();
+    assert!(lines.any(|line| line.contains("shop.Cart,") && line.ends_with(",b")), "{types}");
+    std::fs::write(folder.path().join("more.hprof"), minified_with(true)).unwrap();
     let change = document("diff app.hprof more.hprof");
     assert_eq!(change["rows"][0]["new"]["generated_name"], "b", "{change}");
 }

@@ -72,6 +72,12 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         })
         .table(&["own", "sum", "share", "function", "place"])
         .minor(&["share"]);
+    let columns = match profile.generated.is_empty() {
+        true => columns,
+        false => columns.value("generated_name", |row| {
+            profile.generated_name(&row.label.name, &row.label.namespace)
+        }),
+    };
     let (one, many) = nouns(TopBy::Frames(by));
     let none = || format!("no {one} found\n");
     let footer = || {

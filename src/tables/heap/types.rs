@@ -10,6 +10,8 @@ use crate::tables::relation::Rows;
 use crate::tables::row_numbers::{Order, RowNumbers};
 use std::sync::OnceLock;
 
+const GENERATED: &str = "The name in the code that ran, where a map gave the type another one";
+
 /// One row for each type.
 pub(in crate::tables) struct Types<'h> {
     analyses: &'h Analyses<'h>,
@@ -115,6 +117,11 @@ impl Rows for Types<'_> {
                 ),
                 |this, row| this.retained()[row],
             ),
+            Column::name("generated_name", GENERATED).or_empty().of(|this: &Self, rows, cells| {
+                let names = &this.analyses.heap.generated_types;
+                rows.map(|row| names.get(&TypeId(row as u32)))
+                    .for_each(|name| cells.text(name.map_or("", String::as_str)));
+            }),
         ]);
         columns
     }

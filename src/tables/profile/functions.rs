@@ -10,6 +10,8 @@ use crate::tables::relation::Rows;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+const GENERATED: &str = "The name in the code that ran, where a map gave the function another one";
+
 /// One row for each function and metric, as `top` shows them: those that cost most first.
 pub(in crate::tables) struct Functions<'p> {
     profile: &'p Profile,
@@ -101,6 +103,12 @@ impl Rows for Functions<'_> {
                 signed(row.sums.total.samples())
             }),
             text("metric", "What `self` and `total` count", |metric, _| metric.name()),
+            Column::name("generated_name", GENERATED).or_empty().of(|this: &Self, rows, cells| {
+                this.each(rows, |_, row| {
+                    let (name, file) = (&row.label.name, &row.label.namespace);
+                    cells.text(this.profile.generated_name(name, file).unwrap_or_default());
+                });
+            }),
         ]
     }
 
