@@ -3,13 +3,16 @@
 use super::args::{Common, Snapshot};
 use super::budget::justified_memory;
 use super::open::Input;
+use super::session::Session;
 use super::size::{count, size};
 use super::status::UsageError;
 use super::terminal::show_path;
 use crate::analysis::{counting_estimate, memory_estimate};
 use crate::input::load::MemoryLimit;
 use crate::input::{self, Format, ReadOptions};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The size of the columns of a loaded heap: type, size, first reference and address of an object,
 /// target and label of a reference.
@@ -50,8 +53,9 @@ pub(super) fn refuse_too_large(
     input: &Input,
     snapshot: Option<Snapshot>,
     program: Option<&[u8]>,
-    common: &Common,
+    session: &Session,
 ) -> anyhow::Result<()> {
+    let common = &session.common;
     let most = most_memory(input, common);
     let bytes = input.bytes().len() as u64;
     let needs = |objects, references| {
@@ -69,7 +73,7 @@ pub(super) fn refuse_too_large(
         [true, false].into_iter().find_map(|quick| objects_and_references(input, snapshot, quick));
     let Some((objects, references)) = counts else { return Ok(()) };
     let needed = needs(objects, references);
-    if needed <= most {
+    if needed <= most || needed <= justified(input) && spills(needed, session) {
         return Ok(());
     }
     let message = format!(
@@ -152,10 +156,68 @@ pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
         Some(folder) => free_space(folder),
         None => usable_memory(),
     };
+    let justified = justified(input);
+    usable.map_or(justified, |usable| usable.min(justified))
+}
+
+/// The memory that an input justifies, without what its bytes were decompressed to.
+fn justified(input: &Input) -> u64 {
     let source = &input.source;
     let mapped = source.compression().map_or(0, |_| source.bytes().len() as u64);
-    let justified = justified_memory(source.stored_bytes()).saturating_sub(mapped);
-    usable.map_or(justified, |usable| usable.min(justified))
+    justified_memory(source.stored_bytes()).saturating_sub(mapped)
+}
+
+/// Makes the allocator of the program put large allocations into files in a folder.
+pub(super) type Spill = fn(&Path) -> io::Result<()>;
+
+/// How the program spills, and the limit of its data (`ulimit -d`) before it sets one itself.
+static GIVEN: OnceLock<(Spill, Option<u64>)> = OnceLock::new();
+
+/// Notes the limits of the process, and allows large columns to become files where memory is too
+/// short for them.
+pub(super) fn start(spill: Spill) {
+    _ = GIVEN.set((spill, data_limit()));
+}
+
+/// Puts large columns into files from now on, and says so, if a disk has room for them and nobody set
+/// a limit. A limit of the address space counts files that are mapped too.
+fn spills(needed: u64, session: &Session) -> bool {
+    let Session { common, terminal, .. } = session;
+    let bounded = common.max_memory.is_some() || common.spill.is_some();
+    let (Some((spill, _)), false) = (GIVEN.get(), bounded || address_space().is_some()) else {
+        return false;
+    };
+    let has_room = |folder: &&PathBuf| {
+        is_disk(folder) && free_space(folder).is_some_and(|free| needed <= free / 5 * 4)
+    };
+    let folders = [std::env::temp_dir(), PathBuf::from("/var/tmp")];
+    let Some(folder) = folders.iter().find(has_room).filter(|folder| spill(folder).is_ok()) else {
+        return false;
+    };
+    if terminal.warnings {
+        let needed = size(needed, common.bytes);
+        let folder = show_path(folder);
+        let message = format!(
+            "about {needed} are needed, more than 80 % of the memory: large columns are files in {folder} (--spill)"
+        );
+        terminal.tell("note:", &message);
+    }
+    true
+}
+
+/// Whether files in a folder take no memory.
+#[cfg(target_os = "linux")]
+fn is_disk(folder: &Path) -> bool {
+    /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of linux/magic.h.
+    const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+    #[allow(clippy::unnecessary_cast, reason = "the type depends on the platform")]
+    rustix::fs::statfs(folder).is_ok_and(|system| !IN_MEMORY.contains(&(system.f_type as i64)))
+}
+
+/// Only Linux has files without names.
+#[cfg(not(target_os = "linux"))]
+fn is_disk(_folder: &Path) -> bool {
+    false
 }
 
 /// The memory that a profile may take when it is loaded as a whole.
@@ -179,16 +241,38 @@ pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
 }
 
 /// 80 % of the memory available to the process: that of the machine or the container, or its
-/// address space (`ulimit -v`). `None` if the system does not report it, as on Windows.
+/// address space (`ulimit -v`) or data (`ulimit -d`). `None` if the system does not report it, as on Windows.
 fn usable_memory() -> Option<u64> {
-    let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
-        .ok()
-        .and_then(|text| text.trim().parse::<u64>().ok());
-    [machine_memory(), address_space(), container]
+    let data = GIVEN.get().and_then(|(_, data)| *data);
+    [machine_memory(), address_space(), data, container_memory()]
         .into_iter()
         .flatten()
         .min()
         .map(|memory| memory / 5 * 4)
+}
+
+/// The smallest limit of the control groups of the process (Linux: cgroups(7)): of version 2, or of the
+/// memory controller of version 1. A container may see its own group as the outermost one.
+fn container_memory() -> Option<u64> {
+    let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let limits = groups.lines().flat_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, group) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+        let (root, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+        };
+        let is_limited = controllers.is_empty() || controllers.split(',').any(|of| of == "memory");
+        let groups = Path::new(group.trim_start_matches('/')).ancestors().filter(|_| is_limited);
+        let limits: Vec<u64> = groups
+            .filter_map(|group| {
+                std::fs::read_to_string(Path::new(root).join(group).join(file)).ok()
+            })
+            .filter_map(|text| text.trim().parse().ok())
+            .collect();
+        limits
+    });
+    limits.min()
 }
 
 /// Free bytes for files in a folder. `None` if the system does not report it.
@@ -213,6 +297,17 @@ fn machine_memory() -> Option<u64> {
 #[cfg(unix)]
 fn address_space() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+/// The limit of memory that no other process sees. `None` if there is none.
+#[cfg(unix)]
+fn data_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Data).current
+}
+
+#[cfg(not(unix))]
+fn data_limit() -> Option<u64> {
+    None
 }
 
 #[cfg(not(unix))]

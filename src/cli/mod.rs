@@ -85,7 +85,7 @@ fn with_command(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsStri
 ///
 /// `spill` makes the program's allocator put large allocations into files in a folder
 /// (`--spill`).
-pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
+pub fn main(spill: memory::Spill) -> ExitCode {
     let command = help::command();
     let words = with_command(&command, std::env::args_os().collect());
     let parsed =
@@ -95,6 +95,7 @@ pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
         Err(error) => return print_usage(&error).into(),
     };
     interrupt::report_signals();
+    memory::start(spill);
     let Cli { command, common } = cli;
     let session = Session::new(common);
     if let Some(folder) = &session.common.spill

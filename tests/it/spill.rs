@@ -74,3 +74,18 @@ fn a_folder_that_is_not_there_is_refused() {
         assert!(message.starts_with(&format!("error: --spill {}: ", wrong.display())), "{message}");
     }
 }
+
+#[test]
+fn columns_become_files_by_themselves_where_memory_is_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut heap = Instances::default();
+    let ids: Vec<u64> = (0..2_500_000).map(|_| heap.object("app.Link", &[])).collect();
+    let dump = folder.path().join("many.hprof");
+    let all = heap.array(&ids);
+    fs::write(&dump, heap.finish_with_roots(&[all])).unwrap();
+    let short = top("ulimit -d 75000;", &[Path::new("--threads=1"), &dump]);
+    let message = String::from_utf8(short.stderr).unwrap();
+    assert!(message.contains("large columns are files in /"), "{message}");
+    let table = String::from_utf8(short.stdout).unwrap();
+    assert!(table.contains("2 500 000  app.Link"), "{table}");
+}

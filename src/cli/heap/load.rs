@@ -99,7 +99,7 @@ pub(crate) fn load_for<'a>(
     let open = |path: &Path| open_program(path, session);
     let program = roots.exe.as_deref().map(open).transpose()?;
     let program = program.as_ref().map(Source::bytes);
-    refuse_too_large(command, work, input, snapshot, program, &session.common)?;
+    refuse_too_large(command, work, input, snapshot, program, session)?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
     let mut options = load_options(snapshot, roots, &reached)
