@@ -46,6 +46,7 @@ mod serve;
 mod session;
 mod show;
 mod size;
+mod source;
 mod status;
 mod symbols;
 mod terminal;
@@ -57,7 +58,7 @@ mod waste;
 use args::{
     CatArgs, CheckArgs, Cli, Common, CompletionsArgs, ConvertArgs, DiffArgs, ExploreArgs, FindArgs,
     GrowthArgs, InfoArgs, McpArgs, NoArgs, PathArgs, QueryArgs, ReportArgs, ServeArgs, ShowArgs,
-    ThreadsArgs, TopArgs, TreeArgs, WasteArgs,
+    SourceArgs, ThreadsArgs, TopArgs, TreeArgs, WasteArgs,
 };
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Subcommand};
@@ -257,6 +258,7 @@ commands! {
     "path" Path(PathArgs) => path::run, ONE;
     "show" Show(ShowArgs) => show::run, ONE;
     "find" Find(FindArgs) => find::run, ONE;
+    "source" Source(SourceArgs) => source::run, TERMINAL;
     "threads" Threads(ThreadsArgs) => threads::run, ONE;
     "waste" Waste(WasteArgs) => waste::run, ONE;
     "query" Query(QueryArgs) => query::run, SQL;

@@ -69,6 +69,7 @@ mod report;
 mod round_trips;
 mod ruby;
 mod serve;
+mod source_lines;
 mod source_maps;
 mod speedscope;
 mod spill;

@@ -184,6 +184,11 @@ impl SourceMap {
         (!name.is_empty()).then_some(name)
     }
 
+    /// The text of a source by its number.
+    pub(super) fn source_text(&self, number: usize) -> Option<&str> {
+        self.sources.get(number)?.text.as_deref()
+    }
+
     /// The text of a source, and the byte of it that a segment comes from.
     pub(super) fn text(&self, segment: &Segment) -> Option<(&str, usize)> {
         let source = self.source(segment)?;

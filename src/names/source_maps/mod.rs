@@ -114,6 +114,18 @@ impl SourceMaps {
         script.original(first, None)
     }
 
+    /// The text of a source of a script that was asked for, by the name that [`Self::function`] gives it.
+    pub fn source_text(&self, file: &str) -> Option<String> {
+        let state = self.state();
+        let mut scripts: Vec<_> = state.scripts.iter().collect();
+        scripts.sort_by_key(|(url, _)| url.as_str());
+        scripts.into_iter().find_map(|(_, script)| {
+            let script = script.as_ref()?;
+            let source = script.files.iter().position(|known| **known == *file)?;
+            script.map.source_text(source).map(str::to_owned)
+        })
+    }
+
     /// Whether a script has a map.
     pub fn has(&self, url: &str) -> bool {
         self.script(url).is_some()

@@ -1,0 +1,106 @@
+//! The sources of a profile: from folders, or from source maps.
+
+use crate::cli::profile::ProfileInput;
+use crate::cli::session::Session;
+use crate::model::calendar::rfc3339;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Larger files are no sources.
+const LARGEST: u64 = 64 << 20;
+
+/// The text of a source file.
+pub(super) struct Text {
+    /// The path of the file, or the name that a source map has for it.
+    pub(super) place: String,
+    lines: Vec<String>,
+    changed: Option<SystemTime>,
+}
+
+impl Text {
+    /// The number of lines.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
+    }
+
+    /// A line, from 1.
+    pub(super) fn line(&self, line: u32) -> Option<&str> {
+        self.lines.get(line.checked_sub(1)? as usize).map(String::as_str)
+    }
+
+    /// When the file was changed and when the profile was recorded, if the file is newer.
+    pub(super) fn changed_after(&self, loaded: &ProfileInput<'_>) -> Option<String> {
+        let seconds = |time: SystemTime| {
+            let since = time.duration_since(UNIX_EPOCH).ok()?;
+            i64::try_from(since.as_secs()).ok()
+        };
+        let changed = seconds(self.changed?)?;
+        let stated = loaded.profile.metadatum("time_nanos").and_then(|text| text.parse().ok());
+        let recorded = match stated.filter(|nanoseconds: &i64| *nanoseconds > 0) {
+            Some(nanoseconds) => nanoseconds / 1_000_000_000,
+            None => seconds(std::fs::metadata(&loaded.input.path).ok()?.modified().ok()?)?,
+        };
+        (changed > recorded).then(|| {
+            format!("{}, the profile was recorded {}", rfc3339(changed, 0), rfc3339(recorded, 0))
+        })
+    }
+}
+
+/// Finds sources.
+pub(super) struct Finder<'a> {
+    folders: &'a [PathBuf],
+    session: &'a Session,
+    /// Many functions are in one file.
+    known: HashMap<String, Option<Rc<Text>>>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn of(folders: &'a [PathBuf], session: &'a Session) -> Self {
+        Self { folders, session, known: HashMap::new() }
+    }
+
+    /// The source with this name in the profile.
+    pub(super) fn find(&mut self, name: &str) -> Option<Rc<Text>> {
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
+        let path = name.strip_prefix("file://").unwrap_or(name);
+        let found = self.folders.iter().find_map(|folder| below(folder, path)).or_else(|| {
+            let text = self.session.source_maps()?.source_text(name)?;
+            Some(Text { place: name.to_owned(), lines: lines(&text), changed: None })
+        });
+        let found = found.map(Rc::new);
+        self.known.insert(name.to_owned(), found.clone());
+        found
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The file of this path in a folder, or of the longest end of the path that is there.
+fn below(folder: &Path, name: &str) -> Option<Text> {
+    let name = name.replace('\\', "/");
+    let path = Path::new(&name);
+    let parts: Vec<_> = path.components().filter(|part| *part != Component::RootDir).collect();
+    // A profile does not lead out of the folder.
+    if parts.is_empty() || parts.contains(&Component::ParentDir) {
+        return None;
+    }
+    (0..parts.len())
+        .find_map(|start| read(&folder.join(parts[start..].iter().collect::<PathBuf>())))
+}
+
+fn read(path: &Path) -> Option<Text> {
+    let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.is_file())?;
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    let lines = lines(&String::from_utf8_lossy(&bytes));
+    let place = path.to_string_lossy().into_owned();
+    Some(Text { place, lines, changed: metadata.modified().ok() })
+}
