@@ -258,7 +258,8 @@ impl Argument {
         set("description", help.into());
         Self {
             option: arg.get_long().map(str::to_owned),
-            is_required: arg.is_required_set() && default.is_none(),
+            // `check` may find its files among those of `--against`.
+            is_required: (arg.is_required_set() || name == "file") && default.is_none(),
             name,
             kind,
             default,
