@@ -144,7 +144,11 @@ impl Session {
         }
         // The file was not given: if it cannot be read, it is not for this dump.
         let Ok(mapping) = self.mappings.read(&beside) else { return Ok(None) };
-        self.terminal.warn(&input.path, &format!("names are those of {}", show_path(&beside)));
+        // Some commands open a file twice.
+        if !std::fs::metadata(&input.path).is_ok_and(|file| self.inputs.have(&file)) {
+            let message = format!("names are those of {}", show_path(&beside));
+            self.terminal.warn(&input.path, &message);
+        }
         Ok(Some(mapping))
     }
 

@@ -174,6 +174,9 @@ fn a_mapping_beside_the_dump_is_found_and_said() {
     let (types, messages) = dumptool(folder.path(), "top app.hprof");
     assert!(types.contains("shop.Cart"), "{types}");
     assert!(messages.contains("mapping.txt"), "{messages}");
+    std::fs::copy(folder.path().join("app.hprof"), folder.path().join("new.hprof")).unwrap();
+    let (_, messages) = dumptool(folder.path(), "growth app.hprof new.hprof");
+    assert_eq!(messages.matches("mapping.txt").count(), 2, "once for each dump: {messages}");
     // Another file of that name does not count.
     std::fs::write(folder.path().join("mapping.txt"), "a = b\n").unwrap();
     let (types, messages) = dumptool(folder.path(), "top app.hprof");
