@@ -42,6 +42,7 @@ mod hprof_reach;
 mod hprof_values;
 mod hprof_write;
 mod jfr;
+mod json;
 mod known;
 mod limits;
 mod mapping;
