@@ -1,9 +1,8 @@
 //! Several profiles as one.
 
-use super::load::{
-    Kept, ProfileInput, load_profile, narrowed, require_labels, require_thread, selection,
-    warn_unmatched,
-};
+use super::input::ProfileInput;
+use super::load::{Kept, load_profile, narrowed, warn_unmatched};
+use super::require::{require_labels, require_thread, selection};
 use crate::analysis::profile::{MergedProfile, NotMerged};
 use crate::cli::args::ProfileOptions;
 use crate::cli::memory::{profile_limit, profile_too_large};

@@ -1,0 +1,196 @@
+//! A loaded profile, and which of its samples are looked at.
+
+use super::ShortFiles;
+use super::require::{named, no_metric};
+use crate::analysis::profile::{MovedFolder, below, moved_folders};
+use crate::cli::args::{NarrowOptions, ProfileOptions};
+use crate::cli::open::Input;
+use crate::cli::print::{Document, Value};
+use crate::cli::session::Session;
+use crate::cli::size::plural;
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::shown;
+use crate::error::Error;
+use crate::model::profile::{Metric, Profile};
+use crate::model::stacks::Selection;
+use std::sync::Arc;
+
+/// The warning about a profile whose rules for leaving out frames are not followed.
+pub(crate) const UNAPPLIED: &str = "drop_frames or keep_frames is not a regular expression that dumptool can apply; all frames are kept";
+
+/// A profile, and which of its samples are looked at.
+pub(crate) struct ProfileInput<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) selection: Selection,
+    /// The filters that are on.
+    filters: Box<NarrowOptions>,
+    damage: Option<Error>,
+}
+
+/// Adds the filters that are on, and how many samples of each profile are without the frames that it
+/// asks to leave out, if there are any.
+pub(crate) fn with_filters<'d, const N: usize>(
+    document: Document<'d>,
+    profiles: [(&'static str, &ProfileInput<'_>); N],
+) -> Document<'d> {
+    let counts = profiles.map(|(key, loaded)| (key, loaded.profile.notes.dropped));
+    // All profiles of a command have the same ones.
+    let filters = profiles.first().map(|(_, loaded)| &loaded.filters);
+    let document = match filters {
+        Some(filters) => filters.describe(document),
+        None => document,
+    };
+    match counts.iter().all(|(_, count)| *count == 0) {
+        true => document,
+        false => document
+            .with("dropped_frames", Value::from(counts.map(|(key, count)| (key, count.into())))),
+    }
+}
+
+impl<'a> ProfileInput<'a> {
+    /// A profile, and the samples of it that options select.
+    pub(super) fn of(
+        input: &'a Input,
+        profile: Arc<Profile>,
+        (mut selection, options): (Selection, &ProfileOptions),
+        damage: Option<Error>,
+    ) -> Self {
+        if profile.has_separate_values {
+            selection.metrics.extend(match &options.metric {
+                Some(name) => profile.metric(name),
+                None => Some(selection.usual_metric(&profile)),
+            });
+        }
+        let filters = Box::new(options.narrow.clone());
+        Self { input, profile, selection, filters, damage }
+    }
+}
+
+impl ProfileInput<'_> {
+    /// Returns the requested metric, or the main metric of the profile.
+    ///
+    /// # Errors
+    /// A [`UsageError`] when the profile does not have it.
+    pub(crate) fn metric(&self, options: &ProfileOptions) -> Result<Metric, UsageError> {
+        match &options.metric {
+            Some(name) => {
+                let metric = named(&self.profile, name, &self.input.path)?;
+                self.require(&metric)?;
+                Ok(metric)
+            }
+            None => {
+                let chosen = self.selection.metrics.first().cloned();
+                Ok(chosen.unwrap_or_else(|| self.profile.shown_metric()))
+            }
+        }
+    }
+
+    /// Refuses a metric that was not measured: its numbers would be all zero, or those of another
+    /// one.
+    ///
+    /// # Errors
+    /// As [`Self::metric`].
+    pub(crate) fn require(&self, metric: &Metric) -> Result<(), UsageError> {
+        if self.profile.metrics_to_choose().contains(metric) {
+            Ok(())
+        } else {
+            Err(no_metric(&self.profile, metric.name(), &self.input.path))
+        }
+    }
+
+    /// Names files as a newer profile does, if they are in folders with other paths there. Returns
+    /// the folders, which are a guess.
+    pub(crate) fn follow(&mut self, new: &Self) -> Vec<MovedFolder> {
+        let moved = moved_folders(&self.profile, &new.profile);
+        if !moved.is_empty() {
+            Arc::make_mut(&mut self.profile)
+                .rename_files(|path| moved.iter().find_map(|folder| folder.new_path(path)));
+        }
+        moved
+    }
+
+    /// Says of the first folders that moved to those of this profile where they are, with a `hint`.
+    pub(crate) fn say_moved(&self, moved: &[MovedFolder], hint: &str, session: &Session) {
+        const MOVED: usize = 3;
+        let warn = |text: &str| session.terminal.warn(&self.input.path, text);
+        for MovedFolder { old, new, files } in moved.iter().take(MOVED) {
+            let (files, old, new) = (plural(*files, "file", "files"), shown(old), shown(new));
+            warn(&format!("{files} of {old} matched with {new} ({hint})"));
+        }
+        if let Some(more) = moved.len().checked_sub(MOVED).filter(|more| *more > 0) {
+            let more = plural(more as u64, "more folder", "more folders");
+            warn(&format!("{more} matched with others"));
+        }
+    }
+
+    /// Removes prefixes from the paths of files; of several that fit, the first one.
+    pub(crate) fn trim_paths(&mut self, prefixes: &[String]) {
+        Arc::make_mut(&mut self.profile).rename_files(|path| {
+            let below = |prefix: &String| below(path, prefix.trim_end_matches('/'));
+            prefixes.iter().find_map(below).map(str::to_owned)
+        });
+    }
+
+    /// The files of two profiles, told apart.
+    pub(crate) fn files<'f>(&'f self, other: &'f Self, session: &Session) -> ShortFiles<'f> {
+        ShortFiles::of_profiles(&[&self.profile, &other.profile], session.common.verbose)
+    }
+
+    /// Returns the damage that ended the reading early.
+    pub(crate) fn damage(&self) -> Option<&Error> {
+        self.input.source.damage().or(self.damage.as_ref())
+    }
+
+    /// Prints the warnings of the profile, and the damage that ended the reading early. Returns the
+    /// status.
+    pub(crate) fn report(&self, session: &Session) -> Status {
+        let (profile, notes) = (&self.profile, &self.profile.notes);
+        for (count, one, many) in [
+            (
+                notes.replaced,
+                "name is not UTF-8; invalid bytes become U+FFFD",
+                "names are not UTF-8; invalid bytes become U+FFFD",
+            ),
+            (notes.unresolved, "key is not defined", "keys are not defined"),
+            (
+                notes.without_metric,
+                "sample has no metric and counts as 0",
+                "samples have no metric and count as 0",
+            ),
+            (
+                notes.strays,
+                "frame or metric outside a sample ignored",
+                "frames or metrics outside a sample ignored",
+            ),
+            (
+                profile.names.cut(),
+                "name is longer than 4096 bytes and was truncated",
+                "names are longer than 4096 bytes and were truncated",
+            ),
+            (
+                notes.deep,
+                "stack is deeper than 65 536 frames and was truncated",
+                "stacks are deeper than 65 536 frames and were truncated",
+            ),
+            (
+                notes.clamped,
+                "number over 64 bits was set to the maximum",
+                "numbers over 64 bits were set to the maximum",
+            ),
+            (
+                notes.dropped,
+                "sample is shown without the frames that the profile asks to leave out (--all-frames shows them)",
+                "samples are shown without the frames that the profile asks to leave out (--all-frames shows them)",
+            ),
+        ] {
+            if count > 0 {
+                session.terminal.warn(&self.input.path, &plural(count, one, many));
+            }
+        }
+        if notes.unapplied > 0 {
+            session.terminal.warn(&self.input.path, UNAPPLIED);
+        }
+        self.input.report_if_damaged(self.damage.as_ref(), &session.terminal)
+    }
+}

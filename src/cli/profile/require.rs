@@ -1,0 +1,197 @@
+//! What options ask of a profile: threads, labels, metrics and stacks that it may not have.
+
+use crate::cli::args::ProfileOptions;
+use crate::cli::open::Input;
+use crate::cli::size::plural;
+use crate::cli::status::UsageError;
+use crate::cli::terminal::{show_path, shown};
+use crate::model::profile::{Metric, Profile, ProfileThread, SampleLabel};
+use crate::model::stacks::Selection;
+use rustc_hash::FxHashSet;
+use std::path::Path;
+
+/// Returns the selected threads.
+pub(crate) fn selection(options: &ProfileOptions) -> Selection {
+    Selection {
+        pid: options.pid.map(i128::from),
+        thread: options.thread.clone(),
+        labels: {
+            let event = options.event.iter().map(|name| ("event".to_owned(), name.clone()));
+            options.narrow.exact_labels().cloned().chain(event).collect()
+        },
+        tag: options.tag.clone(),
+        ..Selection::default()
+    }
+}
+
+/// Refuses to select a thread that does not exist.
+///
+/// # Errors
+/// A [`UsageError`] with the names of existing threads.
+pub(crate) fn require_thread(
+    profile: &Profile,
+    selection: &Selection,
+    input: &Input,
+) -> Result<(), UsageError> {
+    let asked = selection.pid.is_some() || selection.thread.is_some();
+    let has =
+        |selection: &Selection| profile.threads.iter().any(|thread| selection.has(profile, thread));
+    if asked && !has(&Selection { labels: Vec::new(), ..selection.clone() }) {
+        return Err(no_thread(profile, selection, input));
+    }
+    if let Some((key, value)) = selection.labels.last().filter(|_| !has(selection)) {
+        let (key, value) = (shown(key), shown(value));
+        return Err(UsageError::new(format!(
+            "{} has no samples with {key}={value}",
+            show_path(&input.path)
+        ))
+        .hint(format!("`dumptool top --tag {key}` lists the values")));
+    }
+    Ok(())
+}
+
+/// Refuses labels that no sample has.
+///
+/// # Errors
+/// A [`UsageError`] with the labels that samples have.
+pub(crate) fn require_labels(
+    profile: &Profile,
+    options: &ProfileOptions,
+    input: &Input,
+) -> Result<(), UsageError> {
+    let selected = options.narrow.labels.iter().map(|(key, _)| key).chain(&options.tag);
+    let event = options.event.as_ref().map(|_| "event");
+    selected.map(String::as_str).chain(event).try_for_each(|key| require_label(profile, key, input))
+}
+
+/// Refuses a label that no sample has.
+fn require_label(profile: &Profile, key: &str, input: &Input) -> Result<(), UsageError> {
+    let is_it = |label: &SampleLabel| profile.names.text(label.key) == key;
+    let is_known = match key {
+        Profile::THREAD_KEY => profile.threads.iter().any(|thread| !thread.is_unknown()),
+        _ => profile.labels.iter().flatten().any(is_it),
+    };
+    if is_known { Ok(()) } else { Err(no_label(profile, key, input)) }
+}
+
+/// The metric of a profile with this name.
+///
+/// # Errors
+/// A [`UsageError`] with the names of existing metrics.
+pub(crate) fn named(profile: &Profile, name: &str, path: &Path) -> Result<Metric, UsageError> {
+    profile.metric(name).ok_or_else(|| no_metric(profile, name, path))
+}
+
+pub(super) fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
+    let (path, name) = (show_path(path), shown(name));
+    let mode = profile.mode.name();
+    let error = match profile.value_types.is_empty() {
+        true => UsageError::new(format!("{path} has no {name}: it was recorded in {mode} mode")),
+        false => UsageError::new(format!("{path} has no metric {name}")),
+    };
+    // Gained and freed memory are parts of memory.
+    let parts = [Metric::MEMORY_GAINED, Metric::MEMORY_FREED];
+    let has = profile.metrics_to_choose().into_iter().filter(|metric| !parts.contains(metric));
+    error.hint(format!(
+        "available: {}",
+        has.map(|metric| shown(metric.name())).collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// Refuses a profile that has calls instead of stacks.
+///
+/// # Errors
+/// A [`UsageError`] that names what `needs` stacks, and what may be done `instead`.
+pub(crate) fn require_stacks(
+    profile: &Profile,
+    path: &Path,
+    needs: &str,
+    instead: &str,
+) -> Result<(), UsageError> {
+    match &profile.calls {
+        None => Ok(()),
+        Some(_) => Err(UsageError::new(format!(
+            "{} is a call graph and has no stacks, which {needs} needs",
+            show_path(path)
+        ))
+        .hint(format!("--estimate splits the costs of functions among their callers{instead}"))),
+    }
+}
+
+/// Refuses `--tag` in commands without groups.
+///
+/// # Errors
+/// A [`UsageError`] if it was given.
+pub(crate) fn refuse_tag(options: &ProfileOptions, command: &str) -> Result<(), UsageError> {
+    match options.tag {
+        None => Ok(()),
+        Some(_) => Err(UsageError::new(format!("--tag has no effect in {command}"))
+            .hint("use it in top, tree, diff or convert")),
+    }
+}
+
+fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
+    let mut keys: Vec<_> =
+        profile.labels.iter().flatten().map(|label| shown(profile.names.text(label.key))).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let error = UsageError::new(format!("{} has no label {}", show_path(&input.path), shown(key)));
+    match keys.is_empty() {
+        true => error.hint("its samples have no labels"),
+        false => error.hint(format!("its labels are {}", keys.join(", "))),
+    }
+}
+
+/// Lists existing threads in the error about one that does not exist.
+fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageError {
+    const SHOWN: usize = 20;
+    let pid = selection.pid.map(|pid| format!("process {pid}"));
+    let thread = selection.thread.as_ref().map(|thread| format!("thread {thread}"));
+    let wanted: Vec<_> = pid.into_iter().chain(thread).collect();
+    let error =
+        UsageError::new(format!("{} has no {}", show_path(&input.path), wanted.join(" with a ")));
+    let name = |thread: &ProfileThread| {
+        let raw = profile.names.text(thread.name);
+        let id = thread.id(&profile.names);
+        match selection.pid {
+            Some(_) => format!("{} of process {}", shown(&id), thread.pid),
+            None if raw.is_empty() => "one without a name".to_owned(),
+            None => shown(&id),
+        }
+    };
+    let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
+    let (kind, mut names): (_, Vec<_>) = match selection.pid {
+        // Who named a process is told of processes, unless it is the thread that it does not have.
+        Some(pid) if !has_pid(pid) => (
+            "process",
+            profile
+                .threads
+                .iter()
+                .map(|thread| thread.process().unwrap_or(0).to_string())
+                .collect(),
+        ),
+        Some(pid) => (
+            "thread",
+            profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect(),
+        ),
+        None => ("thread", profile.threads.iter().map(name).collect()),
+    };
+    let mut seen = FxHashSet::default();
+    names.retain(|name| seen.insert(name.clone()));
+    if names.is_empty() {
+        return error.hint("the profile has no threads");
+    }
+    let kind = match (kind, names.len()) {
+        ("process", 2..) => "processes",
+        ("thread", 2..) => "threads",
+        (one, _) => one,
+    };
+    let more = names.len().saturating_sub(SHOWN);
+    names.truncate(SHOWN);
+    let more = if more > 0 {
+        format!(" and {}", plural(more as u64, "other", "others"))
+    } else {
+        String::new()
+    };
+    error.hint(format!("the profile has the {kind} {}{more}", names.join(", ")))
+}
