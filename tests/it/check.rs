@@ -155,3 +155,27 @@ fn repeated_runs_fail_only_beyond_their_noise() {
     // One file each is compared without noise.
     assert!(run(&[120], &[100], "f.total=5%", 1)["runs"].is_null());
 }
+
+#[test]
+fn documents_name_the_filters_that_are_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let cpu = fixture("pprof/go127-cpu.pb.gz");
+    let run = |args: &[&str], status| {
+        let mut command = Command::cargo_bin("dumptool").unwrap();
+        let command = command.current_dir(&folder).args(args).args(["--focus", "main.fib"]);
+        stdout(command, status)
+    };
+    let cpu = cpu.to_str().unwrap();
+    let check = run(&["check", cpu, "--max", "total.samples=99", "--format", "json"], 0);
+    let convert = run(&["convert", cpu, "x.folded", "--format", "json"], 0);
+    for text in [check, convert] {
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["filters"]["focus"], "main.fib", "{text}");
+    }
+    run(&["report", cpu, "-o", "x.html"], 0);
+    let page = std::fs::read_to_string(folder.path().join("x.html")).unwrap();
+    assert!(page.contains("\"filters\":{\"focus\":\"main.fib\""));
+    assert!(page.contains("only a part of the profile is shown: --focus main.fib"));
+    // One row about the whole file is not that of a part.
+    run(&["convert", cpu, "x.csv", "--table", "dump"], 2);
+}

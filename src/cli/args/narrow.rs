@@ -5,6 +5,7 @@ use crate::cli::print::{Document, Value};
 use crate::cli::profile::{given_pattern, pattern};
 use crate::cli::size::{parse_size, parse_time};
 use crate::cli::status::UsageError;
+use crate::output::syntax::shell_word;
 use clap::Args;
 
 /// Leaves out samples and frames before all numbers are taken.
@@ -86,6 +87,27 @@ impl NarrowOptions {
         })
     }
 
+    /// The options as words for a shell, each after a space.
+    pub(in crate::cli) fn words(&self) -> String {
+        let patterns = [
+            ("focus", &self.focus),
+            ("ignore", &self.ignore),
+            ("hide", &self.hide),
+            ("show", &self.show),
+            ("show-from", &self.show_from),
+        ];
+        let patterns = patterns
+            .into_iter()
+            .filter_map(|(name, text)| Some(format!(" --{name} {}", shell_word(text.as_ref()?))));
+        let labels = self.labels.iter();
+        let labels = labels
+            .map(|(key, value)| format!(" --where {}", shell_word(&format!("{key}={value}"))));
+        let times = [("from-time", self.from_time), ("to-time", self.to_time)];
+        let times =
+            times.into_iter().filter_map(|(name, micros)| Some(format!(" --{name} {}us", micros?)));
+        patterns.chain(labels).chain(times).collect()
+    }
+
     /// Each option with whether it was given.
     pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 8] {
         [
@@ -108,7 +130,8 @@ impl NarrowOptions {
         }
     }
 
-    fn json(&self) -> Option<Value<'static>> {
+    /// The options in JSON; `None` if there are none.
+    pub(in crate::cli) fn json(&self) -> Option<Value<'static>> {
         let text = |text: &Option<String>| Value::from(text.clone());
         let labels = self.labels.iter().map(|(key, value)| Value::from(format!("{key}={value}")));
         self.is_on().then(|| {

@@ -58,7 +58,18 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     };
     let (path, format) = (input.path.clone(), input.format);
     let outcomes = findings.findings.into_iter().map(outcome).collect();
-    Ok(Report { path, format, status, ok, damage, warnings: findings.warnings, outcomes, text })
+    let filters = args.profile.narrow.clone();
+    Ok(Report {
+        path,
+        format,
+        status,
+        ok,
+        damage,
+        warnings: findings.warnings,
+        outcomes,
+        filters,
+        text,
+    })
 }
 
 /// Lists the failed rules (all rules with `--verbose`) and a summary.

@@ -1,6 +1,6 @@
 //! The results of rules.
 
-use crate::cli::args::CheckArgs;
+use crate::cli::args::{CheckArgs, NarrowOptions};
 use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Value};
 use crate::cli::session::Session;
@@ -23,6 +23,8 @@ pub(super) struct Report {
     /// Peculiarities of the runtime that a person has to know.
     pub(super) warnings: Vec<CheckWarning>,
     pub(super) outcomes: Vec<Outcome>,
+    /// The filters that were on.
+    pub(super) filters: NarrowOptions,
     /// The finding as text for people.
     pub(super) text: String,
 }
@@ -150,12 +152,14 @@ impl Report {
             damage,
             warnings: Vec::new(),
             outcomes,
+            filters: args.profile.narrow.clone(),
             text,
         }
     }
 
     pub(super) fn document(&self, rows: Range<usize>) -> Document<'_> {
-        Document::new("dumptool/check/1", &self.path)
+        self.filters
+            .describe(Document::new("dumptool/check/1", &self.path))
             .with("format", self.format.name())
             .with("ok", self.ok)
             .with("damage", self.damage.as_ref().map(Damage::json))

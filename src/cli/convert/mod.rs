@@ -12,7 +12,7 @@ use super::expand::expanded;
 use super::heap::{load_for, report_loaded};
 use super::memory::{Work, reading_limit};
 use super::open::Input;
-use super::print::{CsvSafe, print_json};
+use super::print::{CsvSafe, Value, print_json};
 use super::profile::{Several, not_profiles};
 use super::session::Session;
 use super::size::{count, plural};
@@ -32,6 +32,9 @@ use std::path::{Path, PathBuf};
 struct Document<'a, W> {
     schema: &'static str,
     file: String,
+    /// The filters that were on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filters: Option<Value<'static>>,
     output: String,
     to: &'static str,
     /// Size of the output file. None for standard output and devices.
@@ -272,6 +275,7 @@ impl<'a> Job<'a> {
             let document = Document {
                 schema: "dumptool/convert/1",
                 file: input.path.display().to_string(),
+                filters: args.profile.narrow.json(),
                 output: args.output.display().to_string(),
                 to: self.conversion.target.name(),
                 bytes: report.bytes,

@@ -92,6 +92,11 @@ fn report(
     report.live = args.live;
     report.old = old.map(name);
     report.options = args.heap.public_words();
+    report.filters = args.profile.narrow.json().and_then(|on| serde_json::to_value(on).ok());
+    let words = args.profile.narrow.words();
+    if !words.is_empty() {
+        report.warnings.push(format!("only a part of the profile is shown:{words}"));
+    }
     if let Some(title) = &args.title {
         report.file.clone_from(title);
         report.old = None;

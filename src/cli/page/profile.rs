@@ -269,7 +269,7 @@ impl Side {
 
     fn report(&self, mut report: Report, subject: Subject<'_>, lines: usize) -> Report {
         let Self { metric, total, .. } = self;
-        report.warnings.clone_from(&self.warnings);
+        report.warnings.extend_from_slice(&self.warnings);
         report.suspects.extend(self.verdict.clone());
         report.answer = self.answer();
         report.curves.extend(self.curve.clone());

@@ -31,6 +31,9 @@ pub struct Report {
     pub quoted: String,
     /// Options that commands need to read the same heap, each after a space.
     pub options: String,
+    /// The filters that are on, as other documents have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filters: Option<serde_json::Value>,
     /// The format and its version.
     pub format: String,
     /// The unit of all sums in trees: `bytes`, `microseconds`, or another word.
@@ -318,6 +321,7 @@ impl Report {
             old: None,
             quoted: shell_word(file),
             options: String::new(),
+            filters: None,
             format,
             unit,
             warnings: Vec::new(),

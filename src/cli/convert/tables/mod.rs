@@ -73,6 +73,11 @@ fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Resu
         return Err(UsageError::new("--tag does not apply to tables").into());
     }
     input.only(&[Format::Jfr], "--table events", tables.contains(&Table::Events))?;
+    let filter = args.profile.narrow.given().into_iter().find(|(_, given)| *given);
+    if let ([Table::Dump], Some((name, _))) = (tables, filter) {
+        let error = UsageError::new(format!("{name} has no effect on the table dump"));
+        return Err(error.hint("it has one row about the whole file").into());
+    }
     let samples = tables.contains(&Table::Samples) && !args.aggregate;
     let kept = Kept { samples, ..Kept::default() };
     let (loaded, of_others) = read_several(job.several(), &args.profile, session, kept)?;
