@@ -1,9 +1,10 @@
 //! The page about a heap, or about two.
 
-use super::tables::{self, number};
-use super::{LINES, Subject, cut_note, fitting, made_by, report, table_rows};
-use crate::analysis::diff::{HistogramChange, changes, rise};
-use crate::analysis::dominator_stacks::{self, Counted};
+mod compared;
+
+use super::tables::{self};
+use super::{LINES, Subject, fitting, made_by, report, table_rows};
+use crate::analysis::dominator_stacks::{self};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::root_groups::{Lands, RootGroups};
@@ -14,23 +15,23 @@ use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Measurements, Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
 use crate::cli::heap::Answers;
-use crate::cli::heap::grown::{Growth, Newer};
+use crate::cli::heap::grown::Newer;
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
 use crate::cli::known::Rules;
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
-use crate::cli::size::{count, percent, plural, signed_size, size};
+use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::Status;
 use crate::input::Format;
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId, Unreached};
-use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
 use crate::output::report::{
-    Answer, BarPart, Card, Report, ReportSuspect, ReportTable, ReportTree, Tile, Tone, address,
-    object_address, without_packages,
+    Answer, BarPart, Card, Report, ReportSuspect, ReportTree, Tile, Tone, address, object_address,
+    without_packages,
 };
+use compared::{Compared, Sums};
 use std::cmp::Reverse;
 
 /// Suspects that a page shows.
@@ -74,14 +75,7 @@ pub(super) fn page(
     let growth = newer.and_then(|newer| newer.since(loaded));
     let before = Sums::of(loaded);
     let old_status = report_loaded(session, old, loaded);
-    let compared = Compared {
-        changes: changes(&before.live, &after.live),
-        live: (before.live, after.live),
-        picture: after.picture.compared_with(&before.picture),
-        damage: after.damage,
-        remarks: after.remarks,
-        growth,
-    };
+    let compared = Compared::of(before, after, growth);
     let build =
         |lines| compared.report(report(args, "heap", subject, "bytes"), subject, session, lines);
     Ok((Some(fitting(args, build)?), old_status.max(status)))
@@ -373,158 +367,6 @@ fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
         }
         TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
         TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => "",
-    }
-}
-
-/// The part of a heap that a comparison needs.
-struct Sums {
-    live: Histogram,
-    picture: Picture,
-    damage: Vec<String>,
-    remarks: Vec<String>,
-}
-
-impl Sums {
-    fn of(loaded: &Answers<'_>) -> Self {
-        let (heap, tree) = (&loaded.heap, loaded.tree());
-        let live = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-        let stacks = dominator_stacks::of(heap, &tree.dominators, "", 1e-5, Counted::Bytes).stacks;
-        let picture = picture(&stacks, 0, &FlamegraphOptions::default());
-        Self { live, picture, damage: damage(loaded), remarks: remarks(loaded).collect() }
-    }
-}
-
-/// Two heaps, and what grew.
-struct Compared {
-    live: (Histogram, Histogram),
-    picture: Picture,
-    damage: Vec<String>,
-    remarks: Vec<String>,
-    growth: Option<Growth>,
-    /// The types that changed.
-    changes: Vec<HistogramChange>,
-}
-
-impl Compared {
-    /// The headline is what grew most; the bar has the types by the change of their own bytes.
-    fn answer(&self, sentence: &str, grown: Option<&ReportSuspect>) -> Answer {
-        let (before, after) = (self.live.0.total.bytes(), self.live.1.total.bytes());
-        let change = rise(before, after);
-        let signed = |bytes: i64| {
-            format!("{}{}", if bytes > 0 { "+" } else { "" }, signed_size(bytes, false))
-        };
-        let (first, rest) = sentence.split_once("; ").unwrap_or((sentence, ""));
-        let (share, headline) = match (grown, first.split_once(": ")) {
-            (Some(_), Some((share, headline))) => (format!("{share}:"), headline),
-            _ => (String::new(), first),
-        };
-        let mut rows: Vec<_> = self.changes.iter().collect();
-        rows.sort_by_key(|row| std::cmp::Reverse(row.delta().shallow_bytes.unsigned_abs()));
-        let part = |row: &&HistogramChange| {
-            let bytes = row.delta().shallow_bytes;
-            BarPart {
-                name: without_packages(&row.name),
-                amount: signed(bytes),
-                width: bytes.unsigned_abs(),
-                link: address("objects", &[("type", &row.name), ("new", "1")]),
-                tone: if bytes > 0 { Tone::Up } else { Tone::Down },
-            }
-        };
-        let all = rows
-            .iter()
-            .fold(0, |sum: u64, row| sum.saturating_add(row.delta().shallow_bytes.unsigned_abs()));
-        let wide = rows.iter().map(part).filter(|part| part.width > all / LEAST_PART).take(PARTS);
-        let mut parts: Vec<BarPart> = wide.collect();
-        // What grew stands on the left.
-        parts.sort_by_key(|part| part.tone == Tone::Down);
-        let shown: u64 = parts.iter().fold(0, |sum, part| part.width.saturating_add(sum));
-        if all > shown {
-            parts.push(BarPart {
-                name: "other types".to_owned(),
-                amount: format!("± {}", size(all - shown, false)),
-                width: all - shown,
-                link: address("table/types-that-changed", &[]),
-                tone: Tone::Rest,
-            });
-        }
-        let text = format!("{} → {}", size(before, false), size(after, false));
-        let heap = Card {
-            title: "Live heap",
-            number: signed(change),
-            lines: vec![(text, String::new())],
-            more: vec![("Each type".to_owned(), address("table/types-that-changed", &[]))],
-            ..Card::default()
-        };
-        Answer {
-            share,
-            headline: without_packages(headline),
-            details: Some(without_packages(rest))
-                .filter(|rest| !rest.is_empty())
-                .into_iter()
-                .collect(),
-            parts,
-            legend: "Bytes that came (red) and went (blue), by type, without what they retain.",
-            cards: grown.map(held_by).into_iter().chain([heap]).collect(),
-        }
-    }
-
-    fn report(
-        &self,
-        mut report: Report,
-        subject: Subject<'_>,
-        session: &Session,
-        lines: usize,
-    ) -> Report {
-        let (before, after) = &self.live;
-        let total = (before.total.bytes(), after.total.bytes());
-        report.warnings.clone_from(&self.damage);
-        report.notes.clone_from(&self.remarks);
-        let grown = self.growth.as_ref();
-        let sentence = grown.map(|growth| growth.sentence(session)).unwrap_or_default();
-        report.suspects.extend(grown.and_then(|growth| growth.on_page(session)));
-        report.answer = self.answer(&sentence, report.suspects.first());
-        let growth = rise(total.0, total.1);
-        let sign = if growth > 0 { "+" } else { "" };
-        let mut tile = |label, value| report.tiles.push(Tile { label, value });
-        tile("live before", size(total.0, false));
-        tile("live now", size(total.1, false));
-        tile("difference", format!("{sign}{}", signed_size(growth, false)));
-        tile(
-            "live objects",
-            format!("{} → {}", count(before.total.count), count(after.total.count)),
-        );
-        let (tree, left_out) =
-            self.picture.tree(&mut report, "What grew (red) and shrank (blue), by type", lines);
-        let shown = tree.depth.len();
-        report.trees.push(tree);
-        let rows = &self.changes;
-        let shown_rows = &rows[..rows.len().min(table_rows(lines))];
-        let new = |row: &HistogramChange| row.new.unwrap_or_default();
-        let table = ReportTable::new("Types that changed", rows.len() as u64)
-            .names(&mut report, "Name", shown_rows.iter().map(|row| row.name.as_str()))
-            .deltas("Count ±", "number", shown_rows.iter().map(|row| Some(row.delta().count)))
-            .numbers("Count now", "number", shown_rows.iter().map(|row| number(new(row).sum.count)))
-            .deltas(
-                "Shallow ±",
-                "bytes",
-                shown_rows.iter().map(|row| Some(row.delta().shallow_bytes)),
-            )
-            .numbers(
-                "Retained now",
-                "bytes",
-                shown_rows.iter().map(|row| number(new(row).retained_bytes.unwrap_or(0))),
-            )
-            .deltas("Retained ±", "bytes", shown_rows.iter().map(|row| row.delta().retained_bytes))
-            .sorted();
-        report.tables.push(table);
-        subject.add_growth(&mut report, lines);
-        report.notes.extend(cut_note("tree", shown, left_out));
-        report.notes.push(
-        "The width of a box is the larger of its two sizes. Types with less than 0.001 % are merged."
-            .to_owned(),
-    );
-        report.notes.push(made_by(&report, subject));
-        report
     }
 }
 

@@ -1,9 +1,11 @@
 //! The page about a profile, or about two.
 
+mod timeline;
+
 use super::{Subject, cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::profile::{
-    FrameBy, GroupLabel, Groups, MovedFolder, ProfileChange, Selected, Sums, TimedCall, TimedItem,
-    Top, TopBy, TopRow, Words, changes, hottest, in_time, places, slower, top,
+    FrameBy, Groups, MovedFolder, ProfileChange, Selected, Sums, Top, TopBy, TopRow, Words,
+    changes, hottest, places, slower, top,
 };
 use crate::cli::args::ReportArgs;
 use crate::cli::profile::{
@@ -12,16 +14,16 @@ use crate::cli::profile::{
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::Status;
-use crate::model::profile::{Metric, Profile, ProfileThread, Unit, Values};
+use crate::model::profile::{Metric, Unit, Values};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, package, picture};
 use crate::output::report::{
-    Answer, BarPart, Card, Report, ReportCurve, ReportSuspect, ReportTable, ReportTree, Tile, Tone,
-    address,
+    Answer, BarPart, Card, Report, ReportCurve, ReportSuspect, ReportTable, Tile, Tone, address,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use timeline::{Timeline, curve};
 
 pub(super) fn page(
     args: &ReportArgs,
@@ -86,67 +88,6 @@ struct Side {
     warnings: Vec<String>,
     curve: Option<ReportCurve>,
     status: Status,
-}
-
-/// The calls of a profile in the order of time.
-struct Timeline {
-    calls: Vec<TimedCall>,
-    groups: Groups,
-    threads: Vec<String>,
-}
-
-/// Lines of the tree in the order of time.
-const TIMED: usize = 5000;
-
-impl Timeline {
-    fn of(loaded: &ProfileInput<'_>, metric: &Metric, subjects: Subjects<'_>) -> Self {
-        let profile = &loaded.profile;
-        let groups = Groups::of(profile, FrameBy::Function);
-        let calls = match subjects {
-            Subjects::Only => in_time(profile, &loaded.selection, &groups, metric, TIMED),
-            Subjects::Older | Subjects::Newer(_) => Vec::new(),
-        };
-        let name = |thread: &ProfileThread| thread.label(&profile.names);
-        Self { calls, groups, threads: profile.threads.iter().map(name).collect() }
-    }
-
-    /// The tree, unless there is none, or a page that has to be small has no room for it.
-    fn tree(&self, report: &mut Report, lines: usize) -> Option<ReportTree> {
-        let has_room = self.calls.len() > 1 && self.calls.len() <= lines.max(10) * 2;
-        let name = |call: &TimedCall| match call.what {
-            TimedItem::All => "all".to_owned(),
-            TimedItem::Short => "… short calls".to_owned(),
-            TimedItem::Thread(thread) => self.threads[thread.index()].clone(),
-            TimedItem::Function(group) => match self.groups.label(group) {
-                GroupLabel { name, namespace, .. } if namespace.is_empty() => name.to_string(),
-                GroupLabel { name, namespace, .. } => format!("{name} ({namespace})"),
-            },
-        };
-        has_room.then(|| ReportTree {
-            title: "In time".to_owned(),
-            depth: self.calls.iter().map(|call| call.depth).collect(),
-            name: self.calls.iter().map(|call| report.name(&name(call))).collect(),
-            total: self.calls.iter().map(|call| call.total).collect(),
-            own: self.calls.iter().map(|call| call.own).collect(),
-            ..ReportTree::default()
-        })
-    }
-}
-
-/// Points of a curve.
-const POINTS: usize = 1000;
-
-/// The memory over time, if the profile has at least two points of it.
-fn curve(profile: &Profile) -> Option<ReportCurve> {
-    let curve = profile.curve.as_ref().filter(|curve| curve.points.len() > 1)?;
-    Some(ReportCurve {
-        title: "Heap over time",
-        note: curve.note.to_owned(),
-        time: curve.time.name().to_owned(),
-        unit: Unit::Bytes.name().to_owned(),
-        points: curve.thinned(POINTS),
-        labels: Vec::new(),
-    })
 }
 
 /// The note on a page about a profile that asks to leave out frames.
