@@ -1,5 +1,7 @@
 //! The verdict in words: what holds the memory, each finding with a path to it.
 
+mod on_page;
+
 use super::held::Answers;
 use super::{Analysed, path, type_name};
 use crate::analysis::paths::Path;
@@ -13,9 +15,6 @@ use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};
 use crate::input::Format;
 use crate::model::heap::{Heap, ObjectId, ThreadKind};
-use crate::output::report::{
-    Answer, BarPart, ReportRule, ReportSuspect, Tone, address, object_address, without_packages,
-};
 use std::cell::OnceCell;
 
 /// Describes findings.
@@ -390,74 +389,6 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         Some(path::one_line(self.analysed, &self.way(finding)?))
     }
 
-    /// A finding on a page.
-    pub(crate) fn on_page(&self, finding: &Suspect) -> ReportSuspect {
-        let (path, objects) = self.outline(finding);
-        ReportSuspect {
-            bytes: finding.bytes,
-            share: self.share(finding),
-            message: self.message(finding),
-            path,
-            objects,
-            link: self.link(finding),
-            known: self.rule(finding).map(on_page),
-        }
-    }
-
-    /// The address of a finding on a page: its objects, or the one that holds them.
-    pub(crate) fn link(&self, finding: &Suspect) -> String {
-        match (&finding.what, finding.count) {
-            (What::Threads(..), _) => address("table/threads-by-stack", &[]),
-            (What::Objects(of, None), 2..) => {
-                address("objects", &[("type", type_name(self.heap(), *of))])
-            }
-            (What::Objects(_, Some(_)), 2..) => {
-                object_address(&self.heap().id(self.object(finding)))
-            }
-            _ => object_address(&self.heap().id(finding.example)),
-        }
-    }
-
-    /// An owner as a part of a bar, without packages: `ZipFile$Source ×279`.
-    pub(crate) fn part(&self, finding: &Suspect) -> BarPart {
-        let name = without_packages(&self.noun(finding));
-        let times = match finding.count {
-            0 | 1 => String::new(),
-            many => format!(" ×{}", count(many)),
-        };
-        let amount = self.session.size(finding.bytes);
-        BarPart {
-            name: name + &times,
-            amount: format!("{amount} · {}", percent(self.share(finding))),
-            width: finding.bytes,
-            link: self.link(finding),
-            tone: Tone::Distinct,
-        }
-    }
-
-    /// The headline and the sentence below it, without packages.
-    pub(crate) fn answer(&self, finding: &Suspect) -> Answer {
-        let held = format!("{}{}", self.session.size(finding.bytes), self.around(finding));
-        let contents = Some(self.contents(finding)).filter(|text| !text.is_empty());
-        Answer {
-            share: format!("{} of the heap:", percent(self.share(finding))),
-            headline: without_packages(&self.what(finding)),
-            details: [held]
-                .into_iter()
-                .chain(contents)
-                .map(|text| without_packages(&text))
-                .collect(),
-            ..Answer::default()
-        }
-    }
-
-    /// The way to an example, a line for each object, and the ids of these.
-    pub(super) fn outline(&self, finding: &Suspect) -> (Vec<String>, Vec<String>) {
-        let Some(path) = self.way(finding) else { return Default::default() };
-        let lines = path::outline(self.session, self.analysed, &path);
-        (lines, path::outlined_ids(self.heap(), &path))
-    }
-
     /// A finding as lines for a terminal.
     pub(crate) fn lines(&self, finding: &Suspect) -> String {
         let bytes = self.session.size(finding.bytes);
@@ -523,11 +454,6 @@ pub(crate) fn rule_json(rule: &Rule) -> Json<'static> {
         ("versions", rule.versions.as_ref().map(|versions| versions.0.clone()).into()),
         ("source", rule.source.as_ref().map(|source| source.0.clone()).into()),
     ])
-}
-
-fn on_page(rule: &Rule) -> ReportRule {
-    let [title, advice] = advice(rule);
-    ReportRule { title, advice, source: rule.source.as_ref().map(|source| source.0.clone()) }
 }
 
 fn joined(all: &[String]) -> String {

@@ -1,0 +1,85 @@
+//! The verdict on a page: findings with links, parts of the bar, and the headline.
+
+use super::{Words, advice};
+use crate::analysis::verdict::{Suspect, What};
+use crate::cli::heap::{path, type_name};
+use crate::cli::known::Rule;
+use crate::cli::size::{count, percent};
+use crate::output::report::{
+    Answer, BarPart, ReportRule, ReportSuspect, Tone, address, object_address, without_packages,
+};
+
+impl Words<'_, '_, '_> {
+    /// A finding on a page.
+    pub(crate) fn on_page(&self, finding: &Suspect) -> ReportSuspect {
+        let (path, objects) = self.outline(finding);
+        ReportSuspect {
+            bytes: finding.bytes,
+            share: self.share(finding),
+            message: self.message(finding),
+            path,
+            objects,
+            link: self.link(finding),
+            known: self.rule(finding).map(on_page),
+        }
+    }
+
+    /// The address of a finding on a page: its objects, or the one that holds them.
+    pub(crate) fn link(&self, finding: &Suspect) -> String {
+        match (&finding.what, finding.count) {
+            (What::Threads(..), _) => address("table/threads-by-stack", &[]),
+            (What::Objects(of, None), 2..) => {
+                address("objects", &[("type", type_name(self.heap(), *of))])
+            }
+            (What::Objects(_, Some(_)), 2..) => {
+                object_address(&self.heap().id(self.object(finding)))
+            }
+            _ => object_address(&self.heap().id(finding.example)),
+        }
+    }
+
+    /// An owner as a part of a bar, without packages: `ZipFile$Source ×279`.
+    pub(crate) fn part(&self, finding: &Suspect) -> BarPart {
+        let name = without_packages(&self.noun(finding));
+        let times = match finding.count {
+            0 | 1 => String::new(),
+            many => format!(" ×{}", count(many)),
+        };
+        let amount = self.session.size(finding.bytes);
+        BarPart {
+            name: name + &times,
+            amount: format!("{amount} · {}", percent(self.share(finding))),
+            width: finding.bytes,
+            link: self.link(finding),
+            tone: Tone::Distinct,
+        }
+    }
+
+    /// The headline and the sentence below it, without packages.
+    pub(crate) fn answer(&self, finding: &Suspect) -> Answer {
+        let held = format!("{}{}", self.session.size(finding.bytes), self.around(finding));
+        let contents = Some(self.contents(finding)).filter(|text| !text.is_empty());
+        Answer {
+            share: format!("{} of the heap:", percent(self.share(finding))),
+            headline: without_packages(&self.what(finding)),
+            details: [held]
+                .into_iter()
+                .chain(contents)
+                .map(|text| without_packages(&text))
+                .collect(),
+            ..Answer::default()
+        }
+    }
+
+    /// The way to an example, a line for each object, and the ids of these.
+    pub(super) fn outline(&self, finding: &Suspect) -> (Vec<String>, Vec<String>) {
+        let Some(path) = self.way(finding) else { return Default::default() };
+        let lines = path::outline(self.session, self.analysed, &path);
+        (lines, path::outlined_ids(self.heap(), &path))
+    }
+}
+
+fn on_page(rule: &Rule) -> ReportRule {
+    let [title, advice] = advice(rule);
+    ReportRule { title, advice, source: rule.source.as_ref().map(|source| source.0.clone()) }
+}
