@@ -60,6 +60,7 @@ struct Row {
     by: &'static str,
     name: String,
     namespace: Option<String>,
+    generated_name: Option<String>,
     count: u64,
     bytes: u64,
     example: String,
@@ -93,6 +94,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             by: "field",
             name: owner.owner.text(self.heap()),
             namespace: self.namespace(owner.owner.of).filter(|_| owner.owner.class.is_none()),
+            generated_name: None,
             count: owner.count,
             bytes: owner.bytes,
             example: self.heap().id(owner.example),
@@ -109,6 +111,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             by: if is_value { "value" } else { "type" },
             name: type_name(self.heap(), row.of).to_owned(),
             namespace: self.namespace(row.of),
+            generated_name: self.heap().generated_types.get(&row.of).cloned(),
             count: row.count,
             bytes: row.bytes,
             example: self.heap().id(row.example),
@@ -284,6 +287,7 @@ impl Row {
             ("example", self.example.into()),
             ("text", self.text.into()),
         ];
+        json.extend(self.generated_name.map(|name| ("generated_name", name.into())));
         if self.by != "field" {
             let fill = self.fill.map(|fill| {
                 Json::from([

@@ -40,6 +40,7 @@ impl<'a> HeapBuilder<'a> {
                 type_sources: Vec::new(),
                 detached_types: Vec::new(),
                 generated_types: FxHashMap::default(),
+                generated_by_name: std::sync::OnceLock::new(),
                 representations: Vec::new(),
                 type_of: TypeIds::with_capacity(objects),
                 shallow: Sizes::with_capacity(objects),

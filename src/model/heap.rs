@@ -25,6 +25,7 @@ use super::roles::Roles;
 use super::site::AllocationSites;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 pub use super::columns::{Offsets, Sizes, TypeIds};
 pub use super::label::{Label, LabelKind};
@@ -99,6 +100,8 @@ pub struct Heap<'a> {
     pub(crate) detached_types: Vec<TypeId>,
     /// The names in the code that was run of types that have others in their source.
     pub(crate) generated_types: FxHashMap<TypeId, String>,
+    /// These types by name and namespace, once somebody asked.
+    pub(crate) generated_by_name: OnceLock<FxHashMap<(NameId, NameId), TypeId>>,
     /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty
     /// elsewhere.
     pub(crate) representations: Vec<NameId>,
@@ -183,14 +186,15 @@ impl<'a> Heap<'a> {
     /// The name that the types with a name and a namespace have in the code that was run, if it is
     /// another one.
     pub fn generated_name(&self, name: &str, namespace: &str) -> Option<&str> {
-        let is_meant = |of: &&TypeId| {
-            let found = &self.types[of.0 as usize];
-            (self.names.text(found.name), self.names.text(found.namespace)) == (name, namespace)
-        };
-        // Several have one name only if it stands for several classes.
-        let mut found: Vec<_> = self.generated_types.keys().filter(is_meant).collect();
-        found.sort_unstable();
-        self.generated_types.get(found.first()?).map(String::as_str)
+        let by_name = self.generated_by_name.get_or_init(|| {
+            // Several have one name only if it stands for several classes: the first is meant.
+            let mut types: Vec<TypeId> = self.generated_types.keys().copied().collect();
+            types.sort_unstable_by_key(|of| std::cmp::Reverse(*of));
+            let names = |of: TypeId| &self.types[of.0 as usize];
+            types.into_iter().map(|of| ((names(of).name, names(of).namespace), of)).collect()
+        });
+        let of = by_name.get(&(self.names.find(name)?, self.names.find(namespace)?))?;
+        self.generated_types.get(of).map(String::as_str)
     }
 
     /// Returns `true` if the heap has no objects.

@@ -130,6 +130,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         type_sources,
         detached_types: Vec::new(),
         generated_types: FxHashMap::default(),
+        generated_by_name: std::sync::OnceLock::new(),
         quoting_types: Vec::new(),
         representations: Vec::new(),
         roles: &[],
