@@ -4,6 +4,7 @@ use super::args::{GrowthArgs, GrowthSort, name_of};
 use super::heap::grown::{Growth as HeapGrowth, Newer};
 use super::heap::histogram::{add_types, count_types};
 use super::heap::load;
+use super::known::Rules;
 use super::minified::warn_if_minified;
 use super::open::Input;
 use super::print::{Align, Columns, Document, Shown, Value, print, spark};
@@ -26,6 +27,7 @@ use std::path::Path;
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status> {
+    let rules = Rules::of(&args.known, session)?;
     let Measured { unit, mut series, scale, times, status } = measure(args, session)?;
     series.retain(|series| !args.steady || series.is_steady());
     // Equal rows keep the order of growth from the first file to the last.
@@ -36,14 +38,18 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     }
     let rows = session.shown(&series, args.limit, ROWS).0;
     let verdict = match unit {
-        Unit::Bytes if !args.quick && times.is_none() => verdict(args, session),
+        Unit::Bytes if !args.quick && times.is_none() => verdict(args, &rules, session),
         _ => None,
     };
-    let sentence = match &verdict {
-        Some(Ok(growth)) => Some(growth.sentence(session)),
-        Some(Err(reason)) => Some(format!("what grew is not known: {reason}")),
+    args.known.only_with("heaps, without --quick", verdict.is_some())?;
+    let reason = |reason: &anyhow::Error| format!("what grew is not known: {reason}");
+    let said = |by: &dyn Fn(&HeapGrowth) -> String| match &verdict {
+        Some(Ok(growth)) => Some(by(growth)),
+        Some(Err(error)) => Some(reason(error)),
         None => None,
     };
+    let sentence = said(&|growth| growth.sentence(session));
+    let headed = said(&|growth| growth.text(session));
     let growth = verdict.as_ref().and_then(|verdict| verdict.as_ref().ok());
     let document = || {
         let files: Vec<Value> =
@@ -86,8 +92,8 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     let repeats = !rows.iter().all(|row| names.insert(&row.name));
     let files = ShortFiles::of(rows.iter().map(|row| &*row.namespace), session.common.verbose);
     let columns = columns(&unit, repeats, &files, session);
-    let shown_as = match &sentence {
-        Some(sentence) => Shown::Headed(sentence, &footer),
+    let shown_as = match &headed {
+        Some(headed) => Shown::Headed(headed, &footer),
         None => Shown::Table(&footer),
     };
     print(session, document, rows, &columns, &shown_as)?;
@@ -96,11 +102,16 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
 
 /// What grew from the first heap to the last. `None` if one of them has no roots; an error if one is
 /// too large to be loaded.
-fn verdict(args: &GrowthArgs, session: &Session) -> Option<Result<HeapGrowth, anyhow::Error>> {
+fn verdict(
+    args: &GrowthArgs,
+    rules: &Rules,
+    session: &Session,
+) -> Option<Result<HeapGrowth, anyhow::Error>> {
     let loaded = |input: &Input| load(session, "growth", input, None, &args.heap);
     let grown = || -> anyhow::Result<Option<HeapGrowth>> {
         let (first, last) = (&args.files[0], &args.files[args.files.len() - 1]);
-        let Some(newer) = Newer::of(loaded(&session.open(last)?)?.get(), None, session) else {
+        let last = session.open(last)?;
+        let Some(newer) = Newer::of(loaded(&last)?.get(), (rules, last.format), session) else {
             return Ok(None);
         };
         Ok(newer.since(loaded(&session.open_old(first)?)?.get()))

@@ -52,9 +52,15 @@ fn a_rule_of_a_team_is_shown_wherever_the_verdict_is() {
     }
     // What grew has a name as well.
     let old = fixture("hprof/small_java17.hprof.zst");
-    let words = ["report", "-o", "-", "--rules", &rules, old.to_str().unwrap()];
-    let page = text(&run(&words, &dump()).stdout);
-    assert!(page.contains(known) && page.contains("KEEP has no limit. Clear it"), "{page}");
+    for command in ["report -o -", "diff", "growth", "diff --format json"] {
+        let words: Vec<&str> = command.split(' ').chain(["--rules", &rules]).collect();
+        let words = [&words[..], &[old.to_str().unwrap()]].concat();
+        let output = text(&run(&words, &dump()).stdout);
+        assert!(output.contains("layouts are kept"), "{command}: {output}");
+        assert!(output.contains("KEEP has no limit."), "{command}: {output}");
+    }
+    let words = ["diff", "--objects", "--rules", &rules, old.to_str().unwrap()];
+    assert_eq!(run(&words, &dump()).status.code(), Some(2));
     for words in [&["top", "--suspects"][..], &["info", "--verdict"]] {
         let words = [words, &["--format", "json", "--rules", &rules]].concat();
         let found: Json = serde_json::from_slice(&run(&words, &dump()).stdout).unwrap();

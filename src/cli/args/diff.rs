@@ -2,6 +2,7 @@
 
 use super::filter::FilterArgs;
 use super::heap::{LoadArgs, SnapshotPair, SortArg};
+use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use super::top::ByArg;
 use crate::input::Kind;
@@ -54,6 +55,8 @@ pub(in crate::cli) struct DiffArgs {
     pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]
     pub(in crate::cli) heap: DiffHeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
     /// Scale the old profile to the total of the new one, so that shares are compared
     #[arg(long, help_heading = "Profiles")]
     pub(in crate::cli) normalize: bool,

@@ -2,6 +2,7 @@
 
 use super::filter::FilterArgs;
 use super::heap::LoadArgs;
+use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ pub(in crate::cli) struct GrowthArgs {
     pub(in crate::cli) quick: bool,
     #[command(flatten)]
     pub(in crate::cli) heap: LoadArgs,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
     /// Scale each profile to the total of the last one, so that shares are compared
     #[arg(long, help_heading = "Profiles")]
     pub(in crate::cli) normalize: bool,

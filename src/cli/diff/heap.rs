@@ -13,6 +13,7 @@ use crate::cli::heap::histogram::{
     root_group_text,
 };
 use crate::cli::heap::{Answers, load, report_loaded};
+use crate::cli::known::Rules;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::session::Session;
@@ -43,8 +44,10 @@ pub(super) fn run(
     session: &Session,
 ) -> anyhow::Result<Status> {
     if args.heap.objects == Some(DiffObjectsArg::Identity) {
+        args.known.only_with("two heaps by type", false)?;
         return identity::run(args, old, new, session);
     }
+    let rules = Rules::of(&args.known, session)?;
     let by = args.by.unwrap_or(ByArg::Type);
     let snapshots = args.heap.snapshot;
     // One heap after the other, so that only one is in memory: the newer one first, of which it is
@@ -54,7 +57,7 @@ pub(super) fn run(
     let with_notes = by == ByArg::Type && session.common.format.is_for_people();
     let describe = |loaded: &Answers<'_>, histogram: &Histogram| {
         let holders = with_notes.then(|| holders(loaded, &histogram.rows));
-        let newer = Newer::of(loaded, None, session);
+        let newer = Newer::of(loaded, (&rules, new.format), session);
         (newer, holders.unwrap_or_default(), generated_names(loaded, by, histogram))
     };
     let at = (snapshots.map(|pair| pair.new), roots);
@@ -99,6 +102,7 @@ pub(super) fn run(
     let rows: Vec<Row> =
         shown.iter().map(|change| Row::of(change, note(change, &holders))).collect();
     let sentence = growth.as_ref().map(|growth| growth.sentence(session));
+    let headed = growth.as_ref().map(|growth| growth.text(session)).unwrap_or_default();
     let document = || {
         let document = document(old, new)
             .with("old_snapshot", old_counted.snapshot)
@@ -122,7 +126,7 @@ pub(super) fn run(
         footer(&changes, shown, unchanged, before, after, objects, session) + roots
     };
     let shown_as = match &sentence {
-        Some(sentence) => Shown::Headed(sentence, &text),
+        Some(_) => Shown::Headed(&headed, &text),
         None => Shown::Table(&text),
     };
     let columns = columns(shown, by, &shares, session);

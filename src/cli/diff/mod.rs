@@ -29,6 +29,7 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
         return Err(error.hint(format!("use `dumptool growth {}`", words.join(" "))).into());
     }
     if let (Some(before), Some(after)) = (&args.new, &args.after) {
+        args.known.only_with("two heaps by type", false)?;
         let (base, before) = (session.open_old(&args.old)?, session.open(before)?);
         return survivors::run(args, [&base, &before, &session.open(after)?], session);
     }
@@ -117,7 +118,7 @@ fn heap_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
         ("--quick", heap.quick),
         ("--snapshot", heap.snapshot.is_some()),
     ];
-    [&own[..], &heap.roots.given()].concat()
+    [&own[..], &heap.roots.given(), &args.known.given()].concat()
 }
 
 /// The document of a comparison.

@@ -1,15 +1,16 @@
 //! What grew between two heaps, in a sentence.
 
 use super::Answers;
-use super::verdict::{Words, if_runtime};
+use super::verdict::{Words, advice, if_runtime, rule_json};
 use crate::analysis::diff::rise;
 use crate::analysis::verdict::{Grown, LEAST_BYTES, Size, Suspect, SuspectKind, TracedOwner};
-use crate::cli::known::Rules;
+use crate::cli::known::{Rule, Rules};
 use crate::cli::print::Value as Json;
 use crate::cli::session::Session;
 use crate::cli::size::{count, signed_size};
 use crate::input::Format;
 use crate::output::report::ReportSuspect;
+use std::sync::Arc;
 
 /// An owner stands out if it grew by one of so many parts of the newer heap.
 const LEAST_PART: u64 = 100;
@@ -28,7 +29,9 @@ struct Described {
     noun: String,
     around: String,
     held_by: String,
-    /// What a page shows of one that may stand out.
+    /// The known leak that one is which may stand out.
+    rule: Option<Arc<Rule>>,
+    /// What a page shows of it.
     page: Option<ReportSuspect>,
 }
 
@@ -41,11 +44,10 @@ pub(crate) struct Growth {
 }
 
 impl Newer {
-    /// Describes the owners of a heap, for a page with the known leaks of `rules`. `None` if it has no
-    /// roots.
+    /// Describes the owners of a heap in a file of a format. `None` if it has no roots.
     pub(crate) fn of(
         loaded: &Answers<'_>,
-        rules: Option<(&Rules, Format)>,
+        (rules, format): (&Rules, Format),
         session: &Session,
     ) -> Option<Self> {
         if loaded.heap.roots.is_empty() {
@@ -53,20 +55,18 @@ impl Newer {
         }
         let (analysed, owners) = (loaded.analysed(), loaded.owners());
         let findings = || owners.iter().map(|owner| &owner.finding);
-        let words = Words::new(loaded, &analysed, findings().filter(|_| rules.is_some()), session);
-        let words = match rules {
-            Some((rules, format)) => words.knowing(rules, format),
-            None => words,
-        };
         let live = analysed.tree().live_bytes();
-        let is_on_page = rules.is_some();
+        let is_large = |finding: &&Suspect| finding.bytes >= least(live);
+        let words = Words::new(loaded, &analysed, findings().filter(is_large), session)
+            .knowing(rules, format);
         let described = findings()
             .map(|finding| Described {
                 of: words.of(finding),
                 noun: words.noun(finding),
                 around: words.around(finding),
                 held_by: words.held_by(finding),
-                page: (is_on_page && finding.bytes >= least(live)).then(|| words.on_page(finding)),
+                rule: Some(finding).filter(is_large).and_then(|of| words.shared_rule(of).cloned()),
+                page: Some(finding).filter(is_large).map(|of| words.on_page(of)),
             })
             .collect();
         Some(Self { described, live, owners })
@@ -106,6 +106,18 @@ impl Growth {
         }
     }
 
+    /// The sentence, and what is known of such a leak.
+    pub(crate) fn text(&self, session: &Session) -> String {
+        let advice = self.rule().into_iter().flat_map(advice);
+        [self.sentence(session)].into_iter().chain(advice).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The known leak that stands out.
+    fn rule(&self) -> Option<&Rule> {
+        let (grown, finding, words) = self.most.as_ref()?;
+        words.rule.as_deref().filter(|_| self.stands_out(grown, finding))
+    }
+
     /// Whether the growth is worth the first line. What the runtime holds may change hands while the
     /// heap stays as large.
     fn stands_out(&self, grown: &Grown, finding: &Suspect) -> bool {
@@ -125,6 +137,7 @@ impl Growth {
             ("is_runtime", finding.is_runtime.into()),
             ("old", size(grown.old)),
             ("new", size(grown.new)),
+            ("rule", self.rule().map(rule_json).into()),
             ("bytes", grown.bytes().into()),
             ("count", rise(grown.old.count, grown.new.count).into()),
         ])

@@ -16,6 +16,7 @@ use crate::cli::terminal::{self, shown};
 use crate::input::Format;
 use crate::model::heap::{Heap, ObjectId, ThreadKind};
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Describes findings.
 pub(crate) struct Words<'r, 'h, 'a> {
@@ -48,6 +49,11 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
 
     /// The known leak that a finding is.
     pub(crate) fn rule(&self, finding: &Suspect) -> Option<&'r Rule> {
+        self.shared_rule(finding).map(Arc::as_ref)
+    }
+
+    /// The same, to be kept longer than the heap.
+    pub(super) fn shared_rule(&self, finding: &Suspect) -> Option<&'r Arc<Rule>> {
         let (rules, format) = self.known?;
         rules.find(&Facts {
             heap: self.heap(),

@@ -75,8 +75,8 @@ impl Rules {
     }
 
     /// The first rule that recognizes a finding.
-    pub(crate) fn find(&self, facts: &Facts<'_, '_>) -> Option<&Rule> {
-        self.0.iter().map(Arc::as_ref).find(|rule| rule.fits(facts))
+    pub(crate) fn find(&self, facts: &Facts<'_, '_>) -> Option<&Arc<Rule>> {
+        self.0.iter().find(|rule| rule.fits(facts))
     }
 }
 

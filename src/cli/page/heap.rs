@@ -61,8 +61,7 @@ pub(super) fn page(
         return Ok((Some(fitting(args, build)?), status));
     };
     // The newer heap leaves its sums, so that only one is in memory.
-    let (after, newer) =
-        (Sums::of(loaded), Newer::of(loaded, Some((&rules, input.format)), session));
+    let (after, newer) = (Sums::of(loaded), Newer::of(loaded, (&rules, input.format), session));
     drop(held);
     let held = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
