@@ -1,5 +1,5 @@
-//! Writes an hprof heap dump with as many objects as one wants to standard output, in constant
-//! memory: to try sizes that no program here can hold.
+//! Writes an hprof heap dump with any number of objects to standard output, in constant memory, to
+//! try sizes that no program on this machine reaches.
 //!
 //! ```text
 //! cargo bench --bench large_heap -- 200000000 >big.hprof

@@ -198,7 +198,7 @@ fn spills(needed: u64, session: &Session) -> bool {
         let needed = size(needed, common.bytes);
         let folder = show_path(folder);
         let message = format!(
-            "about {needed} are needed, more than 80 % of the memory: large columns are files in {folder} (--spill)"
+            "this needs about {needed}, more than 80 % of the memory; large columns are kept in files in {folder}, as with --spill"
         );
         terminal.tell("note:", &message);
     }

@@ -85,7 +85,7 @@ fn columns_become_files_by_themselves_where_memory_is_short() {
     fs::write(&dump, heap.finish_with_roots(&[all])).unwrap();
     let short = top("ulimit -d 75000;", &[Path::new("--threads=1"), &dump]);
     let message = String::from_utf8(short.stderr).unwrap();
-    assert!(message.contains("large columns are files in /"), "{message}");
+    assert!(message.contains("large columns are kept in files in /"), "{message}");
     let table = String::from_utf8(short.stdout).unwrap();
     assert!(table.contains("2 500 000  app.Link"), "{table}");
 }

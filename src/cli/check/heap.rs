@@ -2,6 +2,7 @@
 
 use super::measure::{Measure, outcome};
 use super::report::{Damage, Outcome, Report};
+use super::require_kind;
 use super::rules::{Rule, Unit, parse};
 use super::threads;
 use crate::analysis::glob::Glob;
@@ -35,7 +36,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     // --snapshot is one of the newer file.
     let older = args.older().first().map(|path| {
         let older = session.open_old(path)?;
-        require(&older)?;
+        require_kind(&older, Kind::Heap)?;
         measured(args, &rules, &older, None, session)
     });
     let older = older.transpose()?;
@@ -97,18 +98,6 @@ pub(super) struct Older {
     pub(super) measures: Vec<Measure>,
     pub(super) status: Status,
     pub(super) damage: Option<Damage>,
-}
-
-/// Refuses a profile.
-///
-/// # Errors
-/// A [`UsageError`] that says so.
-pub(super) fn require(older: &Input) -> Result<(), UsageError> {
-    let path = show_path(&older.path);
-    match older.kind {
-        Kind::Heap => Ok(()),
-        Kind::Profile => Err(UsageError::new(format!("{path} is a profile, not a heap"))),
-    }
 }
 
 /// The rules of heaps.

@@ -17,6 +17,7 @@ use super::args::CheckArgs;
 use super::open::Input;
 use super::session::Session;
 use super::status::{self, Status, UsageError};
+use super::terminal::show_path;
 use crate::input::Kind;
 use report::Report;
 use std::path::Path;
@@ -55,6 +56,16 @@ fn check(path: &Path, args: &CheckArgs, session: &Session) -> anyhow::Result<Rep
         (false, _) => invariants::run(args, &input, session),
         (true, Kind::Heap) => heap::run(args, &input, session),
         (true, Kind::Profile) => profile::run(args, &input, session),
+    }
+}
+
+/// Refuses a file of another kind than the one it is compared with.
+fn require_kind(input: &Input, kind: Kind) -> Result<(), UsageError> {
+    let path = show_path(&input.path);
+    match kind {
+        _ if input.kind == kind => Ok(()),
+        Kind::Heap => Err(UsageError::new(format!("{path} is a profile, not a heap"))),
+        Kind::Profile => Err(UsageError::new(format!("{path} is a heap, not a profile"))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::measure::{self, Measure};
 use super::report::{Damage, Outcome, Position, Report};
+use super::require_kind;
 use super::rules::{Limit, METRIC, Rule, RuleKind, Unit, growth, parse};
 use super::threads;
 use crate::analysis::profile::{
@@ -16,7 +17,6 @@ use crate::cli::profile::{
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent};
 use crate::cli::status::{Status, UsageError};
-use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::profile::{FrameKind, Metric, Profile, Values};
@@ -36,7 +36,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let rules = rules(args)?;
     let older_input = args.older().first().map(|path| {
         let older = session.open_old(path)?;
-        require(&older)?;
+        require_kind(&older, Kind::Profile)?;
         anyhow::Ok(older)
     });
     let older_input = older_input.transpose()?;
@@ -62,18 +62,6 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         .report(session)
         .max(older.as_ref().map_or(Status::Done, |older| older.report(session)));
     Ok(Report::of_rules(input, outcomes?, damage, status, args, session))
-}
-
-/// Refuses a heap.
-///
-/// # Errors
-/// A [`UsageError`] that says so.
-pub(super) fn require(older: &Input) -> Result<(), UsageError> {
-    let path = show_path(&older.path);
-    match older.kind {
-        Kind::Profile => Ok(()),
-        Kind::Heap => Err(UsageError::new(format!("{path} is a heap, not a profile"))),
-    }
 }
 
 /// The rules of profiles.

@@ -4,8 +4,8 @@ use super::heap::{self, Older};
 use super::measure::Measure;
 use super::profile::{self, Number};
 use super::report::{Damage, Outcome, Report, Runs};
-use super::require_options;
 use super::rules::{Limit, Rule, RuleKind, growth};
+use super::{require_kind, require_options};
 use crate::cli::args::CheckArgs;
 use crate::cli::open::Input;
 use crate::cli::profile::load_all_metrics;
@@ -69,14 +69,13 @@ fn run(
     args: &CheckArgs,
     session: &Session,
 ) -> anyhow::Result<Run> {
+    require_kind(input, kind)?;
     if kind == Kind::Profile {
-        profile::require(input)?;
         let loaded = load_all_metrics(input, &args.profile, session)?;
         let numbers = profile::numbers(rules, &loaded, args, session)?;
         let damage = loaded.damage().map(|error| Damage::of(input, error));
         return Ok(Run { numbers, damage, status: loaded.report(session) });
     }
-    heap::require(input)?;
     let snapshot = args.heap.snapshot.filter(|_| !is_old);
     let Older { measures, status, damage } = heap::measured(args, rules, input, snapshot, session)?;
     let number = |(rule, measure): (&Rule, Measure)| {

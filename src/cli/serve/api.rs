@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// Options that are given when the server starts, or that write elsewhere than to the answer.
-const FIXED: [&str; 15] = [
+const FIXED: [&str; 16] = [
     "exe",
     "old-exe",
     "no-guess",
@@ -28,6 +28,7 @@ const FIXED: [&str; 15] = [
     "color",
     "no-progress",
     "profile",
+    "save",
 ];
 
 /// Answers requests for documents.
