@@ -358,6 +358,21 @@ fn an_object_with_another_of_its_type_is_no_chain() {
 }
 
 #[test]
+fn an_object_that_holds_more_than_its_chain_is_no_chain() {
+    let mut planted = Planted::default();
+    let [plain, order] =
+        ["rt.Object", "app.Order"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let array = planted.of("rt.Object[]", "", TypeKind::Array);
+    let app = planted.add(plain, 16, None, "app");
+    let mut last = app;
+    (0..100).for_each(|_| last = planted.add(plain, 16, Some(last), "deeper"));
+    let list = planted.add(array, 4016, Some(app), "list");
+    (0..500).for_each(|_| _ = planted.add(order, 160, Some(list), "element"));
+    let (kind, of, count, ..) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Collection, "app.Order", 500));
+}
+
+#[test]
 fn two_caches_below_one_owner_are_told_apart() {
     let mut planted = Planted::default();
     let [app, cache, store, item, page] = ["App", "Cache", "Store", "Item", "Page"]
@@ -491,6 +506,18 @@ fn leaks_of_the_corpus_are_named_as_their_programs_do() {
         (
             "heapsnapshot/sessions-node24.heapsnapshot.zst",
             "5 000 Session (4.3 MiB) in the map app.store (Map, 5 000 entries)",
+        ),
+        (
+            "heapsnapshot/sessions-node14.heapsnapshot.zst",
+            "5 000 Session (4.1 MiB) in the map app.store (Map, 5 000 entries)",
+        ),
+        (
+            "suspects/zoo_timers.heapsnapshot.zst",
+            "2 000 timers Timeout (1.3 MiB) of 100 000 s, each with Session",
+        ),
+        (
+            "suspects/zoo_virtual.hprof.zst",
+            "2 000 threads java.lang.VirtualThread in Zoo.lambda$main$5 (Zoo.java:35) (1.4 MiB)",
         ),
         ("mvmheap/small-raku.mvmheap", "which belong to the runtime"),
         ("dart/sass_idle_2.17.6_ia32.dartheap", "which belong to the runtime"),

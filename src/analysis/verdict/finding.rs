@@ -137,6 +137,9 @@ pub enum What {
     Threads(ThreadKind, Option<TypeId>),
 }
 
+/// The end of a label that stands for several places with names of their own.
+pub const AND_OTHERS: &str = " and others";
+
 /// A place that holds objects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holder {
@@ -150,7 +153,7 @@ pub struct Holder {
     pub entries: Option<u64>,
 }
 
-/// EachSize of several objects, in bytes.
+/// The sizes of several objects, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EachSize {
     /// The smallest.

@@ -26,7 +26,7 @@ mod scene;
 mod union;
 mod via;
 
-pub use finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
+pub use finding::{AND_OTHERS, EachSize, Holder, Portion, Suspect, SuspectKind, What};
 pub use grown::{Grown, Size, TracedOwner, grown, owners};
 
 use super::collections::Collections;

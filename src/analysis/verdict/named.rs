@@ -2,7 +2,7 @@
 
 use super::alike::{MOST_MEMBERS, sample_of};
 use super::candidate::{Candidate, Named};
-use super::finding::Holder;
+use super::finding::{AND_OTHERS, Holder};
 use super::holders::{Holders, Outsides, Place};
 use super::scene::Scene;
 use crate::analysis::collections::Collections;
@@ -164,7 +164,7 @@ impl Naming<'_, '_, '_> {
             let (.., source, label) = alike.best(|other| other != number)?;
             let other = self.place_of(source, label).map(|place| place.label);
             if other.is_some_and(|other| other != named.holder.label) {
-                named.holder.label.push_str(" and others");
+                named.holder.label.push_str(AND_OTHERS);
                 named.is_program = None;
             }
         }

@@ -202,8 +202,8 @@ impl<'s, 'a> Scene<'s, 'a> {
         Group { kin, heads: vec![number], bytes, ..Group::default() }
     }
 
-    /// Adds the members that members hold directly. A few in a single object are no chain, but what
-    /// it holds, unless they are parts of a collection.
+    /// Adds the members that members hold directly. A few in a single object, or some that hold
+    /// little of what it holds, are no chain, but its contents, unless they are parts of a collection.
     pub(super) fn complete(&self, group: &mut Group) {
         let kin = group.kin;
         let same = |member: u32| self.children(member).filter(move |child| self.kin(*child) == kin);
@@ -220,7 +220,10 @@ impl<'s, 'a> Scene<'s, 'a> {
             }
         }
         let is_part = self.role_of_kin(kin).is_part();
-        if group.heads.len() == 1 && group.inner.len() < LEAST_CHAIN && !is_part {
+        let [head] = group.heads[..] else { return };
+        let held = same(head).fold(0_u64, |sum, member| sum.saturating_add(self.bytes(member)));
+        let is_chain = group.inner.len() >= LEAST_CHAIN && held >= self.bytes(head) / 2;
+        if !is_chain && !is_part {
             group.inner.clear();
         }
     }

@@ -4,17 +4,17 @@ mod on_page;
 
 use super::held::Answers;
 use super::{Analysed, path, type_name};
-use crate::analysis::paths::Path;
 use crate::analysis::paths::shortest::Shortest;
+use crate::analysis::paths::{Path, ReachedBy};
 use crate::analysis::threads::program_functions;
-use crate::analysis::verdict::{Holder, Suspect, SuspectKind, What};
+use crate::analysis::verdict::{AND_OTHERS, Holder, Suspect, SuspectKind, What};
 use crate::cli::known::{Facts, Rule, Rules};
 use crate::cli::print::{Columns, Value as Json};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};
 use crate::input::Format;
-use crate::model::heap::{Heap, ObjectId, ThreadKind};
+use crate::model::heap::{Heap, LabelKind, ObjectId, ThreadKind};
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -182,10 +182,14 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     pub(super) fn noun(&self, finding: &Suspect) -> String {
         let of = self.of(finding);
         match (finding.kind, &finding.what) {
-            (_, What::Threads(kind, _)) => {
-                let noun = if *kind == ThreadKind::Goroutine { "goroutines" } else { "threads" };
-                format!("{noun}{}", self.stack(finding))
+            (_, What::Threads(ThreadKind::Goroutine, _)) => {
+                format!("goroutines{}", self.stack(finding))
             }
+            // Virtual threads are objects of a class of their own.
+            (_, What::Threads(..)) if of.rsplit('.').next().is_some_and(|of| of != "Thread") => {
+                format!("threads {of}{}", self.stack(finding))
+            }
+            (_, What::Threads(..)) => format!("threads{}", self.stack(finding)),
             (SuspectKind::Loaders, _) => format!("class loaders {of}"),
             (SuspectKind::Timers, _) => format!("timers {of}"),
             (SuspectKind::Tasks, _) => format!("tasks {of}"),
@@ -258,6 +262,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
                 let them = if finding.count == 1 { "it" } else { "them" };
                 format!("leaked{}: no root reaches {them}", with.unwrap_or_default())
             }
+            (SuspectKind::Timers, _) if let Some(delay) = self.delay(finding) => delay,
             (_, []) => String::new(),
             (SuspectKind::Threads, [one]) if is_local => {
                 format!("in the thread-local variable {one}")
@@ -280,6 +285,20 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             (true, _) => format!("in {names}"),
             (false, _) => format!("{held}, in {names}"),
         }
+    }
+
+    /// How long timers wait: `of 100 000 s`. Node.js keeps a list of timers for each delay, at the
+    /// index that is the delay in milliseconds.
+    fn delay(&self, finding: &Suspect) -> Option<String> {
+        let list = finding.holders.first().and_then(|holder| holder.object)?;
+        let path = self.way(finding)?;
+        let step = path.steps.iter().find(|step| step.object == list)?;
+        let ReachedBy::Reference(row) = step.by else { return None };
+        let LabelKind::Index(delay) = self.heap().references.label(row).kind() else { return None };
+        Some(match delay % 1000 {
+            0 => format!("of {} s", count(u64::from(delay / 1000))),
+            _ => format!("of {} ms", count(u64::from(delay))),
+        })
     }
 
     /// `the map app.TICKETS (HashMap, 8 000 entries)`.
@@ -462,10 +481,16 @@ pub(crate) fn rule_json(rule: &Rule) -> Json<'static> {
     ])
 }
 
+/// `a, b and c`. Names that stand for others as well are told so once, at the end.
 fn joined(all: &[String]) -> String {
-    match all {
+    let mut names: Vec<&str> =
+        all.iter().map(|one| one.strip_suffix(AND_OTHERS).unwrap_or(one)).collect();
+    names.dedup();
+    let others = if all.iter().any(|one| one.ends_with(AND_OTHERS)) { AND_OTHERS } else { "" };
+    match &names[..] {
         [] => String::new(),
-        [one] => one.clone(),
+        [one] => format!("{one}{others}"),
+        names if !others.is_empty() => format!("{}{others}", names.join(", ")),
         [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
 }
