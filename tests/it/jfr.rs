@@ -1,6 +1,6 @@
 //! Recordings of Java's Flight Recorder, against the JDK's own reading of them.
 
-use crate::support::jfr::{Chunk, class, numbers, old_objects as old_chunk, text};
+use crate::support::jfr::{Chunk, Field, class, numbers, old_objects as old_chunk, text};
 use crate::support::{broken, corpus_folder, damage, files, fixture, info, json, read, records};
 use dumptool::analysis::profile::Selected;
 use dumptool::input::jfr::{class_histograms, old_objects};
@@ -79,7 +79,9 @@ fn sums(profile: &Profile) -> BTreeMap<String, OfType> {
 /// Compares the largest sums of the truth with ours.
 fn assert_sums(ours: &Sums, truth: &Value, what: &str) {
     for (name, of) in truth.as_object().unwrap() {
-        // The JDK's reader gives classes of arrays as the JVM names them.
+        // The JDK's reader gives threads without a name an empty one.
+        let name = if name.is_empty() { "<unnamed>" } else { name };
+        // It gives classes of arrays as the JVM names them.
         let name = dumptool::java::class_name(name.as_bytes(), false);
         let ours = ours.get(&*name).copied().unwrap_or_default();
         assert_eq!(json!([ours.0, ours.1]), *of, "{what}: {name}");
@@ -150,6 +152,28 @@ fn an_unfinished_chunk_gives_the_chunks_before_it() {
     let loaded = input::load_profile(Format::Jfr, &cut, ProfileOptions::default()).unwrap();
     assert!(loaded.damage.is_some());
     assert!(loaded.profile.metadatum("time_nanos").is_some());
+}
+
+#[test]
+fn a_chunk_that_a_killed_recorder_left_open_is_unfinished() {
+    let one = shop();
+    let mut open = one.clone();
+    // The state: 0 if the chunk is finished, otherwise the number of flushes.
+    open[64] = 3;
+    let events = |info: &Value| info["records"]["event"].as_u64().unwrap();
+    let (whole, left) = (info(Format::Jfr, &one), info(Format::Jfr, &open));
+    assert_eq!((&left["complete"], &left["damage"]["kind"]), (&json!(false), &json!("truncated")));
+    assert_eq!(events(&left), events(&whole));
+    // Events that were written after the last flush are behind the end that the header knows.
+    let metadata = usize::try_from(u64::from_be_bytes(one[24..32].try_into().unwrap())).unwrap();
+    assert!(metadata < one.len() / 2, "the metadata comes early");
+    let flushed = (one.len() as u64 / 2).to_be_bytes();
+    open[8..16].copy_from_slice(&flushed);
+    assert_eq!(events(&info(Format::Jfr, &open)), events(&whole));
+    // Another recording may follow.
+    open[8..16].copy_from_slice(&one[8..16]);
+    let both = info(Format::Jfr, &[&open[..], &one].concat());
+    assert_eq!((events(&both), &both["complete"]), (2 * events(&whole), &json!(false)));
 }
 
 #[test]
@@ -250,6 +274,112 @@ fn object_counts_are_histograms_over_time() {
     let profile = load(&[&bytes[..], &bytes].concat());
     let total = |name| profile.total.get(&profile.metric(name).unwrap());
     assert_eq!((total("objects"), total("object-count")), (960, 40));
+}
+
+#[test]
+fn a_histogram_that_two_types_of_events_have_counts_once() {
+    let (id, after) = (class::FREE, class::FREE + 1);
+    let fields = [
+        ("startTime", class::LONG, false),
+        ("gcId", class::INT, false),
+        ("objectClass", class::CLASS, true),
+        ("count", class::LONG, false),
+        ("totalSize", class::LONG, false),
+    ];
+    let chunk = histograms().class(after, "jdk.ObjectCountAfterGC", &fields);
+    let row = numbers(&[2_000, 7, 1, 4, 96]);
+    let bytes = chunk.event(id, &row).event(after, &row).bytes();
+    let all = class_histograms(&bytes, ReadOptions::default()).unwrap();
+    assert_eq!((all.len(), all[0].rows.len()), (1, 1));
+}
+
+/// The labels and the threads of a profile's rows.
+fn rows(profile: &Profile) -> Vec<(&str, Vec<(&str, &str)>)> {
+    let text = |value| match value {
+        LabelValue::Text(text) => profile.names.text(text),
+        LabelValue::Number(..) => panic!("a number"),
+    };
+    let of = |thread: &dumptool::model::profile::ProfileThread| {
+        let labels = profile.labels_of(thread).iter();
+        let labels = labels.map(|label| (profile.names.text(label.key), text(label.value)));
+        (profile.names.text(thread.name), labels.collect())
+    };
+    profile.aggregate.iter().map(|row| of(profile.thread(row.thread))).collect()
+}
+
+#[test]
+fn events_without_a_metric_of_their_own_have_the_class_they_name_and_threads_may_have_no_name() {
+    let id = class::FREE;
+    let fields = [
+        ("eventThread", class::THREAD, true),
+        ("stackTrace", class::STACK, true),
+        ("loadedClass", class::CLASS, true),
+    ];
+    let bytes = Chunk::new()
+        .class(id, "jdk.ClassLoad", &fields)
+        .pool(class::CLASS, vec![(1, text("shop/Cart"))])
+        .pool(class::THREAD, vec![(1, text(""))])
+        .pool(class::STACK, vec![(1, numbers(&[0, 0]))])
+        .event(id, &numbers(&[1, 1, 1]))
+        .event(id, &numbers(&[9, 1, 1]))
+        .bytes();
+    let profile = load(&bytes);
+    let labels = vec![("class", "shop.Cart"), ("event", "jdk.ClassLoad")];
+    let mut rows = rows(&profile);
+    rows.iter_mut().for_each(|(_, labels)| labels.sort_unstable());
+    assert_eq!(rows, [("<unnamed>", labels.clone()), ("", labels)]);
+}
+
+/// A chunk with the types of events of async-profiler, whose fields are in its order.
+fn async_profiler() -> Chunk {
+    let sample = [
+        ("startTime", class::LONG, false),
+        ("eventThread", class::THREAD, true),
+        ("stackTrace", class::STACK, true),
+    ];
+    let with = |more: &[Field]| [&sample[..], more].concat();
+    let about = ("objectClass", class::CLASS, true);
+    let number = |name| (name, class::LONG, false);
+    let cpu =
+        [("startTime", class::LONG, false), ("sampledThread", class::THREAD, true), sample[2]];
+    let lock =
+        [sample[0], number("duration"), sample[1], sample[2], ("monitorClass", class::CLASS, true)];
+    let tlab = with(&[about, number("allocationSize"), number("tlabSize")]);
+    let id = class::FREE;
+    Chunk::new()
+        .class(id, "jdk.ExecutionSample", &cpu)
+        .class(id + 1, "profiler.WallClockSample", &with(&[number("samples"), number("timeSpan")]))
+        .class(id + 2, "jdk.ObjectAllocationInNewTLAB", &tlab)
+        .class(id + 3, "jdk.ObjectAllocationOutsideTLAB", &tlab[..5])
+        .class(id + 4, "jdk.JavaMonitorEnter", &lock)
+        .class(id + 5, "profiler.LiveObject", &with(&[about, number("allocationSize")]))
+        .class(id + 6, "profiler.NativeLock", &[lock[0], lock[1], lock[2], lock[3]])
+        .pool(class::CLASS, vec![(1, text("[B")), (2, text(""))])
+        .pool(class::THREAD, vec![(7, text("main"))])
+        .pool(class::METHOD, vec![(1, [numbers(&[2]), text("malloc")].concat())])
+        .pool(class::STACK, vec![(1, numbers(&[0, 1, 1, 0]))])
+        .event(id, &numbers(&[10, 7, 1]))
+        .event(id + 1, &numbers(&[20, 7, 1, 5, 100]))
+        .event(id + 2, &numbers(&[30, 7, 1, 1, 16, 4096]))
+        .event(id + 3, &numbers(&[40, 7, 1, 1, 8000]))
+        .event(id + 4, &numbers(&[50, 900, 7, 1, 1]))
+        .event(id + 5, &numbers(&[60, 7, 1, 1, 24]))
+        .event(id + 6, &numbers(&[70, 300, 7, 1]))
+}
+
+#[test]
+fn recordings_of_async_profiler_have_its_metrics_in_all_chunks() {
+    let bytes = async_profiler().bytes();
+    assert_eq!(broken(Format::Jfr, &bytes), [""; 0]);
+    let profile = load(&[&bytes[..], &bytes].concat());
+    let total = |name| profile.total.get(&profile.metric(name).unwrap());
+    assert_eq!(profile.default_metric().name(), "cpu");
+    let metrics = ["cpu", "wall", "alloc", "lock", "live", "profiler.NativeLock"];
+    assert_eq!(metrics.map(total), [2, 10, 2 * (4096 + 8000), 1800, 48, 600]);
+    let leaf = profile.aggregate.iter().filter_map(|row| profile.stacks.leaf(row.stack));
+    assert!(leaf.map(|frame| profile.function_name(frame)).all(|name| name == "malloc"));
+    let class = |(_, labels): &(_, Vec<_>)| labels.contains(&("class", "byte[]"));
+    assert_eq!(rows(&profile).iter().filter(|row| class(row)).count(), 4);
 }
 
 #[test]

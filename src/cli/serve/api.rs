@@ -128,10 +128,11 @@ impl Api {
         let files = match (wanted, &self.both) {
             (ServeFiles::All, Some(_)) => &self.all,
             (ServeFiles::Two | ServeFiles::OneOrTwo, Some(both)) => &both[..],
-            (ServeFiles::Two | ServeFiles::All, None) => {
-                return Err(format!("{command} needs two dumps"));
+            (ServeFiles::Two, None) => return Err(format!("{command} needs two dumps")),
+            // One recording may have histograms of several times.
+            (ServeFiles::All, None) | (ServeFiles::Newest | ServeFiles::OneOrTwo, _) => {
+                std::slice::from_ref(&self.file)
             }
-            (ServeFiles::Newest | ServeFiles::OneOrTwo, _) => std::slice::from_ref(&self.file),
         };
         let is_download = command == CONVERT;
         let format = if is_download { "--format=table" } else { "--format=json" };

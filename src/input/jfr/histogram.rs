@@ -54,7 +54,7 @@ pub struct ClassCount {
 /// # Errors
 /// If they take more memory than they may. Damage ends the reading early.
 pub fn class_histograms(bytes: &[u8], options: ReadOptions<'_>) -> Result<Vec<ClassHistogram>> {
-    let mut numbers = FxHashMap::<SetKey, usize>::default();
+    let mut numbers = FxHashMap::<(u64, u64), (usize, u64)>::default();
     let mut all: Vec<(i128, ClassHistogram)> = Vec::new();
     let mut rows = 0u64;
     let mut known_types = KnownTypes::new(options.mapping);
@@ -62,22 +62,25 @@ pub fn class_histograms(bytes: &[u8], options: ReadOptions<'_>) -> Result<Vec<Cl
         let Ok((tables, _)) = Tables::read(chunk, &mut known_types) else { continue };
         options.memory.check_bytes(chunk.offset, tables.bytes())?;
         let types = HISTOGRAMS.map(|name| tables.types.number_of(name));
-        for event in chunk.events().map_while(Result::ok) {
+        for event in chunk.events() {
             if !types.contains(&Some(event.type_id)) {
                 continue;
             }
             let Some(class) = tables.types.find(event.type_id) else { continue };
             let value = Value::Fields(class, event.fields);
             let number = |field| tables.field(value, field).map_or(0, |value| value.number());
-            let (type_id, shared) = (event.type_id, number("gcId"));
-            let key = SetKey { chunk: chunk.offset, type_id, shared };
-            let at = *numbers.entry(key).or_insert_with(|| {
+            let key = (chunk.offset, number("gcId"));
+            let (at, type_id) = *numbers.entry(key).or_insert_with(|| {
                 let time = chunk.header.time(number("startTime"));
                 let histogram =
                     ClassHistogram { time: rfc3339_of_nanoseconds(time), rows: Vec::new() };
                 all.push((time, histogram));
-                all.len().wrapping_sub(1)
+                (all.len().wrapping_sub(1), event.type_id)
             });
+            // A recording with both types of events has each collection twice.
+            if type_id != event.type_id {
+                continue;
+            }
             let Some((_, histogram)) = all.get_mut(at) else { continue };
             let class = tables.field(value, "objectClass");
             histogram.rows.push(ClassCount {

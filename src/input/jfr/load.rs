@@ -1,24 +1,27 @@
 //! Loads a recording as a profile: each event with a stack adds to the sums of its thread, its
 //! labels and its stack.
 
+mod plan;
+mod rows;
+mod stacks;
+
 use super::by_type::ByType;
 use super::chunk::{Event, chunks};
-use super::facts::{Fact, fact_of};
-use super::histogram::{NATIVE_USAGE, SETS, SetKey};
-use super::measures::MALLOC;
-use super::metadata::{Class, ClassId, FieldUnit, Types};
-use super::metrics::{Metrics, Share};
-use super::survey::{HEAP_SUMMARY, Survey};
+use super::histogram::SetKey;
+use super::metadata::{FieldUnit, Types};
+use super::metrics::Metrics;
+use super::survey::Survey;
 use super::values::{KnownTypes, Tables, Value};
 use crate::error::{Error, Result};
 use crate::input::info::JfrDetails;
 use crate::input::load::{LoadedProfile, MetricChoice, ProfileOptions};
-use crate::model::names::{NameId, Names};
+use crate::model::names::NameId;
 use crate::model::profile::{
-    FrameId, FrameKind, LabelValue, Profile, ProfileBuilder, ProfileFrame, ProfileThread,
-    SampleLabel, StackId, ThreadId, TimedEvent, Unit, Values,
+    FrameId, FrameKind, Profile, ProfileBuilder, StackId, ThreadId, TimedEvent, Unit, Values,
 };
+use plan::{EventRole, Plan};
 use rustc_hash::FxHashMap;
+use stacks::frame;
 use std::rc::Rc;
 
 /// Loads a recording. Its metrics are those for which it has events.
@@ -86,7 +89,7 @@ pub(super) fn load_surveyed(
         // The survey has the damage of events and metadata.
         if let Ok((tables, found)) = Tables::read(chunk, &mut known) {
             damage = damage.or(found);
-            loader.add_chunk(&tables, survey.needed(number, chunk), options)?;
+            loader.add_chunk(&tables, survey.places.events(number, chunk), options)?;
         }
     }
     let facts = LoadFacts { cut: loader.cut, damage, details: loader.details };
@@ -146,33 +149,6 @@ struct Known {
     rows: FxHashMap<(NameId, u64, NameId, NameId), ThreadId>,
 }
 
-/// What the events of a type are read for.
-struct EventRole {
-    /// They are points of the curve.
-    is_heap: bool,
-    fact: Option<Fact>,
-    /// `None` if no metric counts them.
-    plan: Option<Plan>,
-}
-
-/// Where an event's fields are, for one type of events.
-struct Plan {
-    class: ClassId,
-    name: NameId,
-    stack: Option<usize>,
-    thread: Option<usize>,
-    start: Option<usize>,
-    state: Option<usize>,
-    about: Option<usize>,
-    /// Events of the last set only: where the number is that they share, and the set. The class is
-    /// their stack.
-    set: Option<(usize, SetKey)>,
-    /// Where the address of an allocation is, which counts if it is not freed.
-    address: Option<usize>,
-    /// By share: the metric's number, and the field with the weight.
-    weights: Vec<(usize, Option<(usize, FieldUnit)>)>,
-}
-
 impl<'m> Loader<'m> {
     fn new(mut builder: ProfileBuilder, metrics: &'m Metrics) -> Self {
         let keys = Keys {
@@ -206,88 +182,59 @@ impl<'m> Loader<'m> {
     fn add_chunk<'a>(
         &mut self,
         tables: &Tables<'a>,
-        events: impl Iterator<Item = Event<'a>>,
+        events: impl Iterator<Item = (u64, impl Iterator<Item = Event<'a>>)>,
         options: ProfileOptions<'_>,
     ) -> Result<()> {
         let mut known = Known::default();
-        let mut values = Vec::new();
         let (of, mut roles) = std::mem::take(&mut self.roles);
         if !of.is_some_and(|of| Rc::ptr_eq(&of, &tables.types)) {
             roles = ByType::default();
         }
-        for (number, event) in events.enumerate() {
-            if number % 4096 == 0 {
-                (options.progress)(event.offset);
-                options.memory.check(event.offset, &self.builder, tables.bytes())?;
-            }
-            let role = roles.of(event.type_id, || self.role(tables, event.type_id));
-            if let Some(fact) = role.fact {
-                self.details.add(fact, tables, event);
-            }
-            if role.is_heap {
-                let (ticks, used) = tables.numbers(event, ["startTime", "heapUsed"]);
-                self.builder.curve_point(self.microseconds(tables, ticks).max(0) as u64, used);
-            }
-            let Some(plan) = &role.plan else { continue };
-            if plan.set.is_some_and(|(_, last)| last.chunk != tables.chunk.offset) {
-                continue;
-            }
-            let mut fields = event.fields;
-            // An event that its type does not describe is damage, which `check` counts.
-            if tables.values(plan.class, &mut fields, &mut values).is_ok() {
-                self.add_event(tables, plan, &values, &mut known);
+        for (type_id, events) in events {
+            let role = roles.of(type_id, || self.role(tables, type_id));
+            if role.heap.is_some() || role.fact.is_some() || role.plan.is_some() {
+                self.add_events(tables, events, role, &mut known, options)?;
             }
         }
         self.roles = (Some(Rc::clone(&tables.types)), roles);
         Ok(())
     }
 
-    fn role(&mut self, tables: &Tables<'_>, type_id: u64) -> EventRole {
-        let name = tables.types.name(type_id).unwrap_or_default();
-        EventRole {
-            is_heap: name == HEAP_SUMMARY,
-            fact: fact_of(name).filter(|_| self.with_details),
-            plan: self.plan(tables, type_id),
-        }
-    }
-
-    /// How to read the events of a type. `None` if no metric counts them.
-    fn plan(&mut self, tables: &Tables<'_>, type_id: u64) -> Option<Plan> {
-        let id = tables.types.find(type_id)?;
-        let class = tables.types.class(id)?;
-        let of_event = |share: &&Share| share.event == class.name;
-        let shares: Vec<&Share> = self.metrics.shares.iter().filter(of_event).collect();
-        let first = shares.first()?;
-        // An event's other numbers, such as those of objects beside bytes, come with the wanted one.
-        if let Some(wanted) = self.wanted
-            && !shares.iter().any(|share| share.metric == wanted)
-        {
-            return None;
-        }
-        let weight = |share: &&Share| {
-            let position = class.position(share.weight?)?;
-            Some((position, class.fields.get(position)?.unit))
-        };
-        let set = match SETS.iter().find(|(name, _)| *name == class.name) {
-            None => None,
-            Some((name, shared)) => {
-                let last = if *name == NATIVE_USAGE { self.native_usage } else { self.histogram };
-                Some((class.position(shared)?, last.filter(|last| last.type_id == type_id)?))
+    /// Adds the events of one type.
+    fn add_events<'a>(
+        &mut self,
+        tables: &Tables<'a>,
+        events: impl Iterator<Item = Event<'a>>,
+        role: &EventRole,
+        known: &mut Known,
+        options: ProfileOptions<'_>,
+    ) -> Result<()> {
+        let mut values = Vec::new();
+        let is_of_last =
+            |of: &&Plan| of.set.is_none_or(|(_, last)| last.chunk == tables.chunk.offset);
+        let plan = role.plan.as_ref().filter(is_of_last);
+        for (number, event) in events.enumerate() {
+            if number % 4096 == 0 {
+                (options.progress)(event.offset);
+                options.memory.check(event.offset, &self.builder, tables.bytes())?;
             }
-        };
-        let freed = (class.name == MALLOC).then(|| class.position("address"));
-        Some(Plan {
-            class: id,
-            set,
-            address: freed.flatten(),
-            name: self.builder.name(class.name.as_bytes()),
-            stack: class.position("stackTrace"),
-            thread: class.position("sampledThread").or_else(|| class.position("eventThread")),
-            start: class.position("startTime"),
-            state: class.position("state"),
-            about: first.class.and_then(|name| class.position(name)),
-            weights: shares.iter().map(|share| (share.metric, weight(share))).collect(),
-        })
+            if let Some(fact) = role.fact {
+                self.details.add(fact, tables, event);
+            }
+            let mut fields = event.fields;
+            if let Some((class, [time, used])) = role.heap
+                && tables.first_values(class, time.max(used), &mut fields, &mut values).is_ok()
+            {
+                let [ticks, used] = [time, used].map(|at| values.get(at).map_or(0, Value::number));
+                self.builder.curve_point(self.microseconds(tables, ticks).max(0) as u64, used);
+            }
+            let (Some(plan), mut fields) = (plan, event.fields) else { continue };
+            // An event that its type does not describe is damage, which `check` counts.
+            if tables.first_values(plan.class, plan.last, &mut fields, &mut values).is_ok() {
+                self.add_event(tables, plan, &values, known);
+            }
+        }
+        Ok(())
     }
 
     fn add_event<'a>(
@@ -357,51 +304,6 @@ impl<'m> Loader<'m> {
         }
     }
 
-    /// The thread of an event together with its labels.
-    fn row<'a>(
-        &mut self,
-        tables: &Tables<'a>,
-        plan: &Plan,
-        [thread, about, state]: [Option<Value<'a>>; 3],
-        known: &mut Known,
-    ) -> ThreadId {
-        let builder = &mut self.builder;
-        let mut named = |value: Option<Value<'a>>,
-                         known: &mut FxHashMap<u64, NameId>,
-                         name: &dyn Fn(Value<'a>) -> Option<String>| {
-            let Some(value @ Value::Pooled(_, id)) = value else { return Names::EMPTY };
-            *known.entry(id).or_insert_with(|| {
-                name(value).map_or(Names::EMPTY, |name| builder.name(name.as_bytes()))
-            })
-        };
-        let class = named(about, &mut known.classes, &|class| tables.class_name(class));
-        let state = named(state, &mut known.states, &|state| tables.word(state));
-        let thread_id = match thread {
-            Some(Value::Pooled(_, id)) => id,
-            _ => 0,
-        };
-        let (name, is_virtual) = *known.threads.entry(thread_id).or_insert_with(|| {
-            let Some(thread) = thread else { return (Names::EMPTY, false) };
-            let name = tables.thread_name(thread).unwrap_or_default();
-            let is_virtual = tables.field(thread, "virtual").is_some_and(|of| of.number() != 0);
-            (builder.name(name.as_bytes()), is_virtual)
-        });
-        let keys = self.keys;
-        *known.rows.entry((plan.name, thread_id, class, state)).or_insert_with(|| {
-            let text = |key, name| SampleLabel { key, value: LabelValue::Text(name) };
-            let mut labels = vec![text(keys.event, plan.name)];
-            labels.extend((class != Names::EMPTY).then(|| text(keys.class, class)));
-            labels.extend((state != Names::EMPTY).then(|| text(keys.state, state)));
-            if is_virtual {
-                let yes = builder.name(b"true");
-                labels.push(text(keys.is_virtual, yes));
-            }
-            labels.sort_unstable();
-            let labels = builder.labels(&labels);
-            builder.labelled_thread(ProfileThread { labels, ..ProfileThread::named(name) })
-        })
-    }
-
     /// Whether an event is an allocation whose address was freed later.
     fn is_freed(&self, tables: &Tables<'_>, plan: &Plan, values: &[Value<'_>]) -> bool {
         let number = |at: Option<usize>| at.and_then(|at| values.get(at)).map(Value::number);
@@ -417,120 +319,6 @@ impl<'m> Loader<'m> {
         let frame = self.builder.frame(frame(function, 0, FrameKind::Code));
         self.builder.push(StackId::EMPTY, frame)
     }
-
-    /// The stack with a number. Recordings may refer to stacks that they do not contain.
-    fn stack<'a>(&mut self, tables: &Tables<'a>, stack: Value<'a>, known: &mut Known) -> StackId {
-        let Value::Pooled(_, id) = stack else { return StackId::EMPTY };
-        if let Some(&known) = known.stacks.get(&id) {
-            return known;
-        }
-        let read = self.read_stack(tables, stack, known).unwrap_or(StackId::EMPTY);
-        known.stacks.insert(id, read);
-        read
-    }
-
-    fn read_stack<'a>(
-        &mut self,
-        tables: &Tables<'a>,
-        stack: Value<'a>,
-        known: &mut Known,
-    ) -> Option<StackId> {
-        let is_truncated = tables.field(stack, "truncated").is_some_and(|cut| cut.number() != 0);
-        let (class, _) = tables.resolve(stack)?;
-        let class = tables.types.class(class)?;
-        let frames = class.fields.get(class.position("frames")?)?;
-        let Value::Array(count, mut cursor) = tables.field(stack, "frames")? else { return None };
-        let places = Frames::of(tables.types.class(frames.class)?);
-        let (mut all, mut values) = (Vec::new(), Vec::new());
-        for _ in 0..count {
-            if frames.is_pooled {
-                let element = tables.element(frames, &mut cursor).ok()?;
-                let (class, mut fields) = tables.resolve(element)?;
-                tables.values(class, &mut fields, &mut values).ok()?;
-            } else {
-                tables.values(frames.class, &mut cursor, &mut values).ok()?;
-            }
-            self.add_frame(tables, &places, &values, known, &mut all);
-        }
-        // The file begins with the innermost frame.
-        if is_truncated {
-            self.cut = self.cut.saturating_add(1);
-            all.push(self.truncated);
-        }
-        all.reverse();
-        let id = self.builder.push_all(StackId::EMPTY, &all);
-        self.builder.count_cut();
-        Some(id)
-    }
-
-    /// Appends a frame, and those around it if its method was inlined.
-    fn add_frame<'a>(
-        &mut self,
-        tables: &Tables<'a>,
-        places: &Frames,
-        values: &[Value<'a>],
-        known: &mut Known,
-        all: &mut Vec<FrameId>,
-    ) {
-        let value = |at: Option<usize>| at.and_then(|at| values.get(at)).copied();
-        let id = |value: Option<Value<'a>>| match value {
-            Some(Value::Pooled(_, id) | Value::Number(id)) => id,
-            _ => 0,
-        };
-        let [method, line, kind] = [places.method, places.line, places.kind].map(value);
-        let builder = &mut self.builder;
-        let Known { frames, methods, around, .. } = known;
-        let key = [method, line, kind].map(id);
-        let innermost = *frames.entry(key).or_insert_with(|| {
-            let mut original = method
-                .map_or_else(Vec::new, |method| tables.original_frames(method, id(line) as u32))
-                .into_iter()
-                .map(|original| {
-                    let function = format!("{}.{}", original.class, original.method);
-                    let function = builder.name(function.as_bytes());
-                    let line = builder.line(original.line.into());
-                    builder.frame(frame(function, line, FrameKind::Code))
-                });
-            if let Some(innermost) = original.next() {
-                let others: Vec<FrameId> = original.collect();
-                if !others.is_empty() {
-                    around.insert(key, others);
-                }
-                return innermost;
-            }
-            let function = *methods.entry(id(method)).or_insert_with(|| {
-                let name = method.and_then(|method| tables.method_name(method)).unwrap_or_default();
-                builder.name(name.as_bytes())
-            });
-            let line = builder.line((id(line) as i32).max(0).into());
-            let kind = match kind.and_then(|kind| tables.word(kind)).as_deref() {
-                Some("Native" | "C++") => FrameKind::Native,
-                Some("Kernel") => FrameKind::Kernel,
-                _ => FrameKind::Code,
-            };
-            builder.frame(frame(function, line, kind))
-        });
-        all.push(innermost);
-        all.extend(around.get(&key).into_iter().flatten());
-    }
-}
-
-/// Where the fields of a frame are.
-struct Frames {
-    method: Option<usize>,
-    line: Option<usize>,
-    kind: Option<usize>,
-}
-
-impl Frames {
-    fn of(class: &Class) -> Self {
-        let position = |name| class.position(name);
-        Self { method: position("method"), line: position("lineNumber"), kind: position("type") }
-    }
-}
-
-fn frame(function: NameId, line: u32, kind: FrameKind) -> ProfileFrame {
-    ProfileFrame { function, file: Names::EMPTY, line, kind }
 }
 
 /// A field's number in the unit of its metric: times in nanoseconds, all others as they are.

@@ -32,6 +32,7 @@ mod metadata;
 mod metrics;
 mod names;
 mod old_objects;
+mod places;
 mod records;
 mod summary;
 mod survey;

@@ -99,7 +99,7 @@ pub fn old_objects(bytes: &[u8], options: ReadOptions<'_>) -> Result<OldObjects>
         options.memory.check_bytes(chunk.offset, tables.bytes())?;
         let Some(wanted) = tables.types.number_of("jdk.OldObjectSample") else { continue };
         let mut known = Known::default();
-        let events = chunk.events().map_while(Result::ok);
+        let events = chunk.events();
         for event in events.filter(|event| event.type_id == wanted) {
             let Some(class) = tables.types.find(wanted) else { continue };
             old.add(&tables, Value::Fields(class, event.fields), &mut known);

@@ -74,7 +74,8 @@ pub(in crate::input) fn for_each_record(
         }
         let (tables, damage) = Tables::read(chunk, &mut known)?;
         options.memory.check_bytes(chunk.offset, tables.bytes())?;
-        for (number, event) in chunk.events().map_while(Result::ok).enumerate() {
+        let mut events = chunk.events();
+        for (number, event) in events.by_ref().enumerate() {
             if number % 65536 == 0 {
                 (options.progress)(event.offset);
             }
@@ -87,7 +88,7 @@ pub(in crate::input) fn for_each_record(
                 return Ok(());
             }
         }
-        if let Some(error) = damage.or(chunk.damage()) {
+        if let Some(error) = damage.or(events.damage()).or(chunk.damage()) {
             return Err(error);
         }
     }

@@ -78,7 +78,7 @@ pub(in crate::input) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<
         damage = damage.or(found);
         let place = chunk.offset.saturating_add(chunk.header.metadata);
         let mut is_found = chunk.is_unfinished;
-        for event in chunk.events().map_while(Result::ok) {
+        for event in chunk.events() {
             is_found |= event.type_id == METADATA && event.offset == place;
             if matches!(event.type_id, METADATA | CHECKPOINT) {
                 continue;

@@ -1,14 +1,13 @@
 //! The first pass over a recording: which types of events it has, and how many of each.
 
 use super::by_type::ByType;
-use super::chunk::{CHECKPOINT, Chunk, Event, Header, METADATA, chunks};
+use super::chunk::{CHECKPOINT, Event, Header, METADATA, chunks};
 use super::facts::fact_of;
 use super::histogram::{SETS, SetKey};
 use super::measures::is_measured;
 use super::metadata::Types;
+use super::places::{Distances, Places};
 use super::values::{KnownTypes, Tables, Value};
-use super::wire::{push_varint, varint};
-use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::MemoryLimit;
 use crate::input::read::Progress;
@@ -54,10 +53,8 @@ pub(super) struct Survey {
     pub(super) freed: FxHashMap<u64, i128>,
     /// The end of the last chunk in nanoseconds since 1970.
     pub(super) end: u64,
-    /// By chunk: where the distances begin of the events that a profile may need, each from the one
-    /// before, so that the others are passed once.
-    places: Vec<usize>,
-    distances: Vec<u8>,
+    /// Where the events are that a profile may need, so that the others are passed once.
+    pub(super) places: Places,
     /// What is known of the events since the last other metadata.
     met: (Option<Rc<Types>>, ByType<Met>),
 }
@@ -84,12 +81,12 @@ impl Survey {
                 }
             };
             progress(chunk.offset);
-            survey.places.push(survey.distances.len());
+            survey.places.add_chunk();
             match Tables::without_pools(chunk, &mut known) {
                 Ok((tables, ..)) => {
                     let found = survey.add(&tables);
                     let freed = (survey.freed.len() as u64).saturating_mul(BYTES_PER_ADDRESS);
-                    let places = survey.distances.capacity() as u64;
+                    let places = survey.places.bytes();
                     memory.check_bytes(chunk.offset, freed.saturating_add(places))?;
                     damage = damage.or(found).or(chunk.damage());
                 }
@@ -109,20 +106,13 @@ impl Survey {
         self.chunks = self.chunks.saturating_add(1);
         self.first.get_or_insert(chunk.header);
         self.end = chunk.header.start.saturating_add(chunk.header.duration);
-        let (mut latest, mut damage) = ([0; 2], None);
+        let mut latest = [0; 2];
         if !self.met.0.as_ref().is_some_and(|of| Rc::ptr_eq(of, &tables.types)) {
             self.add_met();
         }
         let mut all = std::mem::take(&mut self.met.1);
-        let mut last = chunk.offset;
-        for event in chunk.events() {
-            let event = match event {
-                Ok(event) => event,
-                Err(error) => {
-                    damage = Some(error);
-                    break;
-                }
-            };
+        let mut events = chunk.events();
+        for event in events.by_ref() {
             match event.type_id {
                 METADATA => self.metadata = self.metadata.saturating_add(1),
                 CHECKPOINT => self.checkpoints = self.checkpoints.saturating_add(1),
@@ -130,21 +120,19 @@ impl Survey {
                     let met = all.of(type_id, || self.met(tables, type_id));
                     met.of.count = met.of.count.saturating_add(1);
                     if met.is_needed {
-                        push_varint(&mut self.distances, event.offset.saturating_sub(last));
-                        last = event.offset;
+                        met.distances.push(event.offset.saturating_sub(chunk.offset));
                     }
-                    if met.role != Role::Usual {
-                        self.note(tables, event, met.role, &mut latest);
-                    }
-                    if met.asks > 0 && !(met.of.has_durations && met.of.has_stack) {
-                        met.asks = met.asks.saturating_sub(1);
-                        tables.ask(event, &mut met.of);
+                    if met.says_more {
+                        self.note(tables, event, met, &mut latest);
                     }
                 }
             }
         }
+        for (type_id, met) in all.iter_mut() {
+            self.places.add(type_id, &mut met.distances);
+        }
         self.met = (Some(Rc::clone(&tables.types)), all);
-        damage
+        events.damage()
     }
 
     /// Adds the events that were counted by the numbers of their types.
@@ -176,18 +164,28 @@ impl Survey {
             || is_measured(name)
             || name == HEAP_SUMMARY
             || fact_of(name).is_some();
-        Met { of: EventType { count: 0, ..known }, role, asks, is_needed }
+        let says_more = asks > 0 || role != Role::Usual;
+        let of = EventType { count: 0, ..known };
+        Met { of, role, asks, says_more, is_needed, distances: Distances::default() }
     }
 
-    /// Notes what an event says of others.
+    /// Notes what an event says of others, and of those of its type.
     fn note<'a>(
         &mut self,
         tables: &Tables<'a>,
         event: Event<'a>,
-        role: Role,
+        met: &mut Met,
         latest: &mut [u64; 2],
     ) {
-        match role {
+        if met.asks > 0 {
+            met.asks = met.asks.saturating_sub(1);
+            tables.ask(event, &mut met.of);
+            if met.of.has_durations && met.of.has_stack {
+                met.asks = 0;
+            }
+            met.says_more = met.asks > 0 || met.role != Role::Usual;
+        }
+        match met.role {
             Role::Usual => {}
             Role::Setting => self.period = self.period.or_else(|| tables.sampling_period(event)),
             Role::Free => {
@@ -221,23 +219,6 @@ impl Survey {
         }
     }
 
-    /// The events of a chunk that a profile may need.
-    pub(super) fn needed<'a>(
-        &self,
-        number: usize,
-        chunk: Chunk<'a>,
-    ) -> impl Iterator<Item = Event<'a>> {
-        let start = self.places.get(number).copied().unwrap_or(usize::MAX);
-        let end = self.places.get(number.saturating_add(1)).copied();
-        let end = end.unwrap_or(self.distances.len());
-        let mut distances = Cursor::new(self.distances.get(start..end).unwrap_or_default(), 0);
-        let mut place = 0u64;
-        std::iter::from_fn(move || {
-            place = place.saturating_add(varint(&mut distances, "a distance").ok()?);
-            chunk.event(place)
-        })
-    }
-
     /// The number of events of a type.
     pub(super) fn count(&self, name: &str) -> u64 {
         self.by_name.get(name).map_or(0, |of| of.count)
@@ -260,8 +241,12 @@ struct Met {
     role: Role,
     /// Events that are still asked for a duration and a stack.
     asks: u64,
+    /// Events of this type are looked at: they have another role, or are asked.
+    says_more: bool,
     /// A profile may need them.
     is_needed: bool,
+    /// Where those of the chunk that is being read are.
+    distances: Distances,
 }
 
 /// What events of a type say of others.

@@ -136,14 +136,15 @@ impl<'a> Tables<'a> {
             Some((metadata, checkpoints)) => (Some(metadata), checkpoints),
             None => {
                 let (mut metadata, mut checkpoints) = (None, Vec::new());
-                for event in chunk.events() {
-                    match event {
-                        Ok(event) if event.type_id == METADATA => metadata = Some(event),
-                        Ok(event) if event.type_id == CHECKPOINT => checkpoints.push(event),
-                        Ok(_) => {}
-                        Err(error) => damage = Some(error),
+                let mut events = chunk.events();
+                for event in events.by_ref() {
+                    match event.type_id {
+                        METADATA => metadata = Some(event),
+                        CHECKPOINT => checkpoints.push(event),
+                        _ => {}
                     }
                 }
+                damage = events.damage();
                 (metadata, checkpoints)
             }
         };
@@ -290,6 +291,22 @@ impl<'a> Tables<'a> {
         })
     }
 
+    /// The values of the fields of a class up to the one at a position.
+    pub(super) fn first_values(
+        &self,
+        class: ClassId,
+        last: usize,
+        cursor: &mut Cursor<'a>,
+        values: &mut Vec<Value<'a>>,
+    ) -> Result<()> {
+        values.clear();
+        let fields = self.types.class(class).map_or(&[][..], |class| &class.fields);
+        for field in fields.iter().take(last.saturating_add(1)) {
+            values.push(self.value(field, cursor)?);
+        }
+        Ok(())
+    }
+
     /// The values of all fields of a class, in the order of its fields.
     pub(super) fn values(
         &self,
@@ -297,12 +314,7 @@ impl<'a> Tables<'a> {
         cursor: &mut Cursor<'a>,
         values: &mut Vec<Value<'a>>,
     ) -> Result<()> {
-        values.clear();
-        let fields = self.types.class(class).map_or(&[][..], |class| &class.fields);
-        for field in fields {
-            values.push(self.value(field, cursor)?);
-        }
-        Ok(())
+        self.first_values(class, usize::MAX, cursor, values)
     }
 
     /// The field of a value with this name. `None` if the class has no such field, or the value is

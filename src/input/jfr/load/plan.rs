@@ -1,0 +1,106 @@
+//! What the events of each type are read for, and where their fields are.
+
+use super::super::facts::{Fact, fact_of};
+use super::super::histogram::{NATIVE_USAGE, SETS, SetKey};
+use super::super::measures::MALLOC;
+use super::super::metadata::{ClassId, FieldUnit};
+use super::super::metrics::Share;
+use super::super::survey::HEAP_SUMMARY;
+use super::super::values::Tables;
+use super::Loader;
+use crate::model::names::NameId;
+
+/// What the events of a type are read for.
+pub(super) struct EventRole {
+    /// They are points of the curve: where the time and the bytes in use are.
+    pub(super) heap: Option<(ClassId, [usize; 2])>,
+    pub(super) fact: Option<Fact>,
+    /// `None` if no metric counts them.
+    pub(super) plan: Option<Plan>,
+}
+
+/// Where an event's fields are, for one type of events.
+pub(super) struct Plan {
+    pub(super) class: ClassId,
+    /// The last of the fields that are read.
+    pub(super) last: usize,
+    pub(super) name: NameId,
+    pub(super) stack: Option<usize>,
+    pub(super) thread: Option<usize>,
+    pub(super) start: Option<usize>,
+    pub(super) state: Option<usize>,
+    pub(super) about: Option<usize>,
+    /// Events of the last set only: where the number is that they share, and the set. The class is
+    /// their stack.
+    pub(super) set: Option<(usize, SetKey)>,
+    /// Where the address of an allocation is, which counts if it is not freed.
+    pub(super) address: Option<usize>,
+    /// By share: the metric's number, and the field with the weight.
+    pub(super) weights: Vec<(usize, Option<(usize, FieldUnit)>)>,
+}
+
+impl Loader<'_> {
+    pub(super) fn role(&mut self, tables: &Tables<'_>, type_id: u64) -> EventRole {
+        let name = tables.types.name(type_id).unwrap_or_default();
+        let heap = || {
+            let id = tables.types.find(type_id)?;
+            let class = tables.types.class(id)?;
+            Some((id, [class.position("startTime")?, class.position("heapUsed")?]))
+        };
+        EventRole {
+            heap: heap().filter(|_| name == HEAP_SUMMARY),
+            fact: fact_of(name).filter(|_| self.with_details),
+            plan: self.plan(tables, type_id),
+        }
+    }
+
+    /// How to read the events of a type. `None` if no metric counts them.
+    fn plan(&mut self, tables: &Tables<'_>, type_id: u64) -> Option<Plan> {
+        let id = tables.types.find(type_id)?;
+        let class = tables.types.class(id)?;
+        let of_event = |share: &&Share| share.event == class.name;
+        let shares: Vec<&Share> = self.metrics.shares.iter().filter(of_event).collect();
+        let first = shares.first()?;
+        // An event's other numbers, such as those of objects beside bytes, come with the wanted one.
+        if let Some(wanted) = self.wanted
+            && !shares.iter().any(|share| share.metric == wanted)
+        {
+            return None;
+        }
+        let weight = |share: &&Share| {
+            let position = class.position(share.weight?)?;
+            Some((position, class.fields.get(position)?.unit))
+        };
+        let set = match SETS.iter().find(|(name, _)| *name == class.name) {
+            None => None,
+            Some((name, shared)) => {
+                let last = if *name == NATIVE_USAGE { self.native_usage } else { self.histogram };
+                Some((class.position(shared)?, last.filter(|last| last.type_id == type_id)?))
+            }
+        };
+        let freed = (class.name == MALLOC).then(|| class.position("address"));
+        // Events of other types are about the first class that they name.
+        let any_class = || {
+            let named = tables.types.named("java.lang.Class")?;
+            class.fields.iter().position(|of| of.class == named && of.is_pooled && !of.is_array)
+        };
+        let plan = Plan {
+            class: id,
+            last: 0,
+            set,
+            address: freed.flatten(),
+            name: self.builder.name(class.name.as_bytes()),
+            stack: class.position("stackTrace"),
+            thread: class.position("sampledThread").or_else(|| class.position("eventThread")),
+            start: class.position("startTime"),
+            state: class.position("state"),
+            about: first.class.map_or_else(any_class, |name| class.position(name)),
+            weights: shares.iter().map(|share| (share.metric, weight(share))).collect(),
+        };
+        let at_all = [plan.stack, plan.thread, plan.start, plan.state, plan.about, plan.address];
+        let of_set = plan.set.map(|(at, _)| at);
+        let of_weights = plan.weights.iter().filter_map(|(_, weight)| Some(weight.as_ref()?.0));
+        let last = at_all.into_iter().flatten().chain(of_set).chain(of_weights).max();
+        Some(Plan { last: last.unwrap_or(0), ..plan })
+    }
+}
