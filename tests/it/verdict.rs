@@ -143,6 +143,9 @@ const ROLES: Roles = &[
     ("rt.Glob", Role::Passage),
     ("rt.Hash", Role::Collection("hash")),
     ("the hash", Role::Sigil("%")),
+    ("rt.Code", Role::Hidden),
+    ("rt.Function", Role::Closure),
+    ("rt.Scope", Role::Closure),
     ("rt.*", Role::Runtime),
 ];
 
@@ -370,6 +373,39 @@ fn an_object_that_holds_more_than_its_chain_is_no_chain() {
     (0..500).for_each(|_| _ = planted.add(order, 160, Some(list), "element"));
     let (kind, of, count, ..) = planted.first();
     assert_eq!((kind, of, count), (SuspectKind::Collection, "app.Order", 500));
+}
+
+#[test]
+fn the_source_text_of_code_is_no_suspect_though_the_program_keeps_a_part_of_it() {
+    let mut planted = Planted::default();
+    let [code, app] = ["rt.Code", "app.Page"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    let code = planted.add(code, 16, None, "code");
+    let page = planted.add(app, 16, None, "app.page");
+    let source = planted.add(text, 100_000, Some(code), "source");
+    planted.link(page, source, "parent");
+    let verdict = planted.verdict();
+    assert_eq!(verdict.suspects, []);
+    assert!(verdict.usual.first().is_some_and(|usual| usual.bytes == 100_000));
+}
+
+#[test]
+fn variables_of_a_method_are_not_the_programs_because_its_object_is() {
+    let mut planted = Planted::default();
+    let [bus, function, scope] =
+        ["app.Bus", "rt.Function", "rt.Scope"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let methods = [(); 2].map(|()| {
+        let bus = planted.add(bus, 16, None, "rt.bus");
+        planted.add(function, 16, Some(bus), "pipe")
+    });
+    // Two methods hold two scopes, which hold all others.
+    let outer = [(); 2].map(|()| planted.add(scope, 4000, Some(methods[0]), "context"));
+    outer.iter().for_each(|scope| planted.link(methods[1], *scope, "context"));
+    for _ in 0..20 {
+        let inner = planted.add(scope, 4000, Some(outer[0]), "previous");
+        planted.link(outer[1], inner, "previous");
+    }
+    assert_eq!(planted.verdict().suspects, []);
 }
 
 #[test]

@@ -327,6 +327,11 @@ impl Place {
         !self.label.contains(ANY)
     }
 
+    /// Whether it is among the variables of a function.
+    pub(super) fn is_in_scope(&self) -> bool {
+        self.label.contains(SCOPE)
+    }
+
     /// Adds the name of a field, or of a way without one.
     fn append(&mut self, scene: &Scene<'_, '_>, part: &str) {
         let label = &mut self.label;

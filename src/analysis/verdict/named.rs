@@ -6,7 +6,7 @@ use super::finding::{AND_OTHERS, Holder};
 use super::holders::{Holders, Outsides, Place};
 use super::scene::Scene;
 use crate::analysis::collections::Collections;
-use crate::model::heap::{Label, LabelKind, ObjectId, Role};
+use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -59,6 +59,9 @@ impl Naming<'_, '_, '_> {
             return vec![key];
         }
         let steps = &of.descent.steps;
+        if self.is_source_text(&steps[0].heads) {
+            return Vec::new();
+        }
         if let Some(container) = of.container.map(|step| steps[step].heads[0]) {
             let place = self.holders.place(self.scene, container);
             let mut named = self.named(self.scene.object(container), place);
@@ -74,11 +77,24 @@ impl Naming<'_, '_, '_> {
         named.retain(|named| !named.holder.label.is_empty() || named.holder.object.is_some());
         if named.is_empty()
             && let Some(head) = steps[0].heads.first()
-            && let Some(place) = self.holders.place(self.scene, *head)
+            && let Some(mut place) = self.holders.place(self.scene, *head)
         {
+            // Methods of the program's objects may be the runtime's own, which it inherits.
+            if place.is_in_scope() && self.scene.role(*head) == Role::Closure {
+                place.is_program = None;
+            }
             named.push(self.named(None, Some(place)));
         }
         named
+    }
+
+    /// Whether the only object is a text that code holds: its source, which is the runtime's although
+    /// objects of the program may hold parts of it.
+    fn is_source_text(&self, heads: &[u32]) -> bool {
+        let (scene, [head]) = (self.scene, heads) else { return false };
+        let of = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
+        let mut holders = self.holders.of_number(scene, *head).map(|(source, _)| source);
+        of == Some(TypeKind::Text) && holders.any(|holder| scene.role_of(holder) == Role::Hidden)
     }
 
     /// Adds the field by which an object that is no collection holds the first of a chain.
