@@ -2,9 +2,7 @@
 
 use super::{Converted, Job};
 use crate::cli::args::Target;
-use crate::cli::profile::{
-    Kept, UNAPPLIED, named, read_several, require_labels, require_stacks, require_thread,
-};
+use crate::cli::profile::{Kept, UNAPPLIED, named, read_several, require_stacks};
 use crate::cli::size::count;
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
@@ -30,8 +28,6 @@ pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
     if let Some(name) = &conversion.options.metric {
         named(profile, name, &input.path)?;
     }
-    require_labels(profile, &args.profile, input)?;
-    require_thread(profile, &conversion.options.selection, input)?;
     let (unresolved, samples) = (profile.notes.unresolved, profile.total.samples());
     let is_unapplied = profile.notes.unapplied > 0;
     if args.no_files {

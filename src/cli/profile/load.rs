@@ -1,7 +1,7 @@
 //! Loads the profile of an input for a command.
 
 use super::input::ProfileInput;
-use super::require::{require_labels, require_stacks, require_thread, selection};
+use super::require::{require, require_stacks, selection};
 use crate::analysis::profile::estimate_stacks;
 use crate::cli::args::{Common, ProfileOptions};
 use crate::cli::memory::{profile_limit, profile_too_large};
@@ -103,8 +103,7 @@ fn load<'a>(
         None => load()?,
     };
     // Threads without samples that are left are those of the profile, too.
-    require_labels(&profile, options, input)?;
-    require_thread(&profile, &selection, input)?;
+    require(&profile, options, input)?;
     let unmatched = narrow(|| Arc::make_mut(&mut profile), options, input)?;
     warn_unmatched(&unmatched, input, session);
     Ok(ProfileInput::of(input, profile, (selection, options), damage))
@@ -138,7 +137,16 @@ pub(super) fn warn_unmatched(unmatched: &[&'static str], input: &Input, session:
     }
 }
 
-/// Reads a profile without what the filters leave out. Returns the filters that match nothing.
+/// A profile without what the filters leave out.
+pub(super) struct NarrowedProfile {
+    pub(super) loaded: LoadedProfile,
+    /// The filters that match nothing.
+    pub(super) unmatched: Vec<&'static str>,
+    /// The error about a label or a thread that it does not have, filtered or not.
+    pub(super) missing: Option<UsageError>,
+}
+
+/// Reads a profile without what the filters leave out.
 ///
 /// # Errors
 /// As [`read`], and a [`UsageError`] for a filter that does not apply.
@@ -147,16 +155,17 @@ pub(super) fn narrowed(
     options: &ProfileOptions,
     session: &Session,
     kept: Kept<'_>,
-) -> anyhow::Result<(LoadedProfile, Vec<&'static str>)> {
+) -> anyhow::Result<NarrowedProfile> {
     let needed = Kept { samples: kept.samples || options.narrow.is_timed(), ..kept };
     let mut loaded = read(input, options, session, needed)?;
+    let missing = require(&loaded.profile, options, input).err();
     let unmatched = narrow(|| &mut loaded.profile, options, input)?;
     if !kept.samples {
         // They were needed for their times only.
         loaded.profile.samples = None;
         loaded.profile.events.clear();
     }
-    Ok((loaded, unmatched))
+    Ok(NarrowedProfile { loaded, unmatched, missing })
 }
 
 /// What of a profile is read beside its sums.

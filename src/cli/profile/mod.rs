@@ -20,9 +20,7 @@ pub(super) use load::{
     Kept, load_all_metrics, load_in_order, load_profile, refused, warn_of_symbols,
 };
 pub(super) use pattern::{given_pattern, no_function, pattern};
-pub(super) use require::{
-    named, refuse_tag, require_labels, require_stacks, require_thread, selection,
-};
+pub(super) use require::{named, refuse_tag, require_stacks, selection};
 pub(super) use rows::{cost_columns, stack_text, total_json};
 pub(super) use several::{Several, load_several, not_profiles, read_several};
 pub(super) use verdict::hottest_function;

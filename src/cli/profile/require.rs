@@ -24,11 +24,24 @@ pub(crate) fn selection(options: &ProfileOptions) -> Selection {
     }
 }
 
+/// Refuses to select labels and threads that a profile does not have.
+///
+/// # Errors
+/// A [`UsageError`] with the names of those that it has.
+pub(super) fn require(
+    profile: &Profile,
+    options: &ProfileOptions,
+    input: &Input,
+) -> Result<(), UsageError> {
+    require_labels(profile, options, input)?;
+    require_thread(profile, &selection(options), input)
+}
+
 /// Refuses to select a thread that does not exist.
 ///
 /// # Errors
 /// A [`UsageError`] with the names of existing threads.
-pub(crate) fn require_thread(
+fn require_thread(
     profile: &Profile,
     selection: &Selection,
     input: &Input,
@@ -54,7 +67,7 @@ pub(crate) fn require_thread(
 ///
 /// # Errors
 /// A [`UsageError`] with the labels that samples have.
-pub(crate) fn require_labels(
+fn require_labels(
     profile: &Profile,
     options: &ProfileOptions,
     input: &Input,

@@ -1,8 +1,8 @@
 //! Several profiles as one.
 
 use super::input::ProfileInput;
-use super::load::{Kept, load_profile, narrowed, warn_unmatched};
-use super::require::{require_labels, require_thread, selection};
+use super::load::{Kept, NarrowedProfile, load_profile, narrowed, warn_unmatched};
+use super::require::selection;
 use crate::analysis::profile::{MergedProfile, NotMerged};
 use crate::cli::args::ProfileOptions;
 use crate::cli::memory::{profile_limit, profile_too_large};
@@ -48,10 +48,7 @@ pub(crate) fn load_several<'a>(
     }
     let (loaded, status) = read_several(several, options, session, Kept::default())?;
     let profile = Arc::new(loaded.profile);
-    let selection = selection(options);
-    require_labels(&profile, options, input)?;
-    require_thread(&profile, &selection, input)?;
-    Ok((ProfileInput::of(input, profile, (selection, options), loaded.damage), status))
+    Ok((ProfileInput::of(input, profile, (selection(options), options), loaded.damage), status))
 }
 
 /// Reads profiles without what the filters leave out, and adds them up: one after the other, so that
@@ -59,8 +56,8 @@ pub(crate) fn load_several<'a>(
 /// that of the profile.
 ///
 /// # Errors
-/// As [`super::read`], and a [`UsageError`] for a filter that does not apply, or for profiles that
-/// measure different things.
+/// As [`super::load::read`], and a [`UsageError`] for a filter that does not apply, for a label or a
+/// thread that no profile has, or for profiles that measure different things.
 pub(crate) fn read_several(
     several: Several<'_>,
     options: &ProfileOptions,
@@ -69,22 +66,28 @@ pub(crate) fn read_several(
 ) -> anyhow::Result<(LoadedProfile, Status)> {
     let input = several.input;
     if !several.is_merged() {
-        let (loaded, unmatched) = narrowed(input, options, session, kept)?;
+        let NarrowedProfile { loaded, unmatched, missing } =
+            narrowed(input, options, session, kept)?;
+        missing.map_or(Ok(()), Err)?;
         warn_unmatched(&unmatched, input, session);
         return Ok((loaded, Status::Done));
     }
     let kept = Kept { samples: false, ..kept };
-    let (first, mut unmatched) = narrowed(input, options, session, kept)?;
-    let mut merged = MergedProfile::like(&first.profile, several.tag);
-    merged.add(&first.profile, "0").map_err(|error| not_merged(error, input))?;
-    let (damage, mut status) = (first.damage, Status::Done);
+    let NarrowedProfile { loaded, mut unmatched, mut missing } =
+        narrowed(input, options, session, kept)?;
+    let mut merged = MergedProfile::like(&loaded.profile, several.tag);
+    merged.add(&loaded.profile, "0").map_err(|error| not_merged(error, input))?;
+    let (damage, mut status) = (loaded.damage, Status::Done);
     for (number, path) in (1u32..).zip(several.more) {
         let next = session.open(path)?;
         if next.kind == Kind::Heap {
             return Err(not_profiles(&next).into());
         }
-        let (loaded, without) = narrowed(&next, options, session, kept)?;
+        let NarrowedProfile { loaded, unmatched: without, missing: lacks } =
+            narrowed(&next, options, session, kept)?;
         unmatched.retain(|option| without.contains(option));
+        // One that has it is enough.
+        missing = missing.and(lacks);
         status = status.max(next.report_if_damaged(loaded.damage.as_ref(), &session.terminal));
         merged
             .add(&loaded.profile, &number.to_string())
@@ -93,6 +96,7 @@ pub(crate) fn read_several(
             return Err(profile_too_large(&next, &session.common).into());
         }
     }
+    missing.map_or(Ok(()), Err)?;
     warn_unmatched(&unmatched, input, session);
     Ok((LoadedProfile { profile: merged.finish(), damage }, status))
 }

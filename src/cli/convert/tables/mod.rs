@@ -5,9 +5,7 @@ mod places;
 use super::{Converted, Job, Report};
 use crate::cli::args::{ConvertArgs, Target};
 use crate::cli::heap::report_loaded;
-use crate::cli::profile::{
-    Kept, named, read_several, require_labels, require_stacks, require_thread,
-};
+use crate::cli::profile::{Kept, named, read_several, require_stacks};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{FULL_BUILD, Status, UsageError};
 use crate::convert::TableSource;
@@ -87,8 +85,6 @@ fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Resu
         let table = format!("the table {}", table.name());
         require_stacks(&loaded.profile, &input.path, &table, super::profile::EXACT)?;
     }
-    require_labels(&loaded.profile, &args.profile, input)?;
-    require_thread(&loaded.profile, &job.conversion.options.selection, input)?;
     if let Some(name) = &args.profile.metric {
         named(&loaded.profile, name, &input.path)?;
     }
