@@ -1,8 +1,13 @@
-//! The examples and notes below `--help`, laid out for the width of the terminal.
+//! `--help`: what applies to the file comes first, and examples and notes are laid out for the width
+//! of the terminal.
 
-use super::args::Cli;
+use super::args::{Cli, Common};
+use super::open::Input;
 use super::terminal;
+use crate::input::Kind;
 use clap::{Command, CommandFactory};
+use std::ffi::OsString;
+use std::path::Path;
 use textwrap::core::display_width;
 
 /// Columns that the help takes at most.
@@ -15,11 +20,36 @@ const DEFAULT: u16 = 100;
 const UNDER: &str = "      ";
 
 /// Returns the grammar with its help laid out for the terminal, or for the variable COLUMNS where
-/// there is none.
-pub(super) fn command() -> Command {
+/// there is none. If a command line asks for help and names a file, the options for files of its
+/// kind come before those for others.
+pub(super) fn command(words: &[OsString]) -> Command {
     let wanted = || std::env::var("COLUMNS").ok()?.parse().ok();
     let columns = terminal::columns().or_else(wanted).unwrap_or(DEFAULT).min(WIDEST);
-    lay_out(Cli::command().term_width(columns.into()), columns.into())
+    let command = lay_out(Cli::command().term_width(columns.into()), columns.into());
+    match kind_of_file(words) {
+        Some(kind) => command.mut_subcommands(|command| with_first(kind, command)),
+        None => command,
+    }
+}
+
+/// The kind of the first dump or profile on a command line that asks for help.
+fn kind_of_file(words: &[OsString]) -> Option<Kind> {
+    let asks = words.iter().any(|word| word == "--help" || word == "-h");
+    let files = words.iter().skip(2).map(Path::new).filter(|path| asks && path.is_file());
+    files.flat_map(|path| Input::open(path, &Common::default())).map(|input| input.kind).next()
+}
+
+/// Moves the options that do not apply to files of a kind to the end.
+fn with_first(kind: Kind, command: Command) -> Command {
+    let others: &[&str] = match kind {
+        Kind::Heap => &["Profiles"],
+        Kind::Profile => &["Heaps", "Known leaks"],
+    };
+    let is_other = |heading: &str| others.contains(&heading);
+    let moved = command.get_arguments().filter(|of| of.get_help_heading().is_some_and(is_other));
+    let moved: Vec<_> = moved.map(|of| of.get_id().clone()).collect();
+    // An argument that is changed becomes the last one.
+    moved.into_iter().fold(command, |command, of| command.mut_arg(of, |of| of))
 }
 
 fn lay_out(command: Command, columns: usize) -> Command {

@@ -87,8 +87,9 @@ fn with_command(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsStri
 /// `spill` makes the program's allocator put large allocations into files in a folder
 /// (`--spill`).
 pub fn main(spill: memory::Spill) -> ExitCode {
-    let command = help::command();
-    let words = with_command(&command, std::env::args_os().collect());
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let command = help::command(&words);
+    let words = with_command(&command, words);
     let parsed =
         command.try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {

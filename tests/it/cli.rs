@@ -1144,3 +1144,18 @@ fn the_profile_of_our_own_run_is_a_file_that_we_open() {
     // An input is not overwritten.
     dumptool().args(["top", "--profile"]).arg(&heap).arg(&heap).assert().code(2);
 }
+
+#[test]
+fn help_begins_with_the_options_for_the_kind_of_the_file() {
+    let heap = "mvmheap/tiny-nqp-cut-snap3.mvmheap";
+    for command in ["top", "tree"] {
+        for (file, first, second) in [(MOJO, "Profiles:", "Heaps:"), (heap, "Heaps:", "Profiles:")]
+        {
+            let text = stdout(dumptool().arg(command).arg(fixture(file)).arg("--help"), 0);
+            let at = |heading: &str| text.find(&format!("\n{heading}\n")).unwrap();
+            assert!(at("Options:") < at(first), "{command} {file}");
+            assert!(at(first) < at(second), "{command} {file}");
+            assert!(at(second) < at("Common options:"), "{command} {file}");
+        }
+    }
+}
