@@ -74,6 +74,7 @@ mod read;
 mod record;
 #[doc(hidden)]
 pub mod ruby;
+mod source_text;
 #[doc(hidden)]
 mod spec;
 #[doc(hidden)]
@@ -88,6 +89,7 @@ pub use info::{
     RubyDetails, SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
+pub use source_text::{SourceText, source_texts};
 
 use crate::error::{Error, Result};
 use crate::model::heap::{LoadWarning, WarningKind};

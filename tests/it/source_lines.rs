@@ -62,3 +62,48 @@ fn source_maps_have_the_sources_of_bundles() {
     let with_text: Vec<_> = rows.iter().filter_map(|row| row["text"].as_str()).collect();
     assert!(with_text.iter().any(|text| text.contains("sortNumbers")), "{text}");
 }
+
+#[test]
+fn a_trace_of_chrome_holds_the_texts_of_its_scripts() {
+    let (text, warning) = source(&[], &fixture("chrome-trace/sources.json.gz"), "busy");
+    assert!(text.contains("function busy(n) {"), "{text}");
+    assert!(warning.is_empty(), "{warning}");
+    // Nothing says where the scripts in a page begin.
+    let (_, warning) = source(&[], &fixture("chrome-trace/sources.json.gz"), "warm");
+    assert!(warning.contains("no source of warm"), "{warning}");
+}
+
+#[test]
+fn pieces_of_a_script_and_scripts_in_a_page_have_their_lines() {
+    let trace = r#"{"traceEvents":[
+{"name":"Profile","ph":"P","id":"0x1","pid":1,"tid":1,"ts":0,"args":{"data":{"startTime":0}}},
+{"name":"ProfileChunk","ph":"P","id":"0x1","pid":1,"tid":2,"ts":9,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}},{"id":2,"parent":1,"callFrame":{"functionName":"inner","url":"http://h/page","lineNumber":11}}],"samples":[2,2]},"timeDeltas":[5,5]}}},
+{"name":"ScriptCatchup","cat":"disabled-by-default-devtools.v8-source-rundown","ph":"X","pid":1,"tid":1,"ts":1,"args":{"data":{"isolate":"7","scriptId":3,"url":"http://h/page","startLine":10}}},
+{"name":"LargeScriptCatchup","cat":"disabled-by-default-devtools.v8-source-rundown-sources","ph":"X","pid":1,"tid":1,"ts":3,"args":{"data":{"isolate":"7","scriptId":3,"splitIndex":1,"splitCount":2,"sourceText":"() {\n}\n"}}},
+{"name":"LargeScriptCatchup","cat":"disabled-by-default-devtools.v8-source-rundown-sources","ph":"X","pid":1,"tid":1,"ts":2,"args":{"data":{"isolate":"7","scriptId":3,"splitIndex":0,"splitCount":2,"sourceText":"\nfunction inner"}}}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
+    std::fs::write(&file, trace).unwrap();
+    let (text, _) = source(&["-C", "0"], &file, "inner");
+    assert!(text.contains("12  function inner() {"), "{text}");
+    // Half of a script is no script.
+    std::fs::write(&file, trace.replace(r#""splitIndex":0"#, r#""splitIndex":1"#)).unwrap();
+    let (_, warning) = source(&[], &file, "inner");
+    assert!(warning.contains("no source of inner"), "{warning}");
+}
+
+#[test]
+fn a_profile_of_the_firefox_profiler_holds_sources() {
+    let profile = r#"{"meta":{"interval":1,"preprocessedProfileVersion":62,"categories":[]},
+"shared":{"stringArray":["http://h/page","inner"],
+ "stackTable":{"length":1,"prefix":[null],"frame":[0]},
+ "frameTable":{"length":1,"func":[0],"line":[12]},
+ "funcTable":{"length":1,"name":[1],"source":[0]},
+ "sources":{"length":1,"id":[null],"filename":[0],"startLine":[11],"startColumn":[9],"content":["\nfunction inner() {\n}\n"]}},
+"threads":[{"name":"GeckoMain","pid":"1","tid":1,"samples":{"length":1,"stack":[0],"time":[1]}}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.json");
+    std::fs::write(&file, profile).unwrap();
+    let (text, warning) = source(&["-C", "0"], &file, "inner");
+    assert!(text.contains("12  function inner() {"), "{text} {warning}");
+}

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// TOTAL that of the samples with the line on their stacks. FUNCTION is a glob over names or
 /// `file:name`, or `/REGEX/`.
 ///
-/// Sources come from --source, or from the source maps given with --source-maps. A warning says which
+/// Sources come from --source, from the profile itself (traces of Chrome and profiles of the Firefox
+/// Profiler may hold them), or from the source maps given with --source-maps. A warning says which
 /// source is not the one that was profiled: it changed after the recording, or ends before the last
 /// line that has samples.
 #[derive(Args, Debug)]

@@ -29,7 +29,7 @@ pub(super) fn run(args: &SourceArgs, session: &Session) -> anyhow::Result<Status
     let loaded = load_profile(&input, &args.profile, session)?;
     let metric = &loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
-    let mut finder = Finder::of(&args.source, session);
+    let mut finder = Finder::of(&args.source, &input, session);
     let (mut lines, mut listings) = (Vec::new(), Vec::new());
     for function in functions(args, &selected, metric)? {
         let text = finder.find(&function.label.namespace);

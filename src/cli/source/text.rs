@@ -1,7 +1,9 @@
-//! The sources of a profile: from folders, or from source maps.
+//! The sources of a profile: from folders, from the profile itself, or from source maps.
 
+use crate::cli::open::Input;
 use crate::cli::profile::ProfileInput;
 use crate::cli::session::Session;
+use crate::input::{SourceText, source_texts};
 use crate::model::calendar::rfc3339;
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,19 +19,30 @@ const LARGEST: u64 = 64 << 20;
 pub(super) struct Text {
     /// The path of the file, or the name that a source map has for it.
     pub(super) place: String,
-    lines: Vec<String>,
+    /// The parts that are known, each with its first line. A page has several scripts.
+    parts: Vec<(u32, Vec<String>)>,
     changed: Option<SystemTime>,
 }
 
 impl Text {
-    /// The number of lines.
+    fn of_file(place: String, text: &str, changed: Option<SystemTime>) -> Self {
+        Self { place, parts: vec![(1, lines(text))], changed }
+    }
+
+    /// The last line.
     pub(super) fn len(&self) -> u32 {
-        u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
+        let last = |(first, lines): &(u32, Vec<String>)| {
+            let count = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+            first.saturating_sub(1).saturating_add(count)
+        };
+        self.parts.iter().map(last).max().unwrap_or(0)
     }
 
     /// A line, from 1.
     pub(super) fn line(&self, line: u32) -> Option<&str> {
-        self.lines.get(line.checked_sub(1)? as usize).map(String::as_str)
+        self.parts.iter().find_map(|(first, lines)| {
+            Some(lines.get(line.checked_sub(*first)? as usize)?.as_str())
+        })
     }
 
     /// When the file was changed and when the profile was recorded, if the file is newer.
@@ -53,14 +66,17 @@ impl Text {
 /// Finds sources.
 pub(super) struct Finder<'a> {
     folders: &'a [PathBuf],
+    input: &'a Input,
     session: &'a Session,
+    /// The texts that the profile holds, as soon as one is asked for.
+    in_profile: Option<Vec<SourceText>>,
     /// Many functions are in one file.
     known: HashMap<String, Option<Rc<Text>>>,
 }
 
 impl<'a> Finder<'a> {
-    pub(super) fn of(folders: &'a [PathBuf], session: &'a Session) -> Self {
-        Self { folders, session, known: HashMap::new() }
+    pub(super) fn of(folders: &'a [PathBuf], input: &'a Input, session: &'a Session) -> Self {
+        Self { folders, input, session, in_profile: None, known: HashMap::new() }
     }
 
     /// The source with this name in the profile.
@@ -69,13 +85,24 @@ impl<'a> Finder<'a> {
             return known.clone();
         }
         let path = name.strip_prefix("file://").unwrap_or(name);
-        let found = self.folders.iter().find_map(|folder| below(folder, path)).or_else(|| {
+        let in_folders = self.folders.iter().find_map(|folder| below(folder, path));
+        let found = in_folders.or_else(|| self.in_profile(name)).or_else(|| {
             let text = self.session.source_maps()?.source_text(name)?;
-            Some(Text { place: name.to_owned(), lines: lines(&text), changed: None })
+            Some(Text::of_file(name.to_owned(), &text, None))
         });
         let found = found.map(Rc::new);
         self.known.insert(name.to_owned(), found.clone());
         found
+    }
+
+    /// The text of this name that the profile holds.
+    fn in_profile(&mut self, name: &str) -> Option<Text> {
+        let input = self.input;
+        let texts =
+            self.in_profile.get_or_insert_with(|| source_texts(input.format, input.bytes()));
+        let of = texts.iter().filter(|of| of.name == name);
+        let parts: Vec<_> = of.map(|of| (of.first_line, lines(&of.text))).collect();
+        (!parts.is_empty()).then(|| Text { place: name.to_owned(), parts, changed: None })
     }
 }
 
@@ -100,7 +127,6 @@ fn read(path: &Path) -> Option<Text> {
     let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.is_file())?;
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    let lines = lines(&String::from_utf8_lossy(&bytes));
     let place = path.to_string_lossy().into_owned();
-    Some(Text { place, lines, changed: metadata.modified().ok() })
+    Some(Text::of_file(place, &String::from_utf8_lossy(&bytes), metadata.modified().ok()))
 }

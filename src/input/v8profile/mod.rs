@@ -22,7 +22,9 @@ mod trace;
 pub use document::for_each_record;
 pub use load::load;
 pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
-pub(super) use trace::{SPEC as TRACE, for_each_record as for_each_trace_record};
+pub(super) use trace::{
+    SPEC as TRACE, for_each_record as for_each_trace_record, source_texts as trace_source_texts,
+};
 
 use crate::input::Format;
 use crate::input::origin::Provenance;

@@ -18,9 +18,11 @@
 mod document;
 mod event;
 mod load;
+mod scripts;
 mod spans;
 
 pub(in crate::input) use event::for_each_record;
+pub(in crate::input) use scripts::source_texts;
 
 use crate::error::{Error, Result};
 use crate::input::Format;
