@@ -321,6 +321,12 @@ impl Profile {
         self.samples.is_some() || !self.events.is_empty()
     }
 
+    /// Whether two neighbours among the events are numbers of one sample.
+    pub(crate) fn is_one_sample(&self, one: &TimedEvent, other: &TimedEvent) -> bool {
+        let place = |of: &TimedEvent| (of.start, of.length, of.thread, of.stack);
+        !self.has_separate_values && place(one) == place(other)
+    }
+
     /// The function's name as people see it: `<invalid>`, `<gc>` and empty names included.
     pub fn function_name(&self, frame: FrameId) -> &str {
         let frame = self.frame(frame);

@@ -4,7 +4,7 @@ use crate::support::{broken, damage, fixture, info, records};
 use assert_cmd::Command;
 use dumptool::input::load::ProfileOptions;
 use dumptool::input::{self, Format};
-use dumptool::model::profile::Profile;
+use dumptool::model::profile::{Profile, TimedEvent};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -127,4 +127,58 @@ fn damage_gives_errors_and_what_came_before() {
     for name in ["raw.json", "shared.json"] {
         damage(Format::Firefox, &bytes(name), 200, 300);
     }
+}
+
+/// Microseconds from the first sample to each, with its thread and innermost function.
+fn times(bytes: &[u8]) -> Vec<(i64, String, String)> {
+    let options = ProfileOptions::default().keep_samples(true);
+    let profile = input::load_profile(Format::Firefox, bytes, options).unwrap().profile;
+    let samples = profile.events.iter().filter(|event| event.samples > 0);
+    let time = |event: &TimedEvent| {
+        let thread = profile.names.text(profile.thread(event.thread).name).to_owned();
+        let frame = profile.stacks.leaf(event.stack);
+        let function = frame.map_or("", |frame| profile.function_name(frame)).to_owned();
+        (event.start, thread, function)
+    };
+    samples.map(time).collect()
+}
+
+#[test]
+fn samples_keep_their_times() {
+    let raw = String::from_utf8(bytes("raw.json")).unwrap();
+    let expected = [
+        (0, "GeckoMain", "layout"),
+        (500, "Web Content", "onclick"),
+        (1000, "GeckoMain", "layout"),
+        (1500, "Web Content", "onclick"),
+        (2000, "GeckoMain", "render"),
+        (3000, "GeckoMain", ""),
+        (4000, "GeckoMain", "0x7f00dead"),
+    ];
+    let owned = expected.map(|(time, thread, function)| (time, thread.into(), function.into()));
+    assert_eq!(times(raw.as_bytes()), owned);
+    // Each process counts from its own start.
+    let later = raw.replace(r#"{"meta":{"version":30"#, r#"{"meta":{"startTime":100,"version":30"#);
+    let later = later.replacen(r#""startTime":100"#, r#""startTime":90"#, 1);
+    let last = times(later.as_bytes()).pop().unwrap();
+    assert_eq!(last, (11_500, "Web Content".into(), "onclick".into()));
+}
+
+#[test]
+fn a_process_that_samply_numbers_is_still_that_process() {
+    let raw = String::from_utf8(bytes("raw.json")).unwrap();
+    let profile = load(raw.replace(r#""pid":4711"#, r#""pid":"4711.1""#).as_bytes());
+    assert_eq!(profile.threads[0].pid, 4711);
+}
+
+#[test]
+fn a_converted_profile_keeps_times_and_sums() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.json");
+    let mut command = Command::cargo_bin("dumptool").unwrap();
+    command.arg("convert").arg(fixture("firefox/raw.json")).arg(&out).args(["--to", "firefox"]);
+    command.assert().code(0);
+    let times_of =
+        |bytes: &[u8]| -> Vec<i64> { times(bytes).into_iter().map(|(time, _, _)| time).collect() };
+    assert_eq!(times_of(&std::fs::read(&out).unwrap()), times_of(&bytes("raw.json")));
 }

@@ -51,7 +51,8 @@ fn focus_and_ignore_divide_the_samples() {
 
 #[test]
 fn windows_of_time_divide_the_samples() {
-    for file in &PROFILES[1..4] {
+    let timed = [&PROFILES[1..4], &["perf-data/spin.perf.data", "perf-data/spin.script.txt"]];
+    for file in timed.concat() {
         let parts = [
             total(file, &["--to-time", "50ms"]),
             total(file, &["--from-time", "50ms", "--to-time", "200ms"]),
@@ -172,4 +173,21 @@ fn the_sum_of_profiles_keeps_addresses_and_labels() {
         };
         assert_eq!(raw(&out), raw(file), "{file}");
     }
+}
+
+#[test]
+fn a_filter_that_matches_nothing_does_not_deny_labels_and_threads() {
+    let file = "pprof/synth-inline.pb.gz";
+    let none = ["--where", "note=/no such note/"];
+    assert_eq!(total(file, &[&none[..], &[file]].concat()), [0, 0]);
+    let folded = ["convert", file, "-", "--to", "folded"];
+    for options in [&none[..], &["--thread", "worker 1", "--focus", "no_such_function"]] {
+        assert!(run(&[&folded[..], options].concat()).status.success(), "{options:?}");
+    }
+    // A label that one of the files has is enough.
+    let other = "pprof/synth-plain.pb";
+    let value = ["--where", "no_such_label=/x/"];
+    let refused = run(&[&["top", file, other], &value[..]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("has no label no_such_label"));
 }

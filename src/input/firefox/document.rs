@@ -19,6 +19,10 @@ pub(super) struct Document<'a> {
     pub(super) version: Option<u64>,
     /// Keys and values that are shown as they are.
     pub(super) facts: Vec<(&'static str, Text<'a>)>,
+    /// Milliseconds between samples.
+    pub(super) interval: f64,
+    /// The time that is 0 for the samples, in milliseconds.
+    start: f64,
     /// The unit of `threadCPUDelta`.
     pub(super) cpu_unit: Text<'a>,
     pub(super) categories: Vec<Text<'a>>,
@@ -36,11 +40,13 @@ pub(super) struct Thread<'a> {
     pub(super) name: Text<'a>,
     pub(super) pid: i128,
     pub(super) tid: Text<'a>,
-    /// `stack`, `weight`, `threadCPUDelta`.
-    pub(super) samples: Table<'a, 3>,
-    /// `stack`, `weight`.
-    pub(super) js_allocations: Table<'a, 2>,
-    pub(super) native_allocations: Table<'a, 2>,
+    /// The time of the process that is 0 for its samples, after that of the first process.
+    pub(super) shift: f64,
+    /// `stack`, `weight`, `time`, `timeDeltas`, `threadCPUDelta`.
+    pub(super) samples: Table<'a, 5>,
+    /// `stack`, `weight`, `time`.
+    pub(super) js_allocations: Table<'a, 3>,
+    pub(super) native_allocations: Table<'a, 3>,
     pub(super) tables: Tables<'a>,
 }
 
@@ -79,10 +85,12 @@ impl<'a> Document<'a> {
 
     /// A process: the whole document, or one of `processes`, which have no others.
     fn process(&mut self, scanner: &mut Scanner<'a>, is_first: bool) -> Result<()> {
+        let (from, mut start) = (self.threads.len(), None);
         scanner.begin_object()?;
         while let Some(key) = scanner.key()? {
             match (key.raw(), scanner.peek()?) {
                 (b"meta", ValueKind::Object) if is_first => self.meta(scanner)?,
+                (b"meta", ValueKind::Object) => start = start_time(scanner)?,
                 (b"threads", ValueKind::Array) => {
                     self.objects(scanner, |document, scanner| document.thread(scanner))?;
                 }
@@ -100,6 +108,10 @@ impl<'a> Document<'a> {
                 }
                 _ => scanner.skip()?,
             }
+        }
+        if let Some(start) = start {
+            let shift = start - self.start;
+            self.threads.iter_mut().skip(from).for_each(|thread| thread.shift = shift);
         }
         Ok(())
     }
@@ -131,12 +143,14 @@ impl<'a> Document<'a> {
                     self.version = Some(scanner.unsigned()?);
                 }
                 (b"product", ValueKind::String) => self.facts.push(("product", scanner.text()?)),
+                (b"startTime", ValueKind::Number) => self.start = scanner.number()?.float()?,
                 (b"importedFrom", ValueKind::String) => {
                     self.facts.push(("imported_from", scanner.text()?));
                 }
                 (b"interval", ValueKind::Number) => {
-                    let interval = Text::new(scanner.number()?.raw(), false);
-                    self.facts.push(("interval_ms", interval));
+                    let interval = scanner.number()?;
+                    self.interval = interval.float()?;
+                    self.facts.push(("interval_ms", Text::new(interval.raw(), false)));
                 }
                 (b"sampleUnits", ValueKind::Object) => {
                     scanner.begin_object()?;
@@ -188,16 +202,17 @@ impl<'a> Thread<'a> {
         while let Some(key) = scanner.key()? {
             match (key.raw(), scanner.peek()?) {
                 (b"name", ValueKind::String) => self.name = scanner.text()?,
-                (b"pid", _) => self.pid = text(scanner)?.decode().parse().unwrap_or(0),
+                (b"pid", _) => self.pid = process(&text(scanner)?.decode()),
                 (b"tid", _) => self.tid = text(scanner)?,
                 (b"samples", ValueKind::Object) => {
-                    self.samples = Table::read(scanner, ["stack", "weight", "threadCPUDelta"])?;
+                    let columns = ["stack", "weight", "time", "timeDeltas", "threadCPUDelta"];
+                    self.samples = Table::read(scanner, columns)?;
                 }
                 (b"jsAllocations", ValueKind::Object) => {
-                    self.js_allocations = Table::read(scanner, ["stack", "weight"])?;
+                    self.js_allocations = Table::read(scanner, ["stack", "weight", "time"])?;
                 }
                 (b"nativeAllocations", ValueKind::Object) => {
-                    self.native_allocations = Table::read(scanner, ["stack", "weight"])?;
+                    self.native_allocations = Table::read(scanner, ["stack", "weight", "time"])?;
                 }
                 _ if self.tables.member(key, scanner)? => {}
                 _ => scanner.skip()?,
@@ -260,7 +275,7 @@ impl<'a> Tables<'a> {
 }
 
 /// A text, or a number as text. Anything else is empty.
-fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Text<'a>> {
+pub(super) fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Text<'a>> {
     match scanner.peek()? {
         ValueKind::String => scanner.text(),
         ValueKind::Number => Ok(Text::new(scanner.number()?.raw(), false)),
@@ -269,6 +284,25 @@ fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Text<'a>> {
             Ok(Text::default())
         }
     }
+}
+
+/// The number of a process. samply appends one to that of a process which ran several programs:
+/// `4711.1`.
+fn process(pid: &str) -> i128 {
+    pid.split('.').next().unwrap_or_default().parse().unwrap_or(0)
+}
+
+/// The member `startTime` of an object.
+fn start_time(scanner: &mut Scanner<'_>) -> Result<Option<f64>> {
+    let mut start = None;
+    scanner.begin_object()?;
+    while let Some(key) = scanner.key()? {
+        match (key.raw(), scanner.peek()?) {
+            (b"startTime", ValueKind::Number) => start = Some(scanner.number()?.float()?),
+            _ => scanner.skip()?,
+        }
+    }
+    Ok(start)
 }
 
 /// The member `name` of an object.

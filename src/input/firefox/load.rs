@@ -1,4 +1,4 @@
-//! Loads a profile as sums of stacks.
+//! Loads a profile.
 
 use super::document::{Document, Tables, Thread};
 use super::table::Table;
@@ -8,7 +8,7 @@ use crate::input::json::Text;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::NameId;
 use crate::model::profile::{
-    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType, Values,
+    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -36,7 +36,7 @@ const NATIVE: usize = 5;
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes, options.memory)?;
     let mut loader = Loader {
-        builder: ProfileBuilder::new(false),
+        builder: ProfileBuilder::new(options.keep_samples),
         document: &document,
         columns: [None; TYPES.len()],
         names: FxHashMap::default(),
@@ -63,6 +63,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
             loader.thread(thread, id, &shared, options)?;
         }
     }
+    loader.builder.begin_with_first_event();
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
 
@@ -88,7 +89,7 @@ impl<'a> Loader<'_, 'a> {
         };
         for thread in &self.document.threads {
             mark(weight_type(thread), thread.samples.len() > 0);
-            mark(CPU, thread.samples.has(2) && self.cpu_factor().is_some());
+            mark(CPU, thread.samples.has(4) && self.cpu_factor().is_some());
             mark(JS, thread.js_allocations.len() > 0);
             mark(NATIVE, thread.native_allocations.len() > 0);
         }
@@ -123,14 +124,19 @@ impl<'a> Loader<'_, 'a> {
         options: ProfileOptions<'_>,
     ) -> Result<()> {
         let (main, cpu) = (weight_type(thread), self.cpu_factor());
-        for row in 0..thread.samples.len() {
-            let weight = thread.samples.number(1, row).unwrap_or(1.0);
+        let table = &thread.samples;
+        let mut clock = 0.0;
+        for row in 0..table.len() {
+            let weight = table.number(1, row).unwrap_or(1.0);
             let samples = if main == SAMPLES { weight.max(0.0) as u64 } else { 1 };
             let factor = if main == TIME { 1e6 } else { 1.0 };
-            let spent =
-                thread.samples.number(2, row).zip(cpu).map(|(delta, factor)| delta * factor);
+            let spent = table.number(4, row).zip(cpu).map(|(delta, factor)| delta * factor);
             let numbers = [(main, weight * factor), (CPU, spent.unwrap_or(0.0))];
-            self.add(id, stacks.of(&thread.samples, row), samples, &numbers);
+            clock += table.number(3, row).unwrap_or(0.0);
+            let start = table.number(2, row).or(table.has(3).then_some(clock));
+            let start = start.map(|start| start + thread.shift);
+            let length = if main == TIME { weight } else { self.document.interval };
+            self.add((start, length), (id, stacks.of(table, row)), samples, &numbers);
             if row % 1024 == 0 {
                 options.memory.check(0, &self.builder, self.document.bytes())?;
             }
@@ -139,13 +145,22 @@ impl<'a> Loader<'_, 'a> {
             for row in 0..table.len() {
                 // What was freed has a negative weight.
                 let weight = table.number(1, row).unwrap_or(0.0).max(0.0);
-                self.add(id, stacks.of(table, row), 0, &[(of, weight)]);
+                let start = table.number(2, row).map(|start| start + thread.shift);
+                self.add((start, 0.0), (id, stacks.of(table, row)), 0, &[(of, weight)]);
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, thread: ThreadId, stack: StackId, samples: u64, numbers: &[(usize, f64)]) {
+    /// Adds the numbers of a sample that may start at a known time and takes so long, both in
+    /// milliseconds.
+    fn add(
+        &mut self,
+        (start, length): (Option<f64>, f64),
+        (thread, stack): (ThreadId, StackId),
+        samples: u64,
+        numbers: &[(usize, f64)],
+    ) {
         let mut values = [0; TYPES.len()];
         for (of, number) in numbers {
             let column = self.columns.get(*of).copied().flatten();
@@ -154,8 +169,10 @@ impl<'a> Loader<'_, 'a> {
             }
         }
         let width = self.columns.iter().flatten().count();
-        let values = Values::of_types(samples, values.get(..width).unwrap_or_default());
-        self.builder.add(thread, stack, &values);
+        let values = values.get(..width).unwrap_or_default();
+        let microseconds = |time: f64| (time * 1e3).round() as i64;
+        let time = start.map(|start| (microseconds(start), microseconds(length)));
+        self.builder.timed(time, thread, stack, (samples, values));
     }
 
     /// The stacks of a table, with its frames. Callers come before what they call.

@@ -23,9 +23,11 @@
 
 mod document;
 mod load;
+mod sources;
 mod table;
 
 pub(super) use document::for_each_record;
+pub(super) use sources::source_texts;
 
 use crate::error::{Error, Result};
 use crate::input::Format;

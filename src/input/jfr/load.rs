@@ -300,7 +300,9 @@ impl<'m> Loader<'m> {
             };
             let length = u32::try_from(length).unwrap_or(u32::MAX);
             let metric = u16::try_from(*number).unwrap_or(u16::MAX);
-            self.builder.event(TimedEvent { start, length, thread, stack, metric, value });
+            let samples = 1;
+            let event = TimedEvent { start, length, thread, stack, metric, samples, value };
+            self.builder.event(event);
         }
     }
 

@@ -12,9 +12,7 @@ use super::walk::{Events, Record, kind, walk};
 use crate::error::Result;
 use crate::input::frames::{perf_thread, perf_unit};
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
-use crate::model::profile::{
-    Code, FrameId, ProfileBuilder, StackId, ThreadId, Unit, ValueType, Values,
-};
+use crate::model::profile::{Code, FrameId, ProfileBuilder, StackId, ThreadId, Unit, ValueType};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 
@@ -50,7 +48,7 @@ pub(super) fn load_counted(
     let mut file = PerfFile::read(bytes)?;
     let (survey, first) = Survey::of(&mut file, options)?;
     let Survey { processes, counts, samples, .. } = survey;
-    let mut builder = ProfileBuilder::new(false);
+    let mut builder = ProfileBuilder::new(options.keep_samples);
     let unit = |name: &str| perf_unit(name.as_bytes());
     let types = file.attributes.iter().take(MOST_EVENTS).map(|event| {
         let name = event.title();
@@ -87,6 +85,7 @@ pub(super) fn load_counted(
     };
     let second = damage(walk(file.data, &mut |record| loader.record(record)))?;
     let counts = Counts { not_unwound: loader.not_unwound, ..counts };
+    loader.builder.begin_with_first_event();
     let profile = options.named(loader.builder.finish());
     let damage = second.or(first).or_else(|| file.damage.clone());
     Ok((LoadedProfile { profile, damage }, counts))
@@ -204,7 +203,8 @@ impl Loader<'_> {
                 *of = value;
             }
         }
-        self.builder.add(thread, stack, &Values::of_types(1, &self.values));
+        let time = sample.time.and_then(|time| Some((i64::try_from(time / 1000).ok()?, 0)));
+        self.builder.timed(time, thread, stack, (1, &self.values));
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Records are in the order of each processor's buffer. Those about processes (COMM, FORK, MMAP) are
-//! sorted by time first; samples are summed up, so their order does not matter. A big-endian machine
+//! sorted by time first; samples are sorted when they are loaded. A big-endian machine
 //! writes all numbers its way, the magic too (`2ELIFREP`). COMPRESSED records hold others as one
 //! zstd stream. In a file that was written to a pipe, attributes and features are records.
 //!

@@ -10,7 +10,7 @@ use crate::input::frames::{perf_thread, perf_unit};
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
-    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType, Values,
+    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType,
     library_name,
 };
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 /// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let events = events(bytes);
-    let mut builder = ProfileBuilder::new(false);
+    let mut builder = ProfileBuilder::new(options.keep_samples);
     let samples = ValueType { name: "samples".into(), unit: Unit::Count };
     let types: Vec<_> = std::iter::once(samples)
         .chain(events.iter().map(|(event, _)| ValueType {
@@ -48,7 +48,14 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
         stack: Vec::new(),
     };
     let damage = damage(loader.read(bytes, options))?;
+    loader.builder.begin_with_first_event();
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
+}
+
+/// A time in seconds, in microseconds.
+fn microseconds(seconds: &[u8]) -> Option<i64> {
+    let seconds: f64 = std::str::from_utf8(seconds).ok()?.parse().ok()?;
+    Some((seconds * 1e6).round() as i64)
 }
 
 /// Events that have value types of their own. Those of a hostile file beyond that count as samples
@@ -147,7 +154,8 @@ impl<'a> Loader<'a> {
         if let (Some(place), Some(period)) = (place, sample.period) {
             *place = self.builder.metric(period.into());
         }
-        self.builder.add(thread, id, &Values::of_types(1, &values));
+        let time = sample.time.and_then(microseconds).map(|start| (start, 0));
+        self.builder.timed(time, thread, id, (1, &values));
     }
 
     /// The thread of a sample, with its name as a label.

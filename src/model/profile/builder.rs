@@ -307,6 +307,34 @@ impl ProfileBuilder {
         }
     }
 
+    /// Adds the numbers of a sample. If it is known when it starts and how long it takes, both in
+    /// microseconds, appends them as [`ProfileBuilder::event`] does, too.
+    pub fn timed(
+        &mut self,
+        time: Option<(i64, i64)>,
+        thread: ThreadId,
+        stack: StackId,
+        (samples, values): (u64, &[i64]),
+    ) {
+        self.add(thread, stack, &Values::of_types(samples, values));
+        let Some((start, length)) = time else { return };
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        let mut samples = u16::try_from(samples).unwrap_or(u16::MAX);
+        for (metric, &value) in (0u16..).zip(values) {
+            if value != 0 {
+                self.event(TimedEvent { start, length, thread, stack, metric, samples, value });
+                samples = 0;
+            }
+        }
+    }
+
+    /// Makes the first event the beginning of the recording.
+    pub fn begin_with_first_event(&mut self) {
+        let events = &mut self.profile.events;
+        let first = events.iter().map(|event| event.start).min().unwrap_or(0);
+        events.iter_mut().for_each(|event| event.start = event.start.saturating_sub(first));
+    }
+
     /// Sets the unit and the meaning of [`ProfileBuilder::curve_point`].
     pub fn set_curve(&mut self, time: Unit, note: &'static str) {
         self.profile.curve = Some(MemoryCurve { time, note, points: Vec::new() });
@@ -329,6 +357,8 @@ impl ProfileBuilder {
     pub fn set_value_types(&mut self, types: Vec<ValueType>, main: usize) {
         self.profile.mode = Mode::Samples;
         (self.profile.value_types, self.profile.default_value) = (types, main);
+        // Single samples have standard numbers; those of types are events.
+        self.profile.samples = None;
     }
 
     /// As [`ProfileBuilder::set_value_types`], for profiles whose samples are events of several
@@ -336,7 +366,6 @@ impl ProfileBuilder {
     pub fn set_separate_values(&mut self, types: Vec<ValueType>, main: usize) {
         self.set_value_types(types, main);
         self.profile.has_separate_values = true;
-        self.profile.samples = None;
     }
 
     /// Appends an event of an asyncio task.

@@ -70,11 +70,11 @@ impl Profile {
     }
 }
 
-/// The sums of an event: the value of its type, and one sample.
+/// The sums of an event: the value of its type, and its samples.
 fn sums_of(event: &TimedEvent) -> Values {
     let mut numbers = vec![0; usize::from(event.metric) + 1];
     numbers[usize::from(event.metric)] = event.value;
-    Values::of_types(1, &numbers)
+    Values::of_types(event.samples.into(), &numbers)
 }
 
 /// The samples that are left.

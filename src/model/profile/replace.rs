@@ -113,6 +113,9 @@ impl Profile {
         if let Some(samples) = &mut self.samples {
             samples.move_stacks(|stack| moved[stack.index()]);
         }
+        for event in &mut self.events {
+            event.stack = moved[event.stack.index()];
+        }
         for task in &mut self.tasks {
             if let TaskChange::Stack { stack, .. } = &mut task.change {
                 *stack = moved[stack.index()];

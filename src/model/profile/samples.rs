@@ -21,7 +21,8 @@ pub struct ProfileSample {
     pub gc: bool,
 }
 
-/// An event of a profile whose samples are events of several kinds, with its time.
+/// A number of a sample or event, with its time. The numbers of one sample have the same time, thread
+/// and stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimedEvent {
     /// Microseconds from the start of the recording to that of the event.
@@ -34,6 +35,8 @@ pub struct TimedEvent {
     pub stack: StackId,
     /// The number of the value type that [`TimedEvent::value`] is of.
     pub metric: u16,
+    /// The samples that it stands for: none if another number of the same sample does.
+    pub samples: u16,
     /// The number.
     pub value: i64,
 }

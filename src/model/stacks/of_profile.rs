@@ -1,7 +1,9 @@
 //! A profile as weighted stacks.
 
 use super::{Moment, Track, WeightedStacks, WeightedStacksBuilder};
-use crate::model::profile::{LabelsId, Metric, Profile, ProfileThread, ThreadId, Values};
+use crate::model::profile::{
+    LabelsId, Metric, Profile, ProfileThread, ThreadId, TimedEvent, Values,
+};
 use rustc_hash::FxHashMap;
 
 /// Selects metrics and threads of a profile.
@@ -126,14 +128,21 @@ pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> W
             }
         }
         _ if selection.in_order && !profile.events.is_empty() => {
-            for event in &profile.events {
-                let is_of = |metric: &Metric| metric.number_in_file() == Some(event.metric);
-                let place = metrics.iter().position(is_of);
-                let (Some(track), Some(place)) = (track(event.thread), place) else { continue };
+            for sample in profile.events.chunk_by(|one, other| profile.is_one_sample(one, other)) {
+                let [event, ..] = sample else { continue };
+                let place = |event: &TimedEvent| {
+                    let is_of = |metric: &Metric| metric.number_in_file() == Some(event.metric);
+                    metrics.iter().position(is_of)
+                };
+                let wanted = sample.iter().any(|event| place(event).is_some());
+                let Some(track) = track(event.thread).filter(|_| wanted) else { continue };
+                values.fill(0);
+                for event in sample {
+                    let value = place(event).and_then(|place| values.get_mut(place));
+                    value.into_iter().for_each(|value| *value = value.saturating_add(event.value));
+                }
                 let (start, length) = (event.start, event.length.into());
                 let moment = Moment { start, length, idle: false, gc: false, memory: 0 };
-                values.fill(0);
-                values.iter_mut().skip(place).take(1).for_each(|value| *value = event.value);
                 builder.add_at(track, event.stack, &values, moment);
             }
         }
