@@ -66,8 +66,11 @@ fn source_maps_have_the_sources_of_bundles() {
 #[test]
 fn a_trace_of_chrome_holds_the_texts_of_its_scripts() {
     let (text, warning) = source(&[], &fixture("chrome-trace/sources.json.gz"), "busy");
-    assert!(text.contains("function busy(n) {"), "{text}");
     assert!(warning.is_empty(), "{warning}");
+    // The lines of the samples, as a script counts them in the trace.
+    let hot = text.lines().find(|line| line.ends_with("  return list.sort()[0];")).unwrap();
+    let hot: Vec<_> = hot.split_whitespace().collect();
+    assert_eq!(hot[..5], ["248.6", "ms", "248.6", "ms", "7"], "{text}");
     // Nothing says where the scripts in a page begin.
     let (_, warning) = source(&[], &fixture("chrome-trace/sources.json.gz"), "warm");
     assert!(warning.contains("no source of warm"), "{warning}");
@@ -106,4 +109,21 @@ fn a_profile_of_the_firefox_profiler_holds_sources() {
     std::fs::write(&file, profile).unwrap();
     let (text, warning) = source(&["-C", "0"], &file, "inner");
     assert!(text.contains("12  function inner() {"), "{text} {warning}");
+}
+
+#[test]
+fn samples_of_v8_are_in_the_lines_of_their_ticks() {
+    let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2]},
+{"id":2,"callFrame":{"functionName":"f","url":"file:///a.js","lineNumber":4,"columnNumber":2},"hitCount":4,
+ "positionTicks":[{"line":6,"ticks":1},{"line":8,"ticks":2}]}],
+"startTime":0,"endTime":40,"samples":[2,2,2,2],"timeDeltas":[0,10,10,10]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.cpuprofile");
+    std::fs::write(&file, profile).unwrap();
+    let (text, _) = source(&["--format", "json"], &file, "f");
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    let lines: Vec<_> = rows.iter().map(|row| [&row["line"], &row["self"]]).collect();
+    // What has no line of its own is in the first line of the function.
+    assert_eq!(serde_json::json!(lines), serde_json::json!([[5, 10], [6, 10], [8, 20]]));
 }

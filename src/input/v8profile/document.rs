@@ -16,6 +16,8 @@ pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
 /// the file, and the samples in the order of time.
 const BYTES_PER_SAMPLE: usize = 60;
 const BYTES_PER_DELTA: usize = 8;
+/// For the line of a sample, and the stack that ends in it.
+const BYTES_PER_LINE: usize = 4 + 60;
 
 /// The parts of a file.
 #[derive(Debug, Default)]
@@ -24,6 +26,8 @@ pub(super) struct Document<'a> {
     /// Ids of nodes; `None` if the file has none.
     pub(super) samples: Option<Vec<u64>>,
     pub(super) deltas: Option<Vec<i64>>,
+    /// The lines of samples, from 1, in traces. 0 is unknown.
+    pub(super) lines: Option<Vec<u32>>,
     /// Microseconds.
     pub(super) start: Option<f64>,
     pub(super) end: Option<f64>,
@@ -48,7 +52,9 @@ impl<'a> Document<'a> {
     pub(super) fn bytes(&self) -> u64 {
         let samples = self.samples.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_SAMPLE);
         let deltas = self.deltas.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_DELTA);
-        self.nodes.bytes().saturating_add(samples.saturating_add(deltas) as u64)
+        let lines = self.lines.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_LINE);
+        let lists = samples.saturating_add(deltas).saturating_add(lines);
+        self.nodes.bytes().saturating_add(lists as u64)
     }
 
     /// Sets the memory that the nodes and samples may take.
@@ -93,6 +99,32 @@ impl<'a> Document<'a> {
         let deltas = self.deltas.get_or_insert_default();
         deltas.reserve(count.saturating_add(1));
         scanner.float_array(|delta| deltas.push(delta as i64))
+    }
+
+    /// Reads a list of lines of samples, and adds them to those that are there.
+    ///
+    /// # Errors
+    /// As [`Document::read_part`].
+    pub(super) fn read_lines(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+        scanner.begin_array()?;
+        while scanner.item()? {
+            self.nodes.memory.check_bytes(scanner.offset(), self.bytes())?;
+            let line = match scanner.peek()? {
+                ValueKind::Number => scanner.number()?.unsigned().unwrap_or(0),
+                _ => {
+                    scanner.skip()?;
+                    0
+                }
+            };
+            self.lines.get_or_insert_default().push(u32::try_from(line).unwrap_or(0));
+        }
+        Ok(())
+    }
+
+    /// Makes the lines of samples that are not known 0.
+    pub(super) fn align_lines(&mut self) {
+        let count = self.samples.as_ref().map_or(0, Vec::len);
+        self.lines.get_or_insert_default().resize(count, 0);
     }
 
     /// Samples are ids of nodes; those of heap profiles are objects, which say no more than the

@@ -1,6 +1,7 @@
 //! Loads CPU profiles and sampling heap profiles.
 
 use super::document::Document;
+use super::lines::Lines;
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::Names;
@@ -79,17 +80,19 @@ pub(super) fn add_samples(
     })?;
     let by_id = document.nodes.by_id();
     let samples = document.samples.as_deref().unwrap_or_default();
-    for (number, (time, id)) in document.times(samples).into_iter().enumerate() {
+    let mut lines = Lines::of(document, options.source_maps);
+    for (number, (time, sample, id)) in document.times(samples).into_iter().enumerate() {
         if number % 4096 == 0 {
             options.memory.check(0, builder, besides)?;
         }
-        let place = by_id.get(&id).and_then(|place| places.get(*place as usize));
+        let node = by_id.get(&id).copied();
+        let place = node.and_then(|node| Some((node, *places.get(node as usize)?)));
         if place.is_none() {
             let unresolved = &mut builder.notes().unresolved;
             *unresolved = unresolved.saturating_add(1);
         }
-        let (stack, idle, gc) = place
-            .map_or((StackId::EMPTY, false, false), |place| (place.stack, place.idle, place.gc));
+        let stack = place.map_or(StackId::EMPTY, |place| lines.stack(builder, sample, place));
+        let (idle, gc) = place.map_or((false, false), |(_, place)| (place.idle, place.gc));
         push(builder, thread, stack, time, idle, gc);
     }
     Ok(())
@@ -107,26 +110,26 @@ fn push(
 }
 
 impl Document<'_> {
-    /// Each sample with the time until the next one, in the order of time.
-    fn times(&self, samples: &[u64]) -> Vec<(i64, u64)> {
+    /// The time of each sample until the next one, its number and its node, in the order of time.
+    fn times(&self, samples: &[u64]) -> Vec<(i64, usize, u64)> {
         let length = self.duration().unwrap_or(0);
         let Some(deltas) = self.deltas.as_ref().filter(|deltas| !deltas.is_empty()) else {
             let each = length.checked_div(samples.len() as i64).unwrap_or(0);
-            return samples.iter().map(|id| (each, *id)).collect();
+            return samples.iter().enumerate().map(|(number, id)| (each, number, *id)).collect();
         };
         let mut at = 0i64;
-        let mut taken: Vec<(i64, u64)> = Vec::with_capacity(samples.len());
+        let mut taken: Vec<(i64, usize, u64)> = Vec::with_capacity(samples.len());
         for (number, &id) in samples.iter().enumerate() {
             at = at.saturating_add(deltas.get(number).copied().unwrap_or(0));
-            taken.push((at, id));
+            taken.push((at, number, id));
         }
         // Clocks of several threads may go back.
-        taken.sort_by_key(|(at, _)| *at);
-        let next: Vec<i64> = taken.iter().skip(1).map(|(at, _)| *at).chain([length]).collect();
+        taken.sort_by_key(|(at, ..)| *at);
+        let next: Vec<i64> = taken.iter().skip(1).map(|(at, ..)| *at).chain([length]).collect();
         taken
             .into_iter()
             .zip(next)
-            .map(|((at, id), next)| (next.saturating_sub(at).max(0), id))
+            .map(|((at, number, id), next)| (next.saturating_sub(at).max(0), number, id))
             .collect()
     }
 

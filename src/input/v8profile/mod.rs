@@ -2,7 +2,8 @@
 //! and Deno write them. `trace` reads the traces of Chrome, which have CPU profiles in pieces.
 //!
 //! ```text
-//! .cpuprofile   {"nodes":[{"id","callFrame":{"functionName","url","lineNumber"},"hitCount","children":[id, …]}, …],
+//! .cpuprofile   {"nodes":[{"id","callFrame":{"functionName","url","lineNumber"},"hitCount","children":[id, …],
+//!                         "positionTicks":[{"line","ticks"}, …]}, …],
 //!                "startTime":µs,"endTime":µs,"samples":[node id, …],"timeDeltas":[µs, …]}
 //! .heapprofile  {"head":{"callFrame":{…},"selfSize":bytes,"id","children":[{…}, …]},"samples":[…]}
 //! ```
@@ -14,6 +15,7 @@
 //! DevTools' `CPUProfileDataModel`; files of Node 12 and 24.
 
 mod document;
+mod lines;
 mod load;
 mod nodes;
 mod summary;

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::input::json::{Scanner, Text, ValueKind};
 use crate::input::load::MemoryLimit;
 use crate::model::names::Names;
-use crate::model::profile::{FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId};
+use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, StackId};
 use crate::names::SourceMaps;
 use rustc_hash::FxHashMap;
 
@@ -37,19 +37,35 @@ pub(super) struct Nodes<'a> {
     children: Vec<(u32, u64)>,
     /// Place of the child and id of the parent.
     parents: Vec<(u32, u64)>,
+    pub(super) ticks: Vec<Ticks>,
     /// The memory limit of all of these.
     pub(super) memory: MemoryLimit,
+}
+
+/// The samples of a node in a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticks {
+    /// The place of the node in the list.
+    pub(super) node: u32,
+    /// From 1.
+    pub(super) line: u32,
+    pub(super) count: u64,
 }
 
 /// Bytes of memory for a node, with the room by which columns grow: what the file says, the node's
 /// place by its id, its parent and its stack.
 const BYTES_PER_NODE: usize = size_of::<Node<'_>>() * 3 / 2 + 70;
 const BYTES_PER_LINK: usize = size_of::<(u32, u64)>() * 3 / 2;
+/// For the ticks of a line, with their order and the stack that ends in it.
+const BYTES_PER_TICKS: usize = size_of::<Ticks>() * 5 / 2 + 60;
 
 /// The data of a node that samples need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) stack: StackId,
+    /// The stack of the caller.
+    pub(super) above: StackId,
+    pub(super) frame: Option<ProfileFrame>,
     pub(super) idle: bool,
     pub(super) gc: bool,
 }
@@ -119,7 +135,9 @@ impl<'a> Nodes<'a> {
     pub(super) fn bytes(&self) -> u64 {
         let links = self.children.len().saturating_add(self.parents.len());
         let nodes = self.all.len().saturating_mul(BYTES_PER_NODE);
-        nodes.saturating_add(links.saturating_mul(BYTES_PER_LINK)) as u64
+        let ticks = self.ticks.len().saturating_mul(BYTES_PER_TICKS);
+        let links = links.saturating_mul(BYTES_PER_LINK);
+        nodes.saturating_add(links).saturating_add(ticks) as u64
     }
 
     fn open(&mut self, scanner: &mut Scanner<'a>, parent: Option<u32>) -> Result<u32> {
@@ -140,8 +158,35 @@ impl<'a> Nodes<'a> {
             }
             return Ok(());
         }
+        if key.raw() == b"positionTicks" && scanner.peek()? == ValueKind::Array {
+            return self.read_ticks(scanner, place);
+        }
         // Profiles before Chrome 58 have the fields of the frame in the node.
         self.field_of_frame(scanner, place, key)
+    }
+
+    fn read_ticks(&mut self, scanner: &mut Scanner<'a>, node: u32) -> Result<()> {
+        scanner.begin_array()?;
+        while scanner.item()? {
+            if scanner.peek()? != ValueKind::Object {
+                scanner.skip()?;
+                continue;
+            }
+            let mut ticks = Ticks { node, line: 0, count: 0 };
+            scanner.begin_object()?;
+            while let Some(key) = scanner.key()? {
+                match (key.raw(), scanner.peek()?) {
+                    (b"line", ValueKind::Number) => {
+                        ticks.line = u32::try_from(scanner.unsigned()?).unwrap_or(0);
+                    }
+                    (b"ticks", ValueKind::Number) => ticks.count = scanner.unsigned()?,
+                    _ => scanner.skip()?,
+                }
+            }
+            self.memory.check_bytes(scanner.offset(), self.bytes())?;
+            self.ticks.push(ticks);
+        }
+        Ok(())
     }
 
     fn field_of_frame(
@@ -208,7 +253,7 @@ impl<'a> Nodes<'a> {
                 check(builder, node.offset)?;
             }
             let mut at = Some(start);
-            let mut above = Place { stack: StackId::EMPTY, idle: false, gc: false };
+            let mut above = Place::default();
             // Up to a node whose stack is known; a node that is its own caller ends the way, too.
             while let Some(node) = at {
                 if let Some(Some(known)) = places.get(node as usize) {
@@ -254,9 +299,10 @@ impl<'a> Nodes<'a> {
             _ => (above.idle, above.gc),
         };
         let frame = frame(node, source_maps, builder);
-        let stack = builder.push(above.stack, frame);
+        let number = builder.frame(frame);
+        let stack = builder.push(above.stack, number);
         builder.count_cut();
-        Place { stack, idle, gc }
+        Place { stack, above: above.stack, frame: Some(frame), idle, gc }
     }
 }
 
@@ -264,7 +310,7 @@ fn frame(
     node: &Node<'_>,
     source_maps: Option<&SourceMaps>,
     builder: &mut ProfileBuilder,
-) -> FrameId {
+) -> ProfileFrame {
     let name = node.function.decode();
     let kind = match &*name {
         "(garbage collector)" => FrameKind::Gc,
@@ -283,7 +329,7 @@ fn frame(
             (builder.name(shown.as_bytes()), builder.name(original.file.as_bytes()));
         let frame = ProfileFrame { function, file, line: original.line, kind };
         builder.was_called(frame, &name);
-        return builder.frame(frame);
+        return frame;
     }
     let name = if name.is_empty() { ANONYMOUS.into() } else { name };
     let function = builder.name(name.as_bytes());
@@ -293,5 +339,5 @@ fn frame(
     };
     // Lines are 0-based in the file.
     let line = builder.line(i128::from(node.line).saturating_add(1).max(0));
-    builder.frame(ProfileFrame { function, file, line, kind })
+    ProfileFrame { function, file, line, kind }
 }

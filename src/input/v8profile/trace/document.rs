@@ -103,6 +103,8 @@ impl<'a> Trace<'a> {
         let most = self.memory.most.saturating_sub(others.saturating_sub(before));
         profile.document.limit(MemoryLimit { most, ..self.memory });
         data(&mut scanner, &mut profile.document)?;
+        // Not every part has lines.
+        profile.document.align_lines();
         let more = profile.document.bytes().saturating_sub(before);
         self.bytes = self.bytes.saturating_add(more);
         Ok(())
@@ -132,6 +134,7 @@ fn data<'a>(scanner: &mut Scanner<'a>, document: &mut Document<'a>) -> Result<()
                     match (key.raw(), scanner.peek()?) {
                         (b"cpuProfile", ValueKind::Object) => document.read_part(scanner)?,
                         (b"timeDeltas", ValueKind::Array) => document.read_deltas(scanner)?,
+                        (b"lines", ValueKind::Array) => document.read_lines(scanner)?,
                         _ => scanner.skip()?,
                     }
                 }

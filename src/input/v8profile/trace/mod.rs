@@ -4,7 +4,7 @@
 //! {"traceEvents":[{"name","cat","ph","pid","tid","ts":µs,"dur":µs,"id","args":{…}}, …]}, or only the array
 //! ph P  Profile       args.data {"startTime":µs}
 //!       ProfileChunk  args.data {"cpuProfile":{"nodes":[{"id","parent","callFrame"}, …],"samples":[node id, …]},
-//!                                "timeDeltas":[µs, …]}; comes from another thread, with the same `pid` and `id`
+//!                                "timeDeltas":[µs, …],"lines":[line, …]}; comes from another thread, with the same `pid` and `id`
 //! ph X  a span of `dur`;  ph B and E  its beginning and its end, one in the other
 //! ph M  thread_name   args {"name"}
 //! ```
