@@ -50,3 +50,8 @@ pub(super) fn start(wanted: Option<u16>) {
         ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global()
     };
 }
+
+/// Whether no other thread could be started: then the calling one computes, and cannot wait for itself.
+pub(super) fn is_alone() -> bool {
+    rayon::current_thread_index().is_some()
+}

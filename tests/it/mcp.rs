@@ -565,6 +565,24 @@ fn a_client_that_stops_reading_ends_the_server() {
 }
 
 #[test]
+fn a_short_request_is_answered_before_a_long_one_that_came_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("long.folded");
+    let stacks: String = (0..300_000).map(|row| format!("main;work{row} 7\n")).collect();
+    std::fs::write(&long, stacks).unwrap();
+    let mut server = Server::start([&long]);
+    let call = json!({"name": "top", "arguments": {}});
+    let request = json!({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": call});
+    writeln!(server.requests.as_mut().unwrap(), "{request}").unwrap();
+    assert_eq!(server.ask("ping", json!({}))["result"], json!({}));
+    let mut answer = String::new();
+    server.answers.read_line(&mut answer).unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!("long"), &json!(false)));
+    assert_eq!(server.close(), (0, String::new()));
+}
+
+#[test]
 fn long_answers_are_cut_and_say_so() {
     let file = path("hprof/small_java17.hprof.zst");
     let mut server = Server::start([&file]);

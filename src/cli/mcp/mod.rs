@@ -12,18 +12,23 @@ use super::args::{McpArgs, OutputFormat};
 use super::dumps::{Dumps, Given};
 use super::known::Rules;
 use super::memory;
+use super::pool::is_alone;
 use super::session::Session;
 use super::status::{OutputError, Status};
 use access::Access;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 use tools::{Call, Tools};
 
 /// Versions of the protocol, the newest first. Tools work the same in all of them.
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// Instructions for assistants that run commands.
 const SKILL: &str = include_str!("../../../SKILL.md");
+
+/// Requests that are answered at a time.
+const AT_ONCE: usize = 4;
 
 /// Longest request in bytes.
 const LONGEST: usize = 1 << 20;
@@ -59,8 +64,31 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
         instructions: access.to_string(),
         resident: Dumps::new(given, move |path| access.allows(path), budget),
     };
-    server.serve(&mut io::stdin().lock(), &mut io::stdout().lock()).map_err(OutputError::stdout)?;
+    serve(&Arc::new(server)).map_err(OutputError::stdout)?;
     Ok(Status::Done)
+}
+
+/// Answers requests until the input ends, several at a time: each answer has the id of its request,
+/// and comes as soon as it is there.
+///
+/// # Errors
+/// The output cannot be written.
+fn serve(server: &Arc<Server>) -> io::Result<()> {
+    let (ended, ends) = mpsc::channel();
+    // Without other threads this one computes, and cannot wait for itself.
+    let others = if is_alone() { 0 } else { AT_ONCE };
+    for _ in 0..others {
+        let (server, ended) = (Arc::clone(server), ended.clone());
+        let answer = move || _ = ended.send(server.answer_all());
+        if thread::Builder::new().spawn(answer).is_err() {
+            break;
+        }
+    }
+    drop(ended);
+    match ends.recv() {
+        Ok(first) => std::iter::once(first).chain(ends).collect(),
+        Err(_) => server.answer_all(),
+    }
 }
 
 struct Server {
@@ -78,9 +106,11 @@ impl Server {
     ///
     /// # Errors
     /// The output cannot be written.
-    fn serve(&self, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
+    fn answer_all(&self) -> io::Result<()> {
         let mut line = Vec::new();
-        while let Ok(length) = read_line(input, &mut line)
+        // The lock ends with the line, so that others read the next one.
+        let next = |line: &mut Vec<u8>| read_line(&mut io::stdin().lock(), line);
+        while let Ok(length) = next(&mut line)
             && length > 0
         {
             let answer = match length > LONGEST {
@@ -91,7 +121,8 @@ impl Server {
                 false => self.answer_line(&line),
             };
             if let Some(answer) = answer {
-                serde_json::to_writer(&mut *output, &answer)?;
+                let mut output = io::stdout().lock();
+                serde_json::to_writer(&mut output, &answer)?;
                 output.write_all(b"\n")?;
                 output.flush()?;
             }

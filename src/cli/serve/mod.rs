@@ -9,6 +9,7 @@ use super::args::{OutputFormat, ServeArgs};
 use super::dumps::{Dumps, Given};
 use super::mappings::mapping_beside;
 use super::page::page;
+use super::pool::is_alone;
 use super::progress::Progress;
 use super::session::Session;
 use super::status::{OutputError, Status, UsageError};
@@ -101,11 +102,6 @@ fn serve(server: &Arc<Server>, listener: &TcpListener) {
         // If there is no thread for it, the connection is closed.
         if alone { answer() } else { drop(std::thread::Builder::new().spawn(answer)) }
     }
-}
-
-/// Whether no other thread could be started: then this one computes, and cannot wait for itself.
-fn is_alone() -> bool {
-    rayon::current_thread_index().is_some()
 }
 
 impl Server {
