@@ -383,6 +383,19 @@ fn recordings_of_async_profiler_have_its_metrics_in_all_chunks() {
 }
 
 #[test]
+fn stacks_of_frames_without_bytes_end() {
+    let id = class::FREE;
+    let bytes = Chunk::new()
+        .class(class::FRAME, "jdk.types.StackFrame", &[])
+        .class(id, "jdk.ThreadStart", &[("stackTrace", class::STACK, true)])
+        .pool(class::STACK, vec![(1, numbers(&[0, u64::MAX >> 8]))])
+        .event(id, &numbers(&[1]))
+        .bytes();
+    assert_eq!(load(&bytes).total.samples(), 1);
+    assert_eq!(records(Format::Jfr, &bytes).0.len(), 4);
+}
+
+#[test]
 fn memory_that_was_freed_is_not_native_memory() {
     let malloc = [
         ("startTime", class::LONG, false),

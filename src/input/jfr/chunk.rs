@@ -91,6 +91,10 @@ impl Header {
     }
 
     fn scaled(&self, ticks: i128) -> i128 {
+        // As most clocks tick; a division takes longer than an event does otherwise.
+        if self.ticks_per_second == 1_000_000_000 {
+            return ticks;
+        }
         let per_second = i128::from(self.ticks_per_second.max(1));
         ticks.wrapping_mul(1_000_000_000).checked_div(per_second).unwrap_or(0)
     }
@@ -155,7 +159,8 @@ impl<'a> Chunk<'a> {
 
     /// The event at an offset from the start of the chunk.
     pub(super) fn event(&self, offset: u64) -> Option<Event<'a>> {
-        Event::read(&mut self.at(usize::try_from(offset).ok()?)).ok()
+        let mut cursor = self.at(usize::try_from(offset).ok()?);
+        Event::read_short(&mut cursor).or_else(|| Event::read(&mut cursor).ok())
     }
 
     /// A cursor at an offset from the start of the chunk.

@@ -1,6 +1,6 @@
 //! What single events say about the JVM and the recording.
 
-use super::chunk::Event;
+use super::chunk::{Chunk, Event};
 use super::values::{Tables, Value};
 use crate::input::info::{JfrDetails, JvmSetting};
 use std::borrow::Cow;
@@ -9,7 +9,6 @@ use std::borrow::Cow;
 #[derive(Clone, Copy)]
 pub(super) enum Fact {
     Jvm,
-    Heap,
     Lost,
     Flag,
     Property,
@@ -19,7 +18,6 @@ pub(super) enum Fact {
 pub(super) fn fact_of(name: &str) -> Option<Fact> {
     Some(match name {
         "jdk.JVMInformation" => Fact::Jvm,
-        "jdk.GCHeapSummary" => Fact::Heap,
         "jdk.CPUTimeSamplesLost" => Fact::Lost,
         "jdk.InitialSystemProperty" => Fact::Property,
         "jdk.BooleanFlag"
@@ -33,13 +31,16 @@ pub(super) fn fact_of(name: &str) -> Option<Fact> {
     })
 }
 
+impl Fact {
+    /// Whether it counts in a chunk. Each chunk repeats the settings; those of the first one count.
+    pub(super) fn counts_in(self, chunk: &Chunk<'_>) -> bool {
+        matches!(self, Self::Lost) || chunk.offset == 0
+    }
+}
+
 impl JfrDetails {
-    /// Adds what an event says. Each chunk repeats the settings; those of the first one count.
+    /// Adds what an event says.
     pub(super) fn add<'a>(&mut self, fact: Fact, tables: &Tables<'a>, event: Event<'a>) {
-        let is_setting = matches!(fact, Fact::Flag | Fact::Property | Fact::Jvm);
-        if is_setting && tables.chunk.offset > 0 {
-            return;
-        }
         let Some(class) = tables.types.find(event.type_id) else { return };
         let event = Value::Fields(class, event.fields);
         let number = |field| tables.field(event, field).map_or(0, |value| value.number());
@@ -58,12 +59,6 @@ impl JfrDetails {
                         origin: None,
                     }));
                 }
-            }
-            Fact::Heap => {
-                let used = number("heapUsed");
-                let least = self.least_heap_bytes.unwrap_or(used);
-                self.least_heap_bytes = Some(least.min(used));
-                self.most_heap_bytes = Some(self.most_heap_bytes.unwrap_or(used).max(used));
             }
             Fact::Lost => {
                 self.lost_samples = self.lost_samples.saturating_add(number("lostSamples"));

@@ -4,9 +4,11 @@
 mod plan;
 mod rows;
 mod stacks;
+mod sums;
 
 use super::by_type::ByType;
 use super::chunk::{Event, chunks};
+use super::facts::Fact;
 use super::histogram::SetKey;
 use super::metadata::{FieldUnit, Types};
 use super::metrics::Metrics;
@@ -84,6 +86,10 @@ pub(super) fn load_surveyed(
         period_us: survey.period.map_or(0, |period| (period / 1000) as i64),
         ..Loader::new(builder, &metrics)
     };
+    for (time, used) in &survey.heap {
+        let since = time.saturating_sub(loader.start).saturating_div(1000);
+        loader.builder.curve_point(u64::try_from(since).unwrap_or(0), *used);
+    }
     let (mut known, mut damage) = (KnownTypes::new(options.mapping), None);
     for (number, chunk) in chunks(bytes).map_while(Result::ok).enumerate() {
         // The survey has the damage of events and metadata.
@@ -192,8 +198,10 @@ impl<'m> Loader<'m> {
         }
         for (type_id, events) in events {
             let role = roles.of(type_id, || self.role(tables, type_id));
-            if role.heap.is_some() || role.fact.is_some() || role.plan.is_some() {
-                self.add_events(tables, events, role, &mut known, options)?;
+            let fact = role.fact.filter(|fact| fact.counts_in(&tables.chunk));
+            let plan = role.plan.as_ref().filter(|plan| plan.counts_in(&tables.chunk));
+            if fact.is_some() || plan.is_some() {
+                self.add_events(tables, events, (fact, plan), &mut known, options)?;
             }
         }
         self.roles = (Some(Rc::clone(&tables.types)), roles);
@@ -205,28 +213,23 @@ impl<'m> Loader<'m> {
         &mut self,
         tables: &Tables<'a>,
         events: impl Iterator<Item = Event<'a>>,
-        role: &EventRole,
+        (fact, plan): (Option<Fact>, Option<&Plan>),
         known: &mut Known,
         options: ProfileOptions<'_>,
     ) -> Result<()> {
+        if let Some(plan) = plan
+            && let Some(reads) = plan.reads.as_ref().filter(|_| fact.is_none() && !self.keep_events)
+        {
+            return self.add_sums(tables, events, (plan, reads), known, options);
+        }
         let mut values = Vec::new();
-        let is_of_last =
-            |of: &&Plan| of.set.is_none_or(|(_, last)| last.chunk == tables.chunk.offset);
-        let plan = role.plan.as_ref().filter(is_of_last);
         for (number, event) in events.enumerate() {
             if number % 4096 == 0 {
                 (options.progress)(event.offset);
                 options.memory.check(event.offset, &self.builder, tables.bytes())?;
             }
-            if let Some(fact) = role.fact {
+            if let Some(fact) = fact {
                 self.details.add(fact, tables, event);
-            }
-            let mut fields = event.fields;
-            if let Some((class, [time, used])) = role.heap
-                && tables.first_values(class, time.max(used), &mut fields, &mut values).is_ok()
-            {
-                let [ticks, used] = [time, used].map(|at| values.get(at).map_or(0, Value::number));
-                self.builder.curve_point(self.microseconds(tables, ticks).max(0) as u64, used);
             }
             let (Some(plan), mut fields) = (plan, event.fields) else { continue };
             // An event that its type does not describe is damage, which `check` counts.

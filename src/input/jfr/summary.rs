@@ -37,6 +37,8 @@ pub(in crate::input) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<I
     of_profile.details = Some(ProfileDetails::Jfr(Box::new(JfrDetails {
         chunks: survey.chunks,
         events: by_count(&survey),
+        least_heap_bytes: survey.heap.iter().map(|(_, used)| *used).min(),
+        most_heap_bytes: survey.heap.iter().map(|(_, used)| *used).max(),
         truncated_stacks: loaded.cut,
         flags: count("flag"),
         system_properties: count("property"),

@@ -19,11 +19,11 @@ use std::rc::Rc;
 /// fill them.
 const ASKED: u64 = 1000;
 
-/// The type of events with the bytes in use before and after a collection.
-pub(super) const HEAP_SUMMARY: &str = "jdk.GCHeapSummary";
-
 /// Bytes of memory for an address that was freed, with the room by which the table grows.
 const BYTES_PER_ADDRESS: u64 = 64;
+
+/// Bytes of memory for a point of the heap's curve, here and in the profile.
+const BYTES_PER_POINT: u64 = 96;
 
 /// What is known of a type of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub(super) struct Survey {
     pub(super) native_usage: Option<SetKey>,
     /// By address: when it was freed last, in nanoseconds since 1970 (async-profiler).
     pub(super) freed: FxHashMap<u64, i128>,
+    /// The bytes in use before and after each collection, with the time in nanoseconds since 1970.
+    pub(super) heap: Vec<(i128, u64)>,
     /// The end of the last chunk in nanoseconds since 1970.
     pub(super) end: u64,
     /// Where the events are that a profile may need, so that the others are passed once.
@@ -86,7 +88,8 @@ impl Survey {
                 Ok((tables, ..)) => {
                     let found = survey.add(&tables);
                     let freed = (survey.freed.len() as u64).saturating_mul(BYTES_PER_ADDRESS);
-                    let places = survey.places.bytes();
+                    let heap = (survey.heap.len() as u64).saturating_mul(BYTES_PER_POINT);
+                    let places = survey.places.bytes().saturating_add(heap);
                     memory.check_bytes(chunk.offset, freed.saturating_add(places))?;
                     damage = damage.or(found).or(chunk.damage());
                 }
@@ -160,10 +163,7 @@ impl Survey {
         };
         let role = Role::of(class.map(|class| class.name.as_str()));
         let name = class.map_or("", |class| &class.name);
-        let is_needed = has("stackTrace")
-            || is_measured(name)
-            || name == HEAP_SUMMARY
-            || fact_of(name).is_some();
+        let is_needed = has("stackTrace") || is_measured(name) || fact_of(name).is_some();
         let says_more = asks > 0 || role != Role::Usual;
         let of = EventType { count: 0, ..known };
         Met { of, role, asks, says_more, is_needed, distances: Distances::default() }
@@ -191,6 +191,10 @@ impl Survey {
             Role::Free => {
                 let (time, address) = tables.numbers(event, ["startTime", "address"]);
                 self.freed.insert(address, tables.chunk.header.time(time));
+            }
+            Role::Heap => {
+                let (time, used) = tables.numbers(event, ["startTime", "heapUsed"]);
+                self.heap.push((tables.chunk.header.time(time), used));
             }
             Role::OfSet(at) => {
                 let shared = SETS.get(at).map_or("", |(_, shared)| shared);
@@ -258,6 +262,8 @@ enum Role {
     Setting,
     /// Memory that was freed.
     Free,
+    /// The bytes in use.
+    Heap,
     /// They belong to a set: the position in [`SETS`].
     OfSet(usize),
 }
@@ -267,6 +273,7 @@ impl Role {
         match name {
             Some("jdk.ActiveSetting") => Self::Setting,
             Some("profiler.Free") => Self::Free,
+            Some("jdk.GCHeapSummary") => Self::Heap,
             Some(name) => {
                 let set = SETS.iter().position(|(known, _)| *known == name);
                 set.map_or(Self::Usual, Self::OfSet)
@@ -290,11 +297,21 @@ impl<'a> Tables<'a> {
 
     /// Two numbers of an event.
     pub(super) fn numbers(&self, event: Event<'a>, fields: [&str; 2]) -> (u64, u64) {
-        let number = |field| {
-            let class = self.types.find(event.type_id)?;
-            self.field(Value::Fields(class, event.fields), field).map(|value| value.number())
-        };
-        let [first, second] = fields.map(|field| number(field).unwrap_or(0));
+        let (mut cursor, mut numbers) = (event.fields, [0; 2]);
+        let class = self.types.find(event.type_id).and_then(|class| self.types.class(class));
+        let mut left = fields.len();
+        for field in class.map_or(&[][..], |class| &class.fields) {
+            let Ok(value) = self.value(field, &mut cursor) else { break };
+            for (number, _) in
+                numbers.iter_mut().zip(fields).filter(|(_, name)| *name == field.name)
+            {
+                (*number, left) = (value.number(), left.wrapping_sub(1));
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        let [first, second] = numbers;
         (first, second)
     }
 

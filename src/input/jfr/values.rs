@@ -256,12 +256,19 @@ impl<'a> Tables<'a> {
     #[inline]
     pub(super) fn value(&self, field: &Field, cursor: &mut Cursor<'a>) -> Result<Value<'a>> {
         if field.is_array {
-            let mut elements = *cursor;
-            let count = varint(&mut elements, "the length of an array")?;
+            let (count, elements) = self.array(field, *cursor)?;
             self.skip_field(field, cursor)?;
             return Ok(Value::Array(count, elements));
         }
         self.element(field, cursor)
+    }
+
+    /// The number of elements of an array, and where they begin. Elements without bytes are left
+    /// out, because no bytes of the file bound their number.
+    pub(super) fn array(&self, field: &Field, mut cursor: Cursor<'a>) -> Result<(u64, Cursor<'a>)> {
+        let count = varint(&mut cursor, "the length of an array")?;
+        let steps = self.types.class(field.class).map(|class| class.steps.as_slice());
+        Ok((if steps == Some(&[]) && !field.is_pooled { 0 } else { count }, cursor))
     }
 
     /// Reads one element of an array, or the value of a field that is not an array.
@@ -320,13 +327,20 @@ impl<'a> Tables<'a> {
     /// The field of a value with this name. `None` if the class has no such field, or the value is
     /// missing: recordings refer to pooled values that they do not contain.
     pub(super) fn field(&self, value: Value<'a>, name: &str) -> Option<Value<'a>> {
+        let (field, mut cursor) = self.field_at(value, name)?;
+        self.value(field, &mut cursor).ok()
+    }
+
+    /// The field of a value with this name, and where its bytes begin. `None` as for
+    /// [`Tables::field`].
+    pub(super) fn field_at(&self, value: Value<'a>, name: &str) -> Option<(&Field, Cursor<'a>)> {
         let (class, mut cursor) = self.resolve(value)?;
         let class = self.types.class(class)?;
         let wanted = class.position(name)?;
         for field in class.fields.get(..wanted)? {
             self.skip_field(field, &mut cursor).ok()?;
         }
-        self.value(class.fields.get(wanted)?, &mut cursor).ok()
+        Some((class.fields.get(wanted)?, cursor))
     }
 
     /// Where the fields of a value are.

@@ -22,6 +22,9 @@ pub(super) fn varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64>
 }
 
 fn long_varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
+    if let Some(value) = cursor.uleb128_in_word() {
+        return Ok(value);
+    }
     let mut value = 0u64;
     for shift in (0u32..56).step_by(7) {
         let byte = cursor.u8(what)?;

@@ -1,19 +1,18 @@
 //! What the events of each type are read for, and where their fields are.
 
+use super::super::chunk::Chunk;
 use super::super::facts::{Fact, fact_of};
 use super::super::histogram::{NATIVE_USAGE, SETS, SetKey};
 use super::super::measures::MALLOC;
 use super::super::metadata::{ClassId, FieldUnit};
 use super::super::metrics::Share;
-use super::super::survey::HEAP_SUMMARY;
 use super::super::values::Tables;
 use super::Loader;
+use super::sums::{Read, WEIGHTS, reads};
 use crate::model::names::NameId;
 
 /// What the events of a type are read for.
 pub(super) struct EventRole {
-    /// They are points of the curve: where the time and the bytes in use are.
-    pub(super) heap: Option<(ClassId, [usize; 2])>,
     pub(super) fact: Option<Fact>,
     /// `None` if no metric counts them.
     pub(super) plan: Option<Plan>,
@@ -24,6 +23,8 @@ pub(super) struct Plan {
     pub(super) class: ClassId,
     /// The last of the fields that are read.
     pub(super) last: usize,
+    /// How these are read if each is one number, and events may be added up before all else.
+    pub(super) reads: Option<Vec<Read>>,
     pub(super) name: NameId,
     pub(super) stack: Option<usize>,
     pub(super) thread: Option<usize>,
@@ -39,16 +40,17 @@ pub(super) struct Plan {
     pub(super) weights: Vec<(usize, Option<(usize, FieldUnit)>)>,
 }
 
+impl Plan {
+    /// Whether events of a chunk may count: those of a set are in one chunk.
+    pub(super) fn counts_in(&self, chunk: &Chunk<'_>) -> bool {
+        self.set.is_none_or(|(_, last)| last.chunk == chunk.offset)
+    }
+}
+
 impl Loader<'_> {
     pub(super) fn role(&mut self, tables: &Tables<'_>, type_id: u64) -> EventRole {
         let name = tables.types.name(type_id).unwrap_or_default();
-        let heap = || {
-            let id = tables.types.find(type_id)?;
-            let class = tables.types.class(id)?;
-            Some((id, [class.position("startTime")?, class.position("heapUsed")?]))
-        };
         EventRole {
-            heap: heap().filter(|_| name == HEAP_SUMMARY),
             fact: fact_of(name).filter(|_| self.with_details),
             plan: self.plan(tables, type_id),
         }
@@ -87,6 +89,7 @@ impl Loader<'_> {
         let plan = Plan {
             class: id,
             last: 0,
+            reads: None,
             set,
             address: freed.flatten(),
             name: self.builder.name(class.name.as_bytes()),
@@ -100,7 +103,9 @@ impl Loader<'_> {
         let at_all = [plan.stack, plan.thread, plan.start, plan.state, plan.about, plan.address];
         let of_set = plan.set.map(|(at, _)| at);
         let of_weights = plan.weights.iter().filter_map(|(_, weight)| Some(weight.as_ref()?.0));
-        let last = at_all.into_iter().flatten().chain(of_set).chain(of_weights).max();
-        Some(Plan { last: last.unwrap_or(0), ..plan })
+        let last = at_all.into_iter().flatten().chain(of_set).chain(of_weights).max().unwrap_or(0);
+        let adds_up = plan.set.is_none() && plan.address.is_none() && plan.weights.len() <= WEIGHTS;
+        let reads = reads(class, last, &tables.types).filter(|_| adds_up);
+        Some(Plan { last, reads, ..plan })
     }
 }

@@ -30,10 +30,8 @@ impl Loader<'_> {
         known: &mut Known,
     ) -> Option<StackId> {
         let is_truncated = tables.field(stack, "truncated").is_some_and(|cut| cut.number() != 0);
-        let (class, _) = tables.resolve(stack)?;
-        let class = tables.types.class(class)?;
-        let frames = class.fields.get(class.position("frames")?)?;
-        let Value::Array(count, mut cursor) = tables.field(stack, "frames")? else { return None };
+        let (frames, cursor) = tables.field_at(stack, "frames")?;
+        let (count, mut cursor) = tables.array(frames, cursor).ok().filter(|_| frames.is_array)?;
         let places = Frames::of(tables.types.class(frames.class)?);
         let (mut all, mut values) = (Vec::new(), Vec::new());
         for _ in 0..count {
