@@ -2,6 +2,7 @@
 //! labels and its stack.
 
 mod plan;
+mod reads;
 mod rows;
 mod stacks;
 mod sums;

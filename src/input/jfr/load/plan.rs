@@ -8,7 +8,7 @@ use super::super::metadata::{ClassId, FieldUnit};
 use super::super::metrics::Share;
 use super::super::values::Tables;
 use super::Loader;
-use super::sums::{Read, WEIGHTS, reads};
+use super::reads::{Read, WEIGHTS, reads};
 use crate::model::names::NameId;
 
 /// What the events of a type are read for.

@@ -2,50 +2,14 @@
 //! their labels are looked up: recordings have many of them in a chunk.
 
 use super::super::chunk::Event;
-use super::super::metadata::{Class, Kind, Types};
 use super::super::values::{Tables, Value};
-use super::super::wire::varint;
 use super::plan::Plan;
+use super::reads::{Read, WEIGHTS, read_numbers};
 use super::{Known, Loader, in_unit};
-use crate::bytes::Cursor;
 use crate::error::Result;
 use crate::input::load::ProfileOptions;
 use crate::model::profile::{StackId, Values};
 use rustc_hash::FxHashMap;
-
-/// The most weights of an event.
-pub(super) const WEIGHTS: usize = 2;
-
-/// How the bytes of a field are read that is one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Read {
-    Number,
-    Byte,
-}
-
-/// How the first fields of a class are read, up to the one at a position. `None` if one of them is
-/// more than a number.
-pub(super) fn reads(class: &Class, last: usize, types: &Types) -> Option<Vec<Read>> {
-    let first = class.fields.iter().take(last.saturating_add(1));
-    let read = first.map(|field| match types.class(field.class).map(|class| class.kind) {
-        _ if field.is_array => None,
-        _ if field.is_pooled => Some(Read::Number),
-        Some(Kind::Number) => Some(Read::Number),
-        Some(Kind::Byte) => Some(Read::Byte),
-        _ => None,
-    });
-    read.collect()
-}
-
-fn read_numbers(fields: &mut Cursor<'_>, reads: &[Read], numbers: &mut [u64]) -> Result<()> {
-    for (read, number) in reads.iter().zip(numbers) {
-        *number = match read {
-            Read::Number => varint(fields, "a number")?,
-            Read::Byte => fields.u8("a byte")?.into(),
-        };
-    }
-    Ok(())
-}
 
 /// The sums of a chunk's events of one type.
 #[derive(Default)]

@@ -1,0 +1,45 @@
+//! Fields that are one number each.
+
+use super::super::metadata::{Class, Kind, Types};
+use super::super::wire::varint;
+use crate::bytes::Cursor;
+use crate::error::Result;
+
+/// The most weights of an event.
+pub(super) const WEIGHTS: usize = 2;
+
+/// How the bytes of a field are read that is one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    Number,
+    Byte,
+}
+
+/// How the first fields of a class are read, up to the one at a position. `None` if one of them is
+/// more than a number.
+pub(super) fn reads(class: &Class, last: usize, types: &Types) -> Option<Vec<Read>> {
+    let first = class.fields.iter().take(last.saturating_add(1));
+    let read = first.map(|field| match types.class(field.class).map(|class| class.kind) {
+        _ if field.is_array => None,
+        _ if field.is_pooled => Some(Read::Number),
+        Some(Kind::Number) => Some(Read::Number),
+        Some(Kind::Byte) => Some(Read::Byte),
+        _ => None,
+    });
+    read.collect()
+}
+
+/// Reads the first fields of an event.
+pub(super) fn read_numbers(
+    fields: &mut Cursor<'_>,
+    reads: &[Read],
+    numbers: &mut [u64],
+) -> Result<()> {
+    for (read, number) in reads.iter().zip(numbers) {
+        *number = match read {
+            Read::Number => varint(fields, "a number")?,
+            Read::Byte => fields.u8("a byte")?.into(),
+        };
+    }
+    Ok(())
+}
