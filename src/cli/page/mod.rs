@@ -104,12 +104,12 @@ fn report(
     report
 }
 
-/// Lines that the first attempt has: a page of about 1 MiB.
-const LINES: usize = 20_000;
+/// Lines that the first attempt has: a page of about 400 KiB.
+const LINES: usize = 6_000;
 
 /// Rows that a table has beside a tree of so many lines.
 fn table_rows(lines: usize) -> usize {
-    (lines / 10).min(2000)
+    lines / 10
 }
 
 /// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page for at
