@@ -1,6 +1,6 @@
 //! Removes the temporary file of a conversion when the program is stopped from outside.
 //!
-//! * SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU: the handler removes the file and ends the program
+//! * SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGXCPU: the handler removes the file and ends the program
 //!   by the signal's default action, so that shells see the signal. Signals that are ignored at the
 //!   start, as `nohup` does, stay ignored.
 //! * SIGBUS: another process truncated the input while it was mapped, so pages are gone. No code
@@ -133,7 +133,9 @@ mod stop {
 
     /// Handles the signals that end a program, except those that are ignored.
     pub(super) fn install() {
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXCPU] {
+        for signal in
+            [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGABRT, libc::SIGXCPU]
+        {
             // SAFETY: a zeroed sigaction is the default action without flags. The handler only
             // calls what is safe in a handler. Its action is reset on entry, so it runs once.
             unsafe {

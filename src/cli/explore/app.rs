@@ -128,9 +128,12 @@ impl App {
         if is_counted {
             self.counted = document.ok();
         } else {
-            if document.is_ok() && !answer.messages.is_empty() {
+            let is_here = words == self.here.place.asked(&self.files, "json");
+            if is_here && document.is_ok() && !answer.messages.is_empty() {
                 self.message = Some(escaped_lines(&answer.messages));
             }
+            // What was answered ahead may have been asked for meanwhile.
+            self.documents.retain(|(of, _)| *of != words);
             self.documents.push((words, document));
             if self.documents.len() > MOST_DOCUMENTS {
                 drop(self.documents.remove(0));
@@ -221,7 +224,10 @@ impl App {
     pub(super) fn enter(&mut self) {
         let Some(row) = self.row() else { return };
         let (enter, snapshot, is_more) = (row.enter.clone(), row.snapshot, row.is_more);
-        let Some(place) = enter else { return };
+        let Some(place) = enter else {
+            self.message = Some("this row leads nowhere".to_owned());
+            return;
+        };
         if snapshot.is_some() {
             self.files.snapshot = snapshot;
             self.leave(Here::new(place, Vec::new()));

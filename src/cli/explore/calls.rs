@@ -238,6 +238,10 @@ pub(super) fn timeline(doc: &Value, _: &Place) -> Sheet {
     } else {
         Vec::new()
     };
+    let foot = match doc.rows("rows").first().map_or(1, |row| row.number("every")) {
+        0 | 1 => String::new(),
+        every => format!("estimated from one of {} samples", count(every)),
+    };
     Sheet {
         head,
         columns: vec![
@@ -247,6 +251,7 @@ pub(super) fn timeline(doc: &Value, _: &Place) -> Sheet {
             column("THREAD", Left, 0),
         ],
         rows,
+        foot,
         ..Sheet::default()
     }
 }

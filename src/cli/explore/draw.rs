@@ -40,7 +40,7 @@ pub(super) fn draw(app: &mut App, phase: Option<&str>, theme: Theme, frame: &mut
     line(buffer, area, area.height - 2, &cut(&command, area.width.into()), theme.style(Tone::Link));
     bottom(app, theme, area, buffer);
     if app.mode == Mode::Help {
-        help(body, theme, buffer);
+        help(Rect { y: area.y + 1, height: area.height - 1, ..area }, theme, buffer);
     }
 }
 
@@ -92,6 +92,15 @@ fn tabs(app: &mut App, area: Rect, buffer: &mut Buffer) {
         app.hits.tabs.push((x..x.saturating_add(widths[index]), index));
         x = x.saturating_add(widths[index]).min(area.x + area.width);
     }
+    // There are more on that side.
+    let shown: u16 = widths.iter().skip(first).fold(0, |sum, width| sum.saturating_add(*width));
+    for (x, mark, has_more) in
+        [(area.x, "‹", first > 0), (area.x + area.width - 1, "›", shown > area.width + 1)]
+    {
+        if has_more {
+            buffer.set_stringn(x, area.y + 1, mark, 1, Style::new());
+        }
+    }
 }
 
 /// The way to this place; of a long one the end.
@@ -140,7 +149,10 @@ fn content(app: &mut App, phase: Option<&str>, theme: Theme, body: Rect, buffer:
             }
         }
     }
-    let detail = detail(app, width, body.height);
+    // Beside the head and the rows with their titles, and the line below them.
+    let rows = app.sheet.as_ref().map_or(0, |sheet| sheet.rows.len());
+    let free = usize::from(end.saturating_sub(y)).saturating_sub(rows + 2);
+    let detail = detail(app, width, body.height, free);
     let bottom = detail.len() as u16 + 1;
     let rows = Rect { y: body.y + y, height: end.saturating_sub(y + bottom), ..body };
     let foot = sheet.foot.clone();
@@ -159,30 +171,33 @@ fn content(app: &mut App, phase: Option<&str>, theme: Theme, body: Rect, buffer:
 }
 
 /// What there is to say about the selected row, where there is room.
-fn detail(app: &App, width: usize, height: u16) -> Vec<(Tone, String)> {
-    let most = match height {
+fn detail(app: &App, width: usize, height: u16, free: usize) -> Vec<(Tone, String)> {
+    let least = match height {
         0..13 => 0,
         13..22 => 2,
         _ => MOST_DETAIL,
     };
-    let Some(row) = app.row().filter(|_| most > 0) else { return Vec::new() };
-    let mut lines: Vec<(Tone, String)> = Vec::new();
-    for (tone, text) in row.detail.iter().filter(|(_, text)| !text.is_empty()) {
-        lines.extend(fit::wrap(text, width).into_iter().map(|text| (*tone, text)));
-    }
-    lines.truncate(most);
-    // The table keeps its place while the selection moves.
-    let reserved = if app
-        .sheet
-        .as_ref()
-        .is_some_and(|sheet| sheet.rows.iter().any(|row| !row.detail.is_empty()))
-    {
-        most
-    } else {
-        0
+    let most = least.max(free.min(MOST_DETAIL * 2));
+    let (Some(row), Some(sheet)) = (app.row().filter(|_| most > 0), &app.sheet) else {
+        return Vec::new();
     };
-    lines.resize(reserved, (Tone::Plain, String::new()));
+    // The table keeps its place while the selection moves: the detail has the lines of the longest
+    // one. Where rows fill the screen, nobody wants to wait until all are wrapped.
+    let reserved = match free > least {
+        true => sheet.rows.iter().map(|row| wrapped(row, width).len()).max().unwrap_or(0),
+        false if sheet.rows.iter().any(|row| !row.detail.is_empty()) => most,
+        false => 0,
+    };
+    let mut lines = wrapped(row, width);
+    lines.resize(reserved.min(most), (Tone::Plain, String::new()));
     lines
+}
+
+fn wrapped(row: &Row, width: usize) -> Vec<(Tone, String)> {
+    let texts = row.detail.iter().filter(|(_, text)| !text.is_empty());
+    texts
+        .flat_map(|(tone, text)| fit::wrap(text, width).into_iter().map(|text| (*tone, text)))
+        .collect()
 }
 
 fn table(app: &mut App, area: Rect, theme: Theme, buffer: &mut Buffer) {

@@ -22,6 +22,10 @@ pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
         None => (Tone::Good, escaped(doc.text("message"))),
     };
     let mut rows: Vec<Row> = suspects.iter().map(suspect).collect();
+    if let Some(first) = rows.first_mut() {
+        // The head has its first line.
+        first.detail.remove(0);
+    }
     if rows.is_empty() {
         rows.extend([View::Types, View::Tree, View::Waste].map(elsewhere));
     }
@@ -80,11 +84,14 @@ fn suspect(it: &Value) -> Row {
     if let Some(advice) = it["rule"]["advice"].as_str() {
         detail.push((Tone::Good, escaped(advice)));
     }
+    let at = |id: &String| Place::of(View::Object, id, &format!("{} {id}", shown(kind)));
+    let enter = match it.text("kind") {
+        "threads" => Some(Place::new(View::Threads)),
+        _ => object.as_ref().map(at),
+    };
     Row {
         cells: vec![bytes(it.maybe("bytes")), share(of), bar(of), toned(Tone::Plain, message)],
-        enter: object
-            .as_ref()
-            .map(|id| Place::of(View::Object, id, &format!("{} {id}", shown(kind)))),
+        enter,
         object,
         detail,
         ..Row::default()
@@ -140,12 +147,16 @@ pub(super) fn type_glob(row: &Value) -> String {
 /// `top --by root`.
 pub(super) fn roots(doc: &Value, place: &Place) -> Sheet {
     let enter = |row: &Value| {
-        let options = vec!["--root".to_owned(), row["namespace"].as_str()?.to_owned()];
-        Some(Place {
-            options,
-            title: row.text("namespace").to_owned(),
-            ..Place::new(View::Objects)
-        })
+        let Some(kind) = row["namespace"].as_str() else {
+            let inside = vec![tree::Node::root(row.text("name")).key()];
+            return Some(Place {
+                inside,
+                title: row.text("name").to_owned(),
+                ..Place::new(View::Tree)
+            });
+        };
+        let options = vec!["--root".to_owned(), kind.to_owned()];
+        Some(Place { options, title: kind.to_owned(), ..Place::new(View::Objects) })
     };
     grouped(doc, place, "ROOT", enter)
 }
@@ -218,15 +229,14 @@ pub(super) fn tree(doc: &Value, place: &Place) -> Sheet {
     let Some(top) = nodes.get(at) else { return Sheet::default() };
     let mut rows = Vec::new();
     if top.kind == "group" {
+        let blank = Cell::default;
+        let (what, enter) = match members(&nodes, at) {
+            Some(sql) => ("one by one", Place::of(View::Query, &sql, &shown(&top.title()))),
+            None => ("all objects of this type", Place::objects_of(&top.name)),
+        };
         rows.push(Row {
-            cells: vec![
-                Cell::default(),
-                Cell::default(),
-                Cell::default(),
-                Cell::default(),
-                toned(Tone::Link, format!("one by one: all objects of {}", shown(&top.name))),
-            ],
-            enter: Some(Place::objects_of(&top.name)),
+            cells: vec![blank(), blank(), blank(), blank(), toned(Tone::Link, what)],
+            enter: Some(enter),
             ..Row::default()
         });
     }
@@ -261,6 +271,27 @@ pub(super) fn tree(doc: &Value, place: &Place) -> Sheet {
         ),
         ..Sheet::default()
     }
+}
+
+/// SQL for the objects of a group. None if no object is above it, or there is no SQL.
+fn members(nodes: &[tree::Node], group: usize) -> Option<String> {
+    let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let mut types = Vec::new();
+    let mut at = nodes.get(group)?;
+    while at.kind == "group" {
+        types.push(text(&at.name));
+        at = nodes.get(at.parent?)?;
+    }
+    let holder = at.object.as_ref().filter(|_| cfg!(feature = "query") && at.kind == "object")?;
+    let mut above = format!("(select object from objects where id = {})", text(holder));
+    let innermost = types.remove(0);
+    for of in types.iter().rev() {
+        above = format!("(select object from objects where type = {of} and dominator in {above})");
+    }
+    Some(format!(
+        "select id, retained_bytes, shallow_bytes, value(id) as value from objects \
+         where type = {innermost} and dominator in {above} order by retained_bytes desc"
+    ))
 }
 
 fn branch(

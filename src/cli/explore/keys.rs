@@ -25,16 +25,17 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("Backspace  ← h", "up, to where you came from"),
     ("b  f", "back, forward"),
     ("1 … 9  Tab", "views"),
-    ("/  n N", "search, next and previous match; Enter searches the whole file"),
-    ("t", "only types that match a pattern, such as *Cache"),
+    ("/  n N", "search, next, previous (else all of it)"),
+    ("t", "only types that match, such as *Cache"),
     ("s", "sort by another column"),
-    ("p", "path: why the selected object is alive"),
-    ("T", "tree: what the selected object retains"),
+    ("p", "path: why the object is alive"),
+    ("T", "tree: what the object retains"),
     ("o", "the selected object"),
-    ("g", "go to an object by its address or number"),
-    ("y  Y", "copy the address, or the command line below"),
-    ("e", "export this view: CSV, JSON, Markdown or SVG"),
+    ("g", "go to an address or number"),
+    ("y  Y", "copy the address, or the command below"),
+    ("e", "export: CSV, JSON, Markdown or SVG"),
     (":", "SQL (in the full build)"),
+    ("mouse", "click selects, then opens; right: back"),
     ("q", "quit"),
 ];
 
@@ -111,7 +112,11 @@ impl App {
             'n' | 'N' => self.search_again(key == 'n'),
             't' => self.mode = prompt(Prompt::Type),
             'g' => self.mode = prompt(Prompt::Object),
-            ':' => self.mode = prompt(Prompt::Sql),
+            ':' => {
+                let place = &self.here.place;
+                let sql = place.argument.clone().filter(|_| place.view == View::Query);
+                self.mode = Mode::Prompt(Prompt::Sql, sql.unwrap_or_default());
+            }
             's' => self.sort(),
             'p' => self.about(View::Path),
             'T' => self.about(View::Tree),
@@ -172,18 +177,13 @@ impl App {
             KeyCode::Char('c') => ("csv", "csv"),
             KeyCode::Char('j') => ("json", "json"),
             KeyCode::Char('m') => ("markdown", "md"),
-            KeyCode::Char('s')
-                if matches!(place.view, View::Tree | View::Calls | View::Callers | View::Flame) =>
-            {
-                let file = self.files.newest().clone();
-                let words = ["convert", "--to=svg", "--"].map(str::to_owned);
-                let words = words.into_iter().chain([file, "-".to_owned()]).collect();
-                return Effect::Export(words, "svg");
-            }
-            KeyCode::Char('s') => {
-                self.message = Some("SVG is for trees and flame graphs".to_owned());
-                return Effect::Nothing;
-            }
+            KeyCode::Char('s') => match place.picture(&self.files) {
+                Some(words) => return Effect::Export(words, "svg"),
+                None => {
+                    self.message = Some("SVG is for whole trees and flame graphs".to_owned());
+                    return Effect::Nothing;
+                }
+            },
             _ => return Effect::Nothing,
         };
         Effect::Export(place.asked(&self.files, format), extension)

@@ -30,6 +30,7 @@ use super::session::Session;
 use super::size::size;
 use super::status::{OutputError, Status, UsageError};
 use super::terminal::show_path;
+use crate::input::Kind;
 use app::App;
 use keys::Effect;
 use place::Files;
@@ -40,7 +41,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use theme::Theme;
-use worker::{Reply, Worker};
+use worker::{Ahead, Reply, Worker};
 
 /// The time between two looks at what has arrived.
 const TICK: Duration = Duration::from_millis(20);
@@ -65,7 +66,10 @@ pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Statu
     let app = open(args, &paths, &resident, session)?;
     let theme = Theme { color: session.terminal.color };
     let failed = |error| OutputError::new(Path::new("terminal"), error);
-    interact(app, Worker::start(resident), theme).map_err(failed)?;
+    let ahead =
+        Ahead { files: app.files.clone(), tabs: app.tabs.clone(), is_heap: app.kind == Kind::Heap };
+    let worker = Worker::start(resident, app.quick(), ahead);
+    interact(app, worker, theme).map_err(failed)?;
     Ok(Status::Done)
 }
 
@@ -107,9 +111,6 @@ fn open(
 fn interact(mut app: App, mut worker: Worker, theme: Theme) -> io::Result<()> {
     let _screen = screen::Screen::enter()?;
     let mut terminal = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
-    if let Some(words) = app.quick() {
-        worker.ask_beside(words);
-    }
     let mut shown_phase = None;
     let mut is_new = true;
     loop {

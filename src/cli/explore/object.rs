@@ -31,8 +31,30 @@ fn brief(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => format!("\"{}\"", shown(text)),
+        Value::Object(_) => content(value),
         other => shown(&other.to_string()),
     }
+}
+
+/// The value of an object, which has a kind.
+fn content(value: &Value) -> String {
+    match (value.text("kind"), value["text"].as_str().or_else(|| value["value"].as_str())) {
+        // How the object is called has its name.
+        ("name", _) => String::new(),
+        ("description" | "float", Some(text)) => shown(text),
+        (_, Some(text)) if value["complete"] == false => format!("\"{}…\"", shown(text)),
+        (_, Some(text)) => format!("\"{}\"", shown(text)),
+        ("bytes", None) => bytes_of(value.text("hex"), value.number("length")),
+        ("length", None) => format!("{} characters", count(value.number("value"))),
+        (_, None) => brief(&value["value"]),
+    }
+}
+
+/// Bytes in groups of two digits.
+fn bytes_of(hex: &str, length: u64) -> String {
+    let pair = |pair: &[u8]| pair.iter().map(|digit| char::from(*digit)).collect::<String>();
+    let pairs: Vec<String> = hex.as_bytes().chunks(2).map(pair).collect();
+    format!("{}: {}", size(length, false), pairs.join(" "))
 }
 
 /// `show`: fields, entries, references and referrers.
@@ -45,8 +67,9 @@ pub(super) fn object(doc: &Value, place: &Place) -> Sheet {
         size(object.number("retained_bytes"), false)
     );
     let mut head = vec![(Tone::Strong, format!("{}: {sizes}", title(object)))];
-    if !doc["value"].is_null() {
-        head.push((Tone::Plain, brief(&doc["value"])));
+    let value = brief(&doc["value"]);
+    if !value.is_empty() {
+        head.push((Tone::Plain, value));
     }
     let mut rows = Vec::new();
     let mut section = |title: String, of: Vec<Row>| {
@@ -57,7 +80,7 @@ pub(super) fn object(doc: &Value, place: &Place) -> Sheet {
     };
     let all = |key: &str, of: fn(&Value) -> Row| doc.rows(key).iter().map(of).collect::<Vec<_>>();
     section("fields".into(), all("fields", field));
-    section(collection(doc), all("entries", entry));
+    section(collection(doc), doc.rows("entries").iter().enumerate().map(entry).collect());
     section("elements".into(), doc.rows("elements").iter().enumerate().map(element).collect());
     section("held by".into(), held_by(doc));
     section("referrers".into(), all("referrers", reference));
@@ -139,9 +162,10 @@ fn field(field: &Value) -> Row {
     valued(field.text("name"), &field["value"], &field["object"])
 }
 
-fn entry(entry: &Value) -> Row {
+fn entry((index, entry): (usize, &Value)) -> Row {
     let key = &entry["key"];
     let label = match brief(&key["value"]) {
+        _ if key.is_null() => format!("[{index}]"),
         none if none.is_empty() && key["object"].is_object() => title(&key["object"]),
         key => key,
     };

@@ -1,5 +1,6 @@
 //! The places that one can be at: a command line, and the view that shows its document.
 
+use crate::analysis::largest::LargestByType;
 use crate::output::syntax::shell_word;
 
 /// The views, in the order of their tabs.
@@ -50,14 +51,25 @@ const BY_SIZE: &[(&str, &[&str])] =
 const BY_ID: &[(&str, &[&str])] =
     &[("retained", &[]), ("shallow", &["--sort", "shallow"]), ("id", &["--sort", "id"])];
 const BY_COST: &[(&str, &[&str])] = &[("self", &[]), ("total", &["--cum"])];
-/// The share of time by thread, in slots of equal length.
-const TIMELINE: &str = "with s as (select min(start_us) a, max(start_us) + 1 b from samples), \
-    t as (select process, thread, (start_us - a) * 40 / (b - a) slot, sum(samples) n from samples, s \
-    where start_us is not null and not is_idle group by 1, 2, 3) \
-    select process, thread, sum(n) samples, group_concat(slot || ':' || n, ' ') slots from t \
-    group by 1, 2 order by 3 desc";
+/// Objects of a type that are known without looking at all of them.
+const READY: u64 = LargestByType::MOST as u64;
+/// The samples of each thread, in slots of equal length. SQLite sorts to group, which takes ten times
+/// as long as all else where there are millions: of more than 300,000 it looks at some, which are
+/// spread evenly, whatever the order of the threads.
+const TIMELINE: &str = "with s as (select min(start_us) a, max(start_us) + 1 b, \
+    count(*) / 300000 + 1 every from samples), \
+    t as (select process, thread, (start_us - a) * 40 / (b - a) slot, sum(samples) * every n, every \
+    from samples, s where start_us is not null and not is_idle \
+    and sample * 2654435761 % 4294967296 < 4294967296 / every group by 1, 2, 3) \
+    select process, thread, sum(n) samples, group_concat(slot || ':' || n, ' ') slots, \
+    max(every) every from t group by 1, 2 order by 3 desc";
 
 impl View {
+    /// Whether the view is the answer to SQL.
+    pub(super) fn is_query(self) -> bool {
+        matches!(self, Self::Query | Self::Timeline)
+    }
+
     /// The description of a view.
     pub(super) fn spec(self) -> Spec {
         let of = |name, words| Spec { name, words, ..PLAIN };
@@ -80,9 +92,12 @@ impl View {
             Self::ByThread => of("Threads", &["top", "--by", "thread"]),
             Self::Timeline => of("Timeline", &["query"]),
             Self::Query => of("SQL", &["query"]),
-            Self::Objects => {
-                Spec { sorts: BY_ID, filters: true, limit: ("-n", 500), ..of("Objects", &["find"]) }
-            }
+            Self::Objects => Spec {
+                sorts: BY_ID,
+                filters: true,
+                limit: ("-n", READY),
+                ..of("Objects", &["find"])
+            },
             Self::Object => Spec { limit: ("-n", 100), ..of("Object", &["show"]) },
             Self::Path => Spec { limit: ("-k", 5), ..of("Path", &["path"]) },
             Self::Thread => of("Thread", &["threads"]),
@@ -186,6 +201,23 @@ impl Place {
         words
     }
 
+    /// The words for a picture of a tree. None if the place shows no tree, or only what an object
+    /// retains.
+    pub(super) fn picture(&self, files: &Files) -> Option<Vec<String>> {
+        let has_tree = matches!(
+            self.view,
+            View::Tree | View::Calls | View::Callers | View::Flame | View::Sandwich
+        );
+        if !has_tree || self.argument.is_some() {
+            return None;
+        }
+        let mut words = vec!["convert".to_owned(), "--to=svg".to_owned()];
+        words.extend((self.view == View::Callers).then(|| "--inverted".to_owned()));
+        words.extend(self.options.iter().cloned().chain(files.options(self)));
+        words.extend(["--".to_owned(), files.newest().clone(), "-".to_owned()]);
+        Some(words)
+    }
+
     /// The command line that prints the same.
     pub(super) fn command(&self, files: &Files) -> String {
         let mut words = self.words();
@@ -223,7 +255,7 @@ impl Files {
         }
     }
 
-    fn options(&self, place: &Place) -> Vec<String> {
+    pub(super) fn options(&self, place: &Place) -> Vec<String> {
         let spec = place.view.spec();
         let is_all = matches!(place.view, View::Growth | View::Snapshots | View::Diff);
         match self.snapshot {

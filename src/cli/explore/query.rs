@@ -3,14 +3,18 @@
 use super::doc::Doc;
 use super::place::{Place, View};
 use super::sheet::{
-    Align::{Left, Right},
+    Align::{Left, Right, Sentence},
     Cell, Row, Sheet, Tone, column, name, number, toned,
 };
+use crate::cli::size::count;
 use crate::cli::terminal::shown;
 use serde_json::Value;
 
 /// `query`: the rows of an answer. A row with the id of an object leads to it.
-pub(super) fn rows(doc: &Value, _: &Place) -> Sheet {
+pub(super) fn rows(doc: &Value, place: &Place) -> Sheet {
+    if place.argument.is_none() {
+        return tables(doc);
+    }
     let keys: Vec<&str> = doc.rows("columns").iter().filter_map(Value::as_str).collect();
     let cell = |value: &Value| match value {
         Value::Null => toned(Tone::Dim, "null"),
@@ -28,11 +32,43 @@ pub(super) fn rows(doc: &Value, _: &Place) -> Sheet {
         true => Left,
         false => Right,
     };
-    let complete = if doc["complete"] == false { " · cut short" } else { "" };
+    let mut rows: Vec<Row> = all.iter().map(row).collect();
+    if doc["complete"] == false {
+        rows.push(Row::next("… more (Enter)".to_owned(), place));
+    }
     Sheet {
         columns: keys.iter().map(|key| column(&shown(key), align(key), 0)).collect(),
-        rows: all.iter().map(row).collect(),
-        foot: format!("{} rows{complete}", all.len()),
+        rows,
+        foot: format!("{} rows", count(all.len() as u64)),
+        ..Sheet::default()
+    }
+}
+
+/// `query` without SQL: what can be asked. A table leads to its first rows.
+fn tables(doc: &Value) -> Sheet {
+    let row = |table: &Value| {
+        let (of, columns) = (table.text("name"), table.rows("columns"));
+        let columns: Vec<String> = columns.iter().map(|it| shown(it.text("name"))).collect();
+        let columns = columns.join(", ");
+        Row {
+            cells: vec![
+                name(of),
+                number(table.number("rows")),
+                toned(Tone::Plain, columns.clone()),
+            ],
+            enter: Some(Place::of(View::Query, &format!("select * from \"{of}\""), of)),
+            detail: vec![(Tone::Plain, columns)],
+            ..Row::default()
+        }
+    };
+    Sheet {
+        columns: vec![
+            column("TABLE", Left, 0),
+            column("ROWS", Right, 0),
+            column("COLUMNS", Sentence, 0),
+        ],
+        rows: doc.rows("tables").iter().map(row).collect(),
+        foot: "Enter shows the rows of a table, : asks".to_owned(),
         ..Sheet::default()
     }
 }

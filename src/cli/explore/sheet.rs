@@ -122,14 +122,19 @@ impl Row {
         doc.rows("rows").iter().map(row).chain(more).collect()
     }
 
-    /// The last row where others were left out. None if there are none.
-    pub(super) fn more(omitted: u64, place: &Place) -> Option<Self> {
-        (omitted > 0).then(|| Self {
-            cells: vec![toned(Tone::Link, format!("… {} more (Enter)", count(omitted)))],
+    /// A row that leads to the next page.
+    pub(super) fn next(text: String, place: &Place) -> Self {
+        Self {
+            cells: vec![toned(Tone::Link, text)],
             enter: Some(place.longer()),
             is_more: true,
             ..Self::default()
-        })
+        }
+    }
+
+    /// The last row where others were left out. None if there are none.
+    pub(super) fn more(omitted: u64, place: &Place) -> Option<Self> {
+        (omitted > 0).then(|| Self::next(format!("… {} more (Enter)", count(omitted)), place))
     }
 }
 

@@ -1,11 +1,13 @@
 //! The interface without a terminal: keys in, screens out.
 
-use super::app::{App, Here};
+use super::app::{App, Here, Mode, Prompt};
 use super::draw::draw;
 use super::keys::Effect;
-use super::place::{Files, View};
+use super::keys::HELP;
+use super::place::{Files, Place, View};
 use super::sheet::Row;
 use super::theme::Theme;
+use super::worker::{Ahead, Reply, Worker};
 use crate::cli::dumps::{Dumps, Given};
 use crate::cli::open::Input;
 use proptest::prelude::*;
@@ -16,6 +18,7 @@ use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::{Color, Modifier};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const JAVA: &str = "fixtures/hprof/small_java17.hprof.zst";
 const WIDE: &str = "fixtures/hprof/wide_java17.hprof.zst";
@@ -346,6 +349,117 @@ fn copies_and_exports() {
     let Effect::Export(words, "csv") = user.press(KeyCode::Char('c')) else { panic!("no export") };
     assert!(words.contains(&"--format=csv".to_owned()));
     assert_eq!(user.press(KeyCode::Char('q')), Effect::Quit);
+}
+
+#[test]
+fn values_are_not_json() {
+    let head = |value: serde_json::Value| {
+        let doc = serde_json::json!({ "object": { "id": "7", "type": "T" }, "value": value });
+        let sheet = super::object::object(&doc, &Place::of(View::Object, "7", "7"));
+        sheet.head.get(1).map(|(_, text)| text.clone()).unwrap_or_default()
+    };
+    let of = |kind: &str, value: &str| head(serde_json::json!({ "kind": kind, "value": value }));
+    assert_eq!(of("description", "main"), "main");
+    assert_eq!(of("name", "java.lang.String"), "", "it is in the line above");
+    assert_eq!(
+        head(serde_json::json!({ "kind": "text", "value": "a\u{1b}", "complete": false })),
+        r#""a\u{1b}…""#
+    );
+    let bytes = serde_json::json!({ "kind": "bytes", "hex": "01ff", "length": 2, "text": null });
+    assert_eq!(head(bytes), "2 B: 01 ff");
+}
+
+#[test]
+fn entries_without_keys_have_numbers() {
+    let entry = serde_json::json!({ "key": null, "value": { "value": 5, "object": null } });
+    let doc = serde_json::json!({ "collection": { "kind": "list" }, "entries": [entry] });
+    let sheet = super::object::object(&doc, &Place::of(View::Object, "7", "7"));
+    let names: Vec<&str> =
+        sheet.rows.iter().filter_map(|row| Some(&*row.cells.get(2)?.text)).collect();
+    assert_eq!(names, ["[0]"]);
+}
+
+#[test]
+fn all_keys_are_listed_on_the_smallest_screen() {
+    let screen = User::of(JAVA, None).keys("?").screen(SIZES[0]);
+    for (keys, what) in HELP {
+        assert!(screen.contains(keys) && screen.contains(what), "{keys}: {what} in {screen}");
+    }
+}
+
+#[test]
+fn tabs_beyond_the_edge_are_marked() {
+    let mut user = User::of(RAKU, None);
+    assert!(user.screen((60, 20)).lines().nth(1).unwrap().ends_with('›'));
+    user.keys("0");
+    assert!(user.screen((60, 20)).lines().nth(1).unwrap().starts_with('‹'));
+}
+
+#[cfg(feature = "query")]
+#[test]
+fn groups_unfold_into_their_objects() {
+    let mut user = User::of(JAVA, None);
+    user.keys("g0xfd59b080⏎T");
+    assert!(user.screen((80, 24)).contains("ConcurrentHashMap$Node ×741"));
+    user.keys("⏎⏎");
+    assert_eq!(user.rows().len(), 741, "{}", user.screen((80, 24)));
+    user.keys("⏎");
+    assert_eq!(user.app.here.place.view, View::Object);
+}
+
+#[cfg(feature = "query")]
+#[test]
+fn tables_are_listed_before_sql_is_typed() {
+    let mut user = User::of(JAVA, None);
+    user.keys("8");
+    assert!(user.screen((80, 24)).contains("\nobjects "), "{}", user.screen((80, 24)));
+    user.keys("⏎");
+    // The statement goes on from there.
+    assert_eq!(
+        user.keys(":").app.mode,
+        Mode::Prompt(Prompt::Sql, "select * from \"objects\"".into())
+    );
+}
+
+#[test]
+fn rows_that_lead_nowhere_tell_so() {
+    let mut user = User::of(JAVA, None);
+    user.keys("g0xfd59b080⏎/root⏎⏎");
+    assert_eq!(user.app.message.as_deref(), Some("this row leads nowhere"));
+}
+
+#[test]
+fn a_picture_is_of_what_the_view_shows() {
+    let mut user = User::of(PYTHON, None);
+    user.keys("3e");
+    let Effect::Export(words, "svg") = user.press(KeyCode::Char('s')) else { panic!("no export") };
+    assert!(words.contains(&"--inverted".to_owned()), "{words:?}");
+    assert_eq!(user.resident.answer(&words).messages, "");
+    let mut user = User::of(JAVA, None);
+    user.keys("g0xfd59b080⏎Te");
+    assert_eq!(user.press(KeyCode::Char('s')), Effect::Nothing, "the whole tree is another one");
+}
+
+#[test]
+fn views_are_answered_before_they_are_asked_for() {
+    let user = User::of(JAVA, None);
+    let (files, tabs) = (user.app.files.clone(), user.app.tabs.clone());
+    let wanted: Vec<Vec<String>> = tabs
+        .iter()
+        .filter(|view| !view.is_query())
+        .map(|view| Place::new(*view).asked(&files, "json"))
+        .collect();
+    let ahead = Ahead { files, tabs, is_heap: true };
+    let mut worker = Worker::start(Arc::clone(&user.resident), user.app.quick(), ahead);
+    worker.ask(wanted[0].clone());
+    let (started, mut arrived) = (Instant::now(), Vec::new());
+    while !wanted.iter().all(|words| arrived.contains(words)) {
+        assert!(started.elapsed() < Duration::from_secs(120), "{arrived:?}");
+        if let Some(Reply::Document(words, _)) = worker.reply() {
+            arrived.push(words);
+        }
+    }
+    assert_eq!(arrived.first(), user.app.quick().as_ref(), "types are counted first");
 }
 
 /// The picture of the documentation.

@@ -23,6 +23,11 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// The line of roots that have no kind of their own.
+    pub(super) fn root(name: &str) -> Self {
+        Self { kind: "root".to_owned(), name: name.to_owned(), ..Self::default() }
+    }
+
     /// The name of a line among its siblings.
     pub(super) fn key(&self) -> String {
         [&*self.kind, &*self.label, &*self.name, self.object.as_deref().unwrap_or_default()]

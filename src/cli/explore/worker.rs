@@ -1,6 +1,6 @@
 //! Answers in the background, so that no key waits for one.
 
-use super::place::View;
+use super::place::{Files, Place, View};
 use crate::cli::ask::Answer;
 use crate::cli::dumps::Dumps;
 use crate::cli::status::Status;
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// What has been done in the background.
 pub(super) enum Reply {
@@ -32,12 +33,17 @@ pub(super) struct Worker {
 const HEADS: usize = 16;
 
 impl Worker {
-    pub(super) fn start(resident: Arc<Dumps>) -> Self {
+    /// Answers `first` before all others, and what `ahead` leads to once nobody waits for more.
+    pub(super) fn start(resident: Arc<Dumps>, first: Option<Vec<String>>, ahead: Ahead) -> Self {
         let replies = channel();
         let (questions, asked) = channel::<Vec<String>>();
         let (dumps, out) = (Arc::clone(&resident), replies.0.clone());
         spawn(move || {
-            let mut is_prepared = false;
+            let mut ahead = Some(ahead);
+            if let Some(words) = first {
+                let answer = dumps.answer(&words);
+                let _ = out.send(Reply::Document(words, answer)); // The next one notices.
+            }
             while let Ok(mut words) = asked.recv() {
                 // Who moved on does not wait for where they were.
                 while let Ok(later) = asked.try_recv() {
@@ -45,10 +51,9 @@ impl Worker {
                 }
                 let answer = dumps.answer(&words);
                 let is_over = out.send(Reply::Document(words, answer)).is_err();
-                if !is_prepared {
-                    is_prepared = true;
-                    let dumps = Arc::clone(&dumps);
-                    spawn(move || drop(dumps.prepare(HEADS)));
+                if let Some(ahead) = ahead.take() {
+                    let (dumps, out) = (Arc::clone(&dumps), out.clone());
+                    spawn(move || ahead.answer(&dumps, &out));
                 }
                 if is_over {
                     break;
@@ -65,15 +70,6 @@ impl Worker {
             let _ = self.questions.send(words.clone());
             self.asked = Some(words);
         }
-    }
-
-    /// Asks at the same time as for others.
-    pub(super) fn ask_beside(&self, words: Vec<String>) {
-        let (dumps, out) = (Arc::clone(&self.resident), self.replies.0.clone());
-        spawn(move || {
-            let answer = dumps.answer(&words);
-            let _ = out.send(Reply::Document(words, answer)); // Nobody waits any more.
-        });
     }
 
     /// Writes an answer to a new file in the current folder.
@@ -106,6 +102,37 @@ impl Worker {
             self.asked = None;
         }
         Some(reply)
+    }
+}
+
+/// What is answered before somebody asks, so that keys need not wait: the first look at something
+/// takes longest.
+pub(super) struct Ahead {
+    pub(super) files: Files,
+    pub(super) tabs: Vec<View>,
+    pub(super) is_heap: bool,
+}
+
+/// The time that a view of a profile may take. A heap has paid for its views when it is loaded.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Ahead {
+    fn answer(self, dumps: &Arc<Dumps>, out: &Sender<Reply>) {
+        let heads = dumps.prepare(HEADS);
+        for view in self.tabs.iter().filter(|view| !view.is_query()) {
+            let words = Place::new(*view).asked(&self.files, "json");
+            let started = Instant::now();
+            let answer = dumps.answer(&words);
+            let is_over = out.send(Reply::Document(words, answer)).is_err();
+            if is_over || !self.is_heap && started.elapsed() > PATIENCE {
+                return;
+            }
+        }
+        let path = heads.first().map(|head| Place::of(View::Path, head, head));
+        let trees = heads.iter().map(|head| Place::of(View::Tree, head, head));
+        for place in path.into_iter().chain(trees) {
+            drop(dumps.answer(place.asked(&self.files, "json")));
+        }
     }
 }
 
