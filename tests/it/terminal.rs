@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Both ends of a new terminal.
 fn terminal(columns: u16) -> (File, File) {
@@ -130,4 +131,44 @@ fn the_progress_bar_names_its_phase() {
     drop(stdin);
     assert!(child.wait().unwrap().success());
     drop(ours);
+}
+
+/// With `epoll`, crossterm loses a key if a change of the window waits to be read before it.
+#[cfg(feature = "explore")]
+#[test]
+fn a_key_pressed_while_the_window_changes_its_size_is_not_lost() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for _ in 0..5 {
+        let (mut ours, theirs) = terminal(300);
+        let mut child = Command::new(env!("CARGO_BIN_EXE_dumptool"))
+            .arg("explore")
+            .arg(fixture("go/tiny_go127.heapdump.zst"))
+            .env("TERM", "xterm")
+            .stdin(theirs.try_clone().unwrap())
+            .stdout(theirs)
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+        while !String::from_utf8_lossy(&text).contains("Verdict") {
+            let length = ours.read(&mut buffer).unwrap();
+            text.extend_from_slice(&buffer[..length]);
+        }
+        let (screen, mut keys) = (ours.try_clone().unwrap(), ours);
+        let reader = std::thread::spawn(move || rest(screen));
+        for change in 0..300 {
+            // The program may have ended.
+            let _ = kill_process(Pid::from_child(&child), Signal::WINCH);
+            if change == 100 {
+                keys.write_all(b"q").unwrap();
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let started = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(started.elapsed() < Duration::from_secs(30), "the key was lost");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        reader.join().unwrap();
+    }
 }
