@@ -61,7 +61,8 @@ impl Dumps {
         let mut ids = Vec::new();
         for heap in self.heaps() {
             heap.get().prepare(|loaded, by| {
-                // What cannot be grouped in this way is refused when it is asked for.
+                // A heap that cannot be grouped this way gets its error when a request asks for the
+                // grouping.
                 let all = TypeFilter::default();
                 drop(histogram(loaded, by, ObjectsArg::Live, &all, heap.input()));
             });

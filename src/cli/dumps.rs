@@ -135,7 +135,7 @@ impl Dumps {
         load: impl FnOnce() -> anyhow::Result<HeldHeap>,
     ) -> anyhow::Result<Arc<HeldHeap>> {
         let dump = self.dump(&input.path, &input.named);
-        // Who asks meanwhile waits for this one instead of loading another one.
+        // Other requests for this heap wait here instead of loading it again.
         let mut heaps = lock(&dump.heaps);
         let is_same = |(key, _): &(HeapKey, _)| key.0 == snapshot && key.1 == *options;
         if let Some(place) = heaps.iter().position(is_same) {

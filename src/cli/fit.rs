@@ -24,7 +24,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     begin.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
 }
 
-/// As many of the characters as fit.
+/// The first characters of `text`, up to a width of `room` columns.
 fn beginning(text: impl Iterator<Item = char>, mut room: usize) -> Vec<char> {
     let fits = |c: &char| {
         let taken = display_width(c.encode_utf8(&mut [0; 4]));

@@ -100,8 +100,8 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     Ok(status)
 }
 
-/// What grew from the first heap to the last. `None` if one of them has no roots; an error if one is
-/// too large to be loaded.
+/// Describes the growth from the first heap to the last. `None` if one of them has no roots; an
+/// error if one is too large to be loaded.
 fn verdict(
     args: &GrowthArgs,
     rules: &Rules,
@@ -213,7 +213,8 @@ enum Unit {
 }
 
 impl Unit {
-    /// What is measured: the places of metrics differ between files.
+    /// The metric and its unit. Metrics are compared by name because their order differs between
+    /// files.
     fn words(&self) -> (&str, &str) {
         (self.metric(), self.name())
     }

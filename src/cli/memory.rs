@@ -170,7 +170,7 @@ fn justified(input: &Input) -> u64 {
 /// Makes the allocator of the program put large allocations into files in a folder.
 pub(super) type Spill = fn(&Path) -> io::Result<()>;
 
-/// How the program spills, and the limit of its data (`ulimit -d`) before it sets one itself.
+/// The use of spill files, and the limit of data (`ulimit -d`) that the program was started with.
 static GIVEN: OnceLock<(Spill, Option<u64>)> = OnceLock::new();
 
 /// Notes the limits of the process, and allows large columns to become files where memory is too

@@ -147,7 +147,8 @@ pub fn out_of_memory(bytes: usize) -> ! {
     interrupt::out_of_memory(bytes, interrupt::Space::Memory)
 }
 
-/// As [`out_of_memory`], where an allocation did not fit into the folder of `--spill`.
+/// Ends the program as [`out_of_memory`] does, for an allocation that did not fit into the folder
+/// of `--spill`.
 pub fn out_of_spill(bytes: usize) -> ! {
     interrupt::out_of_memory(bytes, interrupt::Space::Spill)
 }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What was measured. `None` unless it is wanted.
+/// The measurements. `None` without `--profile`.
 static MEASURED: Mutex<Option<Measured>> = Mutex::new(None);
 
 /// The id of the main thread where the system does not list threads.
@@ -55,8 +55,8 @@ pub(super) fn change(phases: impl FnOnce() -> Vec<&'static str>) {
     }
 }
 
-/// What was measured since the start, with the command as the outermost frame. `None` if nothing
-/// was.
+/// Returns the measurements since the start, with the command as the outermost frame. `None` if
+/// nothing was.
 pub(super) fn finish(command: &str) -> Option<WeightedStacks> {
     let mut measured = measured().take()?;
     measured.change(Vec::new());

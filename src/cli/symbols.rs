@@ -27,7 +27,7 @@ impl SymbolFiles {
         }
     }
 
-    /// What names the code of profiles. `None` in builds that cannot.
+    /// The source of names for addresses of code. `None` in builds without the feature `symbols`.
     pub(crate) fn names(&self) -> Option<&dyn NameCode> {
         #[cfg(feature = "symbols")]
         return Some(&self.symbols);

@@ -213,7 +213,8 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
                 continue;
             }
             let fill = row.fill.map(|fill| {
-                // What has room is not full, however little that is.
+                // A collection with any free room is shown as less than full, whatever rounding
+                // says.
                 let taken = fill.used as f64 / fill.capacity.max(1) as f64;
                 let taken =
                     percent(if fill.used < fill.capacity { taken.min(0.999) } else { taken });
@@ -268,7 +269,7 @@ fn objects(part: &WastePart) -> String {
     }
 }
 
-/// As much of a text as fits beside the other columns.
+/// The beginning of a text, as wide as the other columns allow.
 fn beginning(text: &str) -> String {
     const WIDTH: usize = 60;
     match text.char_indices().nth(WIDTH) {

@@ -3,7 +3,8 @@
 use super::heap::HeapOptions;
 use super::profile::ProfileOptions;
 use super::tree::parse_share;
-// What a conversion writes. The `OutputFormat` of the command line is how it prints its results.
+// `Target` is what a conversion writes; the command line's own `OutputFormat` is how results are
+// printed.
 pub(in crate::cli) use crate::output::OutputFormat as Target;
 use crate::tables::{Table, TextLimit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

@@ -35,7 +35,8 @@ impl HeapOptions {
         snapshot + &self.roots.words()
     }
 
-    /// As [`Self::words`], with the name of the executable instead of its path, for others to see.
+    /// The words of [`Self::words`] with the executable's file name instead of its path, for output
+    /// that others see.
     pub(in crate::cli) fn public_words(&self) -> String {
         let exe = self.roots.exe.as_deref().and_then(Path::file_name).map(PathBuf::from);
         Self { roots: LoadArgs { exe, ..self.roots.clone() }, ..self.clone() }.words()

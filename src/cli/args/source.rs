@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 /// Show the source of a function with the values of its lines (profiles)
 ///
-/// As `go tool pprof -list`: SELF is the cost of the samples in which a line is the innermost one,
-/// TOTAL that of the samples with the line on their stacks. FUNCTION is a glob over names or
-/// `file:name`, or `/REGEX/`.
+/// The columns are those of `go tool pprof -list`: SELF is the cost of the samples in which a line
+/// is the innermost one, TOTAL that of the samples with the line on their stacks. FUNCTION is a
+/// glob over names or `file:name`, or `/REGEX/`.
 ///
 /// Sources come from --source, from the profile itself (traces of Chrome and profiles of the Firefox
 /// Profiler may hold them), or from the source maps given with --source-maps. A warning says which

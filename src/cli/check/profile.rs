@@ -82,7 +82,7 @@ pub(super) struct Number {
     pub(super) matching: usize,
     /// The limit in the unit of the metric.
     pub(super) limit: Limit,
-    /// How numbers are shown; counts of threads are plain.
+    /// The format of numbers. `None` for counts of threads, which are plain numbers.
     pub(super) amount: Option<Amount>,
 }
 
@@ -216,7 +216,7 @@ fn outcome(
 fn position(profile: &Profile, place: &Place) -> Option<Position> {
     let frame = profile.frame(profile.stacks.leaf(place.until)?);
     let file = profile.names.text(frame.file).to_owned();
-    // Of machine code without sources, a line is an offset.
+    // In machine code without sources, a line is an offset.
     let line = (frame.kind == FrameKind::Code && frame.line > 0).then_some(frame.line);
     (!file.is_empty()).then_some(Position { file, line })
 }

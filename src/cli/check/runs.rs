@@ -110,7 +110,7 @@ fn outcome(
             (limit, format!("= {}, limit {}", show(actual), show(limit)))
         }
     };
-    // What is there in one run only is there.
+    // `--none` fails if any run has the type.
     let most = if rule.kind == RuleKind::None { runs.new.iter().max() } else { None };
     let ok = most.copied().unwrap_or(actual) <= limit.saturating_add(runs.noise);
     let side = |numbers: &[u64]| match (numbers.iter().min(), numbers.iter().max()) {

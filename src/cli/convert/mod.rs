@@ -195,7 +195,7 @@ impl<'a> Job<'a> {
         self.write_to(&self.args.output, write)
     }
 
-    /// As [`Job::write`], to another path.
+    /// Writes a file at `path`, as [`Job::write`] does at the output's path.
     fn write_to<W>(
         &self,
         path: &Path,

@@ -62,7 +62,7 @@ struct Comparison<'a> {
     new: Side<'a>,
     /// The factor of old values.
     scale: Option<f64>,
-    /// What became slower, in a sentence.
+    /// The sentence about what became slower.
     verdict: Option<String>,
     changes: Vec<ProfileChange>,
     unchanged: u64,
@@ -115,7 +115,7 @@ impl<'a> Comparison<'a> {
         Ok(comparison)
     }
 
-    /// What became slower, and who calls it.
+    /// Describes what became slower, and its main caller.
     fn slower(&self, selected: &Selected<'_>, session: &Session) -> Option<String> {
         let (old, new) = (&self.old, &self.new);
         let groups = Groups::of(&new.loaded.profile, FrameBy::Function);

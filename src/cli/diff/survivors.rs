@@ -22,9 +22,9 @@ use std::cmp::Reverse;
 /// The objects of a type name.
 struct Row<'r> {
     namespace: &'r str,
-    /// What was born, as the second heap has it.
+    /// The objects born between the first two heaps, as they are in the second.
     born: Option<&'r Part>,
-    /// What of it is alive in the third.
+    /// Those of them that are alive in the third.
     survived: &'r Part,
     /// The survivor that retains most, and what holds it.
     largest: Option<(String, String, Vec<String>)>,

@@ -52,7 +52,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         None => {
             let all = matching(&analysed, &types, texts, args);
             let objects = match sort {
-                // Of what retains nothing, the largest comes first.
+                // Among objects that retain nothing, the largest comes first.
                 FindSortArg::Retained => largest(&all, most, |object| {
                     let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
                     (analysed.retained(object), own)

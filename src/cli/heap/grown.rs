@@ -1,4 +1,4 @@
-//! What grew between two heaps, in a sentence.
+//! The sentence about what grew between two heaps.
 
 use super::Answers;
 use super::verdict::{Words, advice, if_runtime, rule_json};
@@ -31,11 +31,11 @@ struct Described {
     held_by: String,
     /// The known leak that one is which may stand out.
     rule: Option<Arc<Rule>>,
-    /// What a page shows of it.
+    /// The finding, as a page shows it.
     page: Option<ReportSuspect>,
 }
 
-/// What grew from an older heap to a newer one.
+/// The growth from an older heap to a newer one.
 pub(crate) struct Growth {
     /// The owner that grew most.
     most: Option<(Grown, Suspect, Described)>,
@@ -143,7 +143,7 @@ impl Growth {
         ])
     }
 
-    /// What grew on a page. `None` if nothing did that stands out.
+    /// The growth, as a page shows it. `None` if nothing that grew stands out.
     pub(crate) fn on_page(&self, session: &Session) -> Option<ReportSuspect> {
         let (grown, finding, words) = self.most.as_ref()?;
         if !self.stands_out(grown, finding) {

@@ -52,7 +52,7 @@ pub(crate) fn load(
     load_as(Work::Analysis, session, command, input, snapshot, roots)
 }
 
-/// As [`load`], for this work, unless the heap is resident: then it is for any.
+/// Loads a heap as [`load`] does, with what `work` needs. A resident heap has what any work needs.
 ///
 /// # Errors
 /// As [`load_for`].

@@ -141,7 +141,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         format!("{} ({size}){}", self.what(finding), self.around(finding))
     }
 
-    /// What is around the objects: ` in the map app.TICKETS (HashMap, 8 000 entries)`.
+    /// Describes the holder of the objects: ` in the map app.TICKETS (HashMap, 8 000 entries)`.
     pub(super) fn around(&self, finding: &Suspect) -> String {
         let held = self.held(finding);
         let held = if held.is_empty() { held } else { format!(" {held}") };
@@ -178,7 +178,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         }
     }
 
-    /// What is counted: `timers Timeout`, `goroutines in main.slowReport`.
+    /// Names the objects that are counted: `timers Timeout`, `goroutines in main.slowReport`.
     pub(super) fn noun(&self, finding: &Suspect) -> String {
         let of = self.of(finding);
         match (finding.kind, &finding.what) {
@@ -236,7 +236,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         if labels.is_empty() { self.thread_names(finding) } else { labels.join(", ") }
     }
 
-    /// What holds the objects, in words.
+    /// Describes what holds the objects. Empty if nothing can be said.
     fn held(&self, finding: &Suspect) -> String {
         if matches!(finding.what, What::Threads(..)) {
             return String::new();
@@ -287,8 +287,8 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         }
     }
 
-    /// How long timers wait: `of 100 000 s`. Node.js keeps a list of timers for each delay, at the
-    /// index that is the delay in milliseconds.
+    /// The time that timers wait: `of 100 000 s`. Node.js keeps a list of timers for each delay, at
+    /// the index that is the delay in milliseconds.
     fn delay(&self, finding: &Suspect) -> Option<String> {
         let list = finding.holders.first().and_then(|holder| holder.object)?;
         let path = self.way(finding)?;

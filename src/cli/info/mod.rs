@@ -36,7 +36,7 @@ struct Document {
     stored_bytes: u64,
     /// Frames of a Dart VM service that were joined.
     vm_service_frames: u64,
-    /// What holds the memory, if that was asked for.
+    /// The verdict, with `--verdict`.
     #[serde(flatten)]
     verdict: Option<Verdict>,
 }
@@ -88,7 +88,7 @@ fn shown_warnings<'i>(info: &'i Info, session: &Session) -> impl Iterator<Item =
     info.warnings.iter().filter(move |warning| verbose || !warning.is_usual())
 }
 
-/// What a person sees of a document.
+/// The text for a terminal.
 fn view(document: &Document, session: &Session) -> View {
     let info = &document.info;
     let mut view = View {

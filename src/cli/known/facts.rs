@@ -1,4 +1,4 @@
-//! What rules may ask about a finding.
+//! The facts about a finding that rules can test.
 
 use crate::analysis::glob::Glob;
 use crate::analysis::paths::Path;

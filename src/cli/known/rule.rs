@@ -54,7 +54,7 @@ impl Rule {
 pub(crate) enum Fault {
     /// The program's.
     Own,
-    /// That of a library or of the runtime.
+    /// A library or the runtime.
     Library,
 }
 
@@ -93,7 +93,7 @@ struct When {
 }
 
 impl When {
-    /// What costs most to find out comes last.
+    /// Whether a finding meets all conditions. The most expensive ones are tested last.
     fn fits(&self, facts: &Facts<'_, '_>) -> bool {
         let suspect = facts.suspect;
         let any = |patterns: &[Pattern], of: &mut dyn FnMut(&Glob) -> bool| {

@@ -57,7 +57,7 @@ struct Level<'d> {
 fn keep_first(count: usize, document: &[u8], most: usize) -> Option<Cut> {
     let mut cut = Cut { document: Vec::new(), lists: BTreeMap::new() };
     let mut levels: Vec<Level<'_>> = Vec::new();
-    // How many levels are open in the list whose rest is left out.
+    // The depth of the list whose rest is left out.
     let mut left_out: Option<usize> = None;
     let mut at = 0;
     while let Some(&byte) = document.get(at) {

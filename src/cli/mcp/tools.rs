@@ -196,7 +196,8 @@ impl Tool {
             None | Some(Value::Null) => USUAL_BYTES,
             Some(value) => integer("max_bytes", value, LEAST_BYTES, MOST_BYTES)?,
         };
-        // What could be read of a damaged dump is an answer; the damage comes with it as a warning.
+        // A damaged dump is answered from the part that could be read, with the damage as a
+        // warning.
         let mut words: Vec<OsString> =
             vec![self.command.into(), "--format=json".into(), "--lenient".into()];
         words.extend(self.option.map(|option| format!("--{option}").into()));
@@ -248,7 +249,7 @@ impl Argument {
             _ => {}
         }
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        // What is different here.
+        // Requests have no standard input or output, and write new files only.
         let help = help
             .replace("; `-` is standard input", "")
             .replace("; `-` reads it from standard input", "")

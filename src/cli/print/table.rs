@@ -153,8 +153,8 @@ impl Table {
         self.render_in(terminal::columns())
     }
 
-    /// As [`Table::render`], with the columns that there was no room for. Bars are not told: they
-    /// repeat a number.
+    /// Renders as [`Table::render`] does, and returns the columns that had no room. Bars do not
+    /// count: they repeat a number.
     pub(super) fn render_and_tell(&self) -> (String, Vec<usize>) {
         let columns = terminal::columns();
         let widths = self.widths(columns);

@@ -93,7 +93,7 @@ impl Amount {
         shown(&quantity(value, &self.unit, self.exact))
     }
 
-    /// As [`Self::show`], with a sign always.
+    /// Formats a difference: as [`Self::show`], with a sign before positive numbers, too.
     pub(crate) fn change(&self, value: i64) -> String {
         let plus = if value > 0 { "+" } else { "" };
         format!("{plus}{}", self.show(value))

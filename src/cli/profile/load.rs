@@ -46,7 +46,7 @@ pub(crate) fn load_profile<'a>(
     load(input, options, session, Kept { metrics, ..Kept::default() })
 }
 
-/// As [`load_profile`], with single samples, if the file has them.
+/// Loads a profile as [`load_profile`] does, with single samples if the file has them.
 ///
 /// # Errors
 /// As [`load_profile`].
@@ -59,7 +59,7 @@ pub(crate) fn load_in_order<'a>(
     load(input, options, session, Kept { samples: true, metrics, ..Kept::default() })
 }
 
-/// As [`load_profile`], with the numbers of all metrics, and not only those of one.
+/// Loads a profile as [`load_profile`] does, with the numbers of all metrics instead of one.
 ///
 /// # Errors
 /// As [`load_profile`].
@@ -71,7 +71,7 @@ pub(crate) fn load_all_metrics<'a>(
     load(input, options, session, Kept::default())
 }
 
-/// As [`load_profile`], with all samples, if the file has single ones.
+/// Loads a profile as [`load_profile`] does, with all samples if the file has single ones.
 ///
 /// # Errors
 /// As [`load_profile`].
@@ -149,7 +149,7 @@ pub(super) struct NarrowedProfile {
 /// Reads a profile without what the filters leave out.
 ///
 /// # Errors
-/// As [`read`], and a [`UsageError`] for a filter that does not apply.
+/// Those of [`read`], and a [`UsageError`] for a filter that does not apply.
 pub(super) fn narrowed(
     input: &Input,
     options: &ProfileOptions,
@@ -168,7 +168,7 @@ pub(super) fn narrowed(
     Ok(NarrowedProfile { loaded, unmatched, missing })
 }
 
-/// What of a profile is read beside its sums.
+/// The parts of a profile that are read in addition to its sums.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Kept<'m> {
     pub(crate) samples: bool,

@@ -13,7 +13,7 @@ pub(crate) fn pattern(option: &str, text: &str) -> Result<Pattern, UsageError> {
     Pattern::new(text).map_err(error)
 }
 
-/// As [`pattern`], of an option that may not be given.
+/// Parses an optional pattern, as [`pattern`] does. `None` if the option was not given.
 ///
 /// # Errors
 /// As [`pattern`].

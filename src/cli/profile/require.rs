@@ -1,4 +1,4 @@
-//! What options ask of a profile: threads, labels, metrics and stacks that it may not have.
+//! Checks that a profile has the threads, labels, metrics and stacks that options ask for.
 
 use crate::cli::args::ProfileOptions;
 use crate::cli::open::Input;
@@ -174,7 +174,8 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     };
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
     let (kind, mut names): (_, Vec<_>) = match selection.pid {
-        // Who named a process is told of processes, unless it is the thread that it does not have.
+        // If the process does not exist, the error lists processes; if only the thread is missing,
+        // threads.
         Some(pid) if !has_pid(pid) => (
             "process",
             profile

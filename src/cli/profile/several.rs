@@ -36,7 +36,7 @@ impl Several<'_> {
 /// Loads profiles as one, with their sums. Returns the status of all but the first one.
 ///
 /// # Errors
-/// As [`load_profile`], and a [`UsageError`] for profiles that measure different things.
+/// Those of [`load_profile`], and a [`UsageError`] for profiles that measure different things.
 pub(crate) fn load_several<'a>(
     several: Several<'a>,
     options: &ProfileOptions,
@@ -56,8 +56,8 @@ pub(crate) fn load_several<'a>(
 /// that of the profile.
 ///
 /// # Errors
-/// As [`super::load::read`], and a [`UsageError`] for a filter that does not apply, for a label or a
-/// thread that no profile has, or for profiles that measure different things.
+/// Those of [`super::load::read`], and a [`UsageError`] for a filter that does not apply, for a
+/// label or a thread that no profile has, or for profiles that measure different things.
 pub(crate) fn read_several(
     several: Several<'_>,
     options: &ProfileOptions,

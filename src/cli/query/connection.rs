@@ -28,7 +28,7 @@ pub(super) fn open(files: &[FileTables], limits: &Limits) -> rusqlite::Result<Co
         | OpenFlags::SQLITE_OPEN_MEMORY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_in_memory_with_flags(flags)?;
-    // What is sorted stays in memory, and memory has an end.
+    // SQLite sorts in memory, so the limit of memory covers it.
     connection.execute_batch(&format!(
         "PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {}",
         i64::try_from(limits.memory).unwrap_or(i64::MAX)

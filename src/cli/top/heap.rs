@@ -188,7 +188,7 @@ struct Top<'a> {
     heap: Option<&'a Heap<'a>>,
     /// The rows are what the file counts by itself.
     is_profile: bool,
-    /// What a profile counts by itself.
+    /// What the rows of a profile count without scaling.
     sampling: Sampling,
     /// The warnings about the loaded heap.
     warnings: &'a [LoadWarning],
@@ -359,7 +359,7 @@ impl<'a> Top<'a> {
         } else {
             let share = percent(estimated(shown).bytes() as f64 / whole.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));
-            // What a root holds is all there is of its row; a type retains more than its own bytes.
+            // The row of a root is all that it holds; a type has its own bytes, and retains more.
             let own = if self.by == ByArg::Root {
                 String::new()
             } else {

@@ -89,5 +89,5 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     Ok(report_loaded(session, input, loaded))
 }
 
-/// As many as fit on a screen.
+/// The number of suspects that fit on a screen.
 const SHOWN: usize = 6;

@@ -208,7 +208,7 @@ fn text(
 ) -> String {
     let (heap, terminal) = (&loaded.heap, &session.terminal);
     let whole = lines.first().map_or(0, |line| line.total_bytes);
-    // What is left out below a line is a line of its own, after all that is below it.
+    // The rows left out below a line get a line of their own, after all other lines below it.
     let mut rows: Vec<(u32, [String; 4])> = Vec::new();
     let mut left_out: Vec<(u32, Omitted, String)> = Vec::new();
     let rest = |rows: &mut Vec<(u32, [String; 4])>,
