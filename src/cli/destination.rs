@@ -201,7 +201,7 @@ impl Encoder {
         let out = BufWriter::with_capacity(BUFFER, out);
         Ok(match extension(path) {
             Some("gz") => Gzip::encoder(out, gzip_level(path)),
-            // Where memory is short, the encoder would panic.
+            // The encoder would panic if memory were short.
             Some("zst") if CCtx::try_create().is_none() => {
                 return Err(OutputError::new(path, io::ErrorKind::OutOfMemory.into()));
             }
@@ -225,8 +225,8 @@ impl Encoder {
     }
 }
 
-/// pprof is gzipped by definition, and as fast as possible, which is how Go writes its own; the
-/// rest by the user's wish.
+/// The level of gzip for an output. pprof is always gzipped, as fast as possible, as Go writes it;
+/// other files are gzipped on request, at the default level.
 fn gzip_level(path: &Path) -> Compression {
     match format_extension(path) {
         Some("pb" | "pprof") => Compression::fast(),

@@ -170,7 +170,7 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
     let (mut growth, mut status) = (Growth::default(), Status::Done);
     let mut unit: Option<Unit> = None;
     let mut wholes = Vec::new();
-    // One file after the other, so that only one is in memory.
+    // Files are loaded one after the other, so that only one is in memory.
     for (left, path) in (0..args.files.len()).rev().zip(&args.files) {
         let input = if left > 0 { session.open_old(path)? } else { session.open(path)? };
         growth.begin_snapshot();

@@ -16,7 +16,7 @@ const WIDEST: u16 = 100;
 /// Columns of help that no terminal shows.
 const DEFAULT: u16 = 100;
 
-/// The indent of what belongs to the line above it.
+/// The indent of lines that belong to the line above them.
 const UNDER: &str = "      ";
 
 /// Returns the grammar with its help laid out for the terminal, or for the variable COLUMNS where

@@ -30,7 +30,7 @@ pub(super) struct Input {
     pub(super) named: Named,
 }
 
-/// The files that a command names for the names in a dump. One dump has other names with others.
+/// The files from which a dump takes names. The same dump with other files is another input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) mapping: Option<PathBuf>,
@@ -79,7 +79,7 @@ impl Input {
         self.source.bytes()
     }
 
-    /// The file as conversions and tables name it.
+    /// The name of the file in conversions and tables.
     pub(super) fn file(&self) -> DumpFile<'_> {
         let (path, bytes) = (self.path.as_path(), self.bytes());
         let (damage, mapping) = (self.source.damage(), self.mapping.as_deref());
@@ -154,7 +154,7 @@ impl Input {
         }
     }
 
-    /// An error of the reader, as one about this input.
+    /// Converts an error of the reader to an error about this input.
     pub(super) fn error(&self, error: Error) -> InputError {
         InputError::new(&self.path, error)
     }

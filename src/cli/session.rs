@@ -18,7 +18,7 @@ use crate::source::Source;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The formats with places in scripts.
+/// The formats whose names source maps can change.
 const SOURCE_MAPS: &[Format] = &[
     Format::Heapsnapshot,
     Format::Cpuprofile,
@@ -142,7 +142,7 @@ impl Session {
         if input.path == Path::new("-") || !beside.is_file() || self.allow(&beside).is_err() {
             return Ok(None);
         }
-        // The file was not given: if it cannot be read, it is not for this dump.
+        // A file that was not named on the command line is ignored if it cannot be read.
         let Ok(mapping) = self.mappings.read(&beside) else { return Ok(None) };
         // Some commands open a file twice.
         if !std::fs::metadata(&input.path).is_ok_and(|file| self.inputs.have(&file)) {
@@ -191,8 +191,8 @@ impl Session {
         self.source_maps.get().map(Arc::as_ref)
     }
 
-    /// Whether an option was given to this command. One that a program which keeps dumps open was
-    /// given holds for those of its dumps that can use it.
+    /// Whether an option was given to this command. An option of a program that keeps dumps open
+    /// applies to those of its dumps that can use it.
     pub(crate) fn gives<'s, T: PartialEq>(&'s self, option: impl Fn(&'s Common) -> T) -> bool {
         match (&self.resident, &self.output) {
             (Some(resident), Output::Kept(_)) => {

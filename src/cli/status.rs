@@ -11,9 +11,9 @@ use std::process::ExitCode;
 /// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Status {
-    /// All is done. A closed pipe counts as done.
+    /// Success. A closed pipe counts as success.
     Done,
-    /// `check`: something does not hold.
+    /// `check`: a rule or an invariant failed.
     Broken,
     /// Wrong usage.
     Usage,
@@ -86,11 +86,11 @@ impl fmt::Display for OutputError {
 
 impl std::error::Error for OutputError {}
 
-/// The hint for what only the feature `full` has.
+/// The hint for a command or option that needs the feature `full`.
 pub(super) const FULL_BUILD: &str =
     "build it with `cargo install --locked --features full --path .`";
 
-/// Arguments that do not go together, or not with this input.
+/// Arguments that exclude each other, or do not apply to this input.
 #[derive(Debug)]
 pub(super) struct UsageError {
     pub(super) message: String,

@@ -40,7 +40,7 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status>
         match check(path, args, session) {
             Ok(report) => reports.push(report),
             Err(error) if files.len() == 1 => return Err(error),
-            // One unreadable file does not keep the others from being checked.
+            // An unreadable file does not prevent the check of the others.
             Err(error) => unread = unread.max(status::report(&error, &session.terminal)),
         }
     }
@@ -83,7 +83,7 @@ fn require_options(args: &CheckArgs, input: &Input) -> anyhow::Result<()> {
     }
     args.known.only_with("--none-suspect", args.rules.none_suspect.is_some())?;
     if !args.rules.given() {
-        // Invariants are those of the whole file, whatever a rule would look at.
+        // Invariants are about the whole file, so options that select a part have no effect.
         let of_heaps = args.heap.given().into_iter().filter(|(name, _)| *name != "--layout");
         let options = of_heaps.chain(args.profile.given());
         if let Some((name, _)) = options.into_iter().find(|(_, given)| *given) {

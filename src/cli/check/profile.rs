@@ -67,7 +67,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
 /// The rules of profiles.
 ///
 /// # Errors
-/// The first rule that cannot be parsed, or an option that rules have no use for.
+/// The first rule that cannot be parsed, or an option that no rule uses.
 pub(super) fn rules(args: &CheckArgs) -> Result<Vec<Rule>, UsageError> {
     refuse_tag(&args.profile, "check")?;
     parse(&args.rules, &COLUMNS, "FUNCTION")
@@ -234,7 +234,7 @@ struct Judged {
     limit: u64,
     actual: u64,
     message: String,
-    /// The functions that break the rule, by group. All that match unless it is known better.
+    /// The functions that break the rule, by group; all that match if the rule is about their sum.
     blamed: Option<Vec<bool>>,
 }
 

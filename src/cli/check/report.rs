@@ -40,8 +40,7 @@ pub(super) struct Outcome {
     pub(super) position: Option<Position>,
     /// The numbers of repeated runs.
     pub(super) runs: Option<Runs>,
-    /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be
-    /// broken.
+    /// Nothing matches the rule, in the older dump either, so that it cannot fail.
     pub(super) is_void: bool,
 }
 
@@ -125,8 +124,8 @@ impl Report {
         args: &CheckArgs,
         session: &Session,
     ) -> Self {
-        // A misspelt gate would be open for ever. That there is none of something may well be what
-        // was requested.
+        // A rule with a misspelt name would always pass, hence the warning. Rules of `--none` may
+        // be meant to match nothing.
         for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_void) {
             if args.rules.strict {
                 outcome.finding.ok = false

@@ -14,7 +14,7 @@ pub(super) struct Rule {
     pub(super) kind: RuleKind,
     /// A glob, or `total`.
     pub(super) subject: String,
-    /// One of those that the kind of input has.
+    /// One of the columns that this kind of input has.
     pub(super) column: &'static str,
     /// The metric that is named in place of a column.
     pub(super) metric: Option<String>,
@@ -56,9 +56,9 @@ pub(super) const METRIC: &str = "METRIC";
 /// The subject of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RuleKind {
-    /// The number itself, of all that match together.
+    /// The number of all matches together.
     Max,
-    /// The number itself, of each that matches.
+    /// The number of each match.
     MaxEach,
     /// The growth since an older dump.
     MaxGrowth,
@@ -223,7 +223,7 @@ pub(super) fn growth(
     show: impl Fn(u64) -> String,
 ) -> (u64, String) {
     let (most, allowed) = match limit {
-        // Beyond 2⁵³ a share is not exact, and nothing is that large or takes that long.
+        // Shares are exact up to 2⁵³, which is more than any heap or recording has.
         Limit::Share(share) => {
             (before.saturating_add((before as f64 * share) as u64), percent(share))
         }

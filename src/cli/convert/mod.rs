@@ -58,7 +58,7 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
         let error = UsageError::new("the report and the output cannot both go to standard output");
         return Err(error.hint("name a file for OUT").into());
     }
-    // Before any folder is made for it.
+    // Refuse a wrong target before any folder is made for it.
     if !to_stdout {
         session.allow_new(&args.output)?;
     }
@@ -178,7 +178,8 @@ impl<'a> Job<'a> {
         use Target::{Hprof, Mojo, Parquet, Pprof};
         let binary = matches!(self.conversion.target, Pprof | Mojo | Hprof | Parquet);
         let destination = Destination::create(path, binary, self.session)?;
-        // pprof files are gzipped by definition; packing harder takes longer than all the rest.
+        // pprof files are gzipped by definition. A higher level would take longer than the rest of
+        // the work.
         Ok(if self.conversion.target == Target::Pprof {
             destination.gzipped()
         } else {
@@ -227,7 +228,7 @@ impl<'a> Job<'a> {
                 .hint(hint)
                 .into();
         }
-        // Not the disk's limit or the shell's, but the format's.
+        // The limit is that of the format, not of the disk or the shell.
         if error.kind() == io::ErrorKind::FileTooLarge && error.raw_os_error().is_none() {
             return UsageError::new(error.to_string())
                 .hint("convert to hprof, which has no such limit")

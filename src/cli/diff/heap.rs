@@ -50,8 +50,8 @@ pub(super) fn run(
     let rules = Rules::of(&args.known, session)?;
     let by = args.by.unwrap_or(ByArg::Type);
     let snapshots = args.heap.snapshot;
-    // One heap after the other, so that only one is in memory: the newer one first, of which it is
-    // asked what grew.
+    // Heaps are loaded one after the other, so that only one is in memory: the newer one first,
+    // because its owners are looked up in the older one.
     let roots = &args.heap.roots.with_layout_names(by_layout);
     let old_roots = roots.of_program(args.heap.old_exe.as_ref());
     let with_notes = by == ByArg::Type && session.common.format.is_for_people();
@@ -309,12 +309,12 @@ fn status(row: &HistogramChange) -> &'static str {
 }
 
 fn total(histogram: &Histogram) -> Side {
-    // All that is alive is retained by the roots.
+    // The roots retain all live bytes.
     let retained_bytes = histogram.unreachable.map(|_| histogram.total.bytes());
     Side { sum: histogram.total, retained_bytes }
 }
 
-/// Counts one of the heaps, and looks at it if it is loaded for that.
+/// Counts one of the heaps, and passes it to `look` if it was loaded.
 fn counted<T>(
     args: &DiffArgs,
     by: ByArg,

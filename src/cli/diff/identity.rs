@@ -167,7 +167,7 @@ fn footer(all: &[Fate], by_hash: bool, rows: usize, shown: usize) -> String {
     )
 }
 
-/// All objects, live or not, whose fates are told.
+/// All compared objects, live or not.
 fn all_of(heap: &Heap<'_>) -> Value<'static> {
     let total = Histogram::of(heap, None, GroupBy::Type, Scope::All).total;
     side_json(&Side { sum: total, retained_bytes: None })

@@ -30,7 +30,7 @@ struct Row<'r> {
     largest: Option<(String, String, Vec<String>)>,
 }
 
-/// Compares three heaps of one process, of which one at a time is in memory.
+/// Compares three heaps of one process. One heap at a time is in memory.
 pub(super) fn run(
     args: &DiffArgs,
     inputs: [&Input; 3],

@@ -12,7 +12,7 @@ use crate::input::Format;
 use crate::output::report::ReportSuspect;
 use std::sync::Arc;
 
-/// An owner stands out if it grew by one of so many parts of the newer heap.
+/// An owner stands out if it grew by this fraction (1/n) of the newer heap.
 const LEAST_PART: u64 = 100;
 
 /// The owners of the newer heap, and what is said of them. The heap itself is not needed any more.
@@ -29,7 +29,7 @@ struct Described {
     noun: String,
     around: String,
     held_by: String,
-    /// The known leak that one is which may stand out.
+    /// The known leak that the owner is, if it stands out.
     rule: Option<Arc<Rule>>,
     /// The finding, as a page shows it.
     page: Option<ReportSuspect>,

@@ -90,13 +90,13 @@ impl<'h> Answers<'h> {
         if let Some(histogram) = known(&lock(&self.histograms)) {
             return Ok(histogram);
         }
-        // Others are not to wait for this one.
+        // Requests for other histograms must not wait for this one, so the lock is not held.
         let histogram = count()?;
         self.keep_histogram(key, &histogram);
         Ok(histogram)
     }
 
-    /// Keeps a histogram of somebody who counted for something else.
+    /// Keeps a histogram that was counted for another purpose.
     pub(crate) fn keep_histogram(&self, key: HistogramKey, histogram: &Histogram) {
         let mut kept = lock(&self.histograms);
         if kept.iter().all(|(of, _)| *of != key) {

@@ -82,7 +82,7 @@ fn count_objects(
                 format!("{} does not record when objects were allocated", show_path(&input.path));
             return Err(UsageError::new(message));
         }
-        // Counts of the file know nothing of roots.
+        // The file's own counts do not depend on roots.
         (ByArg::Site, tree) if heap.sites.sites.iter().any(|site| site.live.is_some()) => {
             return Ok(Histogram::by_site(heap, tree, scope, filter));
         }

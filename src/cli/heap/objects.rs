@@ -53,7 +53,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
     /// The object that the user named.
     ///
     /// # Errors
-    /// When there is none: how the objects of this file are called.
+    /// If there is none, with the form that ids have in this file.
     pub(crate) fn find(&self, id: &str, input: &Input) -> Result<ObjectId, UsageError> {
         find_object(self.heap, id, input)
     }
@@ -162,7 +162,7 @@ pub(crate) fn describe(heap: &Heap<'_>, object: ObjectId) -> String {
 /// The object that the user named.
 ///
 /// # Errors
-/// There is none: how the objects of this file are called.
+/// If there is none, with the form that ids have in this file.
 pub(crate) fn find_object(
     heap: &Heap<'_>,
     id: &str,
@@ -222,7 +222,7 @@ pub(crate) fn known_types(
     }
 }
 
-/// Says that no type fits, and which names are near.
+/// The error for a pattern that matches no type, with similar names.
 fn no_such_type(heap: &Heap<'_>, text: &str) -> UsageError {
     let error = UsageError::new(format!("no type matches {text}"));
     let near = near(heap, text);

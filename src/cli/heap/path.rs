@@ -11,9 +11,9 @@ use crate::model::heap::{Heap, ObjectId, RootKind};
 
 /// Longer paths are cut in the middle.
 const MOST_LINES: usize = 30;
-/// Steps further in stay below each other.
+/// Deeper steps are not indented further.
 const MOST_INDENT: usize = 12;
-/// The width that names of types keep while sizes can be missed.
+/// The width that names of types keep; sizes are dropped first.
 const WHOLE_NAME: usize = 60;
 
 /// The kind of a root, and its name.

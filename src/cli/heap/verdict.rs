@@ -52,7 +52,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         self.shared_rule(finding).map(Arc::as_ref)
     }
 
-    /// The same, to be kept longer than the heap.
+    /// The known leak that a finding is, shared, so that it can outlive the heap.
     pub(super) fn shared_rule(&self, finding: &Suspect) -> Option<&'r Arc<Rule>> {
         let (rules, format) = self.known?;
         rules.find(&Facts {
@@ -383,7 +383,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     fn command(&self, finding: &Suspect) -> String {
         match (&finding.what, finding.count) {
             (What::Threads(..), _) => "see `dumptool threads`".to_owned(),
-            // It is not in the tree of live objects.
+            // Unreachable objects are not in the dominator tree, so `find` shows them.
             _ if finding.kind.is_unreached() => {
                 format!("see `dumptool path FILE {}`", self.heap().id(finding.example))
             }
@@ -450,7 +450,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     }
 }
 
-/// Whose so many objects are, if they are the runtime's own.
+/// Says that the objects belong to the runtime, if they do.
 pub(super) fn if_runtime(finding: &Suspect, count: u64) -> &'static str {
     match (finding.is_runtime, count) {
         (false, _) => "",
@@ -481,7 +481,7 @@ pub(crate) fn rule_json(rule: &Rule) -> Json<'static> {
     ])
 }
 
-/// `a, b and c`. Names that stand for others as well are told so once, at the end.
+/// Joins names: `a, b and c`. If names stand for others as well, the end says so once.
 fn joined(all: &[String]) -> String {
     let mut names: Vec<&str> =
         all.iter().map(|one| one.strip_suffix(AND_OTHERS).unwrap_or(one)).collect();

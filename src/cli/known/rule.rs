@@ -67,7 +67,7 @@ impl Fault {
     }
 }
 
-/// Conditions on a finding, all of which must hold. Those without values hold always.
+/// Conditions on a finding, all of which must hold. A condition without values always holds.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct When {

@@ -71,7 +71,7 @@ impl Tools {
     pub(super) fn of_command_line(only_file: Option<&str>) -> Self {
         let cli = Cli::command();
         let offered = COMMANDS.iter().filter(|(_, offer)| offer.mcp).map(|(name, _)| *name);
-        // Suspects are an option of `top`, which nobody would look for there.
+        // Assistants would not look for suspects among the options of `top`, so they are a tool.
         let with_suspects = |name| match name {
             "top" => vec![("top", name, None), ("suspects", name, Some("suspects"))],
             _ => vec![(name, name, None)],
@@ -111,7 +111,7 @@ impl Tool {
         let conflict = |a: &Arg, b: &Arg| {
             subcommand.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id())
         };
-        // Suspects are of heaps.
+        // Only heaps have suspects.
         let goes_with = |arg: &Arg, flag: &Arg| {
             !conflict(arg, flag)
                 && !conflict(flag, arg)

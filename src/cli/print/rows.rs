@@ -57,7 +57,7 @@ pub(super) enum Room {
     Cut,
     /// It is never cut.
     Whole,
-    /// It goes on lines of its own.
+    /// It gets lines of its own.
     Below,
 }
 
@@ -262,7 +262,7 @@ impl Serialize for Object<'_, '_> {
                 continue;
             }
             let fields: Vec<_> = members.map(|(at, key)| (key, value(at))).collect();
-            // A group of which nothing is known is absent.
+            // A group without any value is absent.
             let is_absent = fields.iter().all(|(_, value)| matches!(value, Value::Null));
             map.serialize_entry(group, &if is_absent { Value::Null } else { Value::Map(fields) })?;
         }

@@ -25,7 +25,7 @@ pub(crate) struct Table {
 /// The cells of a row.
 struct Row {
     cells: Vec<String>,
-    /// The last cell has the room of all columns from its own on.
+    /// The last cell spans all remaining columns.
     spans: bool,
     /// Text after the last cell, or on lines of its own.
     note: String,
@@ -46,12 +46,12 @@ pub(crate) enum Align {
     Right,
 }
 
-/// The treatment of text for which a terminal has no room.
+/// The treatment of text that is too wide for the terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Excess {
     /// It ends in `…`.
     Cut,
-    /// It goes on below.
+    /// It continues on the next line.
     Wrap,
 }
 
@@ -446,7 +446,7 @@ mod tests {
         let text = table.render_in(Some(50));
         assert_eq!(text.lines().next(), Some("       SELF  FUNCTION              FILE"), "{text}");
         assert!(text.contains("Thread…r_tstate_lock") && widest(&text) <= 50, "{text}");
-        // Nothing goes that there is room for.
+        // No column is dropped while there is room for it.
         assert!(table.render_in(Some(100)).contains(function));
         assert!(table.render_in(Some(100)).contains("SHARE"));
     }

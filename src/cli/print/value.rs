@@ -23,7 +23,7 @@ impl<'a> Value<'a> {
         if text.is_empty() { Self::Null } else { Self::Text(text.into()) }
     }
 
-    /// The value for CSV, where a list of numbers would else be a field for each.
+    /// The value for CSV, with a list of numbers in one field.
     pub(super) fn in_one_field(self) -> Self {
         match self {
             Self::Numbers(numbers) => {

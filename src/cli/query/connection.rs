@@ -53,7 +53,7 @@ pub(super) fn open(files: &[FileTables], limits: &Limits) -> rusqlite::Result<Co
     Ok(connection)
 }
 
-/// Leaves nothing but reading: neither writing nor files nor extensions, and bounds for what a
+/// Allows reading only (no writing, no files, no extensions), and bounds what a
 /// statement may take before it runs.
 fn protect(connection: &mut Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;

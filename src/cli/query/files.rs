@@ -5,7 +5,7 @@ use super::virtual_table::{Shared, Tables};
 use crate::cli::heap::HeldHeap;
 use std::sync::Arc;
 
-/// SQLite's name of the schema of tables without one, and the schemas of two files.
+/// SQLite's default schema, and the schemas of an older and a newer file.
 pub(super) const MAIN: &str = "main";
 pub(super) const OLD: &str = "old";
 pub(super) const NEW: &str = "new";

@@ -72,8 +72,8 @@ pub(super) fn run(args: &QueryArgs, session: &Session) -> anyhow::Result<Status>
     Ok(statuses.max().unwrap_or(Status::Done))
 }
 
-/// The time that a statement may take: `--timeout`. A program that also answers others stops
-/// earlier than never.
+/// The time that a statement may take: `--timeout`. In a program that also answers other requests,
+/// there is a limit without the option, too.
 fn time(session: &Session) -> Option<Duration> {
     let usual = session.resident.is_some().then_some(RESIDENT_TIMEOUT);
     session.common.timeout.map(Duration::from_secs).or(usual)

@@ -58,7 +58,8 @@ fn relations(file: &LoadedFile) -> Listed<'_> {
     all.push(tables::of_dump(move || {
         let file = input.file();
         let row = file.row(damage.clone(), analyses);
-        // The file could be loaded; if it cannot be read again, this much is known of it.
+        // The file was loaded before. If it cannot be read again, the facts of the loaded data
+        // remain.
         row.unwrap_or_else(|_| file.known(damage.clone()))
     }));
     all

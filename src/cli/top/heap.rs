@@ -43,7 +43,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let held = load_as(work, session, "top", input, snapshot, &args.heap.roots)?;
     let loaded = held.get();
     if session.resident.is_some() && !loaded.heap.roots.is_empty() {
-        // It is kept for what is asked next.
+        // A resident heap answers later requests from this.
         loaded.tree();
     }
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
@@ -140,7 +140,7 @@ fn run_quick(
     Ok(input.report_if_damaged(counted.damage.as_ref(), &session.terminal))
 }
 
-/// Classes that several loaders defined that people see.
+/// The number of classes shown that several loaders defined.
 const REPEATED: usize = 5;
 
 fn repeated<'h>(heap: &'h Heap<'_>) -> Vec<(&'h str, u64)> {
@@ -309,7 +309,7 @@ impl<'a> Top<'a> {
 
     fn other_columns(&self) -> impl Iterator<Item = SortArg> {
         let retains = |row: &HistogramRow| row.retained_bytes.is_some();
-        // Nothing is retained by what nothing holds.
+        // Unreachable objects retain nothing.
         let has_retained =
             self.objects != ObjectsArg::Unreachable && self.histogram.rows.iter().any(retains);
         let has_external = self.histogram.total.external_bytes > 0;
@@ -413,7 +413,7 @@ impl<'a> Top<'a> {
     }
 }
 
-/// Sorts rows by a column, largest first. What is equal stays as it is: by retained bytes, and so
+/// Sorts rows by a column, largest first. Equal rows keep their order: by retained bytes, and so
 /// on.
 fn sort_rows(rows: &mut [HistogramRow], by: SortArg) {
     rows.sort_by_key(|row| std::cmp::Reverse(value(row, by)));

@@ -17,7 +17,7 @@ pub(super) struct CallLine {
     pub(super) node: PrunedNode,
 }
 
-/// Names in a line before those in the middle are left out.
+/// Number of names in a line beyond which the middle ones are left out.
 const CHAIN: usize = 6;
 
 /// Each call with what it costs below the one that it comes from. Calls that lead on to a single
@@ -41,7 +41,7 @@ pub(super) fn calls(
     drawing.render(amount, terminal)
 }
 
-/// Whether a call has nothing to say but that it leads to the next one. The first line of all says
+/// Whether a call only leads to the next one. The first line of all says
 /// the whole and stays alone.
 fn leads_on(call: &CallLine, next: &CallLine) -> bool {
     let (before, after) = (&call.node, &next.node);

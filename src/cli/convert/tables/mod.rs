@@ -120,7 +120,7 @@ fn write(
 
 fn report(job: &Job<'_>, converted: Converted, tables: Vec<WrittenTable>) -> anyhow::Result<()> {
     let rows = tables.iter().map(|table| table.rows).sum();
-    // They are numbered as objects are, so that references from and to them can be followed.
+    // Synthetic objects are numbered, too, so that references from and to them can be followed.
     let objects = tables.iter().find(|table| table.table == Table::Objects.name());
     let root_rows = match (objects, converted) {
         (Some(table), Converted::Objects(objects)) => table.rows.saturating_sub(objects),

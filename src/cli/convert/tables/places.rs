@@ -128,7 +128,7 @@ fn partition_name(job: &Job<'_>) -> String {
     let Job { args, input, .. } = *job;
     let mut stem =
         if input.path == Path::new("-") { "stdin".to_owned() } else { stem(&input.path) };
-    // Readers skip files that begin so.
+    // Readers skip files whose names begin with these.
     if stem.starts_with(['.', '_']) {
         stem.insert(0, '-');
     }
