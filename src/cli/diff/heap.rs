@@ -20,6 +20,7 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// One of the two heaps.
@@ -47,102 +48,145 @@ pub(super) fn run(
         args.known.only_with("two heaps by type", false)?;
         return identity::run(args, old, new, session);
     }
-    let rules = Rules::of(&args.known, session)?;
-    let by = args.by.unwrap_or(ByArg::Type);
-    let snapshots = args.heap.snapshot;
-    // Heaps are loaded one after the other, so that only one is in memory: the newer one first,
-    // because its owners are looked up in the older one.
-    let roots = &args.heap.roots.with_layout_names(by_layout);
-    let old_roots = roots.of_program(args.heap.old_exe.as_ref());
-    let with_notes = by == ByArg::Type && session.common.format.is_for_people();
-    let describe = |loaded: &Answers<'_>, histogram: &Histogram| {
-        let holders = with_notes.then(|| holders(loaded, &histogram.rows));
-        let newer = Newer::of(loaded, (&rules, new.format), session);
-        (newer, holders.unwrap_or_default(), generated_names(loaded, by, histogram))
-    };
-    let at = (snapshots.map(|pair| pair.new), roots);
-    let (new_counted, newer) = counted(args, by, new, at, session, describe)?;
-    let (newer, holders, new_names) = newer.unwrap_or_default();
-    let at = (snapshots.map(|pair| pair.old), &old_roots);
-    let since = |loaded: &Answers<'_>, histogram: &Histogram| {
-        let growth = newer.as_ref().and_then(|newer| newer.since(loaded));
-        (growth, generated_names(loaded, by, histogram))
-    };
-    let (old_counted, growth) = counted(args, by, old, at, session, since)?;
-    let (growth, old_names) = growth.unwrap_or_default();
-    let (before, after) = (&old_counted.histogram, &new_counted.histogram);
-    let mut changes = changes(before, after);
-    let has_retained = old_counted.has_roots && new_counted.has_roots;
-    let is_retained = has_retained && args.heap.objects != Some(DiffObjectsArg::Unreachable);
-    let mut total = before.total;
-    total.add_sum(&after.total);
-    let sort = args.sort.and_then(DiffSort::of_heap);
-    let sort = sort.unwrap_or_else(|| default_sort(&total, is_retained));
-    let shares = Shares {
-        column: column_of(sort, is_retained),
-        wholes: [before, after].map(|side| side.whole.bytes()),
-        are_shown: args.sort == Some(DiffSort::Share),
-    };
-    match shares.are_shown {
-        true => changes.sort_by(|a, b| {
-            let change = |row| shares.change(row).abs();
-            change(b).total_cmp(&change(a))
-        }),
-        false => {
-            changes.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()))
+    let compared = Compared::of(args, (old, new), by_layout, session)?;
+    compared.print(args, (old, new), session)
+}
+
+/// The groups of two heaps, counted, and the growth between them.
+struct Compared {
+    by: ByArg,
+    old: Counted,
+    new: Counted,
+    /// `None` if a heap was only counted, or has no roots.
+    growth: Option<Growth>,
+    /// The holders of the newer heap's types, where a person sees them.
+    holders: TypeHolders,
+    /// The generated names of the older and of the newer heap.
+    generated: [GeneratedNames; 2],
+}
+
+impl Compared {
+    fn of(
+        args: &DiffArgs,
+        (old, new): (&Input, &Input),
+        by_layout: bool,
+        session: &Session,
+    ) -> anyhow::Result<Self> {
+        let rules = Rules::of(&args.known, session)?;
+        let by = args.by.unwrap_or(ByArg::Type);
+        let snapshots = args.heap.snapshot;
+        // Heaps are loaded one after the other, so that only one is in memory: the newer one first,
+        // because its owners are looked up in the older one.
+        let roots = &args.heap.roots.with_layout_names(by_layout);
+        let old_roots = roots.of_program(args.heap.old_exe.as_ref());
+        let with_notes = by == ByArg::Type && session.common.format.is_for_people();
+        let describe = |loaded: &Answers<'_>, histogram: &Histogram| {
+            let holders = with_notes.then(|| holders(loaded, &histogram.rows));
+            let newer = Newer::of(loaded, (&rules, new.format), session);
+            (newer, holders.unwrap_or_default(), generated_names(loaded, by, histogram))
+        };
+        let at = (snapshots.map(|pair| pair.new), roots);
+        let (new, newer) = counted(args, by, new, at, session, describe)?;
+        let (newer, holders, new_names) = newer.unwrap_or_default();
+        let since = |loaded: &Answers<'_>, histogram: &Histogram| {
+            let growth = newer.as_ref().and_then(|newer| newer.since(loaded));
+            (growth, generated_names(loaded, by, histogram))
+        };
+        let at = (snapshots.map(|pair| pair.old), &old_roots);
+        let (old, growth) = counted(args, by, old, at, session, since)?;
+        let (growth, old_names) = growth.unwrap_or_default();
+        Ok(Self { by, old, new, growth, holders, generated: [old_names, new_names] })
+    }
+
+    /// Whether retained sizes are known of both heaps.
+    fn has_retained(&self) -> bool {
+        self.old.has_roots && self.new.has_roots
+    }
+
+    /// The objects that were counted.
+    fn objects(&self, args: &DiffArgs) -> ObjectsArg {
+        match args.heap.objects {
+            _ if !self.has_retained() => ObjectsArg::All,
+            Some(DiffObjectsArg::All) => ObjectsArg::All,
+            Some(DiffObjectsArg::Unreachable) => ObjectsArg::Unreachable,
+            _ => ObjectsArg::Live,
         }
     }
-    let shown = session.shown(&changes, args.limit, super::ROWS).0;
-    let unchanged = unchanged(before, &changes);
-    let objects = match (args.heap.objects, has_retained) {
-        (_, false) | (Some(DiffObjectsArg::All), _) => ObjectsArg::All,
-        (Some(DiffObjectsArg::Unreachable), _) => ObjectsArg::Unreachable,
-        _ => ObjectsArg::Live,
-    };
-    let rows: Vec<Row> =
-        shown.iter().map(|change| Row::of(change, note(change, &holders))).collect();
-    let sentence = growth.as_ref().map(|growth| growth.sentence(session));
-    let headed = growth.as_ref().map(|growth| growth.text(session)).unwrap_or_default();
-    let document = || {
-        let document = document(old, new)
-            .with("old_snapshot", old_counted.snapshot)
-            .with("new_snapshot", new_counted.snapshot)
-            .with("by", name_of(by))
-            .with("objects", name_of(objects))
-            .with("filter", args.filter.json())
-            .with("verdict", sentence.as_deref())
-            .with("grown", growth.as_ref().map(Growth::json))
-            .with("old_total", side_json(&self::total(before)))
-            .with("new_total", side_json(&self::total(after)));
-        with_rows(document, changes.len() - shown.len(), unchanged)
-    };
-    let text = || {
-        let roots = match has_retained || args.heap.quick {
-            true => "",
-            false => {
-                "a dump has no roots: all objects are counted, and retained sizes are not known\n"
-            }
+
+    /// The groups that changed, in the order in which they are shown.
+    fn sorted(&self, args: &DiffArgs) -> (Vec<HistogramChange>, Shares) {
+        let (before, after) = (&self.old.histogram, &self.new.histogram);
+        let mut changes = changes(before, after);
+        let is_retained =
+            self.has_retained() && args.heap.objects != Some(DiffObjectsArg::Unreachable);
+        let mut total = before.total;
+        total.add_sum(&after.total);
+        let sort = args.sort.and_then(DiffSort::of_heap);
+        let sort = sort.unwrap_or_else(|| default_sort(&total, is_retained));
+        let shares = Shares {
+            column: column_of(sort, is_retained),
+            wholes: [before, after].map(|side| side.whole.bytes()),
+            are_shown: args.sort == Some(DiffSort::Share),
         };
-        footer(&changes, shown, unchanged, before, after, objects, session) + roots
-    };
-    let shown_as = match &sentence {
-        Some(_) => Shown::Headed(&headed, &text),
-        None => Shown::Table(&text),
-    };
-    let columns = columns(shown, by, &shares, session);
-    let generated = |names: &'_ GeneratedNames, row: &Row| {
-        let key = (row.change.name.clone(), row.change.namespace.clone());
-        names.get(&key).cloned()
-    };
-    let columns = match old_names.is_empty() && new_names.is_empty() {
-        true => columns,
-        false => columns
-            .value("old.generated_name", |row| generated(&old_names, row))
-            .value("new.generated_name", |row| generated(&new_names, row)),
-    };
-    print(session, document, &rows, &columns, &shown_as)?;
-    Ok(old_counted.status.max(new_counted.status))
+        if shares.are_shown {
+            let change = |row: &HistogramChange| shares.change(row).abs();
+            changes.sort_by(|a, b| change(b).total_cmp(&change(a)));
+        } else {
+            changes.sort_by_key(|row| Reverse(delta(&row.delta(), sort).unsigned_abs()));
+        }
+        (changes, shares)
+    }
+
+    fn print(
+        &self,
+        args: &DiffArgs,
+        (old, new): (&Input, &Input),
+        session: &Session,
+    ) -> anyhow::Result<Status> {
+        let (before, after) = (&self.old.histogram, &self.new.histogram);
+        let (changes, shares) = self.sorted(args);
+        let shown = session.shown(&changes, args.limit, super::ROWS).0;
+        let rows: Vec<Row> =
+            shown.iter().map(|change| Row::of(change, note(change, &self.holders))).collect();
+        let unchanged = unchanged(before, &changes);
+        let objects = self.objects(args);
+        let sentence = self.growth.as_ref().map(|growth| growth.sentence(session));
+        let headed = self.growth.as_ref().map(|growth| growth.text(session)).unwrap_or_default();
+        let document = || {
+            let document = document(old, new)
+                .with("old_snapshot", self.old.snapshot)
+                .with("new_snapshot", self.new.snapshot)
+                .with("by", name_of(self.by))
+                .with("objects", name_of(objects))
+                .with("filter", args.filter.json())
+                .with("verdict", sentence.as_deref())
+                .with("grown", self.growth.as_ref().map(Growth::json))
+                .with("old_total", side_json(&total(before)))
+                .with("new_total", side_json(&total(after)));
+            with_rows(document, changes.len() - shown.len(), unchanged)
+        };
+        let text = || {
+            let roots = if self.has_retained() || args.heap.quick { "" } else { NO_ROOTS };
+            footer(&changes, shown.len(), unchanged, (before, after), objects, session) + roots
+        };
+        let shown_as = match &sentence {
+            Some(_) => Shown::Headed(&headed, &text),
+            None => Shown::Table(&text),
+        };
+        let mut columns = columns(shown, self.by, &shares, session);
+        if self.generated.iter().any(|names| !names.is_empty()) {
+            let [old, new] = &self.generated;
+            columns = columns
+                .value("old.generated_name", |row| generated_name(old, row))
+                .value("new.generated_name", |row| generated_name(new, row));
+        }
+        print(session, document, &rows, &columns, &shown_as)?;
+        Ok(self.old.status.max(self.new.status))
+    }
 }
+
+const NO_ROOTS: &str =
+    "a dump has no roots: all objects are counted, and retained sizes are not known\n";
 
 /// A group that changed.
 struct Row<'a> {
@@ -370,6 +414,11 @@ fn generated_names(loaded: &Answers<'_>, by: ByArg, histogram: &Histogram) -> Ge
     histogram.rows.iter().filter_map(named).collect()
 }
 
+/// The name of a row's type in the code that was run, if a map gave it another one.
+fn generated_name(names: &GeneratedNames, row: &Row) -> Option<String> {
+    names.get(&(row.change.name.clone(), row.change.namespace.clone())).cloned()
+}
+
 /// Rows of the older heap that did not change.
 fn unchanged(old: &Histogram, changes: &[HistogramChange]) -> u64 {
     old.rows.len() as u64 - changes.iter().filter(|change| change.old.is_some()).count() as u64
@@ -393,7 +442,7 @@ fn holders(loaded: &Answers<'_>, rows: &[HistogramRow]) -> TypeHolders {
         of_rows.map(|(at, row)| ((row.name.as_str(), row.namespace.as_str()), at)).collect();
     let text = |name| heap.names.text(name);
     let row_of: Vec<_> =
-        heap.types.iter().map(|of| index.get(&(text(of.name), text(of.namespace)))).collect();
+        heap.types.iter().map(|ty| index.get(&(text(ty.name), text(ty.namespace)))).collect();
     let mut counts: Vec<BTreeMap<u32, u64>> = rows.iter().map(|_| BTreeMap::new()).collect();
     for object in heap.objects() {
         let Some(&row) = row_of[heap.type_id(object).0 as usize] else { continue };
@@ -403,7 +452,7 @@ fn holders(loaded: &Answers<'_>, rows: &[HistogramRow]) -> TypeHolders {
     }
     let most = |(counts, row): (BTreeMap<u32, u64>, &HistogramRow)| {
         let (group, held) =
-            counts.into_iter().max_by_key(|(group, held)| (*held, std::cmp::Reverse(*group)))?;
+            counts.into_iter().max_by_key(|(group, held)| (*held, Reverse(*group)))?;
         let group = &groups.groups[group as usize];
         let name = (row.name.clone(), row.namespace.clone());
         (held > row.sum.count / 2).then(|| (name, root_group_text(group.kind.name(), &group.name)))
@@ -423,36 +472,35 @@ fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
 
 fn footer(
     rows: &[HistogramChange],
-    shown: &[HistogramChange],
+    shown: usize,
     unchanged: u64,
-    old: &Histogram,
-    new: &Histogram,
+    (old, new): (&Histogram, &Histogram),
     objects: ObjectsArg,
     session: &Session,
 ) -> String {
     let bytes = |histogram: &Histogram| session.size(histogram.total.bytes());
-    let objects_of = |histogram: &Histogram| count(histogram.total.count);
     let which = match objects {
         ObjectsArg::Live => "live",
         ObjectsArg::All => "all objects",
         ObjectsArg::Unreachable => "unreachable",
     };
-    let changed = match shown.len() == rows.len() {
-        true => format!("{} changed", count(rows.len() as u64)),
-        false => {
-            format!("showing {} of {} changed", count(shown.len() as u64), count(rows.len() as u64))
-        }
+    let all = count(rows.len() as u64);
+    let changed = if shown == rows.len() {
+        format!("{all} changed")
+    } else {
+        format!("showing {} of {all} changed", count(shown as u64))
     };
-    let of =
-        |status_wanted: &str| rows.iter().filter(|row| status(row) == status_wanted).count() as u64;
-    let (new_rows, gone) = (count(of("new")), count(of("gone")));
+    let number =
+        |wanted: &str| count(rows.iter().filter(|row| status(row) == wanted).count() as u64);
     let rise = signed(rise(old.total.bytes(), new.total.bytes()), |bytes| session.size(bytes));
     format!(
-        "{changed} ({new_rows} new, {gone} gone), {} unchanged; {which}: {} → {} ({rise}), {} → {}\n",
+        "{changed} ({} new, {} gone), {} unchanged; {which}: {} → {} ({rise}), {} → {}\n",
+        number("new"),
+        number("gone"),
         count(unchanged),
         bytes(old),
         bytes(new),
-        objects_of(old),
+        count(old.total.count),
         plural(new.total.count, "object", "objects"),
     )
 }

@@ -2,6 +2,7 @@
 
 mod columns;
 mod csv_safe;
+mod fitting;
 pub(crate) mod markdown;
 mod rows;
 mod spark;

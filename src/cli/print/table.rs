@@ -1,5 +1,6 @@
 //! Aligned columns without borders.
 
+use super::fitting::total;
 use crate::cli::fit::{cut, wrap};
 use crate::cli::terminal::{self, Keep, printable};
 use textwrap::core::display_width;
@@ -7,23 +8,23 @@ use textwrap::core::display_width;
 /// A table of text. Columns are separated by two spaces. On a terminal that is too narrow they are
 /// made to fit: bars go first, then columns that can be missed, and then text is cut, or wrapped.
 pub(crate) struct Table {
-    rows: Vec<Row>,
-    aligns: Vec<Align>,
-    excess: Excess,
+    pub(super) rows: Vec<Row>,
+    pub(super) aligns: Vec<Align>,
+    pub(super) excess: Excess,
     /// Columns that can be missed, the first one most.
-    minor: Vec<usize>,
+    pub(super) minor: Vec<usize>,
     /// The column of bars.
-    bar: Option<usize>,
+    pub(super) bar: Option<usize>,
     /// Columns that are never cut, as numbers are not.
-    whole: Vec<usize>,
+    pub(super) whole: Vec<usize>,
     /// The last column, if its cells may go on lines of their own.
-    below: Option<usize>,
+    pub(super) below: Option<usize>,
     /// The width down to which names are cut before columns go that can be missed.
-    names: usize,
+    pub(super) names: usize,
 }
 
 /// The cells of a row.
-struct Row {
+pub(super) struct Row {
     cells: Vec<String>,
     /// The last cell spans all remaining columns.
     spans: bool,
@@ -33,7 +34,7 @@ struct Row {
 
 impl Row {
     /// The cell of a column, unless it spans others.
-    fn cell(&self, column: usize) -> Option<&str> {
+    pub(super) fn cell(&self, column: usize) -> Option<&str> {
         let is_alone = !self.spans || column + 1 < self.cells.len();
         self.cells.get(column).filter(|_| is_alone).map(String::as_str)
     }
@@ -48,7 +49,7 @@ pub(crate) enum Align {
 
 /// The treatment of text that is too wide for the terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Excess {
+pub(super) enum Excess {
     /// It ends in `…`.
     Cut,
     /// It continues on the next line.
@@ -56,11 +57,9 @@ enum Excess {
 }
 
 /// Spaces between columns.
-const GAP: usize = 2;
+pub(super) const GAP: usize = 2;
 /// The width that names need in order to be told apart.
-const NAME: usize = 20;
-/// The width that text beside names needs.
-const BESIDE: usize = 12;
+pub(super) const NAME: usize = 20;
 /// The indentation of lines below a row.
 const INDENT: usize = 6;
 /// Lines that a cell takes below its row.
@@ -250,115 +249,6 @@ impl Table {
         }
         text
     }
-
-    /// Widths of the columns in less room than they would take.
-    fn fitted(&self, natural: &[usize], room: usize) -> Vec<Option<usize>> {
-        let Some(last) = self.below else { return self.fitted_but(None, natural, room) };
-        let mut widths = self.fitted_but(Some(last), natural, room);
-        let taken: usize = widths[..last].iter().flatten().map(|width| width + GAP).sum();
-        widths[last] = room.checked_sub(taken).filter(|left| *left >= NAME);
-        widths
-    }
-
-    /// The same for all columns but one.
-    fn fitted_but(
-        &self,
-        other: Option<usize>,
-        natural: &[usize],
-        room: usize,
-    ) -> Vec<Option<usize>> {
-        let mut shown = natural.to_vec();
-        let mut hidden: Vec<usize> = other.into_iter().collect();
-        hidden.iter().for_each(|column| shown[*column] = 0);
-        for column in self.bar.iter().chain(&self.minor).filter(|column| **column < natural.len()) {
-            if self.bar != Some(*column) && total(&self.least(&shown)) <= room {
-                break;
-            }
-            shown[*column] = 0;
-            hidden.push(*column);
-        }
-        let visible = |column: usize| !hidden.contains(&column);
-        if total(&shown) <= room {
-            return shown
-                .iter()
-                .enumerate()
-                .map(|(column, width)| visible(column).then_some(*width))
-                .collect();
-        }
-        let least = self.least(&shown);
-        let keeps_least = self.excess == Excess::Cut && total(&least) <= room;
-        let mut widths: Vec<Option<usize>> = vec![None; natural.len()];
-        let columns = || (0..natural.len()).filter(|column| visible(*column));
-        // Numbers are never truncated, nor are cells that fit anyway.
-        for column in columns().filter(|column| shown[*column] > 0) {
-            if self.aligns[column] == Align::Right
-                || self.whole.contains(&column)
-                || keeps_least && natural[column] <= least[column]
-            {
-                widths[column] = Some(natural[column]);
-            }
-        }
-        let share = |widths: &[Option<usize>]| {
-            let taken: usize = widths.iter().flatten().sum();
-            let left = (room + GAP).saturating_sub(GAP * columns().count()).saturating_sub(taken);
-            let open = columns().filter(|column| widths[*column].is_none()).count();
-            (left, open)
-        };
-        let average =
-            |widths: &[Option<usize>]| share(widths).0.checked_div(share(widths).1).unwrap_or(0);
-        // A column that would get less than it needs gets what it needs, one that would get more
-        // what it takes: each changes what the others get.
-        while keeps_least
-            && let Some(column) = columns()
-                .find(|column| widths[*column].is_none() && average(&widths) < least[*column] + GAP)
-        {
-            widths[column] = Some(least[column]);
-        }
-        let takes = |column: usize, width: usize| match self.excess {
-            Excess::Cut => natural[column],
-            Excess::Wrap if natural[column] <= width => natural[column],
-            Excess::Wrap => self.wrapped(column, width),
-        };
-        let fits = |widths: &[Option<usize>], column: usize| {
-            let width = average(widths);
-            widths[column].is_none() && width > 0 && natural[column] <= width
-        };
-        while let Some(column) = columns().find(|column| fits(&widths, *column)) {
-            widths[column] = Some(natural[column]);
-        }
-        let saves = |widths: &[Option<usize>], column: usize| {
-            let width = average(widths);
-            widths[column].is_none() && takes(column, width) + 3 <= width
-        };
-        while let Some(column) = columns().find(|column| saves(&widths, *column)) {
-            widths[column] = Some(takes(column, average(&widths)));
-        }
-        let (left, open) = share(&widths);
-        let undecided: Vec<usize> = columns().filter(|column| widths[*column].is_none()).collect();
-        for (i, column) in undecided.into_iter().enumerate() {
-            widths[column] = Some((left / open + usize::from(i < left % open)).max(1));
-        }
-        widths
-    }
-
-    /// The width of a column whose cells are wrapped.
-    fn wrapped(&self, column: usize, width: usize) -> usize {
-        let cells = self.rows.iter().filter_map(|row| row.cell(column));
-        cells.flat_map(|cell| wrap(cell, width)).map(|line| display_width(&line)).max().unwrap_or(0)
-    }
-
-    /// The least width of each column, of the width that it would take.
-    fn least(&self, widths: &[usize]) -> Vec<usize> {
-        let is_cut = |i: &usize| self.aligns[*i] == Align::Left && !self.whole.contains(i);
-        let names = (0..self.aligns.len()).find(is_cut);
-        let least = |(i, width): (usize, &usize)| match self.aligns.get(i) {
-            _ if self.whole.contains(&i) => *width,
-            Some(Align::Left) if Some(i) == names => (*width).min(self.names),
-            Some(Align::Left) => (*width).min(BESIDE),
-            _ => *width,
-        };
-        widths.iter().enumerate().map(least).collect()
-    }
 }
 
 /// The lines of a text below its row.
@@ -370,16 +260,6 @@ fn below(text: &str, columns: usize) -> String {
         lines.last_mut().into_iter().for_each(|line| line.push_str(" …"));
     }
     lines.into_iter().flat_map(|line| [indent.as_str().into(), line, "\n".into()]).collect()
-}
-
-/// The width of all columns together. Empty ones take nothing.
-fn total(columns: &[usize]) -> usize {
-    columns
-        .iter()
-        .filter(|width| **width > 0)
-        .map(|width| width + GAP)
-        .sum::<usize>()
-        .saturating_sub(GAP)
 }
 
 #[cfg(test)]
