@@ -134,7 +134,7 @@ pub trait Tree: Sync {
     /// The type of the object at a position, which is not 0.
     fn type_at(&self, heap: &Heap<'_>, position: u32) -> TypeId;
 
-    /// Asks for what says the type of the object at a position.
+    /// Prefetches the type of the object at a position.
     fn prefetch(&self, heap: &Heap<'_>, position: u32);
 
     /// One more than the last position of what is dominated from a position.
@@ -159,7 +159,7 @@ pub trait Tree: Sync {
     ) -> Option<OwnedTops>;
 }
 
-/// What [`Tree::owned_tops`] finds.
+/// The result of [`Tree::owned_tops`].
 pub struct OwnedTops {
     /// Retained bytes by group.
     pub(super) retained: Vec<u64>,
@@ -168,7 +168,7 @@ pub struct OwnedTops {
 }
 
 impl OwnedTops {
-    /// What was found in two parts of a heap.
+    /// Adds up the results of two parts of a heap.
     pub(super) fn and(mut self, other: Self) -> Self {
         for (retained, other) in self.retained.iter_mut().zip(other.retained) {
             *retained = retained.saturating_add(other);

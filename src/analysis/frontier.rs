@@ -25,7 +25,7 @@ impl Frontier {
         self.list.is_empty() && self.bits.is_empty()
     }
 
-    /// Adds one. One that is there may come twice.
+    /// Adds an object. An object that was added before may appear twice.
     #[inline]
     pub(super) fn push(&mut self, object: ObjectId) {
         if !self.bits.is_empty() {
@@ -41,8 +41,8 @@ impl Frontier {
         }
     }
 
-    /// Calls `each` with every object: many ones in their order, in which they are near each other
-    /// in memory, and few as they came.
+    /// Calls `each` with every object: many objects in their order, in which they are near each
+    /// other in memory, and few as they came.
     pub(super) fn for_each(self, mut each: impl FnMut(ObjectId)) {
         self.list.into_iter().for_each(&mut each);
         for (word, mut bits) in (0u32..).zip(self.bits) {

@@ -15,7 +15,7 @@ pub fn largest(
     most: usize,
     size: impl Fn(ObjectId) -> (u64, u64) + Sync,
 ) -> Vec<ObjectId> {
-    // A size is read once for each object: it is somewhere else in memory.
+    // Each size is read once, because it is a cache miss.
     let key = |object: &ObjectId| (Reverse(size(*object)), *object);
     let largest = |mut keys: Vec<(Reverse<(u64, u64)>, ObjectId)>| {
         if most < keys.len() {

@@ -94,7 +94,8 @@ fn program_frames(heap: &Heap<'_>) -> Vec<Option<StackFrame>> {
             || file == AllocationSites::NATIVE
             || file.starts_with("node:"))
     };
-    // A caller comes before what it calls, so one pass does, however deep the stacks are.
+    // Callers have smaller numbers than their callees, so one pass is enough for stacks of any
+    // depth.
     let mut known: Vec<[Option<StackFrame>; 2]> = Vec::with_capacity(sites.sites.len());
     for site in &sites.sites {
         let frames = sites.own_frames(site);

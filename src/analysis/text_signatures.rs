@@ -13,9 +13,9 @@ pub struct TextSignature(u64);
 pub struct TextSignatures(Vec<TextSignature>);
 
 impl TextSignature {
-    /// The same number can be written in many ways.
+    /// Stands for all numbers with a fraction, because the same number can be written in many ways.
     const NUMBER: u64 = 1 << 63;
-    /// Nothing is known of the text.
+    /// The signature of an unknown text: it may contain anything.
     const ANY: Self = Self(!Self::NUMBER);
 
     /// The signature of a text.

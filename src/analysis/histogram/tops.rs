@@ -56,7 +56,7 @@ struct Tops<'t, 'a, T> {
     end: Vec<u32>,
     /// By group: how many owned objects of it are above the present one.
     above: Vec<u32>,
-    /// None: no owned objects are looked at.
+    /// `None` if owned objects are not looked at.
     late: Option<Late>,
 }
 

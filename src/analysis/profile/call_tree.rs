@@ -39,7 +39,7 @@ pub struct Focus {
     pub callees: CallTree,
 }
 
-/// Callers that are followed. Beyond that nobody looks, and following all would take too long where
+/// Number of callers that are followed. Following all would take too long where
 /// stacks are very deep.
 const MAX_CALLERS: usize = 500;
 
@@ -49,7 +49,7 @@ impl CallTree {
         self.nodes.len()
     }
 
-    /// Whether there is nothing but the root.
+    /// Returns `true` if the tree has only the root.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }

@@ -76,7 +76,7 @@ struct Context {
     part: f64,
 }
 
-/// What is known of a function.
+/// The costs of a function.
 #[derive(Default)]
 struct Function {
     own: Vec<Own>,
@@ -273,7 +273,7 @@ fn callers(contexts: &[Context], at: usize) -> FxHashSet<usize> {
     functions
 }
 
-/// What the costs of a line are to be, without what was given of them before.
+/// The part of the costs of a line up to `until`, less what was given away before.
 fn part_of(own: &Own, until: impl Fn(i64) -> i64) -> Values {
     let numbers = own.values.numbers().zip(own.given.numbers().chain(std::iter::repeat(0)));
     let numbers: Vec<i64> =

@@ -28,7 +28,7 @@ pub struct ProfileFilter {
     pub time: Option<Range<i64>>,
 }
 
-/// Per function: what the patterns say of it.
+/// The patterns that each function matches.
 #[derive(Clone, Copy)]
 struct Marks {
     is_focus: bool,
@@ -37,7 +37,7 @@ struct Marks {
     is_start: bool,
 }
 
-/// What is known of a stack from its frames.
+/// The properties of a stack that filters test.
 #[derive(Clone, Copy)]
 struct Way {
     has_focus: bool,

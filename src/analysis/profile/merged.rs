@@ -214,8 +214,7 @@ impl MergedProfile {
         }
     }
 
-    /// What a person should know of the profile holds for the sum; numbers of samples are counted
-    /// again.
+    /// Adds the notes of a profile to those of the sum. Numbers of samples are counted again.
     fn notes(&mut self, profile: &Profile) {
         let (all, more) = (self.builder.notes(), &profile.notes);
         all.replaced += more.replaced;

@@ -15,7 +15,7 @@ pub struct Pattern(Kind);
 enum Kind {
     Glob {
         whole: Glob,
-        /// As a pattern after any folder.
+        /// The pattern, below any folder.
         below: Glob,
     },
     Regex(Box<RefCell<Regex>>),
@@ -37,7 +37,7 @@ impl Pattern {
         }))
     }
 
-    /// Whether a function is meant, or a file.
+    /// Returns `true` if the pattern matches a function by its name or its file.
     pub fn matches(&self, label: &GroupLabel) -> bool {
         let GroupLabel { name, namespace, line } = label;
         if self.matches_path(name) {
@@ -51,11 +51,11 @@ impl Pattern {
             || line.is_some_and(|line| self.matches_path(&format!("{full}:{line}")))
     }
 
-    /// Whether a path is meant, or its end.
+    /// Returns `true` if the pattern matches a path or its end.
     pub fn matches_path(&self, path: &str) -> bool {
         match &self.0 {
             Kind::Glob { whole, below } => whole.matches(path) || below.matches(path),
-            // Names on which an expression is too slow are none that a person means.
+            // An expression that gives up on a name does not match it.
             Kind::Regex(regex) => regex.borrow_mut().matches(path.as_bytes()).unwrap_or(false),
         }
     }

@@ -9,7 +9,7 @@ use crate::model::stacks::Selection;
 pub struct TimedCall {
     /// 0 is the whole recording, 1 a thread.
     pub depth: u32,
-    /// What the line is.
+    /// The kind of the line.
     pub what: TimedItem,
     /// The sum of the call and all calls in it.
     pub total: u64,
@@ -17,7 +17,7 @@ pub struct TimedCall {
     pub own: u64,
 }
 
-/// What a [`TimedCall`] is.
+/// The kind of a [`TimedCall`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimedItem {
     /// All threads.
@@ -30,11 +30,11 @@ pub enum TimedItem {
     Short,
 }
 
-/// A part of the whole is shown if it is at least one of so many.
+/// A part is shown if it is at least this fraction (1/n) of the whole.
 const SHOWN: u64 = 2000;
 
-/// Frames by which the stacks of samples differ from the ones before them, in all. In recordings of programs they are few
-/// per sample.
+/// Limit of the sum of frames by which each stack differs from the one before it. Recordings of
+/// programs have few per sample.
 const MOST_FRAMES: u64 = 100_000_000;
 
 /// Returns the calls in the order of time, depth first; at most about `most`. Empty if the profile has
@@ -95,7 +95,7 @@ struct Done {
 /// A call that goes on.
 struct Open {
     call: Done,
-    /// What came since the last call that is shown.
+    /// The cost since the last call that is shown.
     short: u64,
 }
 
@@ -203,7 +203,7 @@ impl Lines<'_> {
         self.done.push(ended.call);
     }
 
-    /// Adds what came since the last call that is shown, so that the next one stands where it began.
+    /// Adds the cost since the last call that is shown, so that the next one has its true place.
     fn add_short(&mut self, of: &mut Open) {
         let total = std::mem::take(&mut of.short);
         if total >= self.least {

@@ -15,7 +15,7 @@ pub struct HottestFunction {
     pub own: i64,
     /// The sum of all samples.
     pub whole: i64,
-    /// Who calls it. `None` if it is the outermost function, or many call it.
+    /// The caller that matters. `None` if it is the outermost function, or many call it.
     pub caller: Option<Caller>,
     /// If no function stands out: the innermost function below which half of the whole is.
     pub below: Option<Caller>,
@@ -39,7 +39,7 @@ pub struct Slower {
     pub own: (i64, i64),
     /// The sums of all samples before and now.
     pub whole: (i64, i64),
-    /// Who calls it now.
+    /// The caller that matters in the newer profile.
     pub caller: Option<Caller>,
 }
 
@@ -57,7 +57,7 @@ const STANDS_OUT: f64 = 0.05;
 /// A caller with a smaller part of the cost is one of many.
 const MATTERS: f64 = 0.5;
 
-/// A part that is called all.
+/// A caller with at least this part of the cost is named without the part.
 const NEARLY_ALL: f64 = 0.99;
 
 /// Finds the hottest function of a profile whose frames are grouped by function. `None` if no
@@ -274,7 +274,7 @@ fn is_function(kind: FrameKind) -> bool {
     matches!(kind, FrameKind::Code | FrameKind::Native | FrameKind::Kernel)
 }
 
-/// What V8 calls the time in which it runs no function.
+/// The names that V8 gives to time outside of functions.
 fn is_idle(name: &str) -> bool {
     matches!(name, "(idle)" | "(program)" | "(root)" | "(garbage collector)")
 }

@@ -29,7 +29,7 @@ pub(super) struct Expander<'h, 'a> {
 
 const NONE: u32 = u32::MAX;
 
-/// Objects that one task looks at. Fewer than two of that are looked at by this one.
+/// Objects per task. Fewer than twice as many are not divided.
 const PART: usize = 1 << 16;
 
 /// The objects immediately below a line: their sums and, if they are shown, the lines for them.
@@ -59,7 +59,7 @@ impl Below {
         &mut self.by_type[*row as usize]
     }
 
-    /// Adds what another one has.
+    /// Adds another sum.
     fn append(&mut self, mut other: Self) {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -158,7 +158,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             line.own_bytes = line.total_bytes.saturating_sub(below.bytes);
             return;
         }
-        // Sums of damaged files may have come to an end.
+        // Sums of damaged files may have saturated.
         line.own_bytes = objects.iter().fold(0_u64, |sum, number| {
             let object = self.object(*number);
             let own = self
