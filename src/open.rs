@@ -131,7 +131,7 @@ impl Dump {
     /// Checks every invariant of the format.
     ///
     /// # Errors
-    /// As [`Dump::info`].
+    /// The errors of [`Dump::info`].
     pub fn check(&self) -> Result<Findings> {
         input::check(self.format, self.bytes(), ReadOptions::default())
     }
@@ -149,7 +149,7 @@ impl Dump {
     /// only.
     ///
     /// # Errors
-    /// As [`Dump::load`].
+    /// The errors of [`Dump::load`].
     pub fn histogram(&self) -> Result<TypeCounts> {
         self.chosen(|options| input::histogram(self.format, self.bytes(), options))
     }
@@ -161,7 +161,7 @@ impl Dump {
     /// [`Dump::heap`] once and use [`Histogram::by_type`].
     ///
     /// # Errors
-    /// As [`Dump::heap`].
+    /// The errors of [`Dump::heap`].
     pub fn top(&self, count: usize) -> Result<Vec<HistogramRow>> {
         let heap = self.heap()?;
         let mut rows = Histogram::by_type(&heap, &DominatorTree::new(&heap)).rows;
@@ -204,7 +204,7 @@ impl Dump {
     /// heap is complete.
     ///
     /// # Errors
-    /// As [`Dump::load`].
+    /// The errors of [`Dump::load`].
     pub fn load_heap(&self, options: LoadOptions<'_>) -> Result<Loaded<'_>> {
         input::load(self.format, self.bytes(), options)
     }
@@ -218,7 +218,7 @@ impl Dump {
         let options = LoadOptions::default().snapshot(self.snapshot).mapping(mapping.as_ref());
         let Some(path) = &self.executable else { return load(options) };
         let program = Source::open(path)?;
-        load(options.executable(Executable { bytes: program.bytes(), guesses: true }))
+        load(options.executable(Some(Executable { bytes: program.bytes(), guesses: true })))
     }
 
     /// Loads the profile as stacks with sums.
@@ -236,7 +236,7 @@ impl Dump {
     /// Returns the `count` functions of a profile with the largest own values, in its default metric.
     ///
     /// # Errors
-    /// As [`Dump::profile`].
+    /// The errors of [`Dump::profile`].
     pub fn functions(&self, count: usize) -> Result<Vec<FunctionRow>> {
         let profile = self.profile()?;
         let metric = profile.default_metric();

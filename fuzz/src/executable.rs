@@ -34,7 +34,7 @@ pub fn executables() -> impl Iterator<Item = (String, Vec<u8>)> {
 pub fn executable(bytes: &[u8]) {
     for build in BUILDS {
         let dump = build.dump();
-        let options = LoadOptions::default().executable(Executable { bytes, guesses: true });
+        let options = LoadOptions::default().executable(Some(Executable { bytes, guesses: true }));
         if let Ok(loaded) = input::load(Format::Go, &dump, options) {
             let heap = &loaded.heap;
             for object in heap.objects() {

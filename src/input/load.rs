@@ -1,8 +1,8 @@
 //! Options and results of loading a heap or a profile.
 
-pub use super::layout_choice::LayoutChoice;
-pub use super::memory_limit::MemoryLimit;
+pub use super::options::{LayoutChoice, MemoryLimit};
 
+use super::options::options;
 use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::heap::Heap;
@@ -58,120 +58,34 @@ pub enum PlainObjectTypes {
     One,
 }
 
-/// Options for loading a heap.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct LoadOptions<'a> {
-    /// The snapshot to load.
-    pub snapshot: SnapshotChoice,
-    /// The words of call frames that count as pointers.
-    pub roots: RootScan,
-    /// The layout of objects (hprof). Parts that the user does not state are inferred.
-    pub layout: LayoutChoice,
-    /// The sizes of objects (V8).
-    pub sizes: NodeSizes,
-    /// The types of plain objects (V8).
-    pub plain_objects: PlainObjectTypes,
-    /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore
-    /// it.
-    pub executable: Option<Executable<'a>>,
-    /// Name objects whose type is only known by its address after their layout (Go), so that
-    /// dumps of several builds have names in common.
-    pub by_layout: bool,
-    /// The names that classes and fields had before the program was minified (hprof).
-    pub mapping: Option<&'a JavaMapping>,
-    /// The source maps of scripts, for the names of their functions and classes (V8).
-    pub source_maps: Option<&'a SourceMaps>,
-    /// Omit everything that counting does not need and that takes memory or time: labels of
-    /// references, and contents of objects (hprof, V8, Go with an executable).
-    pub bare: bool,
-    /// Told how far the reader is.
-    pub progress: Progress<'a>,
-}
-
-impl<'a> LoadOptions<'a> {
-    /// Sets which snapshot of the file to load.
-    #[must_use]
-    pub fn snapshot(self, snapshot: SnapshotChoice) -> Self {
-        Self { snapshot, ..self }
-    }
-
-    /// Sets which words of call frames count as pointers.
-    #[must_use]
-    pub fn roots(self, roots: RootScan) -> Self {
-        Self { roots, ..self }
-    }
-
-    /// Sets how objects are laid out (hprof).
-    #[must_use]
-    pub fn layout(self, layout: LayoutChoice) -> Self {
-        Self { layout, ..self }
-    }
-
-    /// Sets whose sizes objects have (V8).
-    #[must_use]
-    pub fn sizes(self, sizes: NodeSizes) -> Self {
-        Self { sizes, ..self }
-    }
-
-    /// Sets which types plain objects have (V8).
-    #[must_use]
-    pub fn plain_objects(self, plain_objects: PlainObjectTypes) -> Self {
-        Self { plain_objects, ..self }
-    }
-
-    /// Sets the executable that wrote the dump.
-    #[must_use]
-    pub fn executable(self, executable: Executable<'a>) -> Self {
-        Self { executable: Some(executable), ..self }
-    }
-
-    /// Sets whether types known only by address are named after the layout of their objects.
-    #[must_use]
-    pub fn by_layout(self, by_layout: bool) -> Self {
-        Self { by_layout, ..self }
-    }
-
-    /// Sets the names that classes and fields had before the program was minified.
-    #[must_use]
-    pub fn mapping(self, mapping: Option<&'a JavaMapping>) -> Self {
-        Self { mapping, ..self }
-    }
-
-    /// Sets the source maps of scripts (V8).
-    #[must_use]
-    pub fn source_maps(self, source_maps: Option<&'a SourceMaps>) -> Self {
-        Self { source_maps, ..self }
-    }
-
-    /// Sets whether to leave out labels of references and contents of objects.
-    #[must_use]
-    pub fn bare(self, bare: bool) -> Self {
-        Self { bare, ..self }
-    }
-
-    /// Sets the function that is told how far the reader is.
-    #[must_use]
-    pub fn progress(self, progress: Progress<'a>) -> Self {
-        Self { progress, ..self }
-    }
-}
-
-impl Default for LoadOptions<'_> {
-    fn default() -> Self {
-        Self {
-            snapshot: SnapshotChoice::default(),
-            roots: RootScan::default(),
-            layout: LayoutChoice::default(),
-            sizes: NodeSizes::default(),
-            plain_objects: PlainObjectTypes::default(),
-            executable: None,
-            by_layout: false,
-            mapping: None,
-            source_maps: None,
-            bare: false,
-            progress: &|_| {},
-        }
+options! {
+    /// Options for loading a heap.
+    pub struct LoadOptions<'a> {
+        /// The snapshot to load.
+        snapshot: SnapshotChoice = SnapshotChoice::default(),
+        /// The words of call frames that count as pointers.
+        roots: RootScan = RootScan::default(),
+        /// The layout of objects (hprof). Parts that the user does not state are inferred.
+        layout: LayoutChoice = LayoutChoice::default(),
+        /// The sizes of objects (V8).
+        sizes: NodeSizes = NodeSizes::default(),
+        /// The types of plain objects (V8).
+        plain_objects: PlainObjectTypes = PlainObjectTypes::default(),
+        /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore
+        /// it.
+        executable: Option<Executable<'a>> = None,
+        /// Name objects whose type is only known by its address after their layout (Go), so that
+        /// dumps of several builds have names in common.
+        by_layout: bool = false,
+        /// The names that classes and fields had before the program was minified (hprof).
+        mapping: Option<&'a JavaMapping> = None,
+        /// The source maps of scripts, for the names of their functions and classes (V8).
+        source_maps: Option<&'a SourceMaps> = None,
+        /// Omit everything that counting does not need and that takes memory or time: labels of
+        /// references, and contents of objects (hprof, V8, Go with an executable).
+        bare: bool = false,
+        /// Told how far the reader is.
+        progress: Progress<'a> = &|_| {},
     }
 }
 
@@ -250,33 +164,33 @@ impl<'a> Loaded<'a> {
     }
 }
 
-/// Options for loading a profile.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct ProfileOptions<'a> {
-    /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
-    pub keep_samples: bool,
-    /// Keep the addresses of frames, and the programs and libraries that they are in (pprof).
-    pub keep_code: bool,
-    /// Keep the frames that the profile asks to leave out (`drop_frames` of pprof), which are kept
-    /// with their addresses in any case, and those of allocators at the inner end of stacks.
-    pub all_frames: bool,
-    /// Take the numbers of the samples instead of those of all allocations (jemalloc, gperftools).
-    pub raw_counts: bool,
-    /// The snapshot to load (massif). `None`: the peak.
-    pub snapshot: Option<SnapshotChoice>,
-    /// The metrics whose samples are needed. Others may be left out (JFR).
-    pub metrics: MetricChoice<'a>,
-    /// Looks up the functions of frames of which the file has only addresses.
-    pub symbols: Option<&'a dyn NameCode>,
-    /// The names that a minified Java program had (JFR).
-    pub mapping: Option<&'a JavaMapping>,
-    /// The source maps of scripts, for the names of their functions (V8, pprof).
-    pub source_maps: Option<&'a SourceMaps>,
-    /// The memory that the profile may take.
-    pub memory: MemoryLimit,
-    /// Told how far the reader is.
-    pub progress: Progress<'a>,
+options! {
+    /// Options for loading a profile.
+    pub struct ProfileOptions<'a> {
+        /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
+        keep_samples: bool = false,
+        /// Keep the addresses of frames, and the programs and libraries that they are in (pprof).
+        keep_code: bool = false,
+        /// Keep the frames that the profile asks to leave out (`drop_frames` of pprof), which are kept
+        /// with their addresses in any case, and those of allocators at the inner end of stacks.
+        all_frames: bool = false,
+        /// Take the numbers of the samples instead of those of all allocations (jemalloc, gperftools).
+        raw_counts: bool = false,
+        /// The snapshot to load (massif). `None`: the peak.
+        snapshot: Option<SnapshotChoice> = None,
+        /// The metrics whose samples are needed. Others may be left out (JFR).
+        metrics: MetricChoice<'a> = MetricChoice::All,
+        /// Looks up the functions of frames of which the file has only addresses.
+        symbols: Option<&'a dyn NameCode> = None,
+        /// The names that a minified Java program had (JFR).
+        mapping: Option<&'a JavaMapping> = None,
+        /// The source maps of scripts, for the names of their functions (V8, pprof).
+        source_maps: Option<&'a SourceMaps> = None,
+        /// The memory that the profile may take.
+        memory: MemoryLimit = MemoryLimit::NONE,
+        /// Told how far the reader is.
+        progress: Progress<'a> = &|_| {},
+    }
 }
 
 /// Metrics of a profile.
@@ -340,54 +254,6 @@ pub struct CodeRegion<'a> {
 }
 
 impl<'a> ProfileOptions<'a> {
-    /// Sets whether every sample is kept, and not only sums.
-    #[must_use]
-    pub fn keep_samples(self, keep_samples: bool) -> Self {
-        Self { keep_samples, ..self }
-    }
-
-    /// Sets whether the addresses of frames are kept (pprof).
-    #[must_use]
-    pub fn keep_code(self, keep_code: bool) -> Self {
-        Self { keep_code, ..self }
-    }
-
-    /// Sets which snapshot of the file to load (massif).
-    #[must_use]
-    pub fn snapshot(self, snapshot: Option<SnapshotChoice>) -> Self {
-        Self { snapshot, ..self }
-    }
-
-    /// Sets whether sampled numbers stay as they are in the file.
-    #[must_use]
-    pub fn raw_counts(self, raw_counts: bool) -> Self {
-        Self { raw_counts, ..self }
-    }
-
-    /// Sets whether the frames are kept that the profile asks to leave out, and those of allocators.
-    #[must_use]
-    pub fn all_frames(self, all_frames: bool) -> Self {
-        Self { all_frames, ..self }
-    }
-
-    /// Sets what looks up the functions of frames of which the file has only addresses.
-    #[must_use]
-    pub fn symbols(self, symbols: Option<&'a dyn NameCode>) -> Self {
-        Self { symbols, ..self }
-    }
-
-    /// Sets the source maps of scripts (V8, pprof).
-    #[must_use]
-    pub fn source_maps(self, source_maps: Option<&'a SourceMaps>) -> Self {
-        Self { source_maps, ..self }
-    }
-
-    /// Sets the function that is told how far the reader is.
-    #[must_use]
-    pub fn progress(self, progress: Progress<'a>) -> Self {
-        Self { progress, ..self }
-    }
-
     /// Looks up the functions of a profile that has places.
     pub(super) fn named(self, mut profile: Profile) -> Profile {
         if let Some(symbols) = self.symbols.filter(|_| profile.code.is_some()) {
@@ -402,24 +268,6 @@ impl<'a> From<ReadOptions<'a>> for ProfileOptions<'a> {
     fn from(options: ReadOptions<'a>) -> Self {
         let ReadOptions { symbols, mapping, source_maps, memory, progress, .. } = options;
         Self { symbols, mapping, source_maps, memory, progress, ..Self::default() }
-    }
-}
-
-impl Default for ProfileOptions<'_> {
-    fn default() -> Self {
-        Self {
-            keep_samples: false,
-            keep_code: false,
-            all_frames: false,
-            raw_counts: false,
-            snapshot: None,
-            metrics: MetricChoice::All,
-            symbols: None,
-            mapping: None,
-            source_maps: None,
-            memory: MemoryLimit::NONE,
-            progress: &|_| {},
-        }
     }
 }
 

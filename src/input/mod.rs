@@ -48,16 +48,15 @@ pub mod jfr;
 #[doc(hidden)]
 pub mod json;
 mod json_lines;
-mod layout_choice;
 #[doc(hidden)]
 pub mod load;
 mod massif;
-mod memory_limit;
 #[doc(hidden)]
 pub mod mojo;
 #[doc(hidden)]
 pub mod mvmheap;
 mod native;
+mod options;
 #[doc(hidden)]
 pub mod origin;
 #[doc(hidden)]
@@ -321,7 +320,7 @@ pub fn origin(format: Format, bytes: &[u8]) -> Provenance {
 /// Checks every invariant that the format promises. Damage is part of the findings.
 ///
 /// # Errors
-/// As [`info()`].
+/// The errors of [`info()`].
 pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     (format.spec().check)(bytes, options)
 }

@@ -1,8 +1,7 @@
 //! Reading of records, and the trait for those who take them.
 
-use super::layout_choice::LayoutChoice;
 use super::load::NameCode;
-use super::memory_limit::MemoryLimit;
+use super::options::{LayoutChoice, MemoryLimit, options};
 use crate::error::Result;
 use crate::model::fields::Record;
 use crate::names::{JavaMapping, SourceMaps};
@@ -11,76 +10,24 @@ use std::ops::ControlFlow;
 /// Called now and then with the offset that has been reached, for a progress bar.
 pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// Options for reading.
-#[derive(Clone, Copy)]
-#[non_exhaustive]
-pub struct ReadOptions<'a> {
-    /// Use summaries in the file instead of reading the data (mvmheap; no effect on other
-    /// formats).
-    pub quick: bool,
-    /// The memory that the tables and sums of a profile may take.
-    pub memory: MemoryLimit,
-    /// Looks up the functions of frames of which a profile has only addresses.
-    pub symbols: Option<&'a dyn NameCode>,
-    /// The source maps of scripts, for the names of their functions (V8, pprof).
-    pub source_maps: Option<&'a SourceMaps>,
-    /// The layout of objects (hprof; no effect on other formats).
-    pub layout: LayoutChoice,
-    /// The names that classes had before the program was minified (hprof).
-    pub mapping: Option<&'a JavaMapping>,
-    /// Told how far the reader is.
-    pub progress: Progress<'a>,
-}
-
-impl<'a> ReadOptions<'a> {
-    /// Sets whether summaries in the file are taken instead of reading the data.
-    #[must_use]
-    pub fn quick(self, quick: bool) -> Self {
-        Self { quick, ..self }
-    }
-
-    /// Sets what looks up the functions of frames of which a profile has only addresses.
-    #[must_use]
-    pub fn symbols(self, symbols: Option<&'a dyn NameCode>) -> Self {
-        Self { symbols, ..self }
-    }
-
-    /// Sets the source maps of scripts.
-    #[must_use]
-    pub fn source_maps(self, source_maps: Option<&'a SourceMaps>) -> Self {
-        Self { source_maps, ..self }
-    }
-
-    /// Sets the layout of objects.
-    #[must_use]
-    pub fn layout(self, layout: LayoutChoice) -> Self {
-        Self { layout, ..self }
-    }
-
-    /// Sets the names that classes had before the program was minified.
-    #[must_use]
-    pub fn mapping(self, mapping: Option<&'a JavaMapping>) -> Self {
-        Self { mapping, ..self }
-    }
-
-    /// Sets the function that is told how far the reader is.
-    #[must_use]
-    pub fn progress(self, progress: Progress<'a>) -> Self {
-        Self { progress, ..self }
-    }
-}
-
-impl Default for ReadOptions<'_> {
-    fn default() -> Self {
-        Self {
-            quick: false,
-            memory: MemoryLimit::NONE,
-            symbols: None,
-            source_maps: None,
-            layout: LayoutChoice::default(),
-            mapping: None,
-            progress: &|_| {},
-        }
+options! {
+    /// Options for reading.
+    pub struct ReadOptions<'a> {
+        /// Use summaries in the file instead of reading the data (mvmheap; no effect on other
+        /// formats).
+        quick: bool = false,
+        /// The memory that the tables and sums of a profile may take.
+        memory: MemoryLimit = MemoryLimit::NONE,
+        /// Looks up the functions of frames of which a profile has only addresses.
+        symbols: Option<&'a dyn NameCode> = None,
+        /// The source maps of scripts, for the names of their functions (V8, pprof).
+        source_maps: Option<&'a SourceMaps> = None,
+        /// The layout of objects (hprof; no effect on other formats).
+        layout: LayoutChoice = LayoutChoice::default(),
+        /// The names that classes had before the program was minified (hprof).
+        mapping: Option<&'a JavaMapping> = None,
+        /// Told how far the reader is.
+        progress: Progress<'a> = &|_| {},
     }
 }
 

@@ -29,7 +29,7 @@ fn load<'a>(dump: &'a Source, exe: &[u8], guesses: bool) -> dumptool::error::Res
     input::load(
         Format::Go,
         dump.bytes(),
-        LoadOptions::default().executable(Executable { bytes: exe, guesses }),
+        LoadOptions::default().executable(Some(Executable { bytes: exe, guesses })),
     )
 }
 

@@ -41,7 +41,7 @@ fn fields(heap: &Heap<'_>, object: ObjectId) -> Vec<(String, String)> {
 fn with_made(test: impl FnOnce(&Heap<'_>)) {
     let (dump, exe) = (open("made_go127_pie.heapdump.zst"), open("made_go127_pie.exe.zst"));
     let executable = Executable { bytes: exe.bytes(), guesses: true };
-    let options = LoadOptions::default().executable(executable);
+    let options = LoadOptions::default().executable(Some(executable));
     test(&input::load(Format::Go, dump.bytes(), options).unwrap().heap);
 }
 

@@ -46,7 +46,7 @@ fn load<'a>(dump: &'a [u8], exe: &[u8]) -> dumptool::error::Result<Loaded<'a>> {
     input::load(
         Format::Go,
         dump,
-        LoadOptions::default().executable(Executable { bytes: exe, guesses: true }),
+        LoadOptions::default().executable(Some(Executable { bytes: exe, guesses: true })),
     )
 }
 

@@ -17,7 +17,7 @@ fn fixture(name: &str) -> PathBuf {
 fn load<'a>(dump: &'a Source, exe: Option<&Source>, roots: RootScan) -> Loaded<'a> {
     let options = LoadOptions::default().roots(roots);
     let options = match exe {
-        Some(exe) => options.executable(Executable { bytes: exe.bytes(), guesses: true }),
+        Some(exe) => options.executable(Some(Executable { bytes: exe.bytes(), guesses: true })),
         None => options,
     };
     input::load(Format::Go, dump.bytes(), options).unwrap()

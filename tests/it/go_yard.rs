@@ -28,7 +28,7 @@ fn with_yard(test: impl FnOnce(&Loaded<'_>)) {
 fn with_dump(dump: &str, test: impl FnOnce(&Loaded<'_>)) {
     let [dump, exe] = [dump, "yard_go119_386.exe.zst"].map(open);
     let executable = Executable { bytes: exe.bytes(), guesses: true };
-    let options = LoadOptions::default().executable(executable);
+    let options = LoadOptions::default().executable(Some(executable));
     test(&input::load(Format::Go, dump.bytes(), options).unwrap());
 }
 

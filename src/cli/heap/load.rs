@@ -107,7 +107,7 @@ pub(crate) fn load_for<'a>(
         .source_maps(session.source_maps())
         .mapping(input.mapping.as_deref());
     if let Some(bytes) = program {
-        options = options.executable(Executable { bytes, guesses: !roots.no_guess });
+        options = options.executable(Some(Executable { bytes, guesses: !roots.no_guess }));
     }
     let loaded = input::load(input.format, input.bytes(), options).map_err(|error| {
         match (error.kind(), &roots.exe) {
