@@ -49,7 +49,7 @@ impl<'a> DumpFile<'a> {
     /// for what `info` shows.
     ///
     /// # Errors
-    /// Those of [`input::info()`].
+    /// The errors of [`input::info()`].
     pub fn row(&self, damage: Option<String>, heap: Option<&Analyses<'_>>) -> Result<DumpRow> {
         let info = input::info(self.format, self.bytes, ReadOptions::default())?;
         let mut row = DumpRow {

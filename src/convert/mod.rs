@@ -5,7 +5,6 @@
 
 mod events;
 mod file;
-mod formats;
 mod heap;
 mod profile;
 mod stream;
@@ -15,14 +14,13 @@ pub use events::read_events;
 pub use file::DumpFile;
 #[cfg(feature = "cli")]
 pub(crate) use file::digest;
-pub use formats::output_formats;
 #[doc(hidden)]
 pub use stream::Streamed;
 #[doc(hidden)]
 pub use tables::TableSource;
 
-use crate::input::Kind;
 use crate::input::load::MemoryLimit;
+use crate::input::{Format, Kind};
 use crate::model::stacks::{Selection, WeightedStacks};
 use crate::output::austin::Dialect;
 use crate::output::flamegraph::{self, FlamegraphOptions};
@@ -34,6 +32,19 @@ use crate::output::{self, OutputFormat, Syntax};
 use crate::tables::{Table, TextLimit};
 use serde::Serialize;
 use std::io::{self, Write};
+
+/// Returns the formats that a heap or profile of an input format can be written in.
+pub fn output_formats(from: Format, kind: Kind) -> impl Iterator<Item = OutputFormat> + Clone {
+    OutputFormat::ALL.into_iter().filter(move |format| match kind {
+        Kind::Heap => format.takes_heaps(),
+        // Some profiles have sums, but no samples that could be written one by one.
+        Kind::Profile => {
+            format.takes_profiles()
+                && (from.has_order()
+                    || !matches!(format, OutputFormat::Austin | OutputFormat::Mojo))
+        }
+    })
+}
 
 /// A conversion of one dump to one format.
 #[derive(Clone, Copy, Debug)]

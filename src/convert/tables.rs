@@ -42,7 +42,7 @@ impl<'a> TableSource<'a> {
     /// Selects the threads and the metric of a profile.
     ///
     /// # Errors
-    /// As [`TableSource::of_heap`], or if the profile does not have the requested metric, or its
+    /// Like [`TableSource::of_heap`], or if the profile does not have the requested metric, or its
     /// events take too much memory.
     pub fn of_profile(
         conversion: &Conversion<'_>,

@@ -6,9 +6,8 @@
 
 use super::class::{Class, ClassKind};
 use super::data::Data;
-use super::external_property::ExternalProperty;
 use super::object::{Object, ROOT};
-use super::records::{Rec, Records};
+use super::records::{ExternalProperty, Rec, Records};
 use crate::error::Result;
 use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;

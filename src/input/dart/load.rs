@@ -13,9 +13,8 @@ mod values;
 
 use super::class::ClassKind;
 use super::data::Data;
-use super::external_property::ExternalProperty;
 use super::object::{Head, References as SlotReferences};
-use super::records::{Rec, Records};
+use super::records::{ExternalProperty, Rec, Records};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
@@ -277,7 +276,7 @@ fn add_slots(
 const COUNT: &str = "the reference count of an object";
 const REFERENCE: &str = "the references of an object";
 
-/// As [`add_references`], for an object of a class with weak slots.
+/// Like [`add_references`], for an object of a class with weak slots.
 fn add_weak_references<'a>(
     heap: &mut Heap<'_>,
     classes: &Classes,

@@ -47,7 +47,7 @@
 //! before is known from its writer only. Recordings of VM service frames are joined when a source
 //! is opened; the JSON that DevTools saves for offline use is not read.
 //!
-//! * [`header`], [`class`], [`object`], [`data`], [`external_property`]: the parts of the file;
+//! * [`header`], [`class`], [`object`], [`data`]: the parts of the file;
 //! * [`records`]: all of them in order; [`tail`]: what follows them;
 //! * [`word_size`]: what can be inferred about the VM;
 //! * [`load`](mod@load): the graph, for the model;
@@ -56,7 +56,6 @@
 
 pub mod class;
 pub mod data;
-pub mod external_property;
 pub mod header;
 pub mod invariants;
 pub mod load;

@@ -1,14 +1,15 @@
 //! The records of a snapshot, one by one, with their offsets.
 
 use super::class::{Class, ClassTable};
-use super::external_property::ExternalProperty;
 use super::header::Header;
 use super::object::{Head, Object, Vm};
 use super::tail::{self, Tail, is_padded};
 use super::word_size::WordSize;
+use super::{str, uleb};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::input::record::record;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 use std::ops::ControlFlow;
@@ -43,6 +44,19 @@ impl Record for Rec<'_> {
             Self::Object(object) => object.say(sink),
             Self::ExternalProperty(property) => property.say(sink),
         }
+    }
+}
+
+record! {
+    /// An external property: memory outside the heap that an object owns through a persistent handle
+    /// with a finalizer. An object may have several.
+    pub struct ExternalProperty<'a> {
+        /// The object that owns the memory.
+        object_id: u64 = uleb("the object of an external property") => unsigned,
+        /// Bytes; may be 0, and mapped files are usually not counted.
+        external_size: u64 = uleb("the size of an external property") => unsigned,
+        /// Symbol of the native finalizer, or `Unknown native function`.
+        name: &'a [u8] = str("the name of an external property") => text,
     }
 }
 
@@ -219,13 +233,14 @@ impl<'a> Records<'a> {
             Group::Objects => "object",
             Group::ExternalProperties | Group::End | Group::Failed => "external property",
         };
-        let error = match self.read.0 == self.announced {
-            true => error.context(format!("after {what} {}", self.read)),
-            false => error.context(format!(
+        let error = if self.read.0 == self.announced {
+            error.context(format!("after {what} {}", self.read))
+        } else {
+            error.context(format!(
                 "in {what} {} of {}",
                 self.read.0.saturating_add(1),
                 self.announced
-            )),
+            ))
         };
         self.group = Group::Failed;
         (self.announced, self.read.0) = (0, 0);

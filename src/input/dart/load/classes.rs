@@ -15,7 +15,7 @@ pub(super) struct Classes {
     classes: Vec<Option<Class>>,
     /// Labels of the named slots of all classes.
     labels: Vec<Label>,
-    /// What the classes are, by type.
+    /// The kind of each class, by type.
     kinds: Vec<ClassKind>,
     unknown: Option<Class>,
 }
@@ -113,7 +113,7 @@ impl Classes {
         self.classes.push(Some(entry));
     }
 
-    /// Of several fields of one slot, the first gives the name.
+    /// If several fields share a slot, the first one names it.
     fn add_labels(&mut self, entry: &Class, class: &ClassRecord<'_>, names: &mut Names) {
         self.labels.resize(entry.labels.saturating_add(entry.labelled as usize), Label::NONE);
         for field in class.fields.iter().filter(|field| field.index < entry.labelled) {

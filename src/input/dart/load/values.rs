@@ -17,7 +17,7 @@ use crate::model::heap::{
 pub(super) struct DartValues<'a> {
     bytes: &'a [u8],
     positions: Offsets,
-    /// What the classes are, by type.
+    /// The kind of each class, by type.
     kinds: Vec<ClassKind>,
     classes: Classes,
     word_size: WordSize,
