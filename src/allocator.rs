@@ -13,10 +13,7 @@ pub(crate) struct Allocator;
 
 impl Allocator {
     fn checked(pointer: *mut u8, size: usize) -> *mut u8 {
-        match pointer.is_null() {
-            true => dumptool::cli::out_of_memory(size),
-            false => pointer,
-        }
+        if pointer.is_null() { dumptool::cli::out_of_memory(size) } else { pointer }
     }
 
     /// A file for an allocation that gets one; none for all others.

@@ -187,7 +187,7 @@ impl<'h> Analyses<'h> {
         Collections::again(&self.heap, self.shapes.get_or_init(of))
     }
 
-    /// What holds the memory.
+    /// The objects, types and variables that hold the memory.
     pub fn verdict(&self) -> &Verdict {
         self.verdict.get_or_init(|| self.survey(Verdict::of))
     }
@@ -197,7 +197,7 @@ impl<'h> Analyses<'h> {
         self.survey(owners)
     }
 
-    /// Which of the owners of a newer heap grew most since this one.
+    /// Returns the owner among `newer`, those of a newer heap, that grew most since this one.
     pub fn grown(&self, newer: &[TracedOwner]) -> Option<Grown> {
         self.survey(|measured, collections| grown(measured, collections, newer))
     }

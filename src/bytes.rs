@@ -145,7 +145,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// As [`Cursor::uleb128`], for numbers that usually take four to eight bytes, as addresses do.
+    /// Like [`Cursor::uleb128`], for numbers that usually take four to eight bytes, as addresses do.
     #[inline]
     pub fn uleb128_wide(&mut self, what: &'static str) -> Result<u64> {
         match self.uleb128_in_word() {
@@ -198,7 +198,7 @@ impl<'a> Cursor<'a> {
     /// bounded by the remaining bytes.
     ///
     /// # Errors
-    /// As [`Cursor::uleb128`]; the cursor then stands at the number that could not be read.
+    /// Like [`Cursor::uleb128`]; the cursor then stands at the number that could not be read.
     #[inline]
     pub fn skip_uleb128s(&mut self, count: u64, what: &'static str) -> Result<u64> {
         const ONES: u64 = 0x0101_0101_0101_0101;

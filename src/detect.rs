@@ -54,9 +54,10 @@ impl Foreign {
     }
 
     fn message(&self) -> String {
-        match self.is_dump {
-            true => format!("{} is not supported", self.name),
-            false => format!("not a heap dump or profile ({})", self.name),
+        if self.is_dump {
+            format!("{} is not supported", self.name)
+        } else {
+            format!("not a heap dump or profile ({})", self.name)
         }
     }
 }

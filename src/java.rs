@@ -1,4 +1,4 @@
-//! What Java's formats share: the types of fields and elements, and the names of classes.
+//! Shared by the formats of Java: the types of fields and elements, and the names of classes.
 
 use std::borrow::Cow;
 
@@ -60,7 +60,7 @@ impl FieldType {
         })
     }
 
-    /// As in Java: `int`.
+    /// The name in Java's source, such as `int`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Object => "object",

@@ -58,9 +58,10 @@ unsafe impl GlobalAlloc for HugePages {
         // SAFETY: the caller promises that the layout is the one of the allocation, so it is of the
         // same kind.
         unsafe {
-            match is_mapped(layout) {
-                true => mapping::free(pointer, layout.size()),
-                false => System.dealloc(pointer, layout),
+            if is_mapped(layout) {
+                mapping::free(pointer, layout.size())
+            } else {
+                System.dealloc(pointer, layout)
             }
         }
     }
@@ -111,7 +112,7 @@ mod mapping {
     }
 
     /// # Safety
-    /// As [`free`], with the old size.
+    /// Like [`free`], with the old size.
     pub(super) unsafe fn resize(pointer: *mut u8, old_size: usize, size: usize) -> *mut u8 {
         let (old_size, size) = (rounded(old_size), rounded(size));
         // SAFETY: the whole mapping is the caller's; when it fails it is left as it was.

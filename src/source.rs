@@ -119,11 +119,11 @@ impl Source {
         Self::open_if(path, Watch::NONE)
     }
 
-    /// As [`Source::open`], unless `accept` refuses the first bytes, so that an endless device is
+    /// Like [`Source::open`], unless `accept` refuses the first bytes, so that an endless device is
     /// not copied in order to detect its format.
     ///
     /// # Errors
-    /// As [`Source::open`], and what `accept` says of an input that is not mapped as it is.
+    /// Like [`Source::open`], and what `accept` says of an input that is not mapped as it is.
     pub fn open_if(path: &Path, watch: Watch<'_>) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io(error, "cannot open"))?;
         Self::from_file_if(file, Limits::default(), watch)
@@ -132,15 +132,15 @@ impl Source {
     /// Opens standard input. A redirected plain file (`< dump`) is mapped like any other.
     ///
     /// # Errors
-    /// As [`Source::open`].
+    /// The errors of [`Source::open`].
     pub fn stdin() -> Result<Self> {
         Self::stdin_if(Watch::NONE)
     }
 
-    /// As [`Source::stdin`], unless the first bytes are refused.
+    /// Like [`Source::stdin`], unless the first bytes are refused.
     ///
     /// # Errors
-    /// As [`Source::open_if`].
+    /// The errors of [`Source::open_if`].
     pub fn stdin_if(watch: Watch<'_>) -> Result<Self> {
         #[cfg(unix)]
         {
@@ -159,15 +159,15 @@ impl Source {
     /// otherwise.
     ///
     /// # Errors
-    /// As [`Source::open`].
+    /// The errors of [`Source::open`].
     pub fn from_file(file: File, limits: Limits) -> Result<Self> {
         Self::from_file_if(file, limits, Watch::NONE)
     }
 
-    /// As [`Source::from_file`], unless the first bytes are refused.
+    /// Like [`Source::from_file`], unless the first bytes are refused.
     ///
     /// # Errors
-    /// As [`Source::open_if`].
+    /// The errors of [`Source::open_if`].
     pub fn from_file_if(mut file: File, limits: Limits, watch: Watch<'_>) -> Result<Self> {
         let metadata = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?;
         if metadata.is_dir() {
@@ -191,7 +191,7 @@ impl Source {
     /// except zeros, with which tapes and disks fill their blocks.
     ///
     /// # Errors
-    /// As [`Source::open`].
+    /// The errors of [`Source::open`].
     pub fn from_stream(stream: impl BufRead, limits: Limits) -> Result<Self> {
         Self::from_stream_if(stream, limits, Watch::NONE)
     }

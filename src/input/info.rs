@@ -229,7 +229,7 @@ pub enum FormatDetails {
 }
 
 impl HeapInfo {
-    /// What a person sees of the heaps; `None` if there is no readable one.
+    /// Summarizes the heaps for a person. Returns `None` if no heap is readable.
     pub fn summary(&self, info: &Info) -> Option<Summary> {
         let snapshot = self.snapshots.first()?;
         let mut summary = Summary::default();

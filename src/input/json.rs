@@ -194,7 +194,7 @@ impl<'a> Scanner<'a> {
     /// The next key of the open object. `None` at its end, which is consumed.
     ///
     /// # Errors
-    /// As [`Scanner::token`].
+    /// The errors of [`Scanner::token`].
     #[inline]
     pub fn key(&mut self) -> Result<Option<Text<'a>>> {
         match self.token()? {
@@ -208,7 +208,7 @@ impl<'a> Scanner<'a> {
     /// is consumed.
     ///
     /// # Errors
-    /// As [`Scanner::token`].
+    /// The errors of [`Scanner::token`].
     #[inline]
     pub fn item(&mut self) -> Result<bool> {
         let byte = self.peek_byte()?;
@@ -268,7 +268,7 @@ impl<'a> Scanner<'a> {
     /// Reads an array of whole numbers that are not negative.
     ///
     /// # Errors
-    /// As [`Scanner::unsigned`], for the first number at fault. `each` has received those before
+    /// Like [`Scanner::unsigned`], for the first number at fault. `each` has received those before
     /// it.
     #[inline]
     pub fn unsigned_array(&mut self, mut each: impl FnMut(u64)) -> Result<()> {
@@ -320,7 +320,7 @@ impl<'a> Scanner<'a> {
     /// Skips the value that comes next.
     ///
     /// # Errors
-    /// As [`Scanner::token`].
+    /// The errors of [`Scanner::token`].
     pub fn skip(&mut self) -> Result<()> {
         let depth = self.depth;
         self.value()?;
@@ -367,9 +367,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn expect(&mut self, byte: u8, what: &'static str) -> Result<()> {
-        match self.peek_byte()? == byte && matches!(self.state, State::Value | State::Item) {
-            true => self.open(byte == b'{').map(drop),
-            false => Err(self.unexpected(what)),
+        if self.peek_byte()? == byte && matches!(self.state, State::Value | State::Item) {
+            self.open(byte == b'{').map(drop)
+        } else {
+            Err(self.unexpected(what))
         }
     }
 

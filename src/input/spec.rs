@@ -60,7 +60,7 @@ pub(super) struct HeapReader {
     pub(super) least_bytes: (u64, u64),
     /// The roles of the runtime's types.
     pub(super) roles: Roles,
-    /// What identifies an object in several dumps of one process.
+    /// The property that identifies an object in several dumps of one process.
     pub(super) identity: Identity,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct ProfileReader {
     pub(super) has_order: bool,
 }
 
-/// What identifies an object in several dumps of one process.
+/// The property that identifies an object in several dumps of one process.
 #[derive(Clone, Copy)]
 pub(super) enum Identity {
     /// Nothing: objects move, or are numbered anew.
@@ -106,7 +106,7 @@ impl FormatSpec {
         }
     }
 
-    /// None: no file of the format is a heap.
+    /// The reader of heaps. `None` if no file of the format is a heap.
     pub(super) fn heap(&self) -> Option<&HeapReader> {
         match &self.readers {
             Readers::Heap(heap) | Readers::Both { heap, .. } => Some(heap),
@@ -114,7 +114,7 @@ impl FormatSpec {
         }
     }
 
-    /// None: no file of the format is a profile.
+    /// The reader of profiles. `None` if no file of the format is a profile.
     pub(super) fn profile(&self) -> Option<&ProfileReader> {
         match &self.readers {
             Readers::Profile(profile) | Readers::Both { profile, .. } => Some(profile),

@@ -43,7 +43,7 @@ enum Table {
 struct Bitmap {
     /// Number of the first chunk.
     base: u64,
-    /// None: no object in the chunk.
+    /// The granules of each chunk. `None` for a chunk without objects.
     chunks: Vec<Option<Box<[Granule]>>>,
     /// Chunks that have a table.
     used: u64,
@@ -204,7 +204,7 @@ impl Bitmap {
         chunk.get((address % CHUNK / GRANULE) as usize)
     }
 
-    /// As [`Self::floor`], with the object's address. It is nearly always in the same granule or
+    /// Like [`Self::floor`], with the object's address. It is nearly always in the same granule or
     /// one of those before.
     #[inline]
     fn floor_with_address(&self, address: u64) -> Option<(u32, u64)> {
@@ -334,7 +334,7 @@ impl Addresses {
         }
     }
 
-    /// As [`Self::floor`], with the address at which the object begins, which costs nothing more in
+    /// Like [`Self::floor`], with the address at which the object begins, which costs nothing more in
     /// most cases.
     #[inline]
     pub fn floor_with_address(&self, address: u64) -> Option<(ObjectId, u64)> {

@@ -137,7 +137,7 @@ pub struct Heap<'a> {
     pub(crate) roles: Roles,
     /// Where objects were allocated.
     pub(crate) sites: AllocationSites,
-    /// What the objects are that no root reaches.
+    /// The meaning of objects that no root reaches.
     pub(crate) unreached: Unreached,
     /// Bytes of a pointer in the process that was dumped; 0 if that is not known.
     pub(crate) pointer_size: u8,
@@ -157,7 +157,7 @@ pub(crate) struct KeyName {
     pub(crate) is_like_code: bool,
 }
 
-/// What objects are that no root reaches.
+/// The meaning of objects that no root reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Unreached {
     /// Garbage that waits for the next collection.

@@ -70,7 +70,7 @@ impl Label {
         }
     }
 
-    /// As [`Label::text`], without an allocation: `text` is an empty buffer for labels that are not
+    /// Like [`Label::text`], without an allocation: `text` is an empty buffer for labels that are not
     /// names.
     pub fn text_in<'t>(self, names: &'t Names, text: &'t mut String) -> &'t str {
         // Writing to a string cannot fail.

@@ -87,7 +87,7 @@ impl Names {
         }
     }
 
-    /// As [`Names::intern`], for bytes that ought to be UTF-8.
+    /// Like [`Names::intern`], for bytes that ought to be UTF-8.
     pub fn intern_bytes(&mut self, text: &[u8]) -> NameId {
         self.intern(&String::from_utf8_lossy(text))
     }

@@ -371,7 +371,7 @@ impl Profile {
         self.mode.metrics(&self.total)
     }
 
-    /// As [`Profile::metrics`], but value types in the order of the file.
+    /// Like [`Profile::metrics`], but value types in the order of the file.
     pub fn metrics_in_order(&self) -> Vec<Metric> {
         if self.value_types.is_empty() { self.metrics() } else { self.metrics_of_file() }
     }
@@ -398,11 +398,10 @@ impl Profile {
     /// The metric with this name: one of the file's, or a standard one, of which the profile may
     /// have no numbers. In names of standard metrics, `-` is as good as `_`.
     pub fn metric(&self, name: &str) -> Option<Metric> {
-        match self.value_types.is_empty() {
-            true => {
-                Metric::STANDARD.into_iter().find(|metric| metric.name() == name.replace('-', "_"))
-            }
-            false => self.metrics_of_file().into_iter().find(|metric| metric.name() == name),
+        if self.value_types.is_empty() {
+            Metric::STANDARD.into_iter().find(|metric| metric.name() == name.replace('-', "_"))
+        } else {
+            self.metrics_of_file().into_iter().find(|metric| metric.name() == name)
         }
     }
 

@@ -47,8 +47,8 @@ pub enum RedactedNames {
     /// All that may be data.
     #[default]
     All,
-    /// Those that cannot be names in source code. Keys of a map that look like identifiers stay, as
-    /// do names of native nodes.
+    /// Names that cannot be identifiers in source code. Keys of a map that look like identifiers
+    /// stay, as do names of native nodes.
     NotLikeCode,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Heap<'a> {
         self.redact_names(how, RedactedNames::All);
     }
 
-    /// As [`Heap::redact`], with a choice of the names.
+    /// Like [`Heap::redact`], with a choice of the names.
     pub fn redact_names(&mut self, how: Redaction, names: RedactedNames) {
         let numbers = (how == Redaction::Hash).then(|| ContentNumbers::of(self));
         let redacted =

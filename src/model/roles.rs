@@ -41,9 +41,9 @@ pub enum Role {
     Hidden,
     /// An object that represents a file of the program, with the field that has its name.
     File(&'static str),
-    /// Of a field: the listeners of an object, by event.
+    /// A field that contains the listeners of an object, by event.
     Listeners,
-    /// Of a field: the mark before the name of the object that has it, as in `%main::cache` of Perl.
+    /// A field that puts a mark before the name of its object, as in `%main::cache` of Perl.
     Sigil(&'static str),
     /// An object through which everything is reached, such as the global object of a page.
     Passage,

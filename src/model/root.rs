@@ -165,7 +165,7 @@ pub struct Thread {
     pub object: Option<ObjectId>,
     /// The call frames, innermost first: rows of [`super::heap::Heap::frames`].
     pub frames: Range<u32>,
-    /// What started the thread. `None` if unknown.
+    /// The call that started the thread. `None` if unknown.
     pub created_by: Option<Creation>,
 }
 

@@ -14,11 +14,11 @@ pub struct AllocationSites {
     pub frames: Vec<StackFrame>,
     /// The site of each object for which it is known: a row of `sites`, sorted by object.
     pub of: Vec<(ObjectId, u32)>,
-    /// What [`AllocationSite::live`] counts.
+    /// The allocations that [`AllocationSite::live`] counts.
     pub sampling: Sampling,
 }
 
-/// Which allocations a file counts.
+/// The allocations that a file counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sampling {
     /// All of them.

@@ -90,7 +90,7 @@ pub struct WeightedStacks {
 struct Entries {
     track: Vec<u32>,
     stack: Vec<StackId>,
-    /// As many for each entry as there are value types.
+    /// The values of the entries: one for each value type, entry after entry.
     values: Vec<i64>,
     /// Empty, or one for each entry.
     moments: Vec<Moment>,

@@ -2,12 +2,12 @@
 
 use crate::java::package_of;
 
-/// How many of a program's names look shortened.
+/// The number of a program's names that look shortened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShortNames {
-    /// Those that do.
+    /// Names that look shortened.
     pub short: u64,
-    /// All of them.
+    /// All names.
     pub all: u64,
 }
 

@@ -21,11 +21,11 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// As Austin 3.x itself and mojo2austin of austin-python 1.7.1: everything is shown, in the
+    /// The output of Austin 3.x and of mojo2austin of austin-python 1.7.1: everything, in the
     /// order of the file.
     #[default]
     Full,
-    /// As mojo2austin of austin-python 2.x: invalid, kernel and GC frames are left out, the mode
+    /// The output of mojo2austin of austin-python 2.x: invalid, kernel and GC frames are left out, the mode
     /// `full` shows the time only, a missing metric is `None`, and a sample is printed when the
     /// next one begins, so that metadata at the end of the file comes before the last sample.
     Peer,

@@ -91,7 +91,7 @@ struct Costs {
     calls: BTreeMap<(NameId, u32, usize), Called>,
 }
 
-/// What is called.
+/// The target of a call.
 struct Called {
     /// 0 if the number of calls is not known.
     count: u64,
@@ -264,9 +264,10 @@ impl WrittenNames {
             writeln!(out)?;
         }
         self.file(file_key, file, out)?;
-        match self.functions.insert(function) {
-            true => writeln!(out, "{key}=({}) {name}", function + 1),
-            false => writeln!(out, "{key}=({})", function + 1),
+        if self.functions.insert(function) {
+            writeln!(out, "{key}=({}) {name}", function + 1)
+        } else {
+            writeln!(out, "{key}=({})", function + 1)
         }
     }
 

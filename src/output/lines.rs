@@ -16,7 +16,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Of one value, with the losses before its stacks were written.
+    /// Returns the counts of one value before its stacks are written.
     pub(super) fn new(stacks: &WeightedStacks, value: usize) -> Self {
         let mut written = Written::new(stacks);
         written.sums = vec![written.sums.swap_remove(value)];

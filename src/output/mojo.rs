@@ -74,7 +74,7 @@ pub fn write(
 fn merged(a: &ProfileSample, b: &ProfileSample) -> Option<ProfileSample> {
     let add = |a: Option<i64>, b: Option<i64>| match (a, b) {
         (None, None) => Some(None),
-        // What came into use and what went out of use are counted apart.
+        // Allocated and freed memory are counted separately.
         (Some(a), Some(b)) if (a >= 0) == (b >= 0) => a.checked_add(b).map(Some),
         _ => None,
     };

@@ -4,8 +4,8 @@
 //! The message is written without compression; files must be gzipped by the caller. The tables that
 //! samples refer to follow them.
 //!
-//! What a pprof file says of itself, its mappings and the addresses of its frames are written as they
-//! were read.
+//! The statements of a pprof file about itself, its mappings and the addresses of its frames are
+//! written as they were read.
 
 use super::written::{Written, empty_entries};
 use crate::model::names::{NameId, Names};
@@ -152,9 +152,10 @@ impl PprofWriter {
             }
             inlined.push(frame);
             if frame == place.outermost {
-                match inlined.len() as u32 == place.lines.max(1) {
-                    true => _ = out.varint(location(frame)),
-                    false => alone(&mut inlined, out),
+                if inlined.len() as u32 == place.lines.max(1) {
+                    _ = out.varint(location(frame))
+                } else {
+                    alone(&mut inlined, out)
                 }
                 inlined.clear();
             }
@@ -337,7 +338,7 @@ impl PprofWriter {
         Ok(())
     }
 
-    /// What a pprof file says of itself, by the names of its fields.
+    /// Writes the statements of a pprof file about itself, by the names of its fields.
     fn statements(
         &mut self,
         stacks: &WeightedStacks,

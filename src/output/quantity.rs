@@ -55,7 +55,7 @@ pub(crate) fn duration(microseconds: u64) -> String {
     }
 }
 
-/// As [`duration`], of nanoseconds, with `850 ns` below a microsecond.
+/// Like [`duration`], of nanoseconds, with `850 ns` below a microsecond.
 pub(crate) fn nanoseconds(nanoseconds: u128) -> String {
     match nanoseconds {
         1..1_000 => format!("{nanoseconds} ns"),

@@ -26,9 +26,10 @@ pub struct RecordFormat {
 impl RecordFormat {
     /// Appends a record and a line feed.
     pub fn append<R: Record>(self, offset: u64, record: &R, out: &mut Vec<u8>) {
-        match self.json {
-            true => self.append_json(offset, record, out),
-            false => self.append_text(offset, record, out),
+        if self.json {
+            self.append_json(offset, record, out)
+        } else {
+            self.append_text(offset, record, out)
         }
         out.push(b'\n');
     }
@@ -178,10 +179,7 @@ impl FieldSink for JsonSink<'_> {
     /// Infinities and NaN have no number in JSON: they are strings.
     fn float(&mut self, name: &str, value: f64) {
         let out = self.field(name);
-        match value.is_finite() {
-            true => push_json(out, &value),
-            false => push_json(out, &value.to_string()),
-        }
+        if value.is_finite() { push_json(out, &value) } else { push_json(out, &value.to_string()) }
     }
 
     fn boolean(&mut self, name: &str, value: bool) {

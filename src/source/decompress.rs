@@ -26,7 +26,7 @@ pub(super) fn gunzip(
     }
 }
 
-/// As [`gunzip`], for zstd.
+/// Like [`gunzip`], for zstd.
 pub(super) fn unzstd(
     stream: &mut Counted<impl BufRead>,
     spill: &mut Spill<'_>,
@@ -98,9 +98,10 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 
     fn consume(&mut self, length: usize) {
-        match self.head.is_empty() {
-            true => self.inner.consume(length),
-            false => drop(self.head.drain(..length)),
+        if self.head.is_empty() {
+            self.inner.consume(length)
+        } else {
+            drop(self.head.drain(..length))
         }
         self.count += length as u64;
     }

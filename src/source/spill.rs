@@ -43,7 +43,7 @@ impl<'a> Spill<'a> {
 
     fn accept(&mut self) -> Result<()> {
         let Some(head) = self.head.take() else { return Ok(()) };
-        // What the frames of a VM service contain is seen when they are joined.
+        // The content of frames of a VM service is checked when they are joined.
         if vm_service::payloads(&head).is_none() {
             (self.watch.accept)(&head)?;
         }
@@ -80,9 +80,10 @@ impl<'a> Spill<'a> {
                     _ => Error::corrupt(written, "the compressed input is damaged")
                         .found(error.to_string()),
                 };
-                match written == 0 && before == 0 {
-                    true => Err(damage),
-                    false => Ok(Some(damage.hint("everything before the damage was read"))),
+                if written == 0 && before == 0 {
+                    Err(damage)
+                } else {
+                    Ok(Some(damage.hint("everything before the damage was read")))
                 }
             }
         }

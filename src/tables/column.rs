@@ -188,7 +188,7 @@ impl<R> ColumnOf<R> {
     }
 }
 
-/// How rows are found by the value of a column.
+/// Finds rows by the value of a column.
 pub(super) struct Lookup<R> {
     /// About the number of rows that a value has.
     pub(super) cost: fn(&R) -> u64,

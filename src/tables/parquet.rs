@@ -44,8 +44,8 @@ pub fn write_parquet(
     let columns = relation.columns();
     let schema = schema(relation.name(), &columns).map_err(failed)?;
     let properties = Arc::new(properties(relation.name(), &columns, metadata).map_err(failed)?);
-    // What has been written is handed on after each row group: the crate wants an output that can
-    // be sent to other threads.
+    // The bytes are passed on after each row group, because the crate requires an output that can be
+    // sent to other threads.
     let mut file = SerializedFileWriter::new(Vec::new(), schema, properties).map_err(failed)?;
     for start in (0..relation.len()).step_by(GROUP) {
         let rows = start..(start + GROUP).min(relation.len());

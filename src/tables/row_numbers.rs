@@ -1,4 +1,4 @@
-//! Which rows of a table a query reads, and in which order.
+//! The rows of a table that a query reads, in order.
 
 use std::ops::Range;
 use std::vec;
@@ -6,9 +6,9 @@ use std::vec;
 /// The value that a column has to have.
 #[derive(Clone, Copy)]
 pub enum Key<'k> {
-    /// Of a column of numbers.
+    /// The value of a column of numbers.
     Number(i64),
-    /// Of a column of texts.
+    /// The value of a column of texts.
     Text(&'k str),
 }
 

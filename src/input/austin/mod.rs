@@ -75,7 +75,7 @@ pub fn begins_with_sample(bytes: &[u8]) -> bool {
     if !lines.peek().is_some_and(|line| is_sample(line)) {
         return false;
     }
-    // What cannot be parsed may be cut, or go on in the next line.
+    // A line that cannot be parsed may be truncated, or continue in the next line.
     let mut stacks =
         lines.filter_map(records::parse_sample).filter(|sample| !sample.stack.is_empty());
     stacks.next().is_none_or(|sample| sample.frames().any(|frame| frame.is_ok()))

@@ -23,7 +23,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 /// Checks a profile.
 ///
 /// # Errors
-/// As [`info()`].
+/// The errors of [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut findings = Findings::default();

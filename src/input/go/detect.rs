@@ -1,4 +1,4 @@
-//! How the layouts of a dump are told apart.
+//! Distinguishes the layouts of a dump.
 
 use super::records::Records;
 use super::version::{MAGIC_LENGTH, Version};

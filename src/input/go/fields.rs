@@ -115,7 +115,7 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// As [`Self::read`], for at most four pointers with offsets of one byte: the list and what
+    /// Like [`Self::read`], for at most four pointers with offsets of one byte: the list and what
     /// follows it.
     #[inline(always)]
     pub(super) fn split_short(bytes: &'a [u8], version: Version) -> Option<(Self, &'a [u8])> {
@@ -166,9 +166,10 @@ impl<'a> FieldList<'a> {
 
     /// The number of fields of kinds that are not written since 1.5.
     pub fn reserved(&self) -> u64 {
-        match self.version >= Version::Go15 {
-            true => self.iter().filter(|field| field.kind != FieldKind::Ptr).count() as u64,
-            false => 0,
+        if self.version >= Version::Go15 {
+            self.iter().filter(|field| field.kind != FieldKind::Ptr).count() as u64
+        } else {
+            0
         }
     }
 

@@ -35,7 +35,7 @@
 //! kind, s contents}, 3 eof, 4 stack root {u pointer, u sp}, 5 data root {u found at, u pointer}, 6
 //! other root {u pointer}, 7 type {u addr, u size, s name, u count, count u offsets}, 8 thread {u
 //! addr, u sp}, 9 stack frame {u sp, u parent sp, s name}, 10 params {u endian, u pointer size}.
-//! How it is told from the released 1.3 is said at [`Version::detect`].
+//! [`Version::detect`] documents how it is distinguished from the released 1.3.
 //!
 //! Params come first. A goroutine is followed by its frames (innermost first), defers and panics.
 //! Types may repeat. Since Go 1.22 the writer emits objects that do not exist: see [`phantoms`].

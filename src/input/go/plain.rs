@@ -81,7 +81,7 @@ mod tests {
             flipped in prop::option::of((any::<prop::sample::Index>(), any::<u8>())),
         ) {
             let mut bytes = if typed { b"go1.3 heap dump\n\x06\x00\x08".to_vec() } else { b"go1.7 heap dump\n".to_vec() };
-            // What else the params have is five numbers and an empty string.
+            // The other fields of the params are five numbers and an empty string.
             bytes.extend(if typed { &[0; 6][..] } else { &[] });
             let start = bytes.len();
             for (addr, shift, size, fields, step) in objects {

@@ -123,7 +123,7 @@ impl<'a> Records<'a> {
         self.take_some_objects(u64::MAX, take)
     }
 
-    /// As [`Self::take_objects`], but at most `most` of them.
+    /// Like [`Self::take_objects`], but at most `most` of them.
     ///
     /// # Errors
     /// As there.

@@ -24,7 +24,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         edges: 0,
         nodes: 0,
     };
-    // What is cut off is damage, and contradicts nothing.
+    // A part that is cut off is damage and contradicts nothing.
     let is_whole = !document.is_incomplete();
     let outcome = checker.nodes().and_then(|()| checker.edges()).and_then(|()| checker.locations());
     findings.set_damage(outcome.err());

@@ -186,7 +186,7 @@ pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning
 /// node is detached takes the graph: only nodes that V8 itself has marked are counted as such.
 ///
 /// # Errors
-/// As [`load`].
+/// The errors of [`load`].
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     if options.source_maps.is_some() {
         // Only references tell the constructors of objects.

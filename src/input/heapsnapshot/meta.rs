@@ -223,7 +223,7 @@ impl Meta {
 
 /// The kinds of nodes, which are at most 255.
 ///
-/// Those of V8 are its types. Julia adds a type of nodes for each type of objects, and such nodes
+/// The kinds of V8 are its node types. Julia adds a node type for each type of objects; such nodes
 /// have the name of their type: all of them are of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Kinds {
@@ -257,12 +257,11 @@ impl Kinds {
     /// The kind of a node by the number of its type in the file; 255 for all beyond.
     #[inline]
     pub fn kind(&self, number: u64) -> u8 {
-        match self.of.is_empty() {
-            true => number.min(255) as u8,
-            false => {
-                let number = usize::try_from(number).unwrap_or(usize::MAX);
-                self.of.get(number).copied().unwrap_or(255)
-            }
+        if self.of.is_empty() {
+            number.min(255) as u8
+        } else {
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            self.of.get(number).copied().unwrap_or(255)
         }
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Rows<'a> {
             let rest = bytes.get(start..).unwrap_or_default();
             let mut numbers = Numbers::new(rest, offset.saturating_add(start as u64), false);
             let skipped = first.wrapping_mul(fields).wrapping_sub(before.wrapping_sub(commas));
-            // What cannot be read here is reported by the part that has the beginning of the row.
+            // Damage here is reported by the part that contains the beginning of the row.
             (0..skipped).for_each(|_| _ = numbers.unsigned());
             parts.push(Part { first: first.min(count), rows: 0, numbers });
         }

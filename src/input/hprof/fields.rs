@@ -65,7 +65,7 @@ pub enum Gaps {
     /// gap before a long is filled by other fields of the class: up to JDK 14
     /// (`ClassFileParser::layout_fields`), and later with `-UseEmptySlotsInSupers`.
     Own,
-    /// As `Own`, but the gap before a long stays empty: `-CompactFields`.
+    /// Like `Own`, but the gap before a long stays empty: `-CompactFields`.
     None,
     /// The fields of each class are rounded up to a reference, as Eclipse MAT counts them: for
     /// pointers of 4 bytes.

@@ -149,9 +149,10 @@ pub(super) fn find(
     };
     let rooms = Rooms::of(classes, &distances, &layout);
     let ends = classes.ends(&layout, |index, class, by_rules| {
-        let end = match class.hidden.larger {
-            true => by_rules.saturating_add(rooms.hidden(index, by_rules)),
-            false => by_rules,
+        let end = if class.hidden.larger {
+            by_rules.saturating_add(rooms.hidden(index, by_rules))
+        } else {
+            by_rules
         };
         let Some(distance) = distances.get(index).copied().flatten() else { return end };
         let by_rule = layout.up(by_rules);

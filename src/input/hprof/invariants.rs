@@ -70,7 +70,7 @@ struct Checker<'s, 'a> {
     scan: &'s mut Scan<'a>,
     addresses: &'s Addresses,
     ids: IdSize,
-    /// Of fields; they are not shown.
+    /// The names of fields. They are not shown.
     names: Names,
     last: Option<(u64, usize)>,
     strings: FxHashSet<u64>,

@@ -44,7 +44,7 @@ impl<'a> Members<'a> {
         Self { contents, classes, strings, types, is_reversed }
     }
 
-    /// As [`Self::slots`], with the fields of each class in the order of the source.
+    /// Like [`Self::slots`], with the fields of each class in the order of the source.
     fn declared<'s>(&'s self, instance: &Instance<'s>) -> Vec<Slot<'s>> {
         let mut slots: Vec<Slot<'s>> = self.slots(instance).collect();
         if self.is_reversed {

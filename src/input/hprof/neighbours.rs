@@ -226,9 +226,10 @@ impl Watch {
             Object::PrimitiveArray(_) => (What::Other, None),
         };
         if let Some(before) = self.last_id {
-            match before < id {
-                true => self.distances.see(&self.last, before, id),
-                false => self.descents = self.descents.saturating_add(1),
+            if before < id {
+                self.distances.see(&self.last, before, id)
+            } else {
+                self.descents = self.descents.saturating_add(1)
             }
         }
         (self.last_id, self.last) = (Some(id), what);

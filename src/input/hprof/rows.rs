@@ -28,7 +28,7 @@ pub(super) struct Faults {
     broken: Saturating<u64>,
 }
 
-/// What the instances of a class have in common, in one place.
+/// Properties that all instances of a class share.
 #[derive(Clone)]
 pub(super) struct Shape {
     type_id: TypeId,
@@ -68,13 +68,12 @@ impl<'a> Rows<'_, 'a> {
     /// Most dumpers go through the heap by address: then the order of the file is that of the rows,
     /// with classes put in, and one pass is enough. Otherwise a pass before says where the rows are.
     pub(super) fn add(mut self, bytes: &'a [u8], progress: Progress<'_>) -> Offsets {
-        let positions = match self.scan.is_ordered {
-            true => self.add_as_they_come(bytes, progress),
-            false => {
-                let positions = find_rows(bytes, self.scan, self.addresses, progress);
-                self.add_from(bytes, &positions, progress);
-                positions
-            }
+        let positions = if self.scan.is_ordered {
+            self.add_as_they_come(bytes, progress)
+        } else {
+            let positions = find_rows(bytes, self.scan, self.addresses, progress);
+            self.add_from(bytes, &positions, progress);
+            positions
         };
         let Faults { dangling, dangling_elements, classless, short, broken } = self.faults;
         self.builder.warn(WarningKind::DanglingReferences, dangling.0);

@@ -77,7 +77,7 @@ impl<'a> Scan<'a> {
         Self::with(bytes, layout, progress, |scan, object, _| scan.add_object(object))
     }
 
-    /// As [`Self::new`], but with something else done with the objects, which come with the row of
+    /// Like [`Self::new`], but with something else done with the objects, which come with the row of
     /// their class as [`Watch`] counts them.
     ///
     /// # Errors
@@ -166,13 +166,14 @@ impl<'a> Scan<'a> {
             match record {
                 Rec::Heap(HeapRec::Object(object)) => return Ok(Some(object)),
                 Rec::Heap(HeapRec::Root(root)) => self.roots.push(root),
-                Rec::Heap(HeapRec::ClassDump(class)) => match self.classes.add(class, offset) {
-                    true => {
+                Rec::Heap(HeapRec::ClassDump(class)) => {
+                    if self.classes.add(class, offset) {
                         watch.class(class.id, self.classes.len().saturating_sub(1));
                         self.add_id(class.id);
+                    } else {
+                        self.repeated_classes += 1
                     }
-                    false => self.repeated_classes += 1,
-                },
+                }
                 Rec::Heap(HeapRec::HeapInfo { .. }) => {}
                 Rec::Top { body, .. } => match body {
                     Body::Utf8(string) => {

@@ -13,7 +13,7 @@ pub(super) struct Types {
     /// The types of primitive arrays, in the order of [`PRIMITIVES`].
     of_array: Vec<TypeId>,
     pub(super) class: TypeId,
-    /// Of objects whose class is not in the file.
+    /// The type of objects whose class is not in the file.
     pub(super) unknown: TypeId,
     pub(super) unknown_array: TypeId,
 }

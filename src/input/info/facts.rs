@@ -1,6 +1,6 @@
 //! The lines of the summary that `info` shows to people, as the formats declare them.
 
-/// What a person sees of the heaps of a file.
+/// A summary of the heaps of a file, for people.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// Parts of the first line.
@@ -12,11 +12,11 @@ pub struct Summary {
 /// A line of a summary: `objects  1 204  96.1 KiB`.
 #[derive(Clone, Debug)]
 pub struct Fact {
-    /// What it is about. Empty for a line that continues the one above it.
+    /// The subject of the fact. Empty for a line that continues the one above it.
     pub label: &'static str,
     /// The number that matters most, if there is one.
     pub amount: Option<Amount>,
-    /// What else there is to say.
+    /// The text after the amount.
     pub phrase: Phrase,
 }
 

@@ -12,7 +12,7 @@ pub struct JvmSetting {
     pub name: String,
     /// The value.
     pub value: String,
-    /// Who set a flag, such as `Command line` or `Ergonomic`.
+    /// The origin of a flag's value, such as `Command line` or `Ergonomic`.
     pub origin: Option<String>,
 }
 

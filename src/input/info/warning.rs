@@ -98,11 +98,11 @@ pub enum InfoWarning {
     TimeBeforeSamples(i64),
     /// Most names look as if they had been shortened (hprof, V8).
     ShortNames {
-        /// What has the names, such as `functions of app.min.js`.
+        /// The items that have the names, such as `functions of app.min.js`.
         of: String,
-        /// How many.
+        /// The number of short names and of all names.
         names: ShortNames,
-        /// What gives the names back.
+        /// The option that restores the names.
         option: &'static str,
     },
 }

@@ -25,9 +25,10 @@ impl<'a> Text<'a> {
     /// drops the backslash of unknown escapes. Borrows from the input unless something had to be
     /// changed.
     pub fn decode(&self) -> Cow<'a, str> {
-        match self.escaped {
-            false => String::from_utf8_lossy(self.raw),
-            true => Cow::Owned(unescape(self.raw)),
+        if self.escaped {
+            Cow::Owned(unescape(self.raw))
+        } else {
+            String::from_utf8_lossy(self.raw)
         }
     }
 }
@@ -62,7 +63,7 @@ pub(crate) fn closing_quote(bytes: &[u8], start: usize) -> Option<(usize, bool)>
     }
 }
 
-/// As [`closing_quote`], from a backslash on.
+/// Like [`closing_quote`], from a backslash on.
 fn closing_quote_after_escape(bytes: &[u8], backslash: usize) -> Option<(usize, bool)> {
     let mut at = backslash.wrapping_add(2);
     loop {

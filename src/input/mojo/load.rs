@@ -104,7 +104,7 @@ impl<'a> Loader<'a> {
             let Some(record) = records.next() else { return Ok(()) };
             let (offset, event) = record?;
             self.event(event);
-            // What takes memory besides stacks; those are looked at when the next sample begins.
+            // Events that take memory. Stacks are checked when the next sample begins.
             if matches!(
                 event,
                 Event::Stack { .. }
@@ -216,8 +216,8 @@ impl<'a> Loader<'a> {
             self.run_frames.push(self.frames.frame(key, &mut self.builder));
         }
         open.stack = self.builder.push_all(open.stack, &self.run_frames);
-        // What is defined nowhere may be defined later, and is counted each time; so are stacks
-        // that are too deep.
+        // Undefined keys may be defined later and are counted each time. So are stacks that are too
+        // deep.
         if !self.frames.take_guess() && !self.builder.is_cut() {
             self.runs.put(place, key, open.stack);
         }

@@ -220,7 +220,7 @@ impl<'a> Tally<'a> {
                 true => time,
                 false => memory,
             };
-            // As long as the model keeps names: a long one is looked up in every sample.
+            // Names are cut to the length that the model keeps: long ones are hashed in every sample.
             let kept = |name: &'a [u8]| name.get(..Names::LONGEST).unwrap_or(name);
             let sum = self.self_values.entry((kept(function), kept(file))).or_default();
             *sum = sum.saturating_add(value);

@@ -13,7 +13,7 @@ pub enum Lookup {
     /// process (mojo-compress defines everything once, under the first process). Key 0 is empty and
     /// key 1 is `<unknown>` unless defined; what remains is `<unresolved>`.
     Robust,
-    /// As austin-python 2.x does: not at all, it is an error. Key 1 is `<unknown>` even if defined.
+    /// Undefined keys are errors, as in austin-python 2.x. Key 1 is `<unknown>` even if defined.
     Strict,
 }
 

@@ -230,7 +230,7 @@ fn read_blocks<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut Counts) {
             group.damaged = true;
             std::mem::take(&mut group).finish(dump, None);
         }
-        // What was damaged before the first block of a snapshot is not the snapshot's.
+        // Damage before the first block of a snapshot does not belong to the snapshot.
         group.damaged &= !block.name.is("snapmeta");
         group.blocks.push(block);
     }

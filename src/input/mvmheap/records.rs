@@ -259,10 +259,10 @@ impl<'a> Records<'a> {
         Ok(Self { walk, snapshot: Saturating(0) })
     }
 
-    /// As [`Records::new`], but without the help of tables of contents: ends at the first damage.
+    /// Like [`Records::new`], but without the help of tables of contents: ends at the first damage.
     ///
     /// # Errors
-    /// As [`Records::new`].
+    /// The errors of [`Records::new`].
     pub fn scan(bytes: &'a [u8]) -> Result<Self> {
         match Version::read(bytes)? {
             Version::V2 => Self::new(bytes),
@@ -324,7 +324,7 @@ pub fn for_each_record(
                 if visitor.record(offset, &record) == ControlFlow::Break(()) {
                     return Ok(());
                 }
-                // What the visitor did not look at is not decompressed.
+                // Columns that the visitor did not look at are not decompressed.
                 damage = damage.or(record.damage.into_inner().flatten());
             }
             Err(error) => damage = damage.or(Some(error)),

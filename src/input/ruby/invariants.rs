@@ -57,7 +57,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut lines = 0u64;
     for part in &parts {
         lines = lines.saturating_add(part.addresses.len() as u64);
-        // What is cut off may be what they refer to.
+        // References may lead to objects that are cut off.
         if !is_cut && skipped.count == 0 {
             faults.dangling += absent(&part.references);
             faults.dangling_roots += absent(&part.roots);

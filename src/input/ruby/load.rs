@@ -381,7 +381,7 @@ fn labels(
 /// Counts objects by the types that [`load`] gives them.
 ///
 /// # Errors
-/// As [`load`].
+/// The errors of [`load`].
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     check_beginning(bytes)?;
     only_snapshot(options.snapshot)?;

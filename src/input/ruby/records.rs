@@ -70,11 +70,12 @@ impl Record for Rec<'_> {
         if line.kind != b"ROOT" {
             sink.unsigned("memsize", line.memsize);
         }
-        match sink.wants_contents() {
-            true => sink.list("references", line.references.iter(), |address, sink| {
+        if sink.wants_contents() {
+            sink.list("references", line.references.iter(), |address, sink| {
                 sink.address("address", address)
-            }),
-            false => sink.unsigned("references", line.references.len() as u64),
+            })
+        } else {
+            sink.unsigned("references", line.references.len() as u64)
         }
     }
 }

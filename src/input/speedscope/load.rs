@@ -144,13 +144,12 @@ impl Loader<'_> {
                 self.add(part, thread, stack, Some(at.saturating_sub(from)), 1);
             }
             last = Some(at.max(from));
-            match opens {
-                true => {
-                    let frame = self.resolve(frame);
-                    open.push(self.builder.push(stack, frame));
-                    self.builder.count_cut();
-                }
-                false => drop(open.pop()),
+            if opens {
+                let frame = self.resolve(frame);
+                open.push(self.builder.push(stack, frame));
+                self.builder.count_cut();
+            } else {
+                open.pop();
             }
             self.check(offset)?;
         }

@@ -28,7 +28,7 @@ pub(super) struct Part<'d, 'a> {
     pub(super) scale: Scale,
     /// The first profile of its thread, whose samples are counted.
     pub(super) is_first: bool,
-    /// How many samples each stack represents, in a recording.
+    /// The numbers of samples that the stacks represent, in a recording.
     pub(super) counts: Option<&'a [u8]>,
 }
 

@@ -31,7 +31,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 /// Checks a profile.
 ///
 /// # Errors
-/// As [`info()`].
+/// The errors of [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();

@@ -88,7 +88,7 @@ impl<'a> Document<'a> {
     /// Reads a list of times between samples, and adds them to those that are there.
     ///
     /// # Errors
-    /// As [`Document::read_part`].
+    /// The errors of [`Document::read_part`].
     pub(super) fn read_deltas(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         self.lists[1] = scanner.offset();
         let numbers = scanner.clone().numbers()?;
@@ -104,7 +104,7 @@ impl<'a> Document<'a> {
     /// Reads a list of lines of samples, and adds them to those that are there.
     ///
     /// # Errors
-    /// As [`Document::read_part`].
+    /// The errors of [`Document::read_part`].
     pub(super) fn read_lines(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_array()?;
         while scanner.item()? {
@@ -209,7 +209,7 @@ pub(super) fn looks_right(bytes: &[u8]) -> Option<Format> {
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let mut scanner = Scanner::new(head, 0);
     scanner.begin_object().ok()?;
-    // What comes before the nodes is small.
+    // The members before the nodes are few and small.
     for _ in 0..8 {
         let key = scanner.key().ok()??;
         let is_nodes = matches!(

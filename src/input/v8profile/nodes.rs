@@ -26,7 +26,7 @@ pub(super) struct Node<'a> {
     parent: Option<u32>,
 }
 
-/// What functions without a name are called.
+/// The name of functions that have none.
 const ANONYMOUS: &str = "(anonymous)";
 
 /// All nodes of a file.
@@ -86,7 +86,7 @@ impl<'a> Nodes<'a> {
     /// Reads a node and all that are nested in it, without recursion.
     ///
     /// # Errors
-    /// As [`Nodes::read_list`].
+    /// The errors of [`Nodes::read_list`].
     pub(super) fn read_tree(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         let mut open = vec![self.open(scanner, None)?];
         // Lists of children that are open: as many as there are open nodes, but for the last one.
@@ -228,7 +228,7 @@ impl<'a> Nodes<'a> {
     /// By node: its stack in the profile that is built. The root is no frame.
     ///
     /// # Errors
-    /// What `check` says of the profile and the offset of the node that it has reached.
+    /// Those of `check`, which takes the profile and the offset of the current node.
     pub(super) fn stacks(
         &self,
         builder: &mut ProfileBuilder,

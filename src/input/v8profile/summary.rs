@@ -73,7 +73,7 @@ fn short_names(profile: &Profile) -> Option<InfoWarning> {
 /// Checks a CPU profile.
 ///
 /// # Errors
-/// As [`info_cpu()`].
+/// The errors of [`info_cpu()`].
 pub fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
@@ -104,7 +104,7 @@ pub fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
 /// Checks a sampling heap profile.
 ///
 /// # Errors
-/// As [`info_heap()`].
+/// The errors of [`info_heap()`].
 pub fn check_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();

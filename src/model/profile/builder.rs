@@ -171,7 +171,7 @@ impl ProfileBuilder {
         child
     }
 
-    /// As [`ProfileBuilder::push`] of one frame after the other, outermost first.
+    /// Like [`ProfileBuilder::push`] of one frame after the other, outermost first.
     #[inline]
     pub fn push_all(&mut self, stack: StackId, frames: &[FrameId]) -> StackId {
         frames.iter().fold(stack, |stack, &frame| self.push(stack, frame))
@@ -233,7 +233,7 @@ impl ProfileBuilder {
         self.labelled_thread(ProfileThread { pid, interpreter, name, labels: LabelsId::default() })
     }
 
-    /// As [`ProfileBuilder::thread`], of samples with labels.
+    /// Like [`ProfileBuilder::thread`], of samples with labels.
     pub fn labelled_thread(&mut self, thread: ProfileThread) -> ThreadId {
         let threads = &mut self.profile.threads;
         if threads.len() == MAX_THREADS {
@@ -361,7 +361,7 @@ impl ProfileBuilder {
         self.profile.samples = None;
     }
 
-    /// As [`ProfileBuilder::set_value_types`], for profiles whose samples are events of several
+    /// Like [`ProfileBuilder::set_value_types`], for profiles whose samples are events of several
     /// kinds: see [`Profile::has_separate_values`].
     pub fn set_separate_values(&mut self, types: Vec<ValueType>, main: usize) {
         self.set_value_types(types, main);

@@ -6,7 +6,7 @@ use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// What is left of a profile.
+/// The samples and frames of a profile that a filter keeps.
 #[derive(Debug, Default)]
 pub(crate) struct Narrowed {
     /// The stacks, with frames of the profile, and the stack that takes the place of each of its

@@ -132,8 +132,8 @@ fn code_of(old: &Code, new: &FrameGroups) -> Code {
         let Some(place) = old.place(FrameId(number as u32)) else { continue };
         let outermost = FrameId(group.frames.start as u32);
         for row in group.frames.clone() {
-            code.places[row] = Some(match group.is_new {
-                true => CodePlace {
+            code.places[row] = Some(if group.is_new {
+                CodePlace {
                     outermost,
                     lines: group.frames.len() as u32,
                     system_name: Names::EMPTY,
@@ -141,8 +141,9 @@ fn code_of(old: &Code, new: &FrameGroups) -> Code {
                     column: 0,
                     start_line: 0,
                     ..place
-                },
-                false => CodePlace { outermost: first(place.outermost), ..place },
+                }
+            } else {
+                CodePlace { outermost: first(place.outermost), ..place }
             });
         }
         let mapping = place.mapping.filter(|_| group.is_new);

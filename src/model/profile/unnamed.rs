@@ -6,10 +6,7 @@ use super::{FrameKind, Profile, ProfileFrame};
 /// as `[vdso]`, have their own name.
 pub(crate) fn library_name(file: &[u8]) -> Vec<u8> {
     let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
-    match name.starts_with(b"[") {
-        true => name.to_vec(),
-        false => [b"[", name, b"]"].concat(),
-    }
+    if name.starts_with(b"[") { name.to_vec() } else { [b"[", name, b"]"].concat() }
 }
 
 impl Profile {

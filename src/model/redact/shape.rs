@@ -31,7 +31,7 @@ const BYTES: usize = 5;
 
 /// All bytes, letters and digits first.
 const DIGITS: [u8; 256] = digits();
-/// Of them, those that are used as long as they are enough.
+/// The number of readable digits, the only ones in use as long as they suffice.
 const READABLE: u64 = 62;
 
 impl Shape {

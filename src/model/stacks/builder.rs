@@ -91,7 +91,7 @@ impl WeightedStacksBuilder {
         entries.values.extend_from_slice(values);
     }
 
-    /// As [`WeightedStacksBuilder::add`], in the order of time.
+    /// Like [`WeightedStacksBuilder::add`], in the order of time.
     pub fn add_at(&mut self, track: usize, stack: StackId, values: &[i64], moment: Moment) {
         self.add(track, stack, values);
         self.stacks.in_order = true;

@@ -40,10 +40,7 @@ impl Files {
         let mut all = Vec::new();
         let mut open: Vec<(PathBuf, usize)> = Vec::new();
         for place in places {
-            match place.is_dir() {
-                true => open.push((place.clone(), 0)),
-                false => all.push(place.clone()),
-            }
+            if place.is_dir() { open.push((place.clone(), 0)) } else { all.push(place.clone()) }
         }
         while let Some((folder, depth)) = open.pop() {
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -163,13 +160,12 @@ fn file_name(path: &Path) -> &str {
 /// The path of a URL, without what follows it.
 pub(super) fn path_of(url: &str) -> Cow<'_, str> {
     let path = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let path = match url.contains("://") {
-        true => path.split(['?', '#']).next().unwrap_or_default(),
-        false => path,
-    };
-    match path.contains('%') || path.contains('\\') {
-        true => Cow::Owned(unescaped(path).replace('\\', "/")),
-        false => Cow::Borrowed(path),
+    let path =
+        if url.contains("://") { path.split(['?', '#']).next().unwrap_or_default() } else { path };
+    if path.contains('%') || path.contains('\\') {
+        Cow::Owned(unescaped(path).replace('\\', "/"))
+    } else {
+        Cow::Borrowed(path)
     }
 }
 
@@ -213,7 +209,7 @@ fn reference(script: &[u8]) -> Option<String> {
     let at = memchr::memmem::rfind(script, KEY)?.saturating_add(KEY.len());
     let value = script.get(at..)?;
     let end = memchr::memchr2(b'\n', b'\r', value).unwrap_or(value.len());
-    // What follows a map in the script is short, the map is not.
+    // A map is long; the text after it in the script is short.
     let is_last = value.len().saturating_sub(end) < COMMENT;
     is_last.then(|| String::from_utf8_lossy(value.get(..end).unwrap_or_default()).trim().to_owned())
 }

@@ -12,7 +12,7 @@ use super::map::SourceMap;
 use super::text::name_in_source;
 use super::vlq::{Place, Segment};
 
-/// What may stand between the short name of a function and the place where it begins, by its length:
+/// The lengths of texts that may precede a function after its short name:
 /// `=async`, `=function`, `=function*`, `=async function`, `=async function*`, `=async `, and
 /// the beginnings of constructors: `{constructor` and `=class{constructor`.
 const BETWEEN: [u32; 8] = [6, 7, 9, 10, 15, 16, 12, 18];

@@ -73,7 +73,7 @@ struct Offset {
     column: u32,
 }
 
-/// What tells which script a map is for.
+/// The members of a map that identify its script.
 #[derive(Deserialize)]
 struct Head {
     file: Option<String>,
@@ -255,9 +255,10 @@ fn json_error(error: &serde_json::Error, json: &[u8], start: usize) -> Error {
     let text = error.to_string();
     let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
     let what = format!("not a source map: {what}");
-    match error.is_eof() {
-        true => Error::truncated(offset as u64, what),
-        false => Error::corrupt(offset as u64, what),
+    if error.is_eof() {
+        Error::truncated(offset as u64, what)
+    } else {
+        Error::corrupt(offset as u64, what)
     }
 }
 

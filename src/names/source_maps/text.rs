@@ -58,7 +58,7 @@ pub(super) fn name_in_source(text: &str, at: usize, generated: &str) -> Option<S
     Some(name.replace(".prototype.", "."))
 }
 
-/// What begins at a place.
+/// A declaration that begins at a place.
 enum Declared<'t> {
     /// A function, method, class or variable with this name.
     Name(&'t str),
@@ -109,10 +109,13 @@ fn declared(text: &str) -> Declared<'_> {
         false if after.starts_with("=>") => Declared::Parameter,
         false if after.starts_with(['(', '<']) && is_function_head(after) => Declared::Name(name),
         // The name of what is assigned, or a parameter in parentheses.
-        false if after.starts_with(['=', ':', ',', ')', '?']) => match names_a_function(after) {
-            true => Declared::Name(name),
-            false => Declared::Parameter,
-        },
+        false if after.starts_with(['=', ':', ',', ')', '?']) => {
+            if names_a_function(after) {
+                Declared::Name(name)
+            } else {
+                Declared::Parameter
+            }
+        }
         false => Declared::Other,
     }
 }
@@ -151,13 +154,14 @@ fn is_function_head(text: &str) -> bool {
 
 /// The text before the parentheses of a method or function with a name; empty if they are others.
 fn head_of_method<'t>(before: &'t str, parentheses: &str) -> &'t str {
-    match parentheses.starts_with('(') && is_function_head(parentheses) {
-        true => tail(before, WINDOW),
-        false => "",
+    if parentheses.starts_with('(') && is_function_head(parentheses) {
+        tail(before, WINDOW)
+    } else {
+        ""
     }
 }
 
-/// What follows the parentheses that a text begins with.
+/// Returns the text after the parentheses at its beginning.
 fn after_parentheses(text: &str) -> Option<&str> {
     let mut depth = 0_u32;
     for (at, byte) in text.bytes().enumerate() {
@@ -196,7 +200,7 @@ fn assigned(before: &str, generated: &str) -> Option<String> {
         let name = if is_type { annotated(target)? } else { path };
         return chosen(name, generated);
     }
-    // Of a property that the generated code does not have, V8 would have no name.
+    // V8 knows no name for a property that the generated code does not have.
     let key = before.strip_suffix(':').filter(|_| !generated.is_empty())?.trim_end();
     let key = key.strip_suffix(['"', '\'']).map_or_else(
         || path_before(key),
@@ -207,10 +211,8 @@ fn assigned(before: &str, generated: &str) -> Option<String> {
 
 /// The whole path of a name that is assigned, if the generated name is a path too.
 fn chosen(path: &str, generated: &str) -> Option<String> {
-    let name = match generated.contains('.') {
-        true => path,
-        false => path.rsplit('.').next().unwrap_or_default(),
-    };
+    let name =
+        if generated.contains('.') { path } else { path.rsplit('.').next().unwrap_or_default() };
     (!name.is_empty()).then(|| name.to_owned())
 }
 

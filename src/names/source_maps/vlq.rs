@@ -50,8 +50,8 @@ pub(super) struct Part {
 
 /// Appends the segments of `mappings`, whose first byte has this absolute offset.
 ///
-/// Of consecutive segments that come from no source only the first is kept: what is after it comes
-/// from none either.
+/// Keeps only the first of consecutive segments without a source: it applies up to the next
+/// segment with one.
 ///
 /// # Errors
 /// The first byte that is not a digit, or number that does not fit, with its offset.

@@ -266,7 +266,7 @@ impl Boxes {
     }
 }
 
-/// What boxes of one node that are not kept have together.
+/// Sums over the boxes of one node that are not kept.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     width: u64,

@@ -167,7 +167,7 @@ fn difference([now, before]: [u64; 2]) -> String {
     format!("hsl({hue} 85% {:.0}%)", 94.0 - 34.0 * share)
 }
 
-/// As much of a name as has room in so many pixels.
+/// Returns the part of a name that fits into this many pixels.
 fn fitting(name: &str, pixels: f64) -> Option<String> {
     let room = ((pixels - 6.0) / CHARACTER).max(0.0) as usize;
     match name.chars().count() {

@@ -223,7 +223,7 @@ impl Plans {
             *classes.entry(plan.type_id).or_default() += 1;
         }
         for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
-            // What is smaller than the smallest array would grow.
+            // An object smaller than the smallest array would grow.
             if classes[&plan.type_id] > MOST_SHAPES && plan.size >= 16 {
                 plan.give_up_fields();
             }

@@ -48,9 +48,10 @@ pub fn write_profile(
         writer.cpu_samples(&counted)?;
     }
     if metric.as_ref().map_or(matches!(profile.mode, Mode::Memory | Mode::Full), is_memory) {
-        match of_file {
-            true => writer.alloc_sites(&counted, None)?,
-            false => writer.alloc_sites(&Metric::MEMORY_GAINED, Some(&Metric::MEMORY_FREED))?,
+        if of_file {
+            writer.alloc_sites(&counted, None)?
+        } else {
+            writer.alloc_sites(&Metric::MEMORY_GAINED, Some(&Metric::MEMORY_FREED))?
         }
     }
     let lose_times =
@@ -233,11 +234,11 @@ impl<'a, W: Write> Writer<'a, W> {
         let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
         self.written.lose(LossKind::NegativeNumbers, negative as u64);
         let sites = self.rows().filter(|(_, row)| gained(row) > 0 || row.values.samples() > 0);
-        // What is live is a part of what was gained.
+        // Live memory is a part of the memory that was allocated.
         let largest = move |row: &Aggregate| gained(row).max(row.values.samples());
         let most = self.most_parts(largest);
         let sites = sites.flat_map(move |(serial, row)| {
-            // As many parts as the largest of the numbers needs.
+            // The largest of the numbers determines the number of parts.
             let count = count_parts(largest(&row)).min(most) as usize;
             let numbers = [gained(&row), live(&row), row.values.samples()];
             let [bytes, live, samples] =

@@ -103,19 +103,16 @@ impl<W: Write> Out<W> {
         self.buffer.resize(start + 1 + header + length, 0);
         self.buffer[start] = sub::INSTANCE_DUMP;
         let (header, fields) = self.buffer[start + 1..].split_at_mut(header);
-        match self.wide {
-            true => {
-                header[..8].copy_from_slice(&id.to_be_bytes());
-                header[8..12].copy_from_slice(&TRACE.to_be_bytes());
-                header[12..20].copy_from_slice(&class.to_be_bytes());
-                header[20..].copy_from_slice(&(length as u32).to_be_bytes());
-            }
-            false => {
-                header[..4].copy_from_slice(&(id as u32).to_be_bytes());
-                header[4..8].copy_from_slice(&TRACE.to_be_bytes());
-                header[8..12].copy_from_slice(&(class as u32).to_be_bytes());
-                header[12..].copy_from_slice(&(length as u32).to_be_bytes());
-            }
+        if self.wide {
+            header[..8].copy_from_slice(&id.to_be_bytes());
+            header[8..12].copy_from_slice(&TRACE.to_be_bytes());
+            header[12..20].copy_from_slice(&class.to_be_bytes());
+            header[20..].copy_from_slice(&(length as u32).to_be_bytes());
+        } else {
+            header[..4].copy_from_slice(&(id as u32).to_be_bytes());
+            header[4..8].copy_from_slice(&TRACE.to_be_bytes());
+            header[8..12].copy_from_slice(&(class as u32).to_be_bytes());
+            header[12..].copy_from_slice(&(length as u32).to_be_bytes());
         }
         Ok(fields)
     }
@@ -206,10 +203,7 @@ impl<W: Write> Out<W> {
 
     #[inline]
     pub(super) fn id(&mut self, id: u64) {
-        match self.wide {
-            true => self.u8(id),
-            false => self.u4(id as u32),
-        }
+        if self.wide { self.u8(id) } else { self.u4(id as u32) }
     }
 
     #[inline]
@@ -242,9 +236,10 @@ impl<W: Write> Out<W> {
 /// Puts an id into fields or elements that were given to fill in.
 #[inline]
 pub(super) fn put_id(fields: &mut [u8], place: usize, id: u64, wide: bool) {
-    match wide {
-        true => fields[place..place + 8].copy_from_slice(&id.to_be_bytes()),
-        false => fields[place..place + 4].copy_from_slice(&(id as u32).to_be_bytes()),
+    if wide {
+        fields[place..place + 8].copy_from_slice(&id.to_be_bytes())
+    } else {
+        fields[place..place + 4].copy_from_slice(&(id as u32).to_be_bytes())
     }
 }
 

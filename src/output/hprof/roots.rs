@@ -95,11 +95,12 @@ impl Roots {
                 unique.begin();
                 let statics = roots.iter().map(|&row| {
                     let root = &heap.roots[row as usize];
-                    let text = match holder.shared {
-                        true => super::labels::part(&root.text(&heap.names))
+                    let text = if holder.shared {
+                        super::labels::part(&root.text(&heap.names))
                             .replace('\0', "\u{fffd}")
-                            .into(),
-                        false => field_name(root.label, &heap.names),
+                            .into()
+                    } else {
+                        field_name(root.label, &heap.names)
                     };
                     let name = classes.names.intern(&text);
                     (unique.name(name, &mut classes.names), Static::Object(root.object))

@@ -33,8 +33,8 @@ pub(super) const INSIDE: u64 = 8;
 const LEAST: u64 = INSIDE / 2;
 
 impl External {
-    /// Of an object of `room` bytes for references and the array, each of which takes `width`, with
-    /// these labels.
+    /// Plans an object that has `room` bytes for its references and the reference to the array, each
+    /// of `width` bytes, with these labels.
     pub(super) fn of(bytes: u64, room: u64, width: u64, count: usize, labels: &[Label]) -> Self {
         let fits = |count: usize| (count as u64 + 1) * width <= room;
         match bytes {

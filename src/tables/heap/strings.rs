@@ -31,7 +31,7 @@ pub(in crate::tables) struct Strings<'h> {
     heap: &'h Heap<'h>,
     texts: TextLimit,
     objects: OnceLock<Vec<ObjectId>>,
-    /// Of texts that many objects may share, by their numbers.
+    /// Measured texts that many objects may share, by their numbers.
     measured: Mutex<FxHashMap<usize, Measured>>,
 }
 
@@ -98,7 +98,7 @@ impl Rows for Strings<'_> {
             Column::number("hash", "The first 64 bits of SHA-256 of the whole text").of(
                 |this: &Self, rows, cells| {
                     this.each(rows, |object, text, length| {
-                        // As if an unknown length were one that no other text has.
+                        // An unknown length counts as one that no other text has.
                         let length = match length {
                             Value::UNKNOWN_LENGTH => length.wrapping_sub(object.0.into()),
                             length => length,
@@ -124,9 +124,10 @@ impl Rows for Strings<'_> {
 impl Measured {
     fn of(text: &str) -> Self {
         let bytes = text.len() as u64;
-        let (units, characters) = match text.is_ascii() {
-            true => (bytes, bytes),
-            false => (text.encode_utf16().count() as u64, text.chars().count() as u64),
+        let (units, characters) = if text.is_ascii() {
+            (bytes, bytes)
+        } else {
+            (text.encode_utf16().count() as u64, text.chars().count() as u64)
         };
         Self { bytes, units, characters, hasher: OnceCell::new() }
     }

@@ -54,7 +54,7 @@ impl<'a> Take<'a> for Shapes {
             self.old.entry((survey.old.number(typed), size)).or_default().add(size, 0);
             return;
         }
-        // Of an object without a record it is known that it has no pointers.
+        // An object without a record has no pointers.
         let encoded = object.map_or(&[0][..], |object| object.fields.encoded());
         let place = Place::of(size, encoded)
             .filter(|_| encoded.len() == 1 || !may_have_header(survey, size));

@@ -142,10 +142,7 @@ impl Interfaces {
     /// that type has.
     #[inline]
     pub(super) fn hint(&self, word: u64) -> Option<(Hint, u64)> {
-        match word.wrapping_sub(self.low) < self.span {
-            true => self.words.get(&word).copied(),
-            false => None,
-        }
+        if word.wrapping_sub(self.low) < self.span { self.words.get(&word).copied() } else { None }
     }
 
     /// Whether the data word after this itab is a pointer; None if it is not known.

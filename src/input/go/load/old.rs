@@ -184,12 +184,12 @@ impl OldLayout {
 
     /// Returns the number of fields of an object of this size.
     pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
-        match self.conservative {
-            true => words_in(size, pointer_size),
-            false => self
-                .elements(size)
+        if self.conservative {
+            words_in(size, pointer_size)
+        } else {
+            self.elements(size)
                 .saturating_mul(self.fields.len() as u64)
-                .min(words_in(size, pointer_size)),
+                .min(words_in(size, pointer_size))
         }
     }
 

@@ -118,7 +118,7 @@ impl<'a> Placing<'_, 'a> {
 
     #[inline]
     fn object(&self, object: &Object<'_>, done: &mut Done) {
-        // What is not in the table is a phantom.
+        // An object that is not in the table is a phantom.
         let Some(id) = self.survey.addresses.at(object.addr) else { return };
         let (row, size) = (id.index(), object.size());
         if self.positions.get(row) != 0 {

@@ -128,7 +128,7 @@ impl<'s, 'a> Reader<'s, 'a> {
         (inside == 0 || inside < self.sizes.get(object.index())).then_some((object, inside))
     }
 
-    /// As [`Self::object_at`], if the address is that of the object as its program sees it.
+    /// Like [`Self::object_at`], if the address is that of the object as its program sees it.
     pub(super) fn object_of(&self, address: u64) -> Option<ObjectId> {
         let (object, inside) = self.object_at(address)?;
         self.is_start(object, inside).then_some(object)
@@ -150,7 +150,7 @@ impl<'s, 'a> Reader<'s, 'a> {
         (address != 0) & (address.wrapping_sub(self.low) < self.span)
     }
 
-    /// How far an address is from the first object; `None` if it is not in the heap.
+    /// Returns the distance of an address from the first object. `None` if it is not in the heap.
     #[inline]
     pub(super) fn offset(&self, address: u64) -> Option<u64> {
         self.is_in_heap(address).then(|| address.wrapping_sub(self.low))

@@ -38,7 +38,7 @@ pub(super) struct Signature {
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
 impl Signature {
-    /// Of an object of this size, without pointers so far.
+    /// Returns the signature of an object of this size without pointers.
     #[inline]
     pub(super) fn new(size: u64) -> Self {
         Self { size, hash: size.wrapping_add(1).wrapping_mul(MULTIPLIER), pointers: 0 }

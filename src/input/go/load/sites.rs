@@ -90,10 +90,7 @@ fn sampling(sizes: &Sizes, samples: f64) -> Sampling {
     let (mut low, mut high) = (1.0f64, (1u64 << 40) as f64);
     while high / low > 1.01 {
         let middle = (low * high).sqrt();
-        match expected(middle) > samples {
-            true => low = middle,
-            false => high = middle,
-        }
+        if expected(middle) > samples { low = middle } else { high = middle }
     }
     Sampling::Rate(low as u64)
 }

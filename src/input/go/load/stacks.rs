@@ -17,7 +17,7 @@ use crate::input::load::RootScan;
 
 /// The words of a frame that count.
 pub(super) struct Live {
-    /// Those that the dump lists.
+    /// Whether the words that the dump lists are live.
     pub(super) is_listed: bool,
     /// Offsets of others.
     pub(super) others: Vec<u64>,

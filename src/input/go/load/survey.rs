@@ -58,7 +58,7 @@ impl<'a> Survey<'a> {
         Ok(survey)
     }
 
-    /// As [`Self::new`], but instead of the addresses something else is made of the objects.
+    /// Like [`Self::new`], but instead of the addresses something else is made of the objects.
     ///
     /// # Errors
     /// Like [`Self::new`].

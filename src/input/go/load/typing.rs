@@ -74,7 +74,7 @@ pub(super) struct Typed {
     headers: FxHashMap<u64, Hint>,
 }
 
-/// As [`Typed`], of all chunks.
+/// Like [`Typed`], of all chunks.
 type Found = Typed;
 
 impl Typed {

@@ -38,7 +38,7 @@ pub(super) struct Edges {
 /// Type, target and label of the edges of a part.
 type Columns<'c> = (&'c mut [u8], &'c mut [u32], &'c mut [Label]);
 
-/// What is found in a part besides its columns.
+/// Findings about a part besides its columns.
 #[derive(Default)]
 struct Rest {
     beyond: Vec<u32>,
@@ -200,7 +200,7 @@ impl Edges {
                 put(&mut of_string, number as usize, label_of(number, is_property));
             }
         }
-        // Those that the file has, but no column, may be properties.
+        // Numbers of strings that the file contains, but that exceed the column, may be properties.
         let is_there = |number: u32| (number as usize) < strings.len();
         let of_beyond: Vec<Label> =
             self.beyond.iter().map(|&number| label_of(number.into(), is_there(number))).collect();

@@ -58,7 +58,7 @@ impl Labels {
     }
 }
 
-/// What is needed of a snapshot.
+/// The parts of a snapshot that original names are found with.
 pub(super) struct Finder<'f, 'a> {
     pub(super) graph: &'f Graph<'f>,
     pub(super) meta: &'f Meta,

@@ -143,7 +143,7 @@ fn definitions(shapes: &[Shape<'_>], strings: &Strings<'_>, objects: u64) -> Vec
     let is_frequent = |count: u64| count >= FEWEST && count.saturating_mul(PROPORTION) >= objects;
     let mut frequent: Vec<(u64, usize)> =
         candidates.into_values().filter(|(count, _)| is_frequent(*count)).collect();
-    // Of equally frequent ones, the first in the file comes first.
+    // Equally frequent shapes are sorted in the order of the file.
     frequent.sort_unstable_by_key(|&(count, shape)| (Reverse(count), shape));
     let defined = frequent.into_iter().filter_map(|(_, shape)| {
         let (name, properties) = candidate(shapes.get(shape)?.properties, strings);

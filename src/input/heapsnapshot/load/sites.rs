@@ -11,7 +11,7 @@ use crate::model::site::{AllocationSite, AllocationSites};
 use crate::names::SourceMaps;
 use rustc_hash::FxHashMap;
 
-/// What functions without a name are called.
+/// The name of functions that have none.
 const ANONYMOUS: &str = "(anonymous)";
 
 /// Reads `trace_function_infos` and `trace_tree`. `traces` has the nodes of the graph with their

@@ -213,9 +213,10 @@ fn class_name<'n>(
         NodeType::JuliaType => "DataType".into(),
         NodeType::Synthetic | NodeType::JuliaArray | NodeType::JuliaObject => name,
         NodeType::Object | NodeType::Native => {
-            let name = match detached && !name.starts_with("Detached ") {
-                true => Cow::Owned(format!("Detached {name}")),
-                false => name,
+            let name = if detached && !name.starts_with("Detached ") {
+                Cow::Owned(format!("Detached {name}"))
+            } else {
+                name
             };
             // `<div id="a">` is a `<div>`.
             let start =

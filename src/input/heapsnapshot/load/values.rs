@@ -36,7 +36,7 @@ pub(super) struct Labels {
     truncated: Label,
 }
 
-/// What V8 writes of a text unless `--heap-snapshot-string-limit` says otherwise.
+/// The most UTF-16 units of a text that V8 writes without `--heap-snapshot-string-limit`.
 const USUAL_UNITS: usize = 1024;
 /// The most parts of a concatenated text that are joined.
 const MOST_PARTS: usize = 1024;
@@ -74,9 +74,10 @@ impl NodeNames<'_> {
             return Value::Text { text: "".into(), length: 0 };
         };
         let units = self.strings.units(name);
-        let length = match units.most < USUAL_UNITS {
-            true => units.count as u64,
-            false => self.length(heap, object, units),
+        let length = if units.most < USUAL_UNITS {
+            units.count as u64
+        } else {
+            self.length(heap, object, units)
         };
         Value::Text { text: self.strings.text(name), length }
     }
@@ -136,9 +137,10 @@ impl NodeNames<'_> {
                 break;
             }
         }
-        match text.is_empty() {
-            true => Value::None,
-            false => Value::Text { text: text.into(), length: Value::UNKNOWN_LENGTH },
+        if text.is_empty() {
+            Value::None
+        } else {
+            Value::Text { text: text.into(), length: Value::UNKNOWN_LENGTH }
         }
     }
 

@@ -5,7 +5,7 @@ use crate::model::heap::{ObjectId, Offsets};
 
 /// The rows that have references, in the order of these.
 pub(super) struct Order {
-    /// None: in the order of the rows.
+    /// The rows in the order of their references. `None` if that is the order of the rows.
     pub(super) rows: Option<Vec<u32>>,
     /// References of all rows.
     pub(super) references: u64,
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn references_in_the_order_of_rows_stay_where_they_are() {
-        // What row 1, which has none, says of their start does not matter.
+        // Row 1 has no references, so its start does not matter.
         let (starts, first) = (offsets(&[0, 7, 2]), offsets(&[0, 2, 2, 5]));
         let order = Order::find(&starts, &first, 5).unwrap();
         assert_eq!(order.rows, None);

@@ -180,7 +180,7 @@ fn decode(
     })
 }
 
-/// As [`decode`], with the numbers as they are stored.
+/// Like [`decode`], with the numbers as they are stored.
 pub(super) fn decode_stored(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,

@@ -1,4 +1,4 @@
-//! What a trace says about threads, and the CPU profiles in it.
+//! The threads and the CPU profiles of a trace.
 
 use super::event::{Event, Events};
 use super::spans::Spans;

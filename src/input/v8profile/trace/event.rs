@@ -25,7 +25,7 @@ pub(super) struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// What the event says beyond its name and its time.
+    /// The arguments of the event.
     pub(super) fn args(&self) -> Option<Scanner<'a>> {
         self.args.map(|(bytes, offset)| Scanner::new(bytes, offset))
     }

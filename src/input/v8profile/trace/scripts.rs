@@ -75,7 +75,7 @@ impl<'a> Script<'a> {
     }
 }
 
-/// What an event says of a script.
+/// The data of an event about a script.
 #[derive(Default)]
 struct Data<'a> {
     isolate: Text<'a>,

@@ -80,9 +80,10 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling:
 /// stay multiples of 8.
 fn cut_pads(room: u64, layout: &Layout, filling: &mut Filling) -> u64 {
     let cut = room.saturating_sub(filling.limit);
-    match filling.take_class_fields((room - cut) / 8 * (layout.reference() + 1)) {
-        true => cut.next_multiple_of(8).min(room),
-        false => room / 8 * 8,
+    if filling.take_class_fields((room - cut) / 8 * (layout.reference() + 1)) {
+        cut.next_multiple_of(8).min(room)
+    } else {
+        room / 8 * 8
     }
 }
 

@@ -20,9 +20,10 @@ impl Extents {
     pub(super) fn add(&mut self, object: ObjectId, end: u64, count: u64) {
         let (word, bit) = place(object);
         let Some(full) = self.full.get_mut(word).filter(|full| **full & bit == 0) else { return };
-        match end >= count {
-            true => *full |= bit,
-            false => self.parts.push((object, u32::try_from(end).unwrap_or(u32::MAX))),
+        if end >= count {
+            *full |= bit
+        } else {
+            self.parts.push((object, u32::try_from(end).unwrap_or(u32::MAX)))
         }
     }
 

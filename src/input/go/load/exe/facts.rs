@@ -9,7 +9,7 @@ use crate::input::go::types::{Itab, Type};
 
 /// The records of a dump that are not objects.
 pub(super) struct Facts<'s, 'a> {
-    /// As the dump has it, such as `go1.27.3`.
+    /// The version of Go that the dump states, such as `go1.27.3`.
     pub(super) version: Option<String>,
     pub(super) pointer_size: u64,
     pub(super) big_endian: bool,

@@ -118,10 +118,7 @@ impl Functions {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = low.midpoint(high);
-            match entry(middle)? <= wanted {
-                true => low = middle.wrapping_add(1),
-                false => high = middle,
-            }
+            if entry(middle)? <= wanted { low = middle.wrapping_add(1) } else { high = middle }
         }
         let index = low.checked_sub(1)?;
         let record =

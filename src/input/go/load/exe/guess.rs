@@ -100,7 +100,7 @@ impl Propagation<'_, '_, '_, '_> {
             if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
                 continue;
             }
-            // What it leads to is compared with what is there.
+            // The object that each slot points to is compared with the element type of the slot.
             for slot in &layout.slots {
                 let element = match slot.holds {
                     Holds::Pointer(element) | Holds::Slice(element) => element,

@@ -248,7 +248,7 @@ pub(super) fn add_fields(
     of
 }
 
-/// As [`add`], for a type that is found by its name from then on.
+/// Like [`add`], for a type that is found by its name from then on.
 pub(super) fn add_named(
     name: String,
     size: u64,

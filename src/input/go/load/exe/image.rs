@@ -139,9 +139,10 @@ impl<'a> Image<'a> {
         let end = start.checked_add(size)?;
         segment.bytes.get(start..end)?;
         let place = segment.bytes.to_mut().get_mut(start..end)?;
-        match big_endian {
-            true => place.copy_from_slice(value.to_be_bytes().get(8usize.checked_sub(size)?..)?),
-            false => place.copy_from_slice(value.to_le_bytes().get(..size)?),
+        if big_endian {
+            place.copy_from_slice(value.to_be_bytes().get(8usize.checked_sub(size)?..)?)
+        } else {
+            place.copy_from_slice(value.to_le_bytes().get(..size)?)
         }
         Some(())
     }

@@ -1,4 +1,4 @@
-//! Which words of a call frame are live pointers, by the tables that the collector uses.
+//! Finds the words of a call frame that are live pointers, by the tables that the collector uses.
 //!
 //! A function has a map of the pointers among its variables for each place where it can be
 //! stopped, and one for its arguments. Variables whose address is taken ("stack objects") are in
@@ -34,7 +34,7 @@ struct Bases {
     arguments: u64,
 }
 
-/// How the functions of an architecture make their frames.
+/// The layout of the frames that functions of an architecture make.
 struct Convention {
     /// A call pushes its return address.
     pushes_return: bool,
@@ -58,9 +58,10 @@ impl Symbols<'_> {
         let bases = self.bases(frame)?;
         let (function, pc) = self.find(place, true)?;
         let (image, functions) = (&self.program.image, &self.program.functions);
-        let map = match pc == function.entry {
-            true => None,
-            false => functions.value(image, function, by_pc::STACK_MAP, pc, &mut self.steps),
+        let map = if pc == function.entry {
+            None
+        } else {
+            functions.value(image, function, by_pc::STACK_MAP, pc, &mut self.steps)
         };
         // A function has its first map until it has made its frame.
         let map = map.unwrap_or(0);

@@ -305,9 +305,10 @@ pub(super) fn fit(
                 .take_while(|expected| *expected < offset)
                 .eq(slot.pointers.iter().take(from).copied());
         let count = if pattern.is_empty() { count.min(most) } else { most };
-        return Some(match is_array {
-            true => (Fit::Array, before.saturating_add(count)),
-            false => (Fit::Partial, 1),
+        return Some(if is_array {
+            (Fit::Array, before.saturating_add(count))
+        } else {
+            (Fit::Partial, 1)
         });
     }
     let first = pattern.len();

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// A Go executable.
 pub(super) struct Program<'a> {
     pub(super) image: Image<'a>,
-    /// As in the file, such as `go1.27.3` or `devel go1.28-…`.
+    /// The version of Go that the file states, such as `go1.27.3` or `devel go1.28-…`.
     pub(super) version: String,
     pub(super) module: Module,
     /// The source of the module data: its `section`, its `symbol` or a `scan`.

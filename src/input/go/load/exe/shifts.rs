@@ -110,11 +110,12 @@ impl Shifts {
             longer != 0
                 && moved.wrapping_sub(longer).wrapping_add(ALIGNMENT) <= ALIGNMENT.wrapping_mul(2)
         });
-        match is_explained {
-            true => Ok(()),
-            false => Err(other("its functions are those of the dump, but its types are not")
+        if is_explained {
+            Ok(())
+        } else {
+            Err(other("its functions are those of the dump, but its types are not")
                 .expected("interface tables as far from the types as in the dump")
-                .found(format!("{} bytes more between them in the dump", moved as i64))),
+                .found(format!("{} bytes more between them in the dump", moved as i64)))
         }
     }
 }

@@ -93,7 +93,7 @@ impl Types {
     pub(super) const UNKNOWN: TypeRef = TypeRef(0);
     /// A word of which nothing else is known.
     pub(super) const WORD: TypeRef = TypeRef(1);
-    /// What a `weak.Pointer` points to: the address of its object, for as long as that lives.
+    /// The target of a `weak.Pointer`: the address of its object, for as long as that lives.
     pub(super) const WEAK_HANDLE: TypeRef = TypeRef(2);
 
     /// Reads all descriptors of a program.

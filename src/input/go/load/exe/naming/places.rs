@@ -26,7 +26,7 @@ pub(super) struct Place {
     pub(super) frame: Option<u32>,
 }
 
-/// How a place and its name belong together.
+/// The relation between a place and the variable that names it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// The name is that of the variable itself.
@@ -65,7 +65,7 @@ impl Place {
                 format!("{name}[{index}]{}", path(types, self.of, inside))
             }
             Way::Pointer(_) => match path(types, self.of, offset).as_str() {
-                // As of a pointer in an object of its own.
+                // Named like the target of a pointer that has an object of its own.
                 "" => format!("{name} → [0]"),
                 path => format!("{name} → {}", path.strip_prefix('.').unwrap_or(path)),
             },

@@ -44,7 +44,7 @@ impl Chunks {
 /// Values that are looked up together.
 const BATCH: usize = 64;
 
-/// What is left for one thread, because it takes a type or a layout that has not been made yet.
+/// Work left for a single thread, because it needs a type or a layout that does not exist yet.
 pub(super) enum Aside {
     /// A value, and where it lies in which object.
     Place(Item, Option<(ObjectId, u64)>),
@@ -66,7 +66,7 @@ pub(super) struct Done {
     /// Values inside of objects that begin in the given chunk.
     pub(super) moved: Vec<(usize, Item)>,
     pub(super) aside: Vec<Aside>,
-    /// How far slices reach, and the number of values there.
+    /// The ends of slices, and the number of values up to there.
     pub(super) ends: Vec<(ObjectId, (u64, u64))>,
     /// Values that share objects: which, where and of which type.
     pub(super) tiny: Vec<(ObjectId, u64, TypeRef)>,

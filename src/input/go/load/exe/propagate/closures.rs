@@ -55,7 +55,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         (start == entry).then(|| String::from_utf8_lossy(name).into_owned())
     }
 
-    /// What DWARF or the name of a method say of the variables that a closure captures.
+    /// Returns the variables that a closure captures, by DWARF or by the name of a method.
     fn captures(&mut self, entry: u64, name: &str) -> Vec<Capture> {
         match (&mut self.debug, name.strip_suffix("-fm")) {
             (_, Some(method)) => self.receiver(method).into_iter().collect(),

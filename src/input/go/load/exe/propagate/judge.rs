@@ -34,7 +34,7 @@ pub(super) enum Verdict {
     Unprepared,
 }
 
-/// What following a part of a value leaves to do.
+/// The work that remains after a part of a value was followed.
 ///
 /// The values that it leads to are added to a list in place: returned, each would be written in
 /// parts and read as a whole at once, for which the processor waits.
@@ -213,7 +213,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 }
                 match self.lead(values, offset, part, found) {
                     Lead::Nothing => {}
-                    // What is in the data word of an interface is a pointer, or a struct of one.
+                    // The data word of an interface contains a pointer, or a struct of one pointer.
                     Lead::Inline(of) => {
                         open.push((offset.wrapping_add(self.ground.words().size), of, 1));
                     }
@@ -224,7 +224,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         true
     }
 
-    /// How far a slice reaches in an array of its elements, and how many there are.
+    /// Returns the end of a slice in an array of its elements, and the number of elements.
     pub(super) fn end(&self, item: &Item, object: ObjectId, inside: u64) -> Option<(u64, u64)> {
         if item.length == 0 || self.is_bare {
             return None;
@@ -264,7 +264,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         }
     }
 
-    /// As [`Self::lead`], for what is neither a pointer nor a string.
+    /// Like [`Self::lead`], for what is neither a pointer nor a string.
     fn lead_far(
         &self,
         values: &Values<'a>,
@@ -383,9 +383,10 @@ impl<'a> Judge<'_, '_, '_, 'a> {
 
     #[inline]
     fn value(&self, address: u64, of: TypeRef, level: Level, found: &mut Vec<Item>) -> Lead {
-        let of = match self.is_special(of) {
-            true => self.allocated_as.get(&of).copied().unwrap_or(of),
-            false => of,
+        let of = if self.is_special(of) {
+            self.allocated_as.get(&of).copied().unwrap_or(of)
+        } else {
+            of
         };
         self.add(Item::one(address, of, level), found)
     }

@@ -182,9 +182,10 @@ impl<'a> Ground<'_, '_, 'a> {
     /// Bytes of an object's malloc header; 0 if it has none.
     #[inline]
     pub(in super::super) fn header_of(&self, object: ObjectId) -> u64 {
-        match self.reader.may_have_header(self.placed.sizes.get(object.index())) {
-            true => self.read(object).header,
-            false => 0,
+        if self.reader.may_have_header(self.placed.sizes.get(object.index())) {
+            self.read(object).header
+        } else {
+            0
         }
     }
 

@@ -137,9 +137,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
                 let work = wave.iter().zip(&mut done);
                 let run = |(chunk, done): (&usize, &mut Done)| done.work(&judge, chunks, *chunk);
-                match is_shared {
-                    true => work.collect::<Vec<_>>().into_par_iter().for_each(run),
-                    false => work.for_each(run),
+                if is_shared {
+                    work.collect::<Vec<_>>().into_par_iter().for_each(run)
+                } else {
+                    work.for_each(run)
                 }
                 let done = done.get_mut(..wave.len()).unwrap_or_default();
                 worked = 0;
@@ -152,9 +153,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
                 let (reader, found) = (self.reader, &*done);
                 let fill = |part: &mut Part| part.add_found(found, chunks, reader);
-                match found.iter().map(|done| done.found.len()).sum::<usize>() >= MANY {
-                    true => waiting.parts.par_iter_mut().for_each(fill),
-                    false => waiting.parts.iter_mut().for_each(fill),
+                if found.iter().map(|done| done.found.len()).sum::<usize>() >= MANY {
+                    waiting.parts.par_iter_mut().for_each(fill)
+                } else {
+                    waiting.parts.iter_mut().for_each(fill)
                 }
                 for done in done {
                     self.take_in(done);
@@ -235,7 +237,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     self.objects.tiny.add(object, inside, item.of);
                 }
             }
-            // What it leads to is good to know, though not what the object is.
+            // The value says nothing about the type of the object, but its pointers lead to others.
             Verdict::Inside => {
                 if self.leads(item.of) && self.seen.insert((item.address, item.of)) {
                     let (contents, _) = self.memory(object);

@@ -1,4 +1,4 @@
-//! What channels hold besides their buffer: elements in their order, and goroutines that wait. And
+//! Contents of channels besides their buffer: elements in order, and goroutines that wait. And
 //! the functions of function values.
 //!
 //! A channel (`runtime.hchan`) has: word count, word capacity, buffer, u16 element size, u32 closed,

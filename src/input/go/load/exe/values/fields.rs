@@ -141,9 +141,10 @@ impl View<'_, '_> {
             return field(declared, self.pointer(data));
         };
         let Some(described) = self.typed.types.get(of) else { return ControlFlow::Continue(()) };
-        let held = match described.direct {
-            true => Some(place.at(self.typed.words.size, of)),
-            false => self.bytes_at(data).map(|bytes| Place { bytes, offset: 0, of }),
+        let held = if described.direct {
+            Some(place.at(self.typed.words.size, of))
+        } else {
+            self.bytes_at(data).map(|bytes| Place { bytes, offset: 0, of })
         };
         let is_value =
             self.typed.is_simple(of) && !matches!(described.kind, Kind::Interface { .. });

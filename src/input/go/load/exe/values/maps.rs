@@ -37,9 +37,10 @@ impl View<'_, '_> {
     ) -> ControlFlow<()> {
         let Some(described) = self.typed.types.get(group) else { return ControlFlow::Continue(()) };
         let Some(slots) = self.slots(described) else { return ControlFlow::Continue(()) };
-        match is_swiss(described) {
-            true => self.groups(header, group, described.size, &slots, each),
-            false => self.buckets(header, group, described, &slots, each),
+        if is_swiss(described) {
+            self.groups(header, group, described.size, &slots, each)
+        } else {
+            self.buckets(header, group, described, &slots, each)
         }
     }
 
@@ -69,11 +70,12 @@ impl View<'_, '_> {
         let group = self.typed.types.get(group)?;
         let place = Place { bytes: self.object(header), offset: 0, of: map };
         let used = self.length(place)?;
-        let groups = match is_swiss(group) {
-            true => self.swiss_groups(place),
-            false => 1u64.checked_shl(
+        let groups = if is_swiss(group) {
+            self.swiss_groups(place)
+        } else {
+            1u64.checked_shl(
                 self.number(place.at(self.typed.words.size.saturating_add(1), map), 1)? as u32,
-            )?,
+            )?
         };
         let slots = u64::from(SLOTS);
         let needed = match is_swiss(group) {
