@@ -154,7 +154,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An unsigned LEB128 number of at most eight bytes, without a branch for each byte. None,
+    /// An unsigned LEB128 number of at most eight bytes, without a branch for each byte. `None`,
     /// without moving, if it is longer or fewer than eight bytes are left.
     #[inline]
     pub fn uleb128_in_word(&mut self) -> Option<u64> {

@@ -75,7 +75,7 @@ impl FieldType {
         }
     }
 
-    /// Bytes of a value; None for references, which are as wide as ids.
+    /// Bytes of a value; `None` for references, which are as wide as ids.
     #[inline]
     pub fn width(self) -> Option<usize> {
         match self {

@@ -99,7 +99,7 @@ impl Watch<'_> {
 /// An opened input: its bytes and their origin.
 #[derive(Debug)]
 pub struct Source {
-    /// None for an empty input, which cannot be mapped.
+    /// `None` for an empty input, which cannot be mapped.
     map: Option<Mmap>,
     compression: Option<Compression>,
     vm_service_frames: u64,

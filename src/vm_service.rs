@@ -27,7 +27,7 @@ pub(crate) struct Payload<'a> {
     pub(crate) last: bool,
 }
 
-/// The payloads of a recording, or None if the bytes are none.
+/// The payloads of a recording, or `None` if the bytes are none.
 pub(crate) fn payloads(bytes: &[u8]) -> Option<impl Iterator<Item = Payload<'_>>> {
     header(bytes)?;
     let mut rest = bytes;

@@ -92,7 +92,7 @@ impl Conversion<'_> {
             (None, OutputFormat::Folded | OutputFormat::Svg) => {
                 vec![self.options.selection.usual_metric(profile)]
             }
-            // Events of other kinds are no samples of the main metric.
+            // Events of other kinds are not samples of the main metric.
             (None, OutputFormat::Firefox) if profile.has_separate_values => {
                 vec![self.options.selection.usual_metric(profile)]
             }

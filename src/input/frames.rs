@@ -23,7 +23,7 @@ pub(crate) fn kind_of_file(file: &str) -> FrameKind {
     }
 }
 
-/// A thread id as MOJO has it, from the decimal number that people see. None for names.
+/// A thread id as MOJO has it, from the decimal number that people see. `None` for names.
 pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(thread).ok()?;
     let id: i128 = text.parse().ok()?;

@@ -388,7 +388,7 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
 }
 
 /// The identity hash codes of a heap's objects, in the order in which [`load()`] numbers them; 0
-/// where an object has none. None if the file has no such codes. Only Dart writes them.
+/// where an object has none. `None` if the file has no such codes. Only Dart writes them.
 ///
 /// # Errors
 /// When the file cannot be read up to its hash codes.

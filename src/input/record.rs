@@ -7,7 +7,7 @@
 //!     pub struct StackFrame<'a>(version: Version) {
 //!         /// Its lowest address.
 //!         sp: u64 = uvarint("a frame's stack pointer") => address,
-//!         /// Where it will go on. None before version 2.
+//!         /// Where it will go on. `None` before version 2.
 //!         next: Option<u64> = uvarint("a frame's continuation") if version >= Version::V2 => address as "next_pc",
 //!         /// Where its pointers are.
 //!         pointers: Pointers<'a> = Pointers::read(version) => with(Pointers::say),
@@ -29,7 +29,7 @@
 //! This gives `StackFrame::read(cursor, version)` and `StackFrame::say(&self, sink)`. `records!`
 //! declares an enum in the same way: each line is a tag, the name of the record, and either its
 //! fields or the record that it holds. `NAMES` are the names in the order of the lines, `read`
-//! takes a tag and gives None if no line has it, and the enum is a
+//! takes a tag and gives `None` if no line has it, and the enum is a
 //! [`Record`](crate::model::fields::Record). Records that have tags of their own can follow after
 //! `else`.
 
@@ -117,7 +117,7 @@ macro_rules! records {
             #[allow(dead_code)]
             pub(super) const NAMES: &'static [&'static str] = &[$($record),+];
 
-            /// Reads the record of a tag; None if no record has that tag.
+            /// Reads the record of a tag; `None` if no record has that tag.
             #[inline]
             pub(super) fn read(
                 tag: u64,

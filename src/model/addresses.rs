@@ -125,7 +125,7 @@ impl Bitmap {
         granules.get_mut((address % CHUNK / GRANULE) as usize)
     }
 
-    /// The granule of an address, made if need be. None when the address does not fit: it is odd,
+    /// The granule of an address, made if need be. `None` when the address does not fit: it is odd,
     /// or so far from the others that the directory or the table would take more than `allowed`
     /// chunks.
     fn granule_mut(&mut self, address: u64, allowed: u64) -> Option<&mut Granule> {
@@ -204,8 +204,8 @@ impl Bitmap {
         chunk.get((address % CHUNK / GRANULE) as usize)
     }
 
-    /// Like [`Self::floor`], with the object's address. It is nearly always in the same granule or
-    /// one of those before.
+    /// Like [`Self::floor`], with the object's address, which is nearly always in the same granule
+    /// or a granule before it.
     #[inline]
     fn floor_with_address(&self, address: u64) -> Option<(u32, u64)> {
         let chunk = self

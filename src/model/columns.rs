@@ -312,7 +312,7 @@ impl Offsets {
         }
     }
 
-    /// Replaces the last offset by a larger one, which may be larger than what was announced.
+    /// Replaces the last offset by a larger one, which may exceed the announced number.
     #[cold]
     pub(super) fn set_last(&mut self, offset: u64) {
         self.widen().last_mut().into_iter().for_each(|last| *last = offset);

@@ -45,7 +45,7 @@ pub use super::warning::{LoadWarning, WarningKind};
 pub enum Ids {
     /// `#` and the row plus this number.
     Rows(u64),
-    /// `#` and the number that the file gives each object, in random order.
+    /// `#` and the number of each object in the file, in random order.
     Numbers(Sizes),
     /// By address. Rows are in the order of addresses.
     Addresses(Addresses),
@@ -133,7 +133,7 @@ pub struct Heap<'a> {
     pub(crate) keys: Vec<KeyName>,
     /// Types whose names may have data after the first word. [`Heap::redact`] cuts them.
     pub(crate) quoting_types: Vec<TypeId>,
-    /// The roles of types, as far as the reader knows them by name.
+    /// The roles of types that the reader knows by name.
     pub(crate) roles: Roles,
     /// Where objects were allocated.
     pub(crate) sites: AllocationSites,
@@ -187,7 +187,8 @@ impl<'a> Heap<'a> {
     /// another one.
     pub fn generated_name(&self, name: &str, namespace: &str) -> Option<&str> {
         let by_name = self.generated_by_name.get_or_init(|| {
-            // Several have one name only if it stands for several classes: the first is meant.
+            // Several types have one generated name only if it stands for several classes. The
+            // first one counts.
             let mut types: Vec<TypeId> = self.generated_types.keys().copied().collect();
             types.sort_unstable_by_key(|of| std::cmp::Reverse(*of));
             let names = |of: TypeId| &self.types[of.0 as usize];
@@ -235,7 +236,8 @@ impl<'a> Heap<'a> {
         self.type_of.get(object.index()).unwrap_or(TypeId(u32::MAX))
     }
 
-    /// Returns how the types of the objects of a type were found, where the file does not say them.
+    /// Returns how the reader found the types of the objects of a type, if the file does not state
+    /// them.
     pub fn type_source(&self, type_id: TypeId) -> TypeSource {
         self.type_sources.get(type_id.0 as usize).copied().unwrap_or_default()
     }

@@ -1,10 +1,10 @@
 //! Finds rows of columns by their contents.
 
-/// An open-addressing table of row numbers in 4 bytes a slot. The keys stay where they are, in the
-/// columns: callers compare and hash rows for it.
+/// An open-addressing table of row numbers that takes 4 bytes per slot. The keys stay in the
+/// columns: callers compare and hash rows.
 ///
-/// A slot has a row in as many low bits as the size of the table needs, and bits of the row's hash
-/// above them, so that nearly all rows that are not meant are passed over without a look at their
+/// The low bits of a slot contain the row, as many as the size of the table needs. The other bits
+/// are bits of the row's hash, so that lookups skip nearly all other rows without reading their
 /// columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
@@ -25,8 +25,9 @@ impl Index {
         self.rows
     }
 
-    /// The row that `is_meant`; if there is none, None, and the next row (as many as there are) is
-    /// the one with this hash from now on. `hash_of` gives the hash of a row that is there.
+    /// Returns the row for which `is_meant` holds. If there is none, returns `None` and inserts the
+    /// next row with this hash; its number is the number of rows. `hash_of` returns the hash of an
+    /// existing row.
     #[inline]
     pub(crate) fn find_or_add(
         &mut self,

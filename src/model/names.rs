@@ -72,7 +72,8 @@ impl Names {
         (1..self.texts.len() as u32).map(NameId)
     }
 
-    /// Gives these numbers other texts, which no other numbers have unless they are empty.
+    /// Replaces the texts of these numbers. No other number may have one of the new texts, unless
+    /// it is empty.
     pub(crate) fn replace(&mut self, texts: Vec<(NameId, String)>) {
         for (id, _) in &texts {
             let text = &self.texts[id.0 as usize];

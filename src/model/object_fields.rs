@@ -59,7 +59,7 @@ impl fmt::Display for ObjectField<'_> {
     }
 }
 
-/// A value of a field or an element that outlives what it was read from.
+/// The value of a field or element, independent of the lifetime of its source.
 #[derive(Clone, Debug)]
 pub(crate) enum StoredValue {
     Text(String),

@@ -186,7 +186,7 @@ pub struct TaskEvent {
 pub enum TaskChange {
     /// The task is suspended in this stack. The empty stack means that the task has ended.
     Stack {
-        /// The task's name; empty if it is not said again.
+        /// The task's name. Empty if an earlier sample of the task has stated it.
         name: NameId,
         /// Where it waits.
         stack: StackId,
@@ -223,9 +223,9 @@ pub struct ProfileNotes {
     /// Lines, times and changes of memory that did not fit into their columns and were set to the
     /// maximum.
     pub clamped: u64,
-    /// Samples without the frames that the profile asks to leave out.
+    /// Samples without the frames that the profile asks to drop.
     pub dropped: u64,
-    /// 1 if the profile asks to leave out frames in a way that cannot be followed.
+    /// 1 if the profile asks to drop frames by a rule that cannot be applied.
     pub unapplied: u64,
 }
 
@@ -285,7 +285,7 @@ impl Profile {
         self.frames[frame.index()]
     }
 
-    /// Gives files other names, of which there may be fewer.
+    /// Renames files. Several files may get the same name.
     pub fn rename_files(&mut self, rename: impl Fn(&str) -> Option<String>) {
         let mut renamed: FxHashMap<NameId, NameId> = FxHashMap::default();
         for frame in &mut self.frames {

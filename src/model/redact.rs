@@ -31,12 +31,12 @@ pub enum Redaction {
     /// Asterisks for texts, zeros for everything else.
     #[default]
     Blank,
-    /// The same, but each text and each block of bytes without references becomes a running
-    /// number, which equal ones share. Blocks of zeros stay.
+    /// Like `Blank`, but each text and each block of bytes without references becomes a running
+    /// number, the same for equal contents. Blocks of zeros stay.
     ///
-    /// The numbers are given in the order of objects and are not computed from the contents, so
-    /// that nobody can find a short text by trying all of them. The same text has other numbers in
-    /// other dumps.
+    /// The numbers follow the order of objects and are not computed from the contents, so that
+    /// nobody can find a short text by trying all of them. The same text has other numbers in other
+    /// dumps.
     Hash,
 }
 

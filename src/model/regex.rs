@@ -7,8 +7,8 @@ use regex_automata::{Anchored, Input};
 
 /// Bytes of the automaton that an expression becomes.
 const MAX_STATES: usize = 1 << 18;
-/// Bytes for what an automaton remembers of names, which it may clear this many times before it has
-/// to be worth it.
+/// Bytes for the cache of an automaton, which may be cleared this many times before it must prove
+/// efficient.
 const MEMORY: usize = 1 << 21;
 const CLEARED: usize = 4;
 /// Bytes of names that a state has to be good for then.
@@ -55,7 +55,7 @@ impl Regex {
         Some(Self { dfa, cache, anchored })
     }
 
-    /// Whether a name matches. `None` if the expression is too slow to tell.
+    /// Whether a name matches. `None` if the expression is too slow.
     pub(crate) fn matches(&mut self, name: &[u8]) -> Option<bool> {
         let input = Input::new(name).anchored(self.anchored).earliest(true);
         let found = self.dfa.try_search_fwd(&mut self.cache, &input);

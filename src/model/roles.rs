@@ -1,4 +1,4 @@
-//! The roles of types: what their objects are to somebody who asks what holds the memory.
+//! The roles of types: the meaning of their objects in an explanation of memory use.
 
 /// The role of the objects of a type in their runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,8 +36,8 @@ pub enum Role {
     /// A call frame of which the fields are variables, or what resumes one, such as a generator. Its
     /// value is the name of the function.
     Frame,
-    /// Data of the runtime about objects, such as their layout, which says nothing about why they
-    /// are alive.
+    /// Data of the runtime about objects, such as their layout. They do not explain why an object
+    /// is alive.
     Hidden,
     /// An object that represents a file of the program, with the field that has its name.
     File(&'static str),
@@ -60,7 +60,7 @@ impl Role {
     }
 }
 
-/// The role that a table gives to a name in a namespace.
+/// Returns the role of a name in a namespace, according to a table.
 pub(super) fn role_in(roles: Roles, namespace: &str, name: &str) -> Option<Role> {
     // `dart:core:_List`: libraries have colons too, and so have names: `Thread::Queue`.
     let fits = |pattern: &str| {

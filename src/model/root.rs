@@ -154,7 +154,7 @@ pub struct Thread {
     pub kind: ThreadKind,
     /// The thread's own name, or `goroutine 17 [chan receive]`.
     pub name: NameId,
-    /// The number by which its runtime knows it.
+    /// The number of the thread in its runtime.
     pub id: u64,
     /// The state, or the reason why it waits: `RUNNABLE`, `chan receive`. Empty if that is not
     /// known.

@@ -21,12 +21,12 @@ pub struct AllocationSites {
 /// The allocations that a file counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sampling {
-    /// All of them.
+    /// All allocations.
     #[default]
     Complete,
-    /// One in so many bytes, on average.
+    /// On average, one allocation per this number of bytes.
     Rate(u64),
-    /// Some of them.
+    /// Some allocations, at an unknown rate.
     Unknown,
 }
 
@@ -49,9 +49,9 @@ impl AllocationSites {
     /// The file of functions that are part of the engine, such as `push` of JavaScript.
     pub const NATIVE: &'static str = "(native)";
 
-    /// The allocations that a sample of objects of one size stands for, scaled as pprof does: an
-    /// object of `size` bytes is sampled with the chance `1 - exp(-size / rate)`. `None` if the rate
-    /// is not known, or nothing is to be scaled.
+    /// Estimates the allocations that a sample of objects of one size represents, scaled as pprof
+    /// does: an object of `size` bytes is sampled with probability `1 - exp(-size / rate)`. `None`
+    /// if the rate is unknown, or no scaling is needed.
     pub fn estimate(&self, sampled: &Sum) -> Option<Sum> {
         let Sampling::Rate(rate) = self.sampling else { return None };
         if sampled.count == 0 || sampled.shallow_bytes == 0 {

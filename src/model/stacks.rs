@@ -28,9 +28,9 @@ pub struct Track {
     /// `P19488;T0:19488` for a thread of a profile, split at the `;` where groups are shown; for a
     /// heap, its title.
     pub name: String,
-    /// Process id; None for heaps.
+    /// Process id; `None` for heaps.
     pub pid: Option<i128>,
-    /// Thread id or name; None for heaps.
+    /// Thread id or name; `None` for heaps.
     pub thread: Option<String>,
     /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,

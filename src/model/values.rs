@@ -35,7 +35,7 @@ pub enum Value<'a> {
     },
     /// A number of elements.
     Length(u64),
-    /// The name that the runtime gives the object, such as that of a class.
+    /// The name of the object in its runtime, such as the name of a class.
     Name(Cow<'a, str>),
     /// The object's memory, in the byte order of the dumped process.
     Bytes(Cow<'a, [u8]>),
@@ -56,7 +56,7 @@ impl fmt::Display for Value<'_> {
 }
 
 impl Value<'_> {
-    /// The length of a text of which nobody knows whether the file has all.
+    /// The length of a text that the file may have cut.
     pub const UNKNOWN_LENGTH: u64 = u64::MAX;
 }
 
@@ -179,9 +179,9 @@ pub trait ObjectValues: Send + Sync {
         None
     }
 
-    /// The number of a long text that a file has once for many objects, so that work on it need not
-    /// be done for each of them. Objects with the same number have the same text. `None` for all
-    /// other objects.
+    /// The number of a long text that the file stores once for many objects, so that callers can
+    /// process it once. Objects with the same number have the same text. `None` for all other
+    /// objects.
     fn long_text(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<usize> {
         None
     }
@@ -191,8 +191,8 @@ pub trait ObjectValues: Send + Sync {
         0
     }
 
-    /// The name of a reference, given by its row, where the contents of other objects say more than
-    /// its label: `['sid-3']` for the value of an entry with this key.
+    /// The name of a reference, given by its row, if the contents of other objects are more precise
+    /// than its label: `['sid-3']` for the value of an entry with this key.
     fn reference_name(&self, _heap: &Heap<'_>, _row: usize) -> Option<String> {
         None
     }
@@ -252,9 +252,9 @@ pub trait ObjectValues: Send + Sync {
         None
     }
 
-    /// Where the code of a function, or of the constructor of an object, begins.
+    /// The location of the code of a function, or of the constructor of an object.
     ///
-    /// It may take a look at all locations of the file, so it is for single objects.
+    /// May scan all locations of the file, so call it for single objects only.
     fn location(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<SourceLocation> {
         None
     }

@@ -70,7 +70,7 @@ pub struct AustinCounts {
     pub left_out_frames: u64,
     /// Samples whose memory and idle state was left out (dialect `peer`, mode `full`).
     pub left_out_metrics: u64,
-    /// Samples that have no metric: written as 0 (`full`) or None (`peer`).
+    /// Samples that have no metric: written as 0 (`full`) or `None` (`peer`).
     pub without_metric: u64,
     /// Names that were no UTF-8 and got U+FFFD.
     pub replaced: u64,
@@ -96,9 +96,10 @@ impl<'a, W: Write> AustinWriter<'a, W> {
         }
     }
 
-    /// Ends the text and gives the output back.
+    /// Ends the text and returns the output.
     ///
     /// # Errors
+    ///
     /// When the output cannot be written.
     pub fn finish(mut self) -> io::Result<(W, AustinCounts)> {
         self.write_held()?;

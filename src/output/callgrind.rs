@@ -165,8 +165,8 @@ impl Graph {
         }
     }
 
-    /// Adds the calls of all stacks. Callers come before callees, so backwards all of what was
-    /// called is known.
+    /// Adds the calls of all stacks. Callers precede callees, so a backward pass knows the total of
+    /// each call.
     fn calls(&mut self, stacks: &WeightedStacks, function_of: &[usize], mut under: Vec<i64>) {
         let width = stacks.values.len();
         let ids: Vec<StackId> = stacks.stacks.ids().collect();
@@ -200,7 +200,7 @@ impl Called {
     }
 }
 
-/// Whether a call stands further out in its own stack, too.
+/// Whether the same call occurs further out in its stack.
 fn repeats(
     stacks: &WeightedStacks,
     function_of: &[usize],

@@ -59,7 +59,7 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     Ok(written)
 }
 
-/// The process of a track, as the format wants it.
+/// The process of a track, in the notation of the format.
 fn pid(stacks: &WeightedStacks, track: usize) -> String {
     stacks.tracks[track].pid.map_or("0".to_owned(), |pid| pid.to_string())
 }
@@ -354,12 +354,12 @@ fn markers<'a>(
     table.close()
 }
 
-/// A time as microseconds, from a unit of so many nanoseconds.
+/// Converts a time to microseconds, from a unit of `each` nanoseconds.
 fn to_microseconds(time: i64, each: u64) -> i64 {
     i64::try_from(i128::from(time) * i128::from(each) / 1000).unwrap_or(i64::MAX)
 }
 
-/// A time as milliseconds, from a unit of so many nanoseconds.
+/// Writes a time in milliseconds, from a unit of `each` nanoseconds.
 fn milliseconds_of(out: &mut impl Write, time: i64, each: u64) -> io::Result<()> {
     let sign = if time < 0 { "-" } else { "" };
     let nanoseconds = u128::from(time.unsigned_abs()) * u128::from(each);

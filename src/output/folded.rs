@@ -116,7 +116,7 @@ impl<'a> Tree<'a> {
         let labels = &self.labels.texts;
         let mut order: Vec<u32> = (0..labels.len() as u32).collect();
         order.sort_by(|a, b| labels[*a as usize].cmp(&labels[*b as usize]));
-        // The last by name comes first, as a stack gives branches back in reverse.
+        // The last name comes first, because a stack returns branches in reverse order.
         let mut label_rank = vec![0; order.len()];
         order.iter().rev().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank);
         let rank_of =

@@ -39,7 +39,7 @@ struct PprofWriter {
     labels: Vec<Vec<u8>>,
     /// The location of empty stacks, after those of all frames.
     no_frames: u64,
-    /// Frames that stand in a stack without the others at their address.
+    /// Frames that occur in a stack without the others at their address.
     alone: FxHashSet<FrameId>,
     strings: Strings,
     message: Message,
@@ -130,7 +130,8 @@ impl PprofWriter {
         Ok(())
     }
 
-    /// The locations of frames, innermost first: one for all that were inlined into each other.
+    /// Returns the locations of frames, innermost first. Frames that were inlined into each other
+    /// share one.
     fn locations(&mut self, code: &Code, frames: impl Iterator<Item = FrameId>, out: &mut Message) {
         // Frames of one address, of which the outermost one is to come.
         let mut inlined: Vec<FrameId> = Vec::new();
@@ -251,7 +252,7 @@ impl PprofWriter {
     /// Writes the programs and libraries of the input, or the input as one.
     fn mappings(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
         let Some(code) = &stacks.code else {
-            // The flags say that there is nothing left to be looked up in binaries.
+            // The flags state that no binary is needed to resolve the names.
             let title = self.strings.number(&stacks.title);
             self.message.number(1, 1).number(5, title).number(7, 1).number(8, 1).number(9, 1);
             return self.field(3, out);
@@ -292,8 +293,8 @@ impl PprofWriter {
             };
             let name = self.strings.number(name);
             let file = self.strings.number(stacks.text(frame.file));
-            // Without a system name unless the input has one: where the two are equal, pprof takes
-            // `<module>` for C++ and cuts what is in `<>`.
+            // Without a system name unless the input has one: if the two names are equal, pprof
+            // takes `<module>` for C++ and removes the text in `<>`.
             let (system, start) = of_place.unwrap_or((Names::EMPTY, 0));
             let system = self.strings.number(stacks.text(system));
             self.message.number(1, function).number(2, name).number(3, system).number(4, file);
@@ -383,8 +384,7 @@ fn location(frame: FrameId) -> u64 {
     u64::from(frame.0) + 1
 }
 
-/// Readers take the last value for the main one, unless told otherwise, and expect counts before
-/// it.
+/// Returns the order of values. Readers use the last value by default, and expect counts before it.
 fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stacks.values.len()).collect();
     if stacks.main > 0 || stacks.code.is_some() {

@@ -99,7 +99,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// `1 thread`, `8 threads`; a plural in `ies` or the like is given in full.
+/// Formats a count: `1 thread`, `8 threads`. `many` is the plural.
 pub(crate) fn plural(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(value), if value == 1 { one } else { many })
 }

@@ -105,7 +105,7 @@ impl FieldSink for TextSink<'_> {
         push_escaped(self.field(name), value);
     }
 
-    /// Left out unless requested: records say the size in a field of its own.
+    /// Omitted unless requested. Records have a field for the size.
     fn contents(&mut self, name: &str, value: &[u8]) {
         if self.contents {
             push_hex(self.field(name), value);
@@ -239,8 +239,8 @@ fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// A number after `0x`, with at least so many digits. Every line has one, and the formatting of the
-/// standard library would take most of the time.
+/// Appends a number after `0x`, with at least this many digits. Every line has one, and the
+/// formatting of the standard library would take most of the time.
 #[inline]
 fn push_hex_number(out: &mut Vec<u8>, value: u64, digits: u32) {
     out.extend_from_slice(b"0x");
@@ -255,8 +255,8 @@ fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Quotes text and escapes what a terminal would act upon; bytes that are not UTF-8 are shown in
-/// hexadecimal.
+/// Quotes text and escapes characters that control a terminal. Bytes that are not UTF-8 are shown
+/// in hexadecimal.
 fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
     for chunk in bytes.utf8_chunks() {

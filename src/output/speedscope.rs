@@ -38,7 +38,7 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
         for value in 0..stacks.values.len() {
             let numbers = || rows.iter().map(|&row| stacks.entry(row as usize).values[value]);
             negative += numbers().filter(|number| *number < 0).count() as u64;
-            // Every thread has its main value; others where there is something of them.
+            // Every thread has its main value, and other values if they are not all zero.
             if value == 0 || numbers().any(|number| number > 0) {
                 profiles.push((track, value));
             }
@@ -101,8 +101,8 @@ fn head(stacks: &WeightedStacks, no_frames: Option<u32>, out: &mut impl Write) -
     out.write_all(b",\"activeProfileIndex\":0")?;
     let count = stacks.frames.len() as u32 + u32::from(no_frames.is_some());
     json::array(out, ",\"shared\":{\"frames\":", 0..count, |out, number| {
-        // speedscope takes what has no frames for idle and leaves it out of its sums, so an empty
-        // stack has one more frame.
+        // speedscope counts samples without frames as idle and omits them from its sums, so an
+        // empty stack gets a frame.
         if Some(number) == no_frames {
             return json::value(out, "", &Frame { name: "<no frames>".into(), file: "", line: 0 });
         }

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 pub struct Written {
     /// Lines, samples or rows.
     pub stacks: u64,
-    /// The sums of what was written, by the names of their values.
+    /// The sums of the written entries, by the names of their values.
     pub sums: Vec<ValueSum>,
     /// Data that the format cannot store.
     #[serde(skip)]

@@ -67,7 +67,7 @@ impl CellBlock {
         self.ends.clear();
     }
 
-    /// Appends integers. What is over 63 bits becomes the largest number.
+    /// Appends integers. Numbers above 63 bits become the largest number.
     pub(super) fn integers(&mut self, numbers: impl Iterator<Item = u64>) {
         self.integers.extend(numbers.map(signed));
     }

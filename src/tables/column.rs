@@ -36,7 +36,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// The name of the type in SQL, which also says how SQLite compares.
+    /// The name of the type in SQL, which determines how SQLite compares values.
     pub fn sql(self) -> &'static str {
         match self {
             Self::Integer | Self::SmallInteger => "INTEGER",
@@ -132,8 +132,7 @@ impl Column {
         self
     }
 
-    /// Gives the column the function that appends its cells in some rows. What rows `R` may be
-    /// asked for is a range without gaps, and every row gets one cell.
+    /// Sets the function that appends the cells of a range of rows, one cell per row.
     pub(super) fn of<R>(
         self,
         fill: impl Fn(&R, Range<usize>, &mut CellBlock) + Send + Sync + 'static,
@@ -165,7 +164,7 @@ pub(super) struct ColumnOf<R> {
 }
 
 impl<R> ColumnOf<R> {
-    /// Gives a column of codes their texts.
+    /// Sets the texts of a column of codes.
     pub(super) fn text(mut self, text: TextOf<R>) -> Self {
         self.text = text;
         self

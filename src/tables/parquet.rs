@@ -67,8 +67,8 @@ pub fn write_parquet(
     Ok(relation.len() as u64)
 }
 
-/// Writes the cells of a column in these rows. The crate wants the values of cells that are there,
-/// and for each row whether its cell is.
+/// Writes the cells of a column in these rows. The crate takes the values of present cells, and for
+/// each row whether its cell is present.
 fn write_column(
     relation: &dyn Relation,
     column: usize,
@@ -205,7 +205,7 @@ mod tests {
     use ::parquet::file::reader::{FileReader, SerializedFileReader};
     use ::parquet::record::Field;
 
-    /// Rows with numbers of all sizes, and with absent cells as a pattern says.
+    /// Rows with numbers of all sizes, and a pattern of absent cells.
     struct Rows {
         len: usize,
         is_present: fn(usize) -> bool,

@@ -29,7 +29,7 @@ pub trait Relation: Send + Sync {
     /// dump does not have as such.
     fn text<'c>(&'c self, column: usize, code: u32, text: &'c mut String) -> &'c str;
 
-    /// Told which columns a query reads before it begins.
+    /// Announces a column that a query reads, before the query begins.
     fn prepare(&self, column: usize);
 
     /// About the number of rows with one value of a column; `None` if [`Relation::find`] cannot

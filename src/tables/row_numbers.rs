@@ -57,7 +57,7 @@ impl RowNumbers {
         Self::List(rows.into_iter().collect::<Vec<_>>().into_iter())
     }
 
-    /// The row with a number, if there are so many.
+    /// Returns the row with this number, if it exists.
     pub(super) fn row(key: Key<'_>, len: usize) -> Self {
         let row = key.number().map(|row| row as usize).filter(|row| *row < len);
         row.map_or_else(Self::none, |row| Self::Range(row..row + 1))

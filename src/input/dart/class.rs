@@ -143,7 +143,7 @@ pub struct ClassEntry<'a> {
 pub struct ClassTable<'a>(Vec<ClassEntry<'a>>);
 
 impl<'a> ClassTable<'a> {
-    /// The class with an id; None for 0, which old files give the root, and for ids out of range.
+    /// The class with an id; `None` for 0, which old files give the root, and for ids out of range.
     #[inline]
     pub fn get(&self, id: u64) -> Option<&ClassEntry<'a>> {
         self.0.get(usize::try_from(id.wrapping_sub(1)).ok()?)

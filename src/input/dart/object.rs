@@ -19,7 +19,7 @@ pub struct Object<'a> {
     pub id: u64,
     /// The class; 0 for the root in files of Dart 2.12 and before.
     pub class_id: u64,
-    /// The name of the class; None when there is no such class.
+    /// The name of the class; `None` when there is no such class.
     pub class_name: Option<&'a [u8]>,
     /// The case that the class is.
     pub class_kind: ClassKind,

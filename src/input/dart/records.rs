@@ -60,7 +60,7 @@ record! {
     }
 }
 
-/// The counts in front of each group of records, as the file states them. None until they are
+/// The counts in front of each group of records, as the file states them. `None` until they are
 /// reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -150,7 +150,7 @@ impl<'a> Records<'a> {
         self.cursor.offset()
     }
 
-    /// The next record, with its offset; None after the last one and after an error.
+    /// The next record, with its offset; `None` after the last one and after an error.
     #[inline]
     fn advance(&mut self) -> Result<Option<(u64, Rec<'a>)>> {
         while self.read.0 == self.announced {
@@ -247,7 +247,7 @@ impl<'a> Records<'a> {
         explain(error)
     }
 
-    /// Reads the identity hash codes after the last record, by object. None unless all records
+    /// Reads the identity hash codes after the last record, by object. `None` unless all records
     /// were read, or if there are none.
     ///
     /// # Errors
@@ -259,7 +259,7 @@ impl<'a> Records<'a> {
         tail::hashes(&mut self.cursor, self.counts.objects.unwrap_or(0)).map_err(explain)
     }
 
-    /// Reads what follows the last record: identity hash codes and padding. None unless all
+    /// Reads what follows the last record: identity hash codes and padding. `None` unless all
     /// records were read.
     ///
     /// # Errors
@@ -297,7 +297,7 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// The identity hash code of each object, 0 where it has none. None if the file has no such codes.
+/// The identity hash code of each object, 0 where it has none. `None` if the file has no such codes.
 ///
 /// # Errors
 /// When a record or the hash codes after them cannot be read.

@@ -28,7 +28,7 @@ impl WordSize {
         self.wide_smi |= stored >> 63 != 0;
     }
 
-    /// 4 or 8 bytes, or None when nothing tells.
+    /// 4 or 8 bytes, or `None` when nothing tells.
     pub fn bytes(self) -> Option<u8> {
         match self {
             Self { halves: true, .. } => Some(4),

@@ -43,7 +43,7 @@ record! {
 }
 
 impl Goroutine<'_> {
-    /// The name of the status without the bit that says that the stack is being scanned; None if it
+    /// The name of the status without the bit that says that the stack is being scanned; `None` if it
     /// is not known.
     pub fn status_name(&self) -> Option<&'static str> {
         status_name(self.status)
@@ -89,7 +89,7 @@ record! {
         entry: u64 = uvarint("a frame's entry") => address,
         /// Where its function stands.
         pc: u64 = uvarint("a frame's program counter") => address,
-        /// Where its function will go on. None in dumps made before June 2014.
+        /// Where its function will go on. `None` in dumps made before June 2014.
         contpc: Option<u64> = uvarint("a frame's continuation") if has_contpc => address,
         /// The name of its function.
         name: &'a [u8] = string("a frame's function") => text,

@@ -29,7 +29,7 @@ const PAGE: u64 = 8192;
 const INLINE_MARKS: u64 = 128;
 
 impl Rule {
-    /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. None if
+    /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. `None` if
     /// it is no version.
     pub fn of_version(version: &str) -> Option<Self> {
         let (_, number) = version.split_once("go1.")?;

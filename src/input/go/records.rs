@@ -58,7 +58,7 @@ pub struct Records<'a> {
     state: State,
     objects: u64,
     memstats_seen: bool,
-    /// Whether frames have a `contpc`; None while that is open.
+    /// Whether frames have a `contpc`; `None` while that is open.
     has_contpc: Option<bool>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Records<'a> {
         self.cursor.offset()
     }
 
-    /// Bytes after the eof record; None if that has not been read.
+    /// Bytes after the eof record; `None` if that has not been read.
     pub fn trailing(&self) -> Option<u64> {
         (self.state == State::Eof).then(|| self.cursor.remaining() as u64)
     }

@@ -54,7 +54,7 @@ impl Units {
 }
 
 impl<'a> Strings<'a> {
-    /// None yet.
+    /// `None` yet.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         let positions = Offsets::with_capacity(0, bytes.len() as u64);
         Self { bytes, positions, count: 0, skipped_bits: 0, long: Vec::new() }

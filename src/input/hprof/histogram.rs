@@ -166,7 +166,7 @@ impl Objects {
 /// [`STEP`] at most.
 #[derive(Clone, Default)]
 struct Lengths {
-    /// By the length modulo `STEP`. None as long as there are no arrays, which is so for most
+    /// By the length modulo `STEP`. `None` as long as there are no arrays, which is so for most
     /// classes.
     counts: Option<Box<[u64; STEP as usize]>>,
     /// Sum of the lengths divided by `STEP`.

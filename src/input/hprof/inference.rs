@@ -45,7 +45,7 @@ pub(super) struct Found {
     pub rule: Rule,
     /// Ids are the addresses of a JVM's objects, which do not overlap.
     pub has_addresses: bool,
-    /// Neighbours whose distance is the size of the first one's class. None if the file or the user
+    /// Neighbours whose distance is the size of the first one's class. `None` if the file or the user
     /// states sizes, or if ids are no addresses.
     pub pairs: Option<u64>,
     /// Classes that are as large as the distance of their objects says, and not as the rules do, in

@@ -353,7 +353,7 @@ impl Neighbours {
     }
 
     /// The greatest power of two that divides all addresses; HotSpot takes 8 to 256 for the
-    /// alignment. None if addresses are no multiples of 8, so that they are not those of a JVM with
+    /// alignment. `None` if addresses are no multiples of 8, so that they are not those of a JVM with
     /// pointers of 8 bytes.
     pub(super) fn alignment(&self) -> Option<u64> {
         match self.bits.trailing_zeros() {

@@ -17,7 +17,7 @@ pub enum Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Reads an object after its tag; None if the tag is that of something else.
+    /// Reads an object after its tag; `None` if the tag is that of something else.
     #[inline]
     pub(super) fn read(tag: u8, cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Option<Self>> {
         Ok(Some(match tag {
@@ -153,7 +153,7 @@ record! {
         count: u32 = u4("an array's length") => unsigned,
         /// Their type.
         element: FieldType = element() => with(say_element),
-        /// The elements, big-endian. None in Android's records without data.
+        /// The elements, big-endian. `None` in Android's records without data.
         contents: Option<&'a [u8]> = contents(size(count, element, ids)) if has_data => contents,
     }
 }

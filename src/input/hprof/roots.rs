@@ -73,7 +73,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// Reads a root after its tag; None if the tag is that of something else.
+    /// Reads a root after its tag; `None` if the tag is that of something else.
     pub(super) fn read(tag: u8, cursor: &mut Cursor<'_>, ids: IdSize) -> Result<Option<Self>> {
         let Some((index, kind)) = (0..).zip(&ROOT_TAGS).find(|(_, kind)| kind.tag == tag) else {
             return Ok(None);

@@ -27,7 +27,7 @@ pub struct DartDetails {
     pub name: String,
     /// Flags of the header.
     pub flags: u64,
-    /// Isolates in the snapshot: all of the isolate group. None for files of Dart 2.12 and before.
+    /// Isolates in the snapshot: all of the isolate group. `None` for files of Dart 2.12 and before.
     pub isolates: Option<u64>,
     /// The version of Dart that wrote the file, as far as its features show it.
     pub vm_generation: Option<&'static str>,

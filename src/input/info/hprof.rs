@@ -27,7 +27,7 @@ pub struct HprofDetails {
     pub reference_slots: u64,
     /// Records that hold parts of the heap.
     pub segments: u64,
-    /// Whether the heap is in segments and they are closed. None if it is not in segments.
+    /// Whether the heap is in segments and they are closed. `None` if it is not in segments.
     pub closed: Option<bool>,
     /// Roots by kind, those that occur.
     pub roots: Vec<RootCount>,

@@ -55,7 +55,7 @@ pub struct ByKind {
 /// The type whose objects take the most bytes, managed and unmanaged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BiggestType {
-    /// The debug name of the type. None if names are not readable.
+    /// The debug name of the type. `None` if names are not readable.
     pub name: Option<String>,
     /// The name of its representation.
     pub repr: Option<String>,

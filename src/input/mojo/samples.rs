@@ -59,7 +59,7 @@ const DEEPEST: usize = StackTree::DEEPEST as usize;
 
 struct Stream<'a> {
     symbols: Symbols<'a>,
-    /// None before the first STACK, and after a sample was given out.
+    /// `None` before the first STACK, and after a sample was given out.
     open: Option<Open<'a>>,
     frames: Vec<SampleFrame<'a>>,
     /// References that belong to a task, not to the sample.

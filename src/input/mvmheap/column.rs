@@ -86,7 +86,7 @@ impl fmt::Debug for Decoders {
 
 /// The bytes of one zstd frame, decompressed bit by bit.
 pub(super) struct FrameReader<'a> {
-    /// None only while it is dropped.
+    /// `None` only while it is dropped.
     context: Option<DCtx<'static>>,
     decoders: Decoders,
     frame: &'a [u8],

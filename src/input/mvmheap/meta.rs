@@ -11,7 +11,7 @@ use std::fmt;
 pub(super) struct Meta(pub(super) Vec<(String, Value)>);
 
 impl Meta {
-    /// Parses the payload of a metadata block: JSON up to the terminating NUL. None if it is no
+    /// Parses the payload of a metadata block: JSON up to the terminating NUL. `None` if it is no
     /// JSON object.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let json = payload.split(|byte| *byte == 0).next().unwrap_or_default();

@@ -22,7 +22,7 @@ const SHOWN_STRINGS: usize = 16 << 20;
 /// A block of version 3 or a section of version 2.
 #[derive(Debug)]
 pub struct Rec<'a> {
-    /// The snapshot that it belongs to, from 0. None for `filemeta`, outer tables of contents and
+    /// The snapshot that it belongs to, from 0. `None` for `filemeta`, outer tables of contents and
     /// the tail of version 2.
     pub snapshot: Option<u64>,
     /// The contents in the file.

@@ -148,7 +148,7 @@ pub(super) enum ReferenceReader<'a> {
 }
 
 impl<'a> ReferenceReader<'a> {
-    /// None if the references are not in the file.
+    /// `None` if the references are not in the file.
     pub(super) fn new(snapshot: &Snapshot<'a>, decoders: &Decoders) -> Option<Result<Self>> {
         if let Data::Sections { refs, .. } = &snapshot.data {
             return refs.map(|refs| Ok(Self::Rows(Box::new(references(refs.payload)))));

@@ -17,7 +17,7 @@ pub struct Section<'a> {
     /// The first number of the header: rows, but in some dialects of `strs` the index of the first
     /// string.
     pub count: u64,
-    /// The second number of the header: nominal bytes of a row. None in `strs` and in the index.
+    /// The second number of the header: nominal bytes of a row. `None` in `strs` and in the index.
     pub entry_size: Option<u64>,
     /// The rows that are there; for `strs` they are counted.
     pub rows: u64,

@@ -15,7 +15,7 @@ const CHUNK: usize = 16 << 10;
 /// Sums up the wanted ones of `COLLECTABLES`, which must be kinds and references and may be sizes.
 /// `advance` is told how many compressed bytes were read since it was last told.
 ///
-/// None if other columns are wanted or one is damaged or shorter than others: what is wrong there,
+/// `None` if other columns are wanted or one is damaged or shorter than others: what is wrong there,
 /// and which columns can be used nevertheless, is found by reading the rows.
 pub(super) fn sum_columns(
     snapshot: &Snapshot<'_>,

@@ -74,7 +74,7 @@ impl Tables {
         }
     }
 
-    /// A string as text, with U+FFFD for bytes that are not UTF-8. None if there is none of that
+    /// A string as text, with U+FFFD for bytes that are not UTF-8. `None` if there is none of that
     /// index.
     pub(super) fn string(&self, index: u64) -> Option<String> {
         let index = usize::try_from(index).ok()?;

@@ -43,7 +43,7 @@ impl Words {
         Ok(Pointers { bytes, words: self })
     }
 
-    /// A STR. None: it is undefined.
+    /// A STR. `None`: it is undefined.
     #[inline]
     pub fn string<'a>(
         self,

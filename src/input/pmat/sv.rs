@@ -98,7 +98,7 @@ pub enum Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// The next item. None: that was the last.
+    /// The next item. `None`: that was the last.
     #[inline]
     pub fn read(cursor: &mut Cursor<'a>, words: Words) -> Result<Option<Self>> {
         const WHAT: &str = "an item of a CODE";
@@ -141,7 +141,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The next field of a CLASS: its position and name. None: that was the last.
+/// The next field of a CLASS: its position and name. `None`: that was the last.
 pub fn class_field<'a>(cursor: &mut Cursor<'a>, words: Words) -> Result<Option<(u64, &'a [u8])>> {
     const WHAT: &str = "a field of a CLASS";
     let at = cursor.offset();

@@ -4,7 +4,7 @@ use super::{Heap, ObjectId, Role, Type, TypeKind};
 use crate::model::roles::role_in;
 
 impl Heap<'_> {
-    /// The role that the runtime's table gives to a name.
+    /// Returns the role of a name in the table of the runtime.
     pub fn named_role(&self, name: &str) -> Option<Role> {
         role_in(self.roles, "", name)
     }

@@ -15,8 +15,8 @@ pub struct Aggregate {
     pub values: Values,
 }
 
-/// The sums of each thread in each of its stacks, in the order in which they first appear: 16 bytes
-/// for most, since sums are small and modes measure few of them.
+/// Sums by thread and stack, in the order of first appearance. Most take 16 bytes, because most
+/// sums are small and profiles measure few metrics.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aggregates {
     thread: Vec<ThreadId>,
@@ -71,8 +71,8 @@ impl Aggregates {
         let is_meant = |row: usize| stacks[row] == stack && threads[row] == thread;
         let hash_of = |row: usize| hash(threads[row].0, stacks[row].0);
         let found = match stacks.len() {
-            // No more rows can be told apart: the last one takes the rest, so that sums stay what
-            // they are.
+            // There are no more row numbers: the last row takes the remaining samples, so that
+            // totals stay correct.
             MAX_ROWS => Some(MAX_ROWS - 1),
             _ => index.0.find_or_add(hash(thread.0, stack.0), is_meant, hash_of),
         };

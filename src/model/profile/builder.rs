@@ -83,7 +83,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// The number of a name, with U+FFFD for what is not UTF-8.
+    /// Returns the number of a name. Bytes that are not UTF-8 become U+FFFD.
     pub fn name(&mut self, text: &[u8]) -> NameId {
         match std::str::from_utf8(text) {
             Ok(text) => self.profile.names.intern(text),
@@ -184,7 +184,7 @@ impl ProfileBuilder {
         self.cut
     }
 
-    /// Ends a stack, and counts it if frames were left out of it.
+    /// Ends a stack, and counts it if frames were dropped from it.
     #[inline]
     pub fn count_cut(&mut self) {
         self.profile.notes.deep += u64::from(std::mem::take(&mut self.cut));
@@ -352,7 +352,7 @@ impl ProfileBuilder {
         self.profile.mode = mode;
     }
 
-    /// Names the numbers of the profile, and which of them is the main one. The values of
+    /// Sets the value types of the profile and the main one among them. The values of
     /// [`ProfileBuilder::add`] are then [`Values::of_types`].
     pub fn set_value_types(&mut self, types: Vec<ValueType>, main: usize) {
         self.profile.mode = Mode::Samples;

@@ -21,7 +21,7 @@ pub struct Mapping {
     pub start: u64,
     /// The address after the last one.
     pub limit: u64,
-    /// The offset in the file of what is at the first address.
+    /// The offset in the file of the byte at the first address.
     pub offset: u64,
     /// The path of the file.
     pub file: String,

@@ -5,7 +5,7 @@ use super::Unit;
 /// The bytes that a program had in use at points in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryCurve {
-    /// The unit of times: milliseconds, or what else the profiler counts.
+    /// The unit of times: milliseconds, or another unit that the profiler counts in.
     pub time: Unit,
     /// A sentence about the numbers.
     pub note: &'static str,
@@ -14,8 +14,7 @@ pub struct MemoryCurve {
 }
 
 impl MemoryCurve {
-    /// At most about so many points, among which are the largest and the smallest of those that they
-    /// stand for.
+    /// Returns about `most` points, including the largest and the smallest point of each interval.
     pub fn thinned(&self, most: usize) -> Vec<(u64, u64)> {
         let run = (2 * self.points.len()).div_ceil(most.max(2)).max(1);
         if run <= 2 {

@@ -35,7 +35,8 @@ pub struct TimedEvent {
     pub stack: StackId,
     /// The number of the value type that [`TimedEvent::value`] is of.
     pub metric: u16,
-    /// The samples that it stands for: none if another number of the same sample does.
+    /// The number of samples in this row: 0 if the count belongs to another value of the same
+    /// sample.
     pub samples: u16,
     /// The number.
     pub value: i64,
@@ -122,9 +123,9 @@ struct Deltas {
     wide: FxHashMap<u32, i64>,
 }
 
-/// Stands for a number that is not there.
+/// Marks an absent number.
 const ABSENT: i32 = i32::MIN;
-/// Stands for a number that is elsewhere.
+/// Marks a number that is stored in the list of wide numbers.
 const WIDE: i32 = i32::MIN + 1;
 
 impl Deltas {

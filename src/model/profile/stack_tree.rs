@@ -58,7 +58,7 @@ impl StackTree {
         self.nodes[stack.index()].0
     }
 
-    /// The innermost frame; None for the empty stack.
+    /// The innermost frame; `None` for the empty stack.
     #[inline]
     pub fn leaf(&self, stack: StackId) -> Option<FrameId> {
         (stack != StackId::EMPTY).then(|| self.nodes[stack.index()].1)
@@ -91,9 +91,9 @@ impl StackTree {
         depths
     }
 
-    /// The stack of a frame on top of another stack, and whether it is new. The index must have
-    /// been used with this tree only. Where no more stacks can be told apart, a frame too many is
-    /// left out.
+    /// Returns the stack of a frame on top of another stack, and whether it is new. The index must
+    /// have been used with this tree only. If there are no more stack numbers, the frame is
+    /// dropped.
     #[inline]
     pub(crate) fn child(
         &mut self,

@@ -55,8 +55,7 @@ impl Unit {
         }
     }
 
-    /// Nanoseconds in one of the unit, if it is a time. Knows the abbreviations that `go tool
-    /// pprof` knows.
+    /// Nanoseconds per unit, if it is a unit of time. Accepts the abbreviations of `go tool pprof`.
     pub fn nanoseconds(&self) -> Option<u64> {
         match self.name() {
             "nanoseconds" | "nanosecond" | "ns" => Some(1),

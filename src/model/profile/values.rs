@@ -210,9 +210,9 @@ fn narrow(number: u64) -> i64 {
 pub struct StandardSums {
     /// Wall time in microseconds.
     pub time: i64,
-    /// The part of it during which threads were idle.
+    /// The part of the time during which threads were idle.
     pub idle_time: i64,
-    /// The part of it during which the garbage collector ran.
+    /// The part of the time during which the garbage collector ran.
     pub gc_time: i64,
     /// Bytes allocated.
     pub memory_gained: i64,
@@ -298,7 +298,7 @@ impl Metric {
         self.number
     }
 
-    /// The metric that tables show instead of it: they can show changes below zero.
+    /// The metric that tables show in its place, because they can show negative changes.
     pub(crate) fn shown(self) -> Self {
         if self == Self::MEMORY_GAINED { Self::MEMORY } else { self }
     }

@@ -33,7 +33,7 @@ impl WeightedStacksBuilder {
         Self { stacks, frames: FxHashMap::default(), children: StackIndex::default() }
     }
 
-    /// Goes on with frames and stacks that are there already.
+    /// Continues with existing frames and stacks.
     pub(super) fn with(stacks: WeightedStacks) -> Self {
         Self { stacks, frames: FxHashMap::default(), children: StackIndex::default() }
     }
@@ -115,7 +115,7 @@ impl WeightedStacksBuilder {
         if depths.iter().all(|depth| *depth as usize <= MAX_DEPTH) {
             return;
         }
-        // The last frame that stays makes room for the frame with the number of cut frames.
+        // The last frame is replaced by a frame with the number of cut frames.
         let kept = MAX_DEPTH as u32 - 1;
         let old = std::mem::take(&mut self.stacks.stacks);
         let mut deepest = vec![0u32; old.len()];

@@ -13,7 +13,7 @@ pub struct Selection {
     pub metrics: Vec<Metric>,
     /// Only threads of this process.
     pub pid: Option<i128>,
-    /// Only samples with all of these labels: keys and values.
+    /// Keep only samples with all of these labels: keys and values.
     pub labels: Vec<(String, String)>,
     /// The key of the labels by which samples are grouped, where they are.
     pub tag: Option<String>,

@@ -15,10 +15,11 @@ pub(super) struct Boxes {
 }
 
 impl Boxes {
-    /// The number of the caption of what is too narrow.
+    /// The number of the caption of boxes that are too narrow.
     pub(super) const NARROW: FrameId = FrameId(0);
 
-    /// No boxes. The caption is that of what is too narrow to be drawn by itself.
+    /// Returns an empty graph. `narrow` is the caption of boxes that are too narrow to draw one by
+    /// one.
     pub(super) fn new(narrow: &Caption) -> Self {
         let mut captions = Captions::default();
         captions.add(narrow.clone());
@@ -42,7 +43,7 @@ pub(super) struct Placed {
     pub(super) x: f64,
     /// The width, as a share of the base.
     pub(super) width: f64,
-    /// Sums of the node and everything on top of it: now, and before.
+    /// Sums of the node and all its descendants: now, and before.
     pub(super) total: [u64; 2],
 }
 
@@ -55,13 +56,13 @@ pub(super) struct Widest {
     pub(super) depth: u32,
     /// The sum by which the box is drawn: the larger of both.
     pub(super) width: u64,
-    /// The part of it that no other box has.
+    /// The part of the width that no child covers.
     pub(super) own: u64,
-    /// Sums of the node and everything on top of it: now, and before.
+    /// Sums of the node and all its descendants: now, and before.
     pub(super) total: [u64; 2],
 }
 
-/// By node: the parent, the width, and the sums of the node and all on top of it. A parent has a
+/// By node: the parent, the width, and the sums of the node and its descendants. A parent has a
 /// smaller number than its children.
 struct Sums {
     parents: Vec<usize>,
@@ -71,7 +72,8 @@ struct Sums {
 
 /// A tree that was cut.
 pub(super) struct Cut {
-    /// Depth first, the widest sibling first, and after all siblings the sum of those left out.
+    /// Boxes depth first, the widest sibling first. The sum of dropped siblings follows the other
+    /// siblings.
     pub(super) rows: Vec<Widest>,
     /// Boxes that were left out.
     pub(super) left_out: usize,
@@ -158,13 +160,13 @@ impl Boxes {
         rest
     }
 
-    /// The `most` widest boxes, and boxes for what was left out.
+    /// Returns the `most` widest boxes, and boxes for the dropped ones.
     pub(super) fn widest(&self, most: usize) -> Cut {
         let sums = self.sums();
         let Sums { parents, width, total } = &sums;
         let mut order: Vec<usize> = (1..parents.len()).filter(|&node| width[node] > 0).collect();
         let all = order.len() + 1;
-        // A caller is as wide as what it calls, so that none is left out before that.
+        // A caller is at least as wide as its callees, so it is never dropped before them.
         let depth = depths(parents);
         order.sort_by(|a, b| {
             width[*b]
@@ -216,12 +218,12 @@ impl Boxes {
         Cut { rows, left_out: all - order.len() - 1, least }
     }
 
-    /// All boxes that are at least so wide, as a share of the base, row by row and in the order of
-    /// names. Narrower ones on top of the same box are one box together, after the others. None if
-    /// there is nothing to draw.
+    /// Places all boxes that are at least `least` wide, a share of the base, row by row and in the
+    /// order of names. Narrower ones on top of the same box become one box after the others. `None`
+    /// if there is nothing to draw.
     ///
-    /// A box is as wide as the larger of its two sums, or as what is on top of it if that needs
-    /// more: so a function that is gone keeps its place.
+    /// A box is as wide as the larger of its two sums, or as its children if they need more, so
+    /// that a function that has disappeared keeps its place.
     pub(super) fn placed(&self, least: f64) -> Vec<Placed> {
         let sums = self.sums();
         let Sums { parents, width, total } = &sums;
@@ -273,7 +275,7 @@ struct Rest {
     total: [u64; 2],
 }
 
-/// A row to come: of a node, or of what was left out on top of one.
+/// A pending row: a node, or the dropped children of a node.
 enum Open {
     Node(usize),
     Rest(usize),

@@ -10,13 +10,13 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caption {
     pub(super) text: String,
-    /// The hue in degrees; the same for all functions of a package, or types of a namespace. None
+    /// The hue in degrees; the same for all functions of a package, or types of a namespace. `None`
     /// is grey.
     pub(super) hue: Option<u16>,
 }
 
 impl Caption {
-    /// The caption of what is too narrow to be drawn by itself: less than this share of the base.
+    /// The caption of boxes too narrow to draw one by one: less than this share of the base.
     pub(super) fn narrow(share: f64) -> Self {
         // One digit is enough, however small the share is.
         let percent = share * 100.0;
@@ -75,7 +75,7 @@ impl Captions {
     }
 }
 
-/// Yellow to red for code; what is not the program's own code has colours that code never has.
+/// Yellow to red for code of the program. Other code has colours outside this range.
 fn hue(kind: FrameKind, function: &str, file: &str) -> u16 {
     match kind {
         FrameKind::Kernel => 190,

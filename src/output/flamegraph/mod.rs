@@ -20,7 +20,7 @@ use boxes::{Boxes, Cut};
 use captions::{Caption, Captions};
 use std::io::{self, Write};
 
-/// No box is drawn with a smaller share of the base than one in so many.
+/// The inverse of the smallest share of the base that is drawn.
 const VISIBLE: u64 = 10_000;
 
 /// Options for drawing.
@@ -45,10 +45,11 @@ impl FlamegraphOptions {
     }
 }
 
-/// Draws the sums of one value.
+/// Draws the sums of one value. An empty picture says so.
 ///
 /// # Errors
-/// When the output cannot be written. Where there is nothing to draw the picture says so.
+///
+/// When the output cannot be written.
 pub fn write(
     stacks: &WeightedStacks,
     value: usize,
@@ -217,7 +218,7 @@ impl Picture {
     }
 }
 
-/// The boxes that all stacks of a thread stand on: the process and the thread. A heap has none.
+/// The boxes below all stacks of a thread: its process and the thread itself. Empty for a heap.
 fn bases(track: &Track) -> Vec<Caption> {
     let (Some(pid), Some(thread)) = (&track.pid, &track.thread) else { return Vec::new() };
     let interpreter =

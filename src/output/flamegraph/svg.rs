@@ -21,8 +21,8 @@ pub(super) struct Words<'a> {
     pub(super) inverted: bool,
 }
 
-/// Width of the picture where no script fits it to the window, and the heights of a box and of what
-/// is above all boxes, in pixels.
+/// Width of the picture without a script, and the heights of a box and of the space above all
+/// boxes, in pixels.
 const WIDTH: f64 = 1200.0;
 const ROW: u32 = 17;
 const HEADER: u32 = 58;
@@ -36,7 +36,7 @@ const CHARACTER: f64 = 7.2;
 /// More rows of boxes than this hang from the top, so that the base is seen without scrolling.
 const UPRIGHT: u32 = 40;
 
-/// Draws all boxes. Where there are none, the picture says so.
+/// Draws all boxes. A picture without boxes says so.
 pub(super) fn draw(boxes: &Boxes, words: &Words<'_>, out: &mut impl Write) -> io::Result<()> {
     let placed = boxes.placed(1.0 / VISIBLE as f64);
     let rows = placed.iter().map(|placed| placed.depth + 1).max().unwrap_or(1);

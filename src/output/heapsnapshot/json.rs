@@ -23,7 +23,7 @@ impl<W: Write> Out<W> {
         self.buffer.extend_from_slice(text.as_bytes());
     }
 
-    /// Numbers, each with a comma before it; `first` leaves out the first of them.
+    /// Writes numbers, each after a comma. With `first`, the first number has none.
     #[inline]
     pub(super) fn row<const N: usize>(&mut self, numbers: [u64; N], first: bool) -> io::Result<()> {
         self.buffer.push(b'\n');

@@ -5,7 +5,7 @@ use crate::model::heap::ObjectId;
 /// 64 objects.
 #[derive(Clone, Copy, Debug)]
 struct Word {
-    /// Bit i: object i of them is written.
+    /// Bit i is set if object i of the block is written.
     written: u64,
     /// Objects that are written before them.
     rank: u32,
@@ -22,7 +22,7 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    /// Numbers the objects for which `written` says so.
+    /// Numbers the objects for which `written` returns `true`.
     pub(super) fn of(
         objects: usize,
         root: Option<ObjectId>,
@@ -42,7 +42,7 @@ impl Numbering {
         Self { words, first: 0, root, count: u64::from(rank) }
     }
 
-    /// Says how many nodes come before those of objects.
+    /// Sets the number of nodes that precede those of objects.
     pub(super) fn begin_at(&mut self, first: u32) {
         self.first = first;
     }

@@ -22,9 +22,9 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) root: Option<ObjectId>,
     /// Objects beside it that nothing owns: node 0 refers to them.
     pub(super) unowned: &'p [ObjectId],
-    /// Groups of roots, if the heap has no object for the set of them.
+    /// Groups of roots, if no object of the heap represents the set of roots.
     pub(super) groups: Groups,
-    /// The targets of the node `(unreachable)`. Without any there is no such node.
+    /// The targets of the node `(unreachable)`. If there are none, the node is not written.
     pub(super) tops: Vec<ObjectId>,
     /// The names for objects of each type.
     pub(super) types: TypeNames,

@@ -1,11 +1,11 @@
-//! The roots in groups: what is below `(GC roots)`.
+//! The roots in groups: the nodes below `(GC roots)`.
 
 use crate::model::heap::{Heap, Root, RootKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Roots by what they belong to.
+/// Roots by their group.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// The kind of each group.

@@ -21,7 +21,7 @@ pub(super) struct FieldNames {
 }
 
 impl FieldNames {
-    /// Names and types of the fields that a class has by itself.
+    /// Returns names and types of the fields that a class declares itself.
     pub(super) fn of(
         &mut self,
         plan: &Plan,
@@ -111,7 +111,7 @@ impl Unique {
         self.count.clear();
     }
 
-    /// The name, or one that is made of it if the class has it already.
+    /// Returns the name, or a name derived from it if the class already has the name.
     pub(super) fn name(&mut self, first: NameId, names: &mut Names) -> NameId {
         let mut name = first;
         while !self.use_up(name) {

@@ -11,9 +11,8 @@ use rustc_hash::FxHashSet;
 /// The budget of zeros in bytes: a fixed part, and a part for each object. The losses quote both.
 pub(super) const BUDGET: (u64, u64) = (32 << 20, 256);
 
-/// The budget of null references in objects of wide classes in bytes: a fixed part, and a part for
-/// each of those objects. A class is wide if its references alone take more than the second of the
-/// two.
+/// The budget in bytes of null references in objects of wide classes: a fixed part, and a part per
+/// object. A class is wide if its references alone take more than the second part.
 pub(super) const NULLS: (u64, u64) = BUDGET;
 
 /// The budget of padding fields in the records of classes in bytes: a fixed part, and a part for
@@ -65,9 +64,9 @@ impl Filling {
         rest.is_some()
     }
 
-    /// Returns how much of a text may be written. Texts of a dump may share their contents: a long
-    /// one that many objects share must not be written for each of them. `identity` is the same for
-    /// equal texts.
+    /// Returns the part of a text that may be written. Texts of a dump may share their contents; a
+    /// long text that many objects share must not be written for each of them. `identity` is the
+    /// same for equal texts.
     pub(super) fn text<'t>(&mut self, text: &'t str, identity: impl FnOnce() -> u64) -> &'t str {
         if text.len() <= SHORT_TEXT || self.texts.insert(identity()) {
             return text;

@@ -20,11 +20,11 @@ use std::ops::Range;
 pub(super) struct Instances {
     /// For each plan.
     list: Vec<Instance>,
-    /// For each plan as many as it has keys.
+    /// One slot for each key of each plan.
     slots: Vec<Slot>,
-    /// Where the reference of each key stands, in bytes; beside `slots`.
+    /// The position of the reference of each key, in bytes; parallel to `slots`.
     places: Vec<u32>,
-    /// Fields that are not references, and where they stand.
+    /// Fields that are not references, and their positions.
     values: Vec<(u32, Field)>,
 }
 
@@ -38,9 +38,9 @@ pub(super) struct Instance {
     pub(super) form: Form,
     pub(super) value: ValueKind,
     pub(super) reads_value: bool,
-    /// References come in the order of the keys, which is that of the slots then. Otherwise the
-    /// slots are those of an object that came before, as the next one mostly has the same labels or
-    /// the first of them.
+    /// Whether references come in the order of the keys, which is then the order of the slots.
+    /// Otherwise the slots are those of an earlier object, because the next object mostly has the
+    /// same labels or the first of them.
     in_order: bool,
     external_kind: External,
     /// Where the slots are.
@@ -50,13 +50,13 @@ pub(super) struct Instance {
     known: u32,
     /// Rows of `values`.
     values: Range<u32>,
-    /// Where the array of external bytes stands, in bytes.
+    /// The position of the array of external bytes, in bytes.
     external: u32,
     /// Objects so far.
     count: u32,
 }
 
-/// Where a reference stands in the fields, in bytes.
+/// The position of a reference in the fields, in bytes.
 #[derive(Clone, Copy)]
 struct Slot {
     label: Label,
@@ -68,7 +68,7 @@ struct Slot {
 pub(super) struct Scratch {
     /// References with their keys, sorted, and their places in the object.
     edges: Vec<(Key, u32)>,
-    /// `WeakReference`s to write after the object, and what they refer to.
+    /// `WeakReference`s to write after the object, and their targets.
     pub(super) weak: Vec<(u64, ObjectId)>,
 }
 
@@ -81,8 +81,8 @@ pub(super) struct Surroundings<'o, 'a> {
     pub(super) scratch: &'o mut Scratch,
 }
 
-/// The number of objects ahead for which instances and slots are prefetched, if there are so many
-/// that the processor's cache does not hold them anyway.
+/// How many objects ahead instances and slots are prefetched, if there are too many for the
+/// processor's cache.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
 
@@ -148,7 +148,7 @@ impl Instances {
         &self.list[row]
     }
 
-    /// Prefetches what the objects after this one need.
+    /// Prefetches the data of the objects after this one.
     #[inline]
     pub(super) fn expect(&self, of: &[u32], object: ObjectId) {
         if self.list.len() < MANY {
@@ -162,8 +162,8 @@ impl Instances {
         }
     }
 
-    /// Writes the ids of an object's references to the places that the plan in this row gives them.
-    /// Returns the number of references.
+    /// Writes the ids of an object's references to their positions in the plan of this row. Returns
+    /// the number of references.
     #[inline]
     pub(super) fn fill_references(
         &mut self,

@@ -50,7 +50,7 @@ impl Layout {
         if self.wide { 8 } else { 4 }
     }
 
-    /// Bytes of an instance before its fields, which is also what a `java.lang.Object` takes.
+    /// Bytes of an instance before its fields, which is also the size of a `java.lang.Object`.
     #[inline]
     pub(super) fn header(&self) -> u64 {
         2 * self.reference()

@@ -74,7 +74,8 @@ use std::io::{self, Write};
 pub struct HprofOptions {
     /// The ids of objects.
     pub ids: IdKind,
-    /// Make roots of unreachable objects, as few as it takes. MAT shows only what a root reaches.
+    /// Make as few unreachable objects as possible roots, so that roots reach every object. MAT
+    /// shows only reachable objects.
     pub root_unreachable: bool,
 }
 
@@ -144,8 +145,8 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::R
     Ok(writer.report)
 }
 
-/// The state of a heap that is being written. The methods that write a part of the file stand
-/// beside the data of that part.
+/// The state of a heap that is being written. Methods that write a part of the file are next to the
+/// data of that part.
 struct Writer<'w, 'a, W> {
     heap: &'w Heap<'a>,
     layout: Layout,

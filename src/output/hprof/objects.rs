@@ -146,7 +146,7 @@ impl<W: Write> Writer<'_, '_, W> {
                 size.saturating_sub(edges * u64::from(heap.pointer_size)),
             );
         } else {
-            // A number of elements is no loss: an array has one.
+            // A number of elements is not lost: the array has it.
             let is_lost = !matches!(instance.value, ValueKind::None | ValueKind::Length);
             self.losses.add(LossKind::Value, is_lost.into());
         }
@@ -209,7 +209,7 @@ impl<W: Write> Writer<'_, '_, W> {
         self.out.zeros((length - written) * self.layout.reference())
     }
 
-    /// The end of the elements of an array, if they can stand at their indexes with everything else
+    /// The end of the elements of an array, if they fit at their indexes with all other references
     /// after them.
     fn elements(&self, object: ObjectId, count: u64, length: u64) -> Option<u64> {
         let mut next = 0;
@@ -237,9 +237,9 @@ impl<W: Write> Writer<'_, '_, W> {
         id
     }
 
-    /// MAT concludes that references are 4 bytes wide if an array of references begins before the
-    /// end that the previous one would have with references of 8 bytes. An empty array elsewhere
-    /// keeps two such arrays from following each other.
+    /// MAT concludes that references take 4 bytes if an array of references begins before the end
+    /// that the previous one would have with 8-byte references. An empty array of another type
+    /// separates two such arrays.
     pub(super) fn keep_apart(&mut self, id: u64, length: u64) -> io::Result<()> {
         if !self.layout.wide {
             return Ok(());
@@ -378,7 +378,7 @@ fn fill_elements(
     let labels = references.label.get(rows.clone()).unwrap_or_default();
     let any_weak = references.any_weak(rows.clone());
     let width = if around.wide { 8 } else { 4 };
-    // Other references follow the elements; without elements, all stand in their order.
+    // Other references follow the elements. Without elements, all references keep their order.
     let mut next = elements.unwrap_or(0);
     let mut labelled = 0;
     for (row, &target) in rows.clone().zip(&references.target[rows.clone()]) {

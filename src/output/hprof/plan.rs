@@ -55,7 +55,7 @@ pub(super) struct Plan {
     pub(super) keys: Vec<Key>,
     /// The references of every object come in the order of the keys, and none is weak.
     pub(super) in_order: bool,
-    /// Most references of one object, of those that brought a label.
+    /// The most references of one object, among objects that added a label.
     most: u32,
     /// For [`Form::Fields`], in the order of the instance's bytes.
     pub(super) fields: Vec<Field>,
@@ -63,7 +63,7 @@ pub(super) struct Plan {
     pub(super) referent: Option<u32>,
     /// Bytes of the fields.
     pub(super) length: u64,
-    /// Bytes of contents for which there is no field.
+    /// Bytes of contents that no field holds.
     pub(super) unwritten: u64,
     reads_value: bool,
 }
@@ -172,8 +172,8 @@ impl Plans {
         }
     }
 
-    /// Gives each sequence of labels of mixed objects a plan, or makes all of them arrays if there
-    /// are too many.
+    /// Assigns a plan to each sequence of labels of mixed objects, or makes all of them arrays if
+    /// there are too many sequences.
     fn split_mixed(&mut self, heap: &Heap<'_>) {
         let mut shapes: FxHashMap<u32, FxHashMap<Vec<Key>, u32>> = FxHashMap::default();
         let mixed = |plans: &[Plan], row: u32| plans[row as usize].form == Form::Mixed;
@@ -298,13 +298,13 @@ impl Plan {
         self.reads_value
     }
 
-    /// Whether the objects have a value for which there is no field.
+    /// Whether the objects have a value that no field holds.
     pub(super) fn loses_value(&self) -> bool {
         !self.reads_value && !matches!(self.value, ValueKind::None | ValueKind::Bytes)
     }
 
-    /// Too many classes: objects become arrays. Where external bytes hold references they hold all
-    /// of them then, and what is left is one class.
+    /// Writes the objects as arrays, because there are too many classes. Where external bytes hold
+    /// references, they then hold all of them, and the objects themselves need one class.
     fn give_up_fields(&mut self) {
         if self.external.holds() {
             (self.external, self.form, self.keys) =

@@ -33,8 +33,8 @@ pub fn write_profile(
     out: &mut impl Write,
 ) -> io::Result<Written> {
     let of_file = !profile.value_types.is_empty();
-    // A memory metric of the file has one number, which is allocated memory; standard ones tell
-    // what was freed, too.
+    // A memory metric of the file has one number, allocated memory. Standard metrics also count
+    // freed memory.
     let metric = metric.or_else(|| of_file.then(|| profile.default_metric()));
     let is_memory = |metric: &Metric| metric.unit().bytes().is_some();
     let counted = metric.clone().unwrap_or(Metric::SAMPLES);
@@ -294,8 +294,8 @@ fn count_parts(number: u64) -> u64 {
     number.div_ceil(u32::MAX.into())
 }
 
-/// A number as numbers of 32 bits that add up to it, or to as much of it as so many of them can
-/// say; none for 0.
+/// Splits a number into at most `most` numbers of 32 bits that add up to it, or to the largest
+/// possible sum. Returns none for 0.
 fn parts(number: u64, most: u64) -> impl Iterator<Item = u32> {
     let mut rest = number.min(most.saturating_mul(u32::MAX.into()));
     std::iter::from_fn(move || {

@@ -36,7 +36,7 @@ pub(super) fn width(kind: FieldType) -> u32 {
 /// The trace of all objects without a trace of their own.
 pub(super) const TRACE: u32 = 1;
 
-/// Bytes of sub-records in a segment, unless one of them is larger by itself.
+/// The largest size of the sub-records in a segment. A larger sub-record has a segment of its own.
 const SEGMENT: usize = 1 << 20;
 
 /// A block of the zeros that pad objects to their sizes.
@@ -139,8 +139,7 @@ impl<W: Write> Out<W> {
         self.buffer.get_mut(start..)
     }
 
-    /// Writes out what has been collected of a large sub-record. Called now and then while one is
-    /// written.
+    /// Flushes the buffered part of a large sub-record. Called repeatedly while one is written.
     pub(super) fn relieve(&mut self) -> io::Result<()> {
         if self.streaming && self.buffer.len() >= SEGMENT {
             self.out.write_all(&self.buffer)?;
@@ -243,7 +242,7 @@ pub(super) fn put_id(fields: &mut [u8], place: usize, id: u64, wide: bool) {
     }
 }
 
-/// Writes the header. The time is 0, so that the same heap gives the same bytes.
+/// Writes the header. The time is 0, so that the same heap always produces the same bytes.
 pub(super) fn header<W: Write>(out: &mut Out<W>) -> io::Result<()> {
     out.out.write_all(b"JAVA PROFILE 1.0.2\0")?;
     out.out.write_all(&if out.wide { 8u32 } else { 4 }.to_be_bytes())?;

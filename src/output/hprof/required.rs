@@ -1,4 +1,4 @@
-//! Classes that readers look for, whether or not there are objects of them.
+//! Classes that readers look up even if they have no objects.
 //!
 //! VisualVM throws without the arrays of numbers (while opening), without `java.lang.ref.Reference`
 //! and its subclasses (on retained sizes), and without a size of `java.lang.Object`, the only class

@@ -77,7 +77,8 @@ impl Roots {
             });
             roots.holders[holder].roots.push(row);
         }
-        // The locals of a thread follow each other, innermost frames first, as readers list them.
+        // The locals of a thread are consecutive, innermost frames first, in the order in which
+        // readers list them.
         roots.locals.sort_by_key(|local| (local.thread, local.frame));
         roots
     }

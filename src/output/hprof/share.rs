@@ -1,10 +1,10 @@
 //! A budget that many amounts share.
 //!
-//! Sizes and sums are numbers in a dump: 47 bytes can claim 2⁶² of them. What the output spends on
-//! such claims has a budget that grows with what was really read, and no claim is served at the
-//! cost of all others: each gets as much as it asks for, up to a limit that is the same for all.
+//! Sizes and sums are numbers in a dump: 47 bytes can claim 2⁶² of them. The output for such claims
+//! has a budget that grows with the size of the input. No claim is served at the expense of all
+//! others: each gets the amount that it asks for, up to a limit that is the same for all.
 
-/// Amounts by their number of bits: how many there are, and what they add up to.
+/// Amounts by their number of bits: count and sum.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     counts: [u64; 65],
@@ -26,15 +26,15 @@ impl Share {
         self.sums[row] = self.sums[row].saturating_add(amount);
     }
 
-    /// The limit of each amount with which all of them together stay within the budget; `u64::MAX`
-    /// if no limit is needed.
+    /// Returns the limit for each amount that keeps their sum within the budget, or `u64::MAX` if
+    /// no limit is needed.
     pub(super) fn limit(&self, budget: u64) -> u64 {
         // The smallest amounts are served in full as long as all larger ones can get as much.
         let mut spent = 0u64;
         let mut larger: u64 = self.counts.iter().sum();
         let mut limit = 0;
         for row in 0..self.counts.len() {
-            // The amounts of this row and of those after it are at least this.
+            // The amounts of this row and of the following rows are at least `least`.
             let least = if row == 0 { 0 } else { 1u64 << (row - 1) };
             if spent.saturating_add(larger.saturating_mul(least)) > budget {
                 return limit;

@@ -1,8 +1,8 @@
 //! External bytes that hold references.
 //!
 //! MoarVM's hashes, lists and compilation units keep their references in memory outside the heap.
-//! An instance with all of them would be larger than the object is, so the array that represents
-//! the external bytes holds them, one step further away.
+//! An instance with all of them would be larger than the object, so the array that represents the
+//! external bytes holds them, one step further away.
 
 use super::Writer;
 use super::ephemerons::is_weak;
@@ -26,10 +26,10 @@ pub(super) enum External {
     References,
 }
 
-/// The smallest array takes 16 bytes. At most so many are a part of the object itself, which grows
-/// by as many.
+/// The largest number of external bytes that become a part of the object itself, which grows by as
+/// many. The smallest array takes 16 bytes.
 pub(super) const INSIDE: u64 = 8;
-/// Fewer than so many are nothing: sizes are multiples of 8.
+/// The smallest number of external bytes that is written: sizes are multiples of 8.
 const LEAST: u64 = INSIDE / 2;
 
 impl External {
@@ -71,7 +71,7 @@ fn is_field(label: Label) -> bool {
 }
 
 impl<W: Write> Writer<'_, '_, W> {
-    /// Writes the array that represents so many external bytes of an object, with the references
+    /// Writes the array that represents `bytes` external bytes of an object, with the references
     /// that the object does not keep.
     pub(super) fn spilled(
         &mut self,
@@ -100,7 +100,7 @@ impl<W: Write> Writer<'_, '_, W> {
         let mut at = 0;
         for (left, reference) in (1..=kept).rev().zip(moved()) {
             match reference.label.kind() {
-                // An element stands at its index if what follows has room behind it.
+                // An element has its index as position if the references after it have room.
                 LabelKind::Index(index)
                     if u64::from(index) >= at && u64::from(index) + left <= length =>
                 {

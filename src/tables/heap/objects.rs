@@ -17,7 +17,7 @@ use std::vec;
 pub(in crate::tables) struct Objects<'h> {
     analyses: &'h Analyses<'h>,
     types: TypeOrder<'h>,
-    /// Rows by the number that the file gives objects, where those are in random order.
+    /// Rows sorted by the object numbers of the file, if those are in random order.
     by_number: OnceLock<Vec<u32>>,
     distances: OnceLock<RootDistances>,
 }
@@ -156,7 +156,7 @@ fn sizes<'h>() -> [ColumnOf<Objects<'h>>; 4] {
                 tree.dominator_or_root(heap, object).map(|dominator| dominator.0.into())
             }));
         })
-        // The tree also says what is reachable: one search instead of two.
+        // The tree also determines which objects are reachable: one search instead of two.
         .after(|this| _ = this.analyses.tree()),
     ]
 }

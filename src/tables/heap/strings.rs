@@ -151,8 +151,8 @@ impl Measured {
         digest.iter().take(8).fold(0, |hash, byte| hash << 8 | i64::from(*byte))
     }
 
-    /// Whether the text is as long as the file says, whose code units may be bytes, UTF-16 or
-    /// characters.
+    /// Whether the text has the length that the file states, whose code units may be bytes, UTF-16
+    /// or characters.
     fn is_whole(&self, length: u64) -> bool {
         [self.bytes, self.units, self.characters].contains(&length)
     }

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 /// One row for each sample of the selected threads, or for each of their sums.
 pub(in crate::tables) struct Samples<'p> {
     profile: &'p Profile,
-    /// The numbers of samples, or of sums. None: all.
+    /// The numbers of samples, or of sums. `None`: all.
     selected: Option<Vec<u32>>,
     /// Microseconds from the beginning of a thread to each sample. Empty for sums.
     starts: OnceLock<Vec<i64>>,
@@ -30,7 +30,7 @@ struct Row {
     thread: ThreadId,
     stack: StackId,
     values: Values,
-    /// None for sums.
+    /// `None` for sums.
     sample: Option<ProfileSample>,
 }
 

@@ -56,7 +56,7 @@ impl Class {
 }
 
 impl Classes {
-    /// The class with an id; None for unused ids too, which no object has.
+    /// The class with an id; `None` for unused ids too, which no object has.
     #[inline]
     pub(super) fn get(&self, id: u64) -> Option<&Class> {
         self.classes.get(usize::try_from(id.wrapping_sub(1)).ok()?)?.as_ref()

@@ -33,7 +33,7 @@ const NO_HINT: Hint = Hint::MAX;
 pub(super) struct Hints(Vec<AtomicU16>);
 
 impl Hints {
-    /// None for any object.
+    /// `None` for any object.
     pub(super) fn new(count: usize) -> Self {
         Self((0..count).map(|_| AtomicU16::new(NO_HINT)).collect())
     }
@@ -145,12 +145,12 @@ impl Interfaces {
         if word.wrapping_sub(self.low) < self.span { self.words.get(&word).copied() } else { None }
     }
 
-    /// Whether the data word after this itab is a pointer; None if it is not known.
+    /// Whether the data word after this itab is a pointer; `None` if it is not known.
     pub(super) fn itab(&self, word: u64) -> Option<bool> {
         self.itabs.get(&word).copied()
     }
 
-    /// Whether the data word after this type is a pointer; None if it is not known.
+    /// Whether the data word after this type is a pointer; `None` if it is not known.
     pub(super) fn type_word(&self, word: u64) -> Option<bool> {
         self.types.get(&word).copied()
     }

@@ -9,7 +9,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// The word at an offset; None if it is not all there.
+    /// The word at an offset; `None` if it is not all there.
     #[inline]
     pub(super) fn at(self, contents: &[u8], offset: u64) -> Option<u64> {
         let rest = contents.get(usize::try_from(offset).ok()?..)?;

@@ -13,7 +13,7 @@ pub(super) struct Order {
 
 impl Order {
     /// Finds the order without sorting: a bit is set for each reference that begins a row, so that
-    /// the number of bits before a row's own is its place. None if the ranges of rows do not cover
+    /// the number of bits before a row's own is its place. `None` if the ranges of rows do not cover
     /// all references exactly once.
     pub(super) fn find(starts: &Offsets, first: &Offsets, references: u64) -> Option<Self> {
         let length = |row: usize| first.get(row.wrapping_add(1)).wrapping_sub(first.get(row));

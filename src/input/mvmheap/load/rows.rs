@@ -31,7 +31,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// None, with room for those that the snapshot announces.
+    /// `None`, with room for those that the snapshot announces.
     fn of(snapshot: &Snapshot<'_>) -> Self {
         let count = announced(snapshot);
         let mut first = Offsets::with_capacity(count.saturating_add(1), 0);

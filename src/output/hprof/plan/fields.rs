@@ -7,18 +7,18 @@ use crate::model::heap::{Heap, LabelKind};
 use crate::output::hprof::filling::Filling;
 use crate::output::hprof::layout::Layout;
 
-/// A field of a class, or several that follow each other.
+/// One field of a class, or several consecutive ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Field {
     /// The reference of this row of [`Plan::keys`].
     Reference(u32),
     /// The array that represents external bytes.
     External,
-    /// Memory from this offset, as so many numbers of a type.
+    /// Memory at this offset, as this many numbers of a type.
     Contents(u32, u16, FieldType),
     /// The value of the object.
     Value(FieldType),
-    /// Zeros, from this place in the instance, as so many numbers of a type.
+    /// Zeros at this position of the instance, as this many numbers of a type.
     Pad(u32, u16, FieldType),
 }
 
@@ -140,7 +140,7 @@ fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> 
     covered
 }
 
-/// Adds a number, to the run of the last field if it goes on.
+/// Adds a number, to the run of the last field if it continues that run.
 fn add_contents(at: u32, basic: FieldType, width: u64, fields: &mut Vec<Field>) {
     if let Some(Field::Contents(start, count, last)) = fields.last_mut()
         && *last == basic

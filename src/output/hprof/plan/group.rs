@@ -28,7 +28,7 @@ struct Known {
     kind: TypeKind,
     /// The kind of Java array that its objects become.
     elements: Option<FieldType>,
-    /// Plans of the last objects, by what [`slot`] says.
+    /// Plans of the most recent objects, by the result of [`slot`].
     recent: [u32; 4],
 }
 
@@ -38,9 +38,9 @@ fn slot(size: u64, external: bool) -> usize {
     ((size / 16 + u64::from(external)) % 4) as usize
 }
 
-/// Labels of a group that most of its objects have, or some of them, so that they add nothing to
-/// the plan: all that are known as long as they come in order in every object, and otherwise those
-/// of an object that came before.
+/// Labels of a group that most of its objects have, so that an object with only these adds nothing
+/// to the plan: all known labels as long as every object has them in order, and otherwise those of
+/// an earlier object.
 struct Seen {
     group: Group,
     /// The objects are written with fields, as far as is known.
@@ -56,12 +56,12 @@ struct Seen {
     first: usize,
 }
 
-/// The number of objects ahead for which groups and labels are prefetched, if there are so many
-/// groups that the processor's cache does not hold them anyway.
+/// How many objects ahead groups and labels are prefetched, if there are too many groups for the
+/// processor's cache.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
 
-/// Gives all objects of a type and size one plan, with all their labels.
+/// Assigns one plan, with all their labels, to the objects of each type and size.
 pub(super) fn group(heap: &Heap<'_>, layout: &Layout) -> Plans {
     let mut grouping = Grouping::new(heap, layout);
     let mut of = Vec::with_capacity(heap.len());
@@ -106,7 +106,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
         }
     }
 
-    /// Prefetches what the objects after this one need, as they come in no order of types.
+    /// Prefetches the data of the objects after this one, which are not sorted by type.
     #[inline]
     fn expect(&self, object: ObjectId) {
         if self.seen.len() < MANY {
@@ -125,7 +125,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
         }
     }
 
-    /// Gives an object its plan, to which it adds its labels.
+    /// Assigns an object its plan and adds its labels to the plan.
     #[inline]
     fn add(&mut self, object: ObjectId, external: u64) -> u32 {
         let heap = self.heap;
@@ -166,8 +166,8 @@ impl<'h, 'a> Grouping<'h, 'a> {
         row
     }
 
-    /// Where the external bytes of an object are. What keeps its references there is no array by
-    /// itself.
+    /// Returns the form of the external bytes of an object. An object that keeps its references
+    /// there is not an array itself.
     fn external(&self, object: ObjectId, bytes: u64, array: &mut bool) -> External {
         let (references, size) = (&self.heap.references, self.heap.shallow.get(object.index()));
         let rows = self.heap.fields_of(object);
@@ -229,7 +229,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
         let (plan, seen) = (&mut self.plans[row as usize], &mut self.seen[row as usize]);
         let in_order = collect_keys(self.heap, object, &mut self.keys);
         plan.in_order &= in_order;
-        // Objects with all labels that are known so far do not count: what they need is there.
+        // Objects with all labels that are known so far do not count: the plan has room for them.
         if !in_order || self.keys != plan.keys {
             plan.most = plan.most.max(self.keys.len() as u32);
             plan.merge(&self.keys);

@@ -49,7 +49,7 @@ const RECORD: u64 = 16;
 
 impl Symbols<'_> {
     /// The addresses of the live pointers among the variables and arguments of a frame, at the
-    /// place where it goes on. None if it never does. `None` if there is no map for the place.
+    /// place where it goes on. `None` if it never does. `None` if there is no map for the place.
     pub(in super::super) fn live(&mut self, frame: &StackFrame<'_>) -> Option<Vec<u64>> {
         let place = frame.contpc.unwrap_or(frame.pc);
         if place == 0 {
