@@ -1,7 +1,7 @@
 //! The checked cursor that every reader decodes with.
 //!
-//! A [`Cursor`] knows the absolute offset of its next byte, also when it walks over a part of the
-//! input, so that every error carries a position in the file. No method panics, and none allocates.
+//! A [`Cursor`] knows the absolute offset of its next byte, even within a part of the input, so
+//! that every error has a position in the file. No method panics, and none allocates.
 #![cfg_attr(
     not(test),
     deny(

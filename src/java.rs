@@ -102,7 +102,7 @@ impl FieldType {
         }
     }
 
-    /// Returns the index among the [`PRIMITIVES`]; for references, an index that none of them has.
+    /// Returns the index among the [`PRIMITIVES`]; for references, an index beyond them.
     #[inline]
     pub fn index(self) -> usize {
         // In the order of their tags, without a gap.

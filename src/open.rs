@@ -1,4 +1,4 @@
-//! [`Dump`]: an opened file, and everything that can be asked of it without further choices.
+//! [`Dump`]: an opened file, and methods that need no further choices.
 
 use crate::analyses::Analyses;
 use crate::analysis::dominator_tree::DominatorTree;

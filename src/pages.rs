@@ -11,8 +11,8 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// Allocations from this size on get huge pages: two of them. Smaller ones would waste too much of
-/// one, except those of the size of one, such as the tables of `model::addresses`.
+/// Allocations from this size on, two huge pages, get huge pages. Smaller ones would waste too much
+/// of a page, except those of the size of one, such as the tables of `model::addresses`.
 pub(crate) const LARGE: usize = 4 << 20;
 
 /// The system's allocator, with huge pages for large allocations. It belongs to the program: the

@@ -36,8 +36,8 @@ pub(crate) fn is_on() -> bool {
     FOLDER.get().is_some()
 }
 
-/// A mapping of a new file of zeros, which `munmap` frees; null if there is no space for it.
-/// Allocates nothing.
+/// A mapping of a new file of zeros, which `munmap` frees. Null if there is no space for it. Does
+/// not allocate.
 pub(crate) fn map(size: usize) -> *mut u8 {
     FOLDER.get().and_then(|folder| mapping(folder, size).ok()).unwrap_or(null_mut())
 }

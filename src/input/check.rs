@@ -42,7 +42,7 @@ impl Findings {
         Self { prefix: format!("{name}: "), ..Self::default() }
     }
 
-    /// Whether every rule holds. Damage is told apart: see [`Findings::damage`].
+    /// Whether every rule holds. Damage is separate: see [`Findings::damage`].
     pub fn ok(&self) -> bool {
         self.findings.iter().all(|finding| finding.ok)
     }

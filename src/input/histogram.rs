@@ -67,7 +67,7 @@ impl TypeCounts {
             });
             total.add_sum(&sum);
         }
-        // The sort is stable: what is equal in everything stays in the order of the types.
+        // The sort is stable: rows with equal keys stay in the order of the types.
         rows.sort_by(|a, b| {
             let (of_a, of_b) = (a.sum, b.sum);
             (of_b.shallow_bytes, of_b.count)

@@ -174,7 +174,7 @@ pub struct HeapInfo {
 pub struct SnapshotInfo {
     /// Position in the file, from 0.
     pub index: u64,
-    /// Whether all of it could be read.
+    /// Whether the whole snapshot was readable.
     pub complete: bool,
     /// Objects of the runtime.
     pub objects: Option<u64>,
@@ -195,8 +195,7 @@ pub struct SnapshotInfo {
 }
 
 impl SnapshotInfo {
-    /// The references between objects, or as many as there are places for; `None` if neither is
-    /// known.
+    /// The references between objects, or an upper bound of them. `None` if neither is known.
     pub fn most_references(&self) -> Option<u64> {
         match &self.details {
             FormatDetails::Hprof(details) => Some(details.reference_slots),
@@ -279,7 +278,7 @@ pub struct ProfileInfo {
     pub strings: u64,
     /// Sum of the time metric.
     pub time_us: u64,
-    /// Sum of the time metric of samples that were not idle, where the mode tells.
+    /// Sum of the time metric of samples that were not idle, if the mode records that.
     pub cpu_time_us: Option<u64>,
     /// Net sum of the memory metric, where the mode has one.
     pub memory_bytes: Option<i64>,
@@ -330,7 +329,7 @@ pub struct MetricInfo {
     pub unit: String,
     /// The sum over all samples.
     pub total: i64,
-    /// Whether the metric is used where none is named.
+    /// Whether the metric is the default.
     pub default: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) trait JsonLine<'a>: Sized {
     /// When the line is not JSON, or a member is not of its type.
     fn read(json: &mut Scanner<'a>) -> Result<Self>;
 
-    /// Whether the line says what it is.
+    /// Whether the line states its type.
     fn is_known(&self) -> bool;
 }
 
@@ -28,7 +28,7 @@ const PART: usize = 4 << 20;
 pub(super) struct Skipped {
     /// Lines that were skipped.
     pub(super) count: u64,
-    /// Why the first of them was skipped.
+    /// The error of the first skipped line.
     pub(super) first: Option<Error>,
     /// The last line of the file is cut off.
     pub(super) cut: Option<Error>,
@@ -44,7 +44,7 @@ impl Skipped {
 }
 
 /// Reads all lines: `each` gets the state of a part, the offset of a line, and the line. Returns
-/// the states in order, and what was skipped.
+/// the states in order, and the skipped lines.
 pub(super) fn read_all<'a, L: JsonLine<'a>, S: Default + Send>(
     bytes: &'a [u8],
     progress: crate::input::read::Progress<'_>,
@@ -71,7 +71,7 @@ pub(super) fn read_all<'a, L: JsonLine<'a>, S: Default + Send>(
     (states, all)
 }
 
-/// Gives every line to the visitor, as a record. Lines that are not JSON are left out.
+/// Passes every line to the visitor, as a record. Lines that are not JSON are left out.
 ///
 /// # Errors
 /// The first line that was left out, or the end of the input inside a line.
@@ -98,8 +98,8 @@ pub(super) fn for_each_line<'a, L: JsonLine<'a>, R: Record>(
 /// The number of a part, and of an object among those of the part.
 pub(super) type Place = (u32, u32);
 
-/// Where the objects of parts are, in the order of their addresses. Of several lines with one
-/// address, the first counts.
+/// The positions of the objects of all parts, in the order of their addresses. The first of several
+/// lines with one address counts.
 pub(super) fn places<P, O>(
     parts: &[P],
     addresses: &Addresses,
@@ -120,7 +120,7 @@ pub(super) fn places<P, O>(
     places
 }
 
-/// Where parts begin and end: after a line feed.
+/// The ranges of parts, which begin after a line feed.
 fn parts(bytes: &[u8]) -> Vec<(usize, usize)> {
     let mut parts = Vec::new();
     let mut start = 0usize;

@@ -84,7 +84,7 @@ options! {
         /// Omit everything that counting does not need and that takes memory or time: labels of
         /// references, and contents of objects (hprof, V8, Go with an executable).
         bare: bool = false,
-        /// Told how far the reader is.
+        /// Receives the offset that the reader has reached.
         progress: Progress<'a> = &|_| {},
     }
 }
@@ -144,7 +144,7 @@ pub struct Loaded<'a> {
     pub incomplete: bool,
     /// The number of the snapshot.
     pub snapshot: u64,
-    /// Notes for a person who asks for more, in sentences without a full stop.
+    /// Additional notes, in sentences without a full stop.
     pub remarks: Vec<String>,
     /// Findings about [`LoadOptions::executable`].
     pub executable: Option<ExecutableReport>,
@@ -188,7 +188,7 @@ options! {
         source_maps: Option<&'a SourceMaps> = None,
         /// The memory that the profile may take.
         memory: MemoryLimit = MemoryLimit::NONE,
-        /// Told how far the reader is.
+        /// Receives the offset that the reader has reached.
         progress: Progress<'a> = &|_| {},
     }
 }
@@ -196,7 +196,7 @@ options! {
 /// Metrics of a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetricChoice<'a> {
-    /// All of them.
+    /// All metrics.
     #[default]
     All,
     /// The main one.
@@ -245,7 +245,7 @@ pub struct RecordedStack<'a> {
 pub struct CodeRegion<'a> {
     /// The first address.
     pub start: u64,
-    /// The offset in the file of what is at the first address.
+    /// The offset in the file of the byte at the first address.
     pub offset: u64,
     /// The path of the file.
     pub file: &'a [u8],

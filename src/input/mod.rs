@@ -124,7 +124,7 @@ macro_rules! formats {
             }
         }
 
-        /// Gives every record of a dump to the visitor, in the order of the file, with constant
+        /// Passes every record of a dump to the visitor, in the order of the file, with constant
         /// memory.
         ///
         /// # Errors
@@ -263,8 +263,8 @@ impl Format {
         self.spec().profile().is_some_and(|profile| profile.has_order)
     }
 
-    /// Heap or profile: what nearly all files of the format are. [`kind()`] says what one of them
-    /// is.
+    /// The kind of nearly all files of the format, heap or profile. [`kind()`] returns the kind of
+    /// one file.
     pub fn kind(self) -> Kind {
         self.spec().kind()
     }

@@ -26,7 +26,7 @@ options! {
         layout: LayoutChoice = LayoutChoice::default(),
         /// The names that classes had before the program was minified (hprof).
         mapping: Option<&'a JavaMapping> = None,
-        /// Told how far the reader is.
+        /// Receives the offset that the reader has reached.
         progress: Progress<'a> = &|_| {},
     }
 }
@@ -37,7 +37,7 @@ pub trait Visitor {
     fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()>;
 }
 
-/// Gives the records of an iterator to the visitor, up to the first damage.
+/// Passes the records of an iterator to the visitor, up to the first damage.
 pub(super) fn visit<R: Record>(
     records: impl Iterator<Item = Result<(u64, R)>>,
     options: ReadOptions<'_>,

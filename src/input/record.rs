@@ -78,7 +78,7 @@ macro_rules! record {
                 Ok(Self { $($field),+ })
             }
 
-            /// Says the fields to a sink.
+            /// Passes the fields to a sink.
             pub(super) fn say<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
                 $($crate::input::record::record!(@say sink $field self.$field, [$(if $condition)?] [$($show $(as $shown)? $(($say))?)?]);)+
             }

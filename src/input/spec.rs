@@ -43,7 +43,7 @@ pub(super) enum Readers {
     Heap(HeapReader),
     /// All files are profiles.
     Profile(ProfileReader),
-    /// Nearly all files are heaps; `kind` is that of one of them.
+    /// Nearly all files are heaps. `kind` returns the kind of one file.
     Both { heap: HeapReader, profile: ProfileReader, kind: fn(&[u8]) -> Kind },
 }
 

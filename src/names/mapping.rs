@@ -43,9 +43,9 @@ struct Class {
 pub struct MappedFrame {
     /// The class, such as `shop.Cart$Line`.
     pub class: String,
-    /// The method. Several that cannot be told apart are `a | b`.
+    /// The method. Several that cannot be distinguished are written `a | b`.
     pub method: String,
-    /// The source file. It is guessed from the class where the mapping does not say it.
+    /// The source file, derived from the class if the mapping does not state it.
     pub file: String,
     /// The line; 0 if it is not known.
     pub line: u32,
@@ -161,13 +161,13 @@ impl JavaMapping {
     }
 }
 
-/// Where a part of the text stands in it.
+/// The range of a part of the text within it.
 fn range(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start.saturating_add(part.len())
 }
 
-/// Names that cannot be told apart, each once.
+/// Joins names that cannot be distinguished, each once.
 fn joined<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut distinct: Vec<&str> = Vec::new();
     for name in names {

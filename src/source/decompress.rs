@@ -32,7 +32,7 @@ pub(super) fn unzstd(
     spill: &mut Spill<'_>,
     limits: Limits,
 ) -> Result<Option<Error>> {
-    // Where memory is short, the decoder would panic.
+    // The decoder would panic if there were no memory.
     if zstd::zstd_safe::DCtx::try_create().is_none() {
         return Err(Error::io(io::ErrorKind::OutOfMemory.into(), "cannot start zstd"));
     }

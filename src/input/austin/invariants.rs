@@ -8,7 +8,7 @@ use crate::input::read::ReadOptions;
 /// Checks a profile.
 ///
 /// # Errors
-/// When there is no line of the format at all.
+/// When no line has the format.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
@@ -19,8 +19,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     );
     findings.none("names.utf8", profile.notes.replaced, "names that are not UTF-8");
     findings.none("time.negative", u64::from(profile.total.time() < 0), "sums of times below zero");
-    // The totals stand at the end of the file: when that was not reached they are not there, or are
-    // not about all of it.
+    // The totals are at the end of the file: in a damaged file they are missing or incomplete.
     if damage.is_none() {
         if let Some(count) = profile.metadatum("count").and_then(|count| count.trim().parse().ok())
         {

@@ -33,7 +33,7 @@ pub struct AustinSample<'a> {
     pub thread: &'a [u8],
     /// All of the line but the metric: equal text means the same thread and stack.
     pub text: &'a [u8],
-    /// The part of it after the thread: each frame with a `;` before it.
+    /// The part of the line after the thread: each frame with a `;` before it.
     pub stack: &'a [u8],
     /// The text after the last blank.
     pub metric: Metric,
@@ -70,7 +70,7 @@ impl<'a> AustinSample<'a> {
     }
 }
 
-/// The first frame of a list, and what follows its `;`. A `;` before which there is no line number
+/// The first frame of a list, and the text after its `;`. A `;` without a line number before it
 /// belongs to a name.
 fn take_frame(text: &[u8]) -> (Result<SampleFrame<'_>, &[u8]>, Option<&[u8]>) {
     let mut from = 0;
@@ -85,7 +85,7 @@ fn take_frame(text: &[u8]) -> (Result<SampleFrame<'_>, &[u8]>, Option<&[u8]>) {
     if let Some(frame) = parse_frame(text) {
         return (Ok(frame), None);
     }
-    // No line number follows at all, so nothing says where a name ends: it ends at the first `;`.
+    // Without any line number the end of a name is unknown, so it ends at the first `;`.
     match split_at_first(text, b';') {
         Some((name, rest)) => (Err(name), Some(rest)),
         None => (Err(text), None),
@@ -198,8 +198,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Where the newline of the first line is. Names may hold newlines, so the line of a sample goes on
-/// until one that begins as lines do, or is empty.
+/// The position of the newline of the first line. Names may contain newlines, so the line of a
+/// sample continues until a line that begins like a sample, or is empty.
 fn end_of_line(text: &[u8]) -> Option<usize> {
     let mut end = memchr(b'\n', text)?;
     if !text.starts_with(b"P") {
@@ -280,7 +280,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Gives every line to the visitor.
+/// Passes every line to the visitor.
 ///
 /// # Errors
 /// The first line that is none of the format.

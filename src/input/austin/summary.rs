@@ -11,7 +11,7 @@ use crate::model::profile::Profile;
 /// Summarizes a profile.
 ///
 /// # Errors
-/// When there is no line of the format at all.
+/// When no line has the format.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = read(bytes, options)?;
     let version = profile.metadatum("austin").unwrap_or("").to_owned();

@@ -104,10 +104,10 @@ pub enum ClassKind {
     Mint,
     /// `_Smi` of dart:core: its int has the word size of the VM.
     Smi,
-    /// `_OneByteString`, `_TwoByteString` of dart:core: a name in place of a string tells an export
+    /// `_OneByteString`, `_TwoByteString` of dart:core: a name instead of a string marks an export
     /// of DevTools.
     String,
-    /// `_GrowableList` of dart:core: its size tells the word size.
+    /// `_GrowableList` of dart:core: its size reveals the word size.
     GrowableList,
     /// The class of the isolate objects, which modern VMs put in front of their own classes.
     Isolate,
@@ -138,7 +138,7 @@ pub struct ClassEntry<'a> {
     pub kind: ClassKind,
 }
 
-/// The classes by id. It grows with the classes that were read, not with what the header announces.
+/// The classes by id. It grows with the classes that were read, not with the number in the header.
 #[derive(Clone, Debug, Default)]
 pub struct ClassTable<'a>(Vec<ClassEntry<'a>>);
 

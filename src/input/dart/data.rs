@@ -109,7 +109,7 @@ impl<'a> Data<'a> {
         TAG_NAMES.get(usize::from(self.tag())).copied().unwrap_or_default()
     }
 
-    /// Says tag and value to the sink. A string also says its length in the heap and in the file,
+    /// Passes tag and value to the sink. A string also has its length in the heap and in the file,
     /// in code units.
     pub(super) fn fields<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("tag", u64::from(self.tag()));
@@ -159,7 +159,7 @@ pub fn latin1(units: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Decodes UTF-16LE, and says whether that was exact; a lone surrogate becomes U+FFFD.
+/// Decodes UTF-16LE, and returns whether that was exact; a lone surrogate becomes U+FFFD.
 pub fn utf16(units: &[u8]) -> (String, bool) {
     let units = units
         .chunks_exact(2)

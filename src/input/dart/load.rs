@@ -51,7 +51,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         ownerless: Saturating(0),
     };
     let damage = loader.read(&mut records, bytes.len() as u64, options).err();
-    // The roots come first, but what they hold is reached through objects that were not read. Only
+    // The roots come first, but their objects are reached through objects that were not read. Only
     // sizes follow these.
     let incomplete =
         damage.is_some() && records.counts().objects != Some(loader.positions.len() as u64);
@@ -64,7 +64,7 @@ const ROOT: ObjectId = ObjectId(0);
 struct Loader<'a> {
     builder: HeapBuilder<'a>,
     classes: Classes,
-    /// Where each object begins in the file.
+    /// The offset of each object in the file.
     positions: Offsets,
     isolates: Vec<Isolate>,
     /// Objects whose class is not in the file.
@@ -109,7 +109,7 @@ impl<'a> Loader<'a> {
         records.tail(ReadOptions::default().progress(options.progress)).map(drop)
     }
 
-    /// Makes room for what the counts announce, as far as the rest of the file can hold it.
+    /// Reserves room for the announced counts, as far as the rest of the file can hold them.
     fn reserve(&mut self, records: &Records<'_>, offset: u64, length: u64) {
         let rest = length.saturating_sub(offset);
         let counts = records.counts();
@@ -289,8 +289,8 @@ fn add_weak_references<'a>(
     cursor.skip_uleb128s(count, REFERENCE)?;
     let ephemeron = class.ephemeron.and_then(|(key, value)| {
         let slot = |slot| all.iter().nth(usize::try_from(slot).ok()?).filter(|&id| id != 0);
-        // A key that is no object of its own is never collected: then the value is held as by any
-        // other reference.
+        // A key that is not an object is never collected: then the value is held like by any other
+        // reference.
         Some(((key, slot(key)?), (value, slot(value)?)))
     });
     if let Some(((_, key), (_, value))) = ephemeron {

@@ -19,11 +19,11 @@ pub struct Object<'a> {
     pub id: u64,
     /// The class; 0 for the root in files of Dart 2.12 and before.
     pub class_id: u64,
-    /// The name of the class; `None` when there is no such class.
+    /// The name of the class. `None` if the class is unknown.
     pub class_name: Option<&'a [u8]>,
     /// The case that the class is.
     pub class_kind: ClassKind,
-    /// Bytes on the heap with header and padding. 0 for what is shared between isolates, for Smis
+    /// Bytes on the heap with header and padding. 0 for objects shared between isolates, for Smis
     /// and synthetic objects.
     pub shallow_size: u64,
     /// Data that is not a reference.
@@ -136,7 +136,7 @@ pub(super) struct Vm {
 }
 
 impl Object<'_> {
-    /// Says the fields to a sink.
+    /// Passes the fields to a sink.
     pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("id", self.id);
         sink.unsigned("class_id", self.class_id);
@@ -152,8 +152,8 @@ impl Object<'_> {
     }
 }
 
-/// The name of a class beside each of its objects is not longer than the model keeps it. The record
-/// of the class has all of it.
+/// The name of a class next to each of its objects is cut to the length that the model keeps. The
+/// record of the class has all of it.
 fn shortened(name: &[u8]) -> Cow<'_, [u8]> {
     if name.len() <= Names::LONGEST {
         return name.into();

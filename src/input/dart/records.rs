@@ -140,7 +140,7 @@ impl<'a> Records<'a> {
         self.vm.word_size
     }
 
-    /// Whether what was read so far shows that DevTools wrote the file, and not the VM.
+    /// Whether the part read so far shows that DevTools wrote the file, and not the VM.
     pub fn is_devtools_export(&self) -> bool {
         self.vm.exported
     }
@@ -205,7 +205,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// Goes on to the next group of records. False when there is none.
+    /// Advances to the next group of records. Returns `false` if there is none.
     #[cold]
     fn next_group(&mut self) -> Result<bool> {
         let cursor = &mut self.cursor;
@@ -225,7 +225,7 @@ impl<'a> Records<'a> {
         Ok(true)
     }
 
-    /// Says which record an error is in.
+    /// Adds the record at fault to an error.
     #[cold]
     fn fail(&mut self, error: Error) -> Error {
         let what = match self.group {
@@ -307,7 +307,7 @@ pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
     records.identity_hashes()
 }
 
-/// Gives every record to the visitor.
+/// Passes every record to the visitor.
 ///
 /// # Errors
 /// The first damage, in the records or after them.

@@ -4,7 +4,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::read::ReadOptions;
 
-/// DevTools pads what it exports to a multiple of this many bytes.
+/// DevTools pads exports to a multiple of this many bytes.
 pub const EXPORT_CHUNK: usize = 1_048_055;
 
 /// The end of a snapshot.
@@ -24,7 +24,7 @@ impl Tail {
         object_count: u64,
         options: ReadOptions<'_>,
     ) -> Result<Self> {
-        // Hash codes are skipped in runs only to tell now and then how far that is.
+        // Hash codes are skipped in runs, to report progress between them.
         const RUN: u64 = 1 << 18;
         if cursor.is_empty() {
             return Ok(Self::default());
@@ -58,7 +58,7 @@ pub(super) fn hashes(cursor: &mut Cursor<'_>, object_count: u64) -> Result<Optio
     Ok(Some(hashes))
 }
 
-/// Counts what is left, which must all be 0.
+/// Counts the remaining bytes, which must all be 0.
 fn trailing_zeros(cursor: &Cursor<'_>) -> Result<u64> {
     let rest = cursor.rest();
     match rest.iter().position(|&byte| byte != 0) {

@@ -1,4 +1,4 @@
-//! The word size of the VM, which the file does not say.
+//! The word size of the VM, which the file does not state.
 
 use super::class::ClassKind;
 
@@ -28,7 +28,7 @@ impl WordSize {
         self.wide_smi |= stored >> 63 != 0;
     }
 
-    /// 4 or 8 bytes, or `None` when nothing tells.
+    /// 4 or 8 bytes, or `None` if it is unknown.
     pub fn bytes(self) -> Option<u8> {
         match self {
             Self { halves: true, .. } => Some(4),
@@ -37,8 +37,8 @@ impl WordSize {
         }
     }
 
-    /// The value of a `_Smi` from what is stored: two's complement in the word size. Without a
-    /// known word size, a number of up to 32 bits is taken as it stands.
+    /// The value of a `_Smi` from its stored form: two's complement in the word size. Without a
+    /// known word size, numbers of up to 32 bits are taken unchanged.
     #[inline]
     pub(super) fn smi(self, stored: u64) -> i64 {
         match (self.bytes(), u32::try_from(stored)) {

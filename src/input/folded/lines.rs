@@ -98,13 +98,13 @@ fn parse(text: &[u8]) -> Option<i128> {
     if let Ok(whole) = text.parse::<i64>() {
         return Some(i128::from(whole).saturating_mul(MILLIONTHS));
     }
-    // Words like `inf` and `nan` are no numbers here.
+    // Words like `inf` and `nan` are not numbers here.
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     let value: f64 = text.parse().ok().filter(|_| is_number)?;
     Some((value * MILLIONTHS as f64).round() as i128)
 }
 
-/// Gives every line to the visitor.
+/// Passes every line to the visitor.
 ///
 /// # Errors
 /// The first line without a number.
@@ -129,7 +129,7 @@ pub(super) fn named_value(bytes: &[u8]) -> Option<(&str, &str)> {
 /// Lines that are looked at to detect the format.
 const LOOKED_AT: usize = 50;
 
-/// Whether the first lines of a file are stacks with numbers, and one of them at least has several
+/// Whether the first lines of a file are stacks with numbers, and at least one of them has several
 /// frames.
 ///
 /// Stacks may be empty (` 7`, as py-spy writes samples of an idle thread), and names need not be

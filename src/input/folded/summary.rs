@@ -10,7 +10,7 @@ use crate::input::read::ReadOptions;
 /// Summarizes a profile.
 ///
 /// # Errors
-/// When there is no line of the format at all.
+/// When no line has the format.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut info = super::SPEC.summary("");

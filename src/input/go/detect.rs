@@ -60,7 +60,8 @@ mod tests {
     fn a_root_of_the_draft_that_looks_like_params_is_settled_by_reading_on() {
         // Root to address 1, stack root to 0x2000 in the frame at 0x3000, eof.
         assert_eq!(detect(&[6, 1, 4, 0x80, 0x40, 0x80, 0x60, 3]), Version::Draft13);
-        // The same bytes truncated are no complete draft, and released dumps are far more likely.
+        // A truncated prefix of the same bytes is not a complete draft, and released dumps are far
+        // more likely.
         assert_eq!(detect(&[6, 1, 4, 0x80, 0x40, 0x80, 0x60]), Version::Go13);
     }
 

@@ -18,7 +18,7 @@ records! {
         },
         /// A pointer in a global variable.
         5 "data_root" DataRoot {
-            /// Where it stands.
+            /// The address of the root.
             found_at: u64 = uvarint("a data root's place") => address,
             /// The target address.
             pointer: u64 = uvarint("a data root") => address
@@ -58,7 +58,7 @@ record! {
         size: u64 = uvarint("a type's size") => unsigned,
         /// Its name.
         name: &'a [u8] = string("a type's name") => text,
-        /// Where the pointers in a value are.
+        /// The offsets of the pointers in a value.
         pointers: Offsets<'a> = Offsets::read() => with(Offsets::say),
     }
 }

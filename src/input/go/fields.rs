@@ -1,4 +1,4 @@
-//! Field lists: where in an object, a frame or a segment the pointers are.
+//! Field lists: the offsets of pointers in an object, a frame or a segment.
 
 use super::version::Version;
 use crate::bytes::Cursor;
@@ -21,8 +21,8 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// The kind that a number represents. 2 and 3 mean other things in 1.3 than later; from 1.5 on
-    /// they are reserved for what they meant in 1.4, and are never written.
+    /// Returns the kind for a number. 2 and 3 differ between 1.3 and later versions. From 1.5 on
+    /// they are reserved for their meaning in 1.4 and never written.
     fn new(number: u64, version: Version) -> Option<Self> {
         match (number, version <= Version::Go13) {
             (1, _) => Some(Self::Ptr),
@@ -115,8 +115,8 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// Like [`Self::read`], for at most four pointers with offsets of one byte: the list and what
-    /// follows it.
+    /// Like [`Self::read`], for at most four pointers with offsets of one byte. Returns the list
+    /// and the bytes after it.
     #[inline(always)]
     pub(super) fn split_short(bytes: &'a [u8], version: Version) -> Option<(Self, &'a [u8])> {
         let head: &[u8; 9] = bytes.first_chunk()?;
@@ -173,13 +173,13 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// Says the number of fields to a sink, and the fields when they are wanted.
+    /// Passes the number of fields to a sink, and the fields if the sink wants them.
     pub(super) fn say<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("pointers", self.count);
         self.say_each(sink);
     }
 
-    /// Says the fields to a sink when they are wanted.
+    /// Passes the fields to a sink if it wants them.
     pub(super) fn say_each<S: FieldSink>(&self, sink: &mut S) {
         if sink.wants_contents() {
             sink.list("fields", self.iter(), |field, sink| {
@@ -204,7 +204,8 @@ impl<'a> Fields<'a> {
         Self { rest: bytes, version }
     }
 
-    /// Whether the list is this one, byte by byte. Another one may say the same in a longer form.
+    /// Whether the encoded lists are equal, byte by byte. Another list may encode the same fields
+    /// in a longer form.
     #[inline]
     pub(super) fn is_encoded_as(&self, list: &[u8]) -> bool {
         self.rest.starts_with(list)

@@ -43,8 +43,7 @@ record! {
 }
 
 impl Goroutine<'_> {
-    /// The name of the status without the bit that says that the stack is being scanned; `None` if it
-    /// is not known.
+    /// The name of the status, ignoring the bit that marks a stack scan. `None` if it is unknown.
     pub fn status_name(&self) -> Option<&'static str> {
         status_name(self.status)
     }
@@ -85,16 +84,16 @@ record! {
         child_sp: u64 = uvarint("a frame's child") => address,
         /// Its memory, from `sp` up.
         contents: &'a [u8] = string("a frame's contents") => with(say_contents),
-        /// Where its function begins.
+        /// The address of the first instruction of its function.
         entry: u64 = uvarint("a frame's entry") => address,
-        /// Where its function stands.
+        /// The address of the current instruction.
         pc: u64 = uvarint("a frame's program counter") => address,
         /// Where its function will go on. `None` in dumps made before June 2014.
         contpc: Option<u64> = uvarint("a frame's continuation") if has_contpc => address,
         /// The name of its function.
         name: &'a [u8] = string("a frame's function") => text,
-        /// Where its pointers are. The list is not sorted, may have duplicates, and may reach into
-        /// the parent's arguments.
+        /// The offsets of its pointers. The list is not sorted, may have duplicates, and may reach
+        /// into the parent's arguments.
         fields: FieldList<'a> = FieldList::read(version) => with(FieldList::say),
     }
 }
@@ -118,7 +117,7 @@ record! {
         addr: u64 = uvarint("a defer's address") => address,
         /// The goroutine.
         g: u64 = uvarint("a defer's goroutine") => address,
-        /// Where its arguments are; from 1.5 on the stack pointer of the frame that defers.
+        /// The address of its arguments. From 1.5 on, the stack pointer of the frame that defers.
         argp: u64 = uvarint("a defer's arguments") => address,
         /// The program counter of the `defer` statement.
         pc: u64 = uvarint("a defer's program counter") => address,

@@ -30,7 +30,8 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     checker.report_heap(&mut findings, damage.is_none());
     checker.stacks.report(&mut findings, checker.version);
     if damage.is_none() {
-        // The rest of the file may say what these miss, so they are not checked in a damaged one.
+        // The missing part of a damaged file may contain the targets, so links are not checked
+        // there.
         checker.report_links(&mut findings);
         checker.report_memstats(&mut findings);
         findings.none(

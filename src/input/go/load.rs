@@ -50,8 +50,8 @@ use values::Contents;
 /// Rows that are worked on together. Results do not depend on it, nor on the number of threads.
 const CHUNK: usize = 1 << 16;
 
-/// Chunks between two of which all threads wait for each other: what a chunk needs beyond its
-/// results need not be there for all chunks at the same time.
+/// The number of chunks after which all threads wait for each other. It bounds the temporary
+/// memory, which is not needed for all chunks at the same time.
 fn chunks_at_a_time() -> usize {
     rayon::current_num_threads().saturating_mul(4)
 }

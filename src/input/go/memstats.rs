@@ -71,7 +71,7 @@ impl<'a> Memstats<'a> {
         single.chain(std::iter::once(("NumGC", self.num_gc())))
     }
 
-    /// The number of the name, which is one of Go's. 0 if there is no such name.
+    /// The number with this name, which is a name of Go. 0 if it does not exist.
     pub fn get(&self, name: &str) -> u64 {
         self.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| value)
     }
@@ -86,7 +86,7 @@ impl<'a> Memstats<'a> {
         self.numbers().skip(SINGLE).take(PAUSES)
     }
 
-    /// Says the fields to a sink.
+    /// Passes the fields to a sink.
     pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         for ((_, name), value) in NAMES.iter().zip(self.numbers()) {
             sink.unsigned(name, value);

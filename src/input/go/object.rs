@@ -7,16 +7,16 @@ use crate::bytes::Cursor;
 use crate::error::Result;
 use crate::model::fields::FieldSink;
 
-/// An object, as large as its slot in the heap: what is allocated is rounded up to a size class.
+/// An object, as large as its slot in the heap: sizes are rounded up to a size class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object<'a> {
     /// Its address.
     pub addr: u64,
-    /// Its type, in the layouts that say it (1.3 and the draft).
+    /// Its type, in the layouts that record it (1.3 and the draft).
     pub typed: Option<Typed>,
     /// Its memory.
     pub contents: &'a [u8],
-    /// Where its pointers are. Empty in 1.3 and the draft, where the type says it.
+    /// The positions of its pointers. Empty in 1.3 and the draft, where the type has them.
     pub fields: FieldList<'a>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Object<'a> {
         self.addr.saturating_add(self.size())
     }
 
-    /// Says the fields to a sink.
+    /// Passes the fields to a sink.
     pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         sink.address("addr", self.addr);
         if let Some(typed) = self.typed {

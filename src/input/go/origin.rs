@@ -3,8 +3,8 @@
 use super::{Rec, Records};
 use crate::input::origin::Provenance;
 
-/// Reads the parameters and the types, which Go writes before the objects. What is damaged there
-/// counts as unknown.
+/// Reads the parameters and the types, which Go writes before the objects. Damaged parts count as
+/// unknown.
 pub fn origin(bytes: &[u8]) -> Provenance {
     let mut origin = Provenance::of("Go");
     let Ok(records) = Records::new(bytes) else { return origin };

@@ -34,8 +34,8 @@ record! {
 }
 
 impl Params<'_> {
-    /// GOARCH, from the letter where only that is known. A letter that no release used is shown as
-    /// it is.
+    /// GOARCH, derived from a letter if the dump has only that. An unknown letter is returned
+    /// unchanged.
     pub fn goarch(&self) -> Option<String> {
         if let Some(name) = self.goarch {
             return Some(String::from_utf8_lossy(name).into_owned());
@@ -57,7 +57,8 @@ impl Params<'_> {
         Some(name.to_owned())
     }
 
-    /// The Go version that built the program, if the dump tells: `go1.27.3`, `devel go1.23-… X:…`.
+    /// The Go version that built the program, if the dump contains it: `go1.27.3`, `devel go1.23-…
+    /// X:…`.
     pub fn go_version(&self) -> Option<String> {
         self.experiment
             .filter(|text| is_version(text))

@@ -29,8 +29,8 @@ const PAGE: u64 = 8192;
 const INLINE_MARKS: u64 = 128;
 
 impl Rule {
-    /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. `None` if
-    /// it is no version.
+    /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. `None`
+    /// if it is not a version.
     pub fn of_version(version: &str) -> Option<Self> {
         let (_, number) = version.split_once("go1.")?;
         let digits = number.bytes().take_while(u8::is_ascii_digit).count();
@@ -143,7 +143,7 @@ impl PhantomCounter {
         }
     }
 
-    /// Closes the last page and gives the counts by a rule.
+    /// Closes the last page and returns the counts by a rule.
     pub fn finish(&mut self, rule: Rule) -> Phantoms {
         self.turn(0, 0);
         match rule {
@@ -195,7 +195,7 @@ struct FilteredPage {
     start: u64,
     size: u64,
     scan: bool,
-    /// Where slots end if the span holds pointers, and if not, which is never less.
+    /// The end of the slots if the span holds pointers, and if it does not, which is never less.
     scan_end: u64,
     noscan_end: u64,
     /// Objects between the two, until it is known whether the span holds pointers.
@@ -208,8 +208,8 @@ impl PhantomFilter {
         Self { rule, pointer_size, largest: largest(pointer_size), page: FilteredPage::default() }
     }
 
-    /// Takes the next object of the file, and whether it has pointers; gives addresses and sizes of
-    /// objects that exist: this one, or earlier ones, which have no pointers.
+    /// Takes the next object of the file, and whether it has pointers. Returns addresses and sizes
+    /// of objects that exist: this one, or earlier ones, which have no pointers.
     #[inline]
     pub fn add(&mut self, addr: u64, size: u64, scan: bool, mut real: impl FnMut(u64, u64)) {
         if self.rule == Rule::None || size > self.largest {
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// All slots of one page, every one of them written. The filter agrees with the counter.
+    /// All slots of one page, all written. The filter agrees with the counter.
     fn count(pointer_size: u64, size: u64, scan: bool, rule: Rule) -> u64 {
         let (mut counter, mut filter) =
             (PhantomCounter::new(pointer_size), PhantomFilter::new(rule, pointer_size));

@@ -9,8 +9,8 @@ use super::object::Object;
 use super::version::Version;
 use crate::bytes::Cursor;
 
-/// Gives at most `most` objects at the cursor to `take`, with their offsets, up to the first record
-/// that is none or an unusual one. The cursor then stands there.
+/// Passes at most `most` objects at the cursor to `take`, with their offsets, up to the first
+/// record that is not an object or is an unusual one. The cursor then points at that record.
 #[inline]
 pub(super) fn take_objects<'a>(
     cursor: &mut Cursor<'a>,
@@ -31,7 +31,7 @@ pub(super) fn take_objects<'a>(
     cursor.skip_to_remaining(rest.len());
 }
 
-/// An object with its tag, and what follows it.
+/// An object with its tag, and the bytes after it.
 #[inline(always)]
 fn split_object(bytes: &[u8], version: Version) -> Option<(Object<'_>, &[u8])> {
     let [1, rest @ ..] = bytes else { return None };

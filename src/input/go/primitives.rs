@@ -31,7 +31,7 @@ pub(super) fn boolean(cursor: &mut Cursor<'_>, what: &'static str) -> Result<boo
     }
 }
 
-/// Says memory and its size to a sink.
+/// Passes memory and its size to a sink.
 pub(super) fn say_contents<S: FieldSink>(contents: &[u8], sink: &mut S) {
     sink.unsigned("size", contents.len() as u64);
     sink.contents("contents", contents);

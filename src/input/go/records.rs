@@ -123,10 +123,11 @@ impl<'a> Records<'a> {
         self.take_some_objects(u64::MAX, take)
     }
 
-    /// Like [`Self::take_objects`], but at most `most` of them.
+    /// Like [`Self::take_objects`], but takes at most `most` objects.
     ///
     /// # Errors
-    /// As there.
+    ///
+    /// The errors of [`Self::take_objects`].
     #[inline]
     pub(super) fn take_some_objects(
         &mut self,
@@ -206,9 +207,9 @@ impl<'a> Records<'a> {
         Err(unknown_tag(start, tag, "a record of the draft of 1.3 (1, 3 to 10)"))
     }
 
-    /// Whether the frame that follows has a `contpc`. In 1.3 that is decided at the first one: the
-    /// layout without it counts only if the frame can be read so and is followed by a tag, and if
-    /// it cannot be read with it or its `contpc`, which would really be the length of a name, is no
+    /// Whether the following frame has a `contpc`. In 1.3 the first frame decides: the layout
+    /// without it applies only if the frame can be read in that layout and a tag follows, and if it
+    /// cannot be read with a `contpc`, or that would really be the length of a name and not an
     /// address.
     fn has_contpc(&self) -> bool {
         self.has_contpc.unwrap_or_else(|| {
@@ -282,7 +283,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Gives every record to the visitor.
+/// Passes every record to the visitor.
 ///
 /// # Errors
 /// The first damage.

@@ -39,7 +39,7 @@ record! {
         addr: u64 = uvarint("a segment's address") => address,
         /// Its memory.
         contents: &'a [u8] = string("a segment's contents") => with(say_contents),
-        /// Where its pointers are.
+        /// The offsets of its pointers.
         fields: FieldList<'a> = FieldList::read(version) => with(FieldList::say),
     }
 }

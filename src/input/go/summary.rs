@@ -19,7 +19,7 @@ use crate::model::fields::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
-/// Distinct wait reasons that are told apart. Go has about 40; only a damaged dump has more.
+/// The most distinct wait reasons that are counted. Go has about 40; only a damaged dump has more.
 const MOST_REASONS: usize = 1024;
 /// Wait reasons that are shown.
 const SHOWN_REASONS: usize = 8;
@@ -153,7 +153,7 @@ impl<'a> Totals<'a> {
             Some(known) => known.count = known.count.saturating_add(1),
             None => self.statuses.push(NameCount { name: status.to_owned(), count: 1 }),
         }
-        // The text is what was left from an earlier wait unless the goroutine waits now.
+        // The text is left over from an earlier wait unless the goroutine waits now.
         let known =
             self.reasons.len() < MOST_REASONS || self.reasons.contains_key(goroutine.waitreason);
         if status == "waiting" && known {
@@ -170,9 +170,9 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// Leaves phantoms out, by the rule of the version. A rule by which the statistics agree
-    /// exactly goes before that: experiments and forks change the rule, and a dump before about Go
-    /// 1.17 does not say its version.
+    /// Removes phantoms, by the rule of the version. A rule that makes the statistics agree exactly
+    /// takes precedence: experiments and forks change the rule, and a dump before about Go 1.17
+    /// does not state its version.
     pub(super) fn heap(&mut self) -> Heap {
         let version = self.params.and_then(|params| params.go_version());
         let of_version = version.as_deref().and_then(Rule::of_version);
@@ -306,7 +306,7 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// Most frequent first; by name where that is equal, so that the output does not depend on the
+/// Sorts by frequency, most frequent first, then by name, so that the output does not depend on the
 /// order of a map.
 fn ranked(mut counted: Vec<NameCount>) -> Vec<NameCount> {
     counted.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));

@@ -19,7 +19,7 @@ record! {
         /// Whether the data word of an interface that holds the type is a pointer. It is set for
         /// every type of a real dump.
         ifaceptr: bool = boolean("a type's pointer flag") => boolean,
-        /// Where the pointers in a value are (1.3 only, empty later).
+        /// The offsets of the pointers in a value (1.3 only, empty later).
         fields: FieldList<'a> = FieldList::of_type(version) => with(say_fields),
     }
 }
@@ -31,7 +31,7 @@ record! {
         addr: u64 = uvarint("an itab address") => address,
         /// Whether the data word is a pointer.
         data_is_pointer: Option<bool> = boolean("an itab's pointer flag") if version <= Version::Go13 => boolean,
-        /// The type of the data word, which is `*T` where a `T` is held by reference.
+        /// The type of the data word, which is `*T` if the interface holds a `T` by reference.
         data_type: Option<u64> = uvarint("an itab's type") if version > Version::Go13 && version < Version::Go17 => address,
         /// The dynamic type.
         dynamic_type: Option<u64> = uvarint("an itab's type") if version >= Version::Go17 => address as "type",
@@ -45,7 +45,7 @@ impl Itab {
     }
 }
 
-/// Only types of 1.3 say where their pointers are.
+/// Only types of 1.3 record the offsets of pointers.
 fn say_fields<S: FieldSink>(fields: FieldList<'_>, sink: &mut S) {
     if !fields.is_empty() {
         fields.say(sink);

@@ -1,4 +1,4 @@
-//! Where the parts of a snapshot are. One pass over the file at the speed of memory.
+//! Finds the parts of a snapshot, in one pass over the file at the speed of memory.
 
 use super::SPEC;
 use super::meta::Meta;
@@ -104,7 +104,7 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// Whether parts are missing that hold references or what they mean.
+    /// Whether parts are missing that contain references or their labels.
     pub fn is_incomplete(&self) -> bool {
         let missing = |part: &Option<Numbers<'_>>| part.as_ref().is_none_or(Numbers::is_cut);
         missing(&self.nodes) || missing(&self.edges)

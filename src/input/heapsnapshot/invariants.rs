@@ -38,7 +38,7 @@ struct Checker<'c, 'a> {
     options: ReadOptions<'c>,
     faults: Faults,
     ids: Vec<u64>,
-    /// Edges of all nodes, as the nodes say.
+    /// The sum of the edge counts of all nodes.
     edges: u64,
     nodes: u64,
 }
@@ -162,7 +162,7 @@ impl<'a> Checker<'_, 'a> {
         {
             let functions =
                 Rows::of(Some(infos), meta.trace_function_info_fields.len().max(1)).count as u64;
-            // A process that records itself goes on allocating functions while it writes.
+            // A process that records itself allocates more functions while it writes.
             findings.tolerate(functions.saturating_sub(count), CheckWarning::LateFunctions);
         }
     }

@@ -150,13 +150,14 @@ fn build<'a>(
     builder.finish(ids, Some(Box::new(values)))
 }
 
-/// The number of nodes that nothing refers to, if they are so many that retained sizes say little.
+/// Returns the number of nodes without a referrer, if there are so many that retained sizes mean
+/// little.
 pub(super) fn many_unheld(unheld: u64, nodes: u64) -> Option<u64> {
     (unheld > (nodes / FEW_ORPHANS).max(100)).then_some(unheld)
 }
 
-/// Where the edges of each node begin, how many edges are missing at the end, and how many belong
-/// to no node.
+/// Returns the position of the first edge of each node, the number of edges missing at the end, and
+/// the number that belong to no node.
 fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
     let mut first = Offsets::with_capacity(nodes.len().saturating_add(1), edges as u64);
     let mut sum = 0u64;
@@ -189,7 +190,7 @@ pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning
 /// The errors of [`load`].
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     if options.source_maps.is_some() {
-        // Only references tell the constructors of objects.
+        // The constructors of objects are known only from references.
         let Loaded { heap, damage, .. } = load(bytes, options.bare(true))?;
         return Ok(TypeCounts::of_heap(&heap, 0, damage));
     }

@@ -70,7 +70,7 @@ named! {
     }
 }
 
-/// Where the fields of a node are in its row.
+/// The positions of the fields of a node in its row.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFields {
     /// The number of fields.
@@ -91,7 +91,7 @@ pub struct NodeFields {
     pub detachedness: Option<usize>,
 }
 
-/// Where the fields of an edge are in its row.
+/// The positions of the fields of an edge in its row.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeFields {
     /// The number of fields.
@@ -107,13 +107,13 @@ pub struct EdgeFields {
 /// The member `snapshot` of the document.
 #[derive(Clone, Debug)]
 pub struct Meta {
-    /// Where the fields of nodes are.
+    /// The positions of the fields of nodes.
     pub node: NodeFields,
     /// The types of nodes and their names in the file.
     pub node_types: Vec<(NodeType, String)>,
     /// The kinds of nodes: their types, of which Julia's types of objects are one.
     pub kinds: Kinds,
-    /// Where the fields of edges are.
+    /// The positions of the fields of edges.
     pub edge: EdgeFields,
     /// The types of edges and their names in the file.
     pub edge_types: Vec<(EdgeType, String)>,
@@ -129,11 +129,11 @@ pub struct Meta {
     pub trace_function_info_fields: Vec<String>,
     /// The names of the fields of nodes of the allocation tree.
     pub trace_node_fields: Vec<String>,
-    /// `node_count`, as the file says.
+    /// `node_count` of the file.
     pub node_count: Option<u64>,
-    /// `edge_count`, as the file says.
+    /// `edge_count` of the file.
     pub edge_count: Option<u64>,
-    /// `trace_function_count`, as the file says, which may be less than there are.
+    /// `trace_function_count` of the file, which may be less than the real number.
     pub trace_function_count: Option<u64>,
     /// Native memory that no node represents, in bytes.
     pub extra_native_bytes: Option<u64>,
@@ -336,7 +336,7 @@ fn count(json: &mut Scanner<'_>) -> Result<Option<u64>> {
     }
 }
 
-/// A list of at most so many names.
+/// Reads a list of at most this many names.
 fn list(json: &mut Scanner<'_>, most: usize) -> Result<Vec<String>> {
     let mut names = Vec::new();
     json.begin_array()?;

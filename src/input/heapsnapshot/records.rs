@@ -53,7 +53,7 @@ pub enum Rec<'a> {
     },
     /// A time and the last id until then.
     Sample(Numbered),
-    /// Where an object's function or class is in its source.
+    /// The source location of an object's function or class.
     Location(Numbered),
     /// A string.
     String {
@@ -68,7 +68,7 @@ pub enum Rec<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Numbered {
     names: &'static [&'static str],
-    /// Positions of `names` in `row`; [`MAX_FIELDS`] where the file has no such field.
+    /// Positions of `names` in `row`; [`MAX_FIELDS`] for fields that the file does not have.
     at: [usize; MAX_FIELDS],
     row: [u64; MAX_FIELDS],
 }
@@ -162,7 +162,7 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Gives every record to the visitor.
+/// Passes every record to the visitor.
 ///
 /// # Errors
 /// The first damage.

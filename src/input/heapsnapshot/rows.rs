@@ -1,8 +1,8 @@
 //! Nodes and edges in columns, read in parallel.
 //!
 //! An array of numbers can be cut at any comma. Counting commas, which takes a twentieth of the
-//! time of reading, tells which field each part begins with, so that every part can be read into
-//! its own place.
+//! time of reading, gives the first field of each part, so that every part can be read into its own
+//! place.
 
 use super::meta::MAX_FIELDS;
 use crate::error::{Error, Result};
@@ -77,7 +77,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Where the parts of an array begin: each after a comma.
+/// The first bytes of the parts of an array, each after a comma.
 fn starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = vec![0];
     while let Some(next) = starts.last().and_then(|last: &usize| {

@@ -12,14 +12,14 @@ const LONG: usize = 4096;
 /// files have hundreds of bytes for each.
 const DENSE: (usize, usize) = (64, 1 << 20);
 
-/// Where each string begins: 4 bytes for each, 8 in files of 4 GiB and more. Of strings that are too
-/// many for the size of the file, it is known of every second, fourth and so on.
+/// The start of each string, in 4 bytes, or 8 in files of 4 GiB and more. If there are too many
+/// strings for the size of the file, only every second, fourth (and so on) start is stored.
 #[derive(Clone, Debug)]
 pub struct Strings<'a> {
     bytes: &'a [u8],
     positions: Offsets,
     count: usize,
-    /// Positions are those of the strings whose number ends with so many bits that are 0.
+    /// Stored positions belong to strings whose number ends with this many zero bits.
     skipped_bits: u32,
     /// In the order of their numbers.
     long: Vec<LongString<'a>>,

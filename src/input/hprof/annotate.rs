@@ -14,7 +14,7 @@ use crate::java::class_name;
 use crate::model::fields::{FieldSink, Record};
 use rustc_hash::FxHashMap;
 
-/// Gives every record to the visitor, instances with their fields.
+/// Passes every record to the visitor, instances with their fields.
 ///
 /// # Errors
 /// The first damage.
@@ -38,7 +38,7 @@ pub fn for_each_record(
     Ok(())
 }
 
-/// A record, with what was read before it.
+/// A record, with the facts that were read before it.
 struct Annotated<'k, 'a> {
     record: Rec<'a>,
     known: &'k Known<'a>,
@@ -97,7 +97,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// Superclasses that are followed, so that a circle of them ends.
+/// The longest chain of superclasses that is followed, so that a cycle ends.
 const MAX_DEPTH: usize = 64;
 
 impl Record for Annotated<'_, '_> {

@@ -7,7 +7,7 @@ use crate::java::FieldType;
 use crate::model::fields::FieldSink;
 use byteorder::BE;
 
-/// A class. Ids are 0 where there is none.
+/// A class. Absent ids are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassDump<'a> {
     /// The class object.

@@ -35,7 +35,8 @@ const DEPTH: usize = 5;
 
 impl DirectBuffer {
     /// Finds the fields of a class. `names` has the string of each class, which the class table
-    /// does not have yet while the file is read. Returns `None` if the class is no direct buffer.
+    /// does not have yet while the file is read. Returns `None` if the class is not a direct
+    /// buffer.
     pub(super) fn of(
         class: u64,
         classes: &ClassTable<'_>,

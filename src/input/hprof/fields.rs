@@ -83,9 +83,9 @@ impl Gaps {
         }
     }
 
-    /// Where the fields of a class end, which adds `own` to a superclass whose fields end at `end`.
-    /// `fixed` classes have their references first and gaps before a long, up to JDK 14, as its C++
-    /// code knows their offsets.
+    /// Returns the end of the fields of a class that adds `own` to a superclass whose fields end at
+    /// `end`. `fixed` classes have their references first and gaps before a long, up to JDK 14,
+    /// because its C++ code knows their offsets.
     pub(super) fn extend(self, end: u64, own: &Widths, reference: u64, fixed: bool) -> u64 {
         match self {
             Self::Filled => end.saturating_add(own.total(reference)),

@@ -55,7 +55,7 @@ struct Objects {
 struct Class {
     id: u64,
     instances: Saturating<u64>,
-    /// Bytes of their fields in the file, which count where the class is not known.
+    /// Bytes of their fields in the file, used if the class is unknown.
     values: u64,
     arrays: Lengths,
     stacks: Option<Stacks>,
@@ -66,7 +66,7 @@ struct Class {
 
 /// Objects with stacks of virtual threads.
 struct Stacks {
-    /// Where the words of the stack stand among the values.
+    /// The position of the words of the stack among the values.
     offset: usize,
     /// The number of objects for each number of words. There are few different ones.
     counts: FxHashMap<u64, u64>,
@@ -166,7 +166,7 @@ impl Objects {
 /// [`STEP`] at most.
 #[derive(Clone, Default)]
 struct Lengths {
-    /// By the length modulo `STEP`. `None` as long as there are no arrays, which is so for most
+    /// Counts by the length modulo `STEP`. `None` as long as there are no arrays, as for most
     /// classes.
     counts: Option<Box<[u64; STEP as usize]>>,
     /// Sum of the lengths divided by `STEP`.

@@ -36,7 +36,7 @@ const MOST_HIDDEN: u64 = 2048;
 const PADDING: u64 = 128;
 /// Classes that `-v` names.
 const EXAMPLES: usize = 5;
-/// One class in so many may contradict all layouts before addresses are not trusted.
+/// Addresses are trusted if at most one class in this many contradicts all layouts.
 const TRUST: usize = 16;
 
 /// The source of object sizes and the evidence for it.
@@ -45,11 +45,11 @@ pub(super) struct Found {
     pub rule: Rule,
     /// Ids are the addresses of a JVM's objects, which do not overlap.
     pub has_addresses: bool,
-    /// Neighbours whose distance is the size of the first one's class. `None` if the file or the user
-    /// states sizes, or if ids are no addresses.
+    /// Neighbours whose distance is the size of the first one's class. `None` if the file or the
+    /// user states sizes, or if ids are not addresses.
     pub pairs: Option<u64>,
-    /// Classes that are as large as the distance of their objects says, and not as the rules do, in
-    /// the order of the file.
+    /// Classes whose size follows from the distance of their objects and not from the rules, in the
+    /// order of the file.
     pub corrected: Vec<Corrected>,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Corrected {
     pub by_rule: u64,
     /// The inferred size.
     pub size: u64,
-    /// Neighbours that say so.
+    /// The number of neighbours that prove the size.
     pub pairs: u32,
 }
 
@@ -172,8 +172,8 @@ pub(super) fn find(
     found
 }
 
-/// The size of a class that is `expected` by the rules and by what the JVM is known to add.
-/// `larger`: it adds to this class or to one above it. `smallest` is the size of the smallest
+/// Returns the size of a class that is `expected` by the rules and the known additions of the JVM.
+/// `larger`: it adds to this class or to a superclass. `smallest` is the size of the smallest
 /// object.
 fn settle(expected: u64, distance: Distance, larger: bool, smallest: u64) -> u64 {
     let Distance { least, times, pairs } = distance;
@@ -185,11 +185,12 @@ fn settle(expected: u64, distance: Distance, larger: bool, smallest: u64) -> u64
     if is_size { least } else { expected }
 }
 
-/// The room that the neighbours of a class leave for what the JVM adds to it, by position.
+/// The room that the neighbours of a class leave for additions of the JVM, by position.
 struct Rooms {
     /// Where the fields end by the rules alone.
     ends: Vec<u64>,
-    /// Bytes behind these, before the neighbours of the objects of the class and of its subclasses.
+    /// Bytes after the fields, before the neighbours of the objects of the class and of its
+    /// subclasses.
     room: Vec<Option<u64>>,
 }
 
@@ -211,8 +212,9 @@ impl Rooms {
         Self { ends, room }
     }
 
-    /// Bytes that the JVM adds to a class whose fields end at `end`, with what it adds to those
-    /// above. It may take less than all the room: then subclasses seldom use the rest.
+    /// Returns the bytes that the JVM adds to a class whose fields end at `end`, including
+    /// additions to superclasses. It may use less than all the room: then subclasses seldom use the
+    /// rest.
     fn hidden(&self, index: usize, end: u64) -> u64 {
         let room = self.room.get(index).copied().flatten();
         let inherited = end.saturating_sub(self.ends.get(index).copied().unwrap_or(end));
@@ -220,7 +222,7 @@ impl Rooms {
     }
 }
 
-/// Whether objects are at least as far from each other as the smallest layout says.
+/// Whether objects are at least as far apart as the smallest layout requires.
 fn are_addresses(classes: &ClassTable<'_>, distances: &[Option<Distance>]) -> bool {
     let (_, contradicting, all) =
         agreement(classes, distances, &Layout::new(4, 8, 8, Gaps::Filled, 0));

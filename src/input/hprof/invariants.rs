@@ -60,7 +60,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Returns the warning that loading the file gives, for a count.
+/// Returns the warning of loading the file, for a count.
 fn load(kind: WarningKind) -> impl FnOnce(u64) -> CheckWarning {
     move |count| CheckWarning::Load(LoadWarning { kind, count })
 }
@@ -221,7 +221,7 @@ impl<'s, 'a> Checker<'s, 'a> {
             || missing(frame.signature)
             || missing(frame.source);
         self.faults.nameless_frames += u64::from(nameless);
-        // Classes may be loaded after the frame in the file; serial 0 is no class.
+        // Classes may be loaded after the frame in the file. Serial 0 means no class.
         let known = frame.class_serial == 0 || self.scan.serials.contains_key(&frame.class_serial);
         self.faults.classless_frames += u64::from(!known);
         self.faults.repeated_frames += u64::from(!self.frames.insert(frame.id));
@@ -241,8 +241,8 @@ impl<'s, 'a> Checker<'s, 'a> {
                 self.faults.dangling_statics += u64::from(self.dangling(id));
             }
         }
-        // Without a java.lang.Class in the file, what a class object has besides its static fields
-        // is not known.
+        // Without a java.lang.Class in the file, the fields of class objects besides static fields
+        // are unknown.
         let rule = self.scan.sizes.rule;
         if matches!(rule, Rule::HotSpot(layout) if layout.mirror > 0) {
             self.overlap(class.id, rule.class(&class.statics, self.ids, self.strings()));
@@ -255,8 +255,8 @@ impl<'s, 'a> Checker<'s, 'a> {
         }
     }
 
-    /// Notes whether an object of this size reaches into the next one. Only where ids are the
-    /// addresses of a JVM.
+    /// Counts an object of this size that reaches into the next one, if ids are the addresses of a
+    /// JVM.
     #[inline]
     fn overlap(&mut self, id: u64, size: u64) {
         if self.scan.sizes.has_addresses {

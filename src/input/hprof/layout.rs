@@ -1,5 +1,5 @@
-//! Classes with their chains of superclasses: where the fields of an object stand, and how large it
-//! is.
+//! Classes with their chains of superclasses: the positions of the fields of an object, and its
+//! size.
 
 use super::classes::ClassDump;
 use super::fields::Widths;
@@ -18,20 +18,20 @@ use std::ops::Range;
 pub struct Class<'a> {
     /// Its record.
     pub dump: ClassDump<'a>,
-    /// Where its record stands.
+    /// The offset of its record.
     pub offset: u64,
     /// String with its name; 0 if nothing names it.
     pub name: u64,
     /// Position of its superclass.
     pub parent: Option<usize>,
-    /// Its superclass is not there, or the chain is endless or absurdly long: what is inherited is
-    /// not known.
+    /// Whether its superclass is missing, or the chain is endless or absurdly long, so that
+    /// inherited fields are unknown.
     pub broken: bool,
     /// Bytes of all fields in the file, as far as known.
     pub data: u64,
     /// Bytes of an instance in memory; of one whose `words` are 0, if the class has these.
     pub size: u64,
-    /// Where the words of a StackChunk's stack stand among its values.
+    /// The position of the words of a StackChunk's stack among its values.
     pub(super) words: Option<usize>,
     /// The fields that the JVM adds to the class itself.
     pub(super) hidden: Hidden,
@@ -49,7 +49,7 @@ const MAX_DEPTH: u32 = 1024;
 /// A field with a reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReferenceField {
-    /// Where its id stands in the data of an instance.
+    /// The position of its id in the data of an instance.
     pub offset: usize,
     pub label: Label,
     pub weak: bool,
@@ -185,7 +185,7 @@ impl<'a> ClassTable<'a> {
         self.classes.iter_mut().for_each(|class| class.size = class.dump.instance_size.into());
     }
 
-    /// Finds what the JVM adds to its own classes.
+    /// Finds the additions of the JVM to its own classes.
     pub(super) fn find_hidden(&mut self, strings: &Strings<'_>, ids: IdSize) {
         for position in 0..self.order.len() {
             let Some(&index) = self.order.get(position) else { return };
@@ -200,8 +200,9 @@ impl<'a> ClassTable<'a> {
         }
     }
 
-    /// Where the fields of each class end in memory. `settle` is given the position of each class,
-    /// superclasses first, itself, and where its fields end by the rules, and says where they do.
+    /// Returns the end of the fields of each class in memory. `settle` receives the position of
+    /// each class, superclasses first, the class, and the end of its fields by the rules, and
+    /// returns the real end.
     pub(super) fn ends(
         &self,
         layout: &Layout,
@@ -350,8 +351,8 @@ impl Class<'_> {
         }
     }
 
-    /// Sums up the chain, now that what is inherited is known: data, depth, and whether the
-    /// superclass is broken.
+    /// Sums up the chain after the superclass is settled: data, depth, and whether the superclass
+    /// is broken.
     fn settle(&mut self, inherited: Option<(u64, u32, bool)>, ids: IdSize) {
         let own = self.own.total(ids.bytes() as u64);
         let Some((data, depth, broken)) = inherited else {
@@ -365,7 +366,7 @@ impl Class<'_> {
         self.broken |= broken;
     }
 
-    /// Where the words of a StackChunk's stack stand among its values.
+    /// The position of the words of a StackChunk's stack among its values.
     pub(super) fn words_field(
         &self,
         hidden: Hidden,
@@ -381,7 +382,7 @@ impl Class<'_> {
         usize::try_from(self.own.total(ids.bytes() as u64)).unwrap_or(usize::MAX)
     }
 
-    /// Where a field that the class itself declares stands, counted from its first own field.
+    /// The position of a field that the class declares itself, counted from its first own field.
     pub(super) fn own_field(
         &self,
         name: &[u8],

@@ -14,7 +14,7 @@ use crate::model::heap::{
     TypeId, Value,
 };
 
-/// The contents of objects, with the classes that say what the bytes mean.
+/// The contents of objects, with the classes that describe the bytes.
 pub(super) struct Members<'a> {
     contents: Contents<'a>,
     classes: ClassTable<'a>,

@@ -74,7 +74,7 @@ impl Distance {
 enum What {
     /// An object of the class of this row.
     Instance(u32),
-    /// An array of so many references.
+    /// An array of this many references.
     References(u32),
     /// An array of elements of 4 bytes at most, with that many bytes.
     Numbers(u32),
@@ -108,7 +108,7 @@ impl Arrays {
     }
 }
 
-/// Distances by row of classes, and what arrays say.
+/// Distances by row of classes, and evidence from arrays.
 #[derive(Clone, Debug, Default)]
 struct Distances {
     classes: Vec<Distance>,
@@ -168,8 +168,8 @@ impl Distances {
 pub(super) struct Watch {
     rows: FxHashMap<u64, u32>,
     cache: ClassCache,
-    /// The object before, if there is one. Both fields are looked at where they are: a copy of both
-    /// at once would wait for the stores of each.
+    /// The previous object, if there is one. Both fields are read separately: a copy of both at
+    /// once would wait for the stores of each.
     last_id: Option<u64>,
     last: What,
     distances: Distances,
@@ -204,8 +204,8 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Takes the next object; the row of its class, if it is no primitive array. Rows count classes
-    /// from 0 in the order of their first objects.
+    /// Takes the next object and the row of its class, unless it is a primitive array. Rows count
+    /// classes from 0 in the order of their first objects.
     #[inline(always)]
     pub(super) fn object(&mut self, object: &Object<'_>, ids: IdSize) -> Option<usize> {
         let id = object.id();
@@ -285,7 +285,7 @@ impl Watch {
 
     /// The observations.
     pub(super) fn finish(mut self) -> Neighbours {
-        // Sorting is next to nothing where the file is in the order of addresses.
+        // Sorting is cheap if the file is in the order of addresses.
         self.sample.sort_by_key(|(id, _)| *id);
         let mut sampled = Distances {
             classes: vec![Distance::NONE; self.distances.classes.len()],
@@ -352,9 +352,9 @@ impl Neighbours {
         (*distance != Distance::NONE).then_some(*distance)
     }
 
-    /// The greatest power of two that divides all addresses; HotSpot takes 8 to 256 for the
-    /// alignment. `None` if addresses are no multiples of 8, so that they are not those of a JVM with
-    /// pointers of 8 bytes.
+    /// The greatest power of two that divides all addresses; HotSpot's alignment is 8 to 256.
+    /// `None` if addresses are not multiples of 8, so that they are not those of a JVM with 8-byte
+    /// pointers.
     pub(super) fn alignment(&self) -> Option<u64> {
         match self.bits.trailing_zeros() {
             ..3 => None,

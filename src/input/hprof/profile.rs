@@ -118,7 +118,7 @@ impl Loader<'_, '_> {
             memory.check(0, &self.builder, 0)?;
         }
         for site in parts.sites.iter().flat_map(|sites| sites.sites.iter()) {
-            // Samples are counted once where both are in a file.
+            // Samples are counted once if the file has both kinds of records.
             let samples = if parts.samples.is_empty() { site.instances.into() } else { 0 };
             let freed = site.bytes.saturating_sub(site.live_bytes);
             add(self, site.trace, Values::of_counts(samples, site.bytes.into(), freed.into()));
@@ -152,7 +152,7 @@ impl Loader<'_, '_> {
 
     fn thread(&mut self, serial: u32) -> ThreadId {
         let Some(thread) = self.parts.threads.get(&serial) else {
-            // The JDK says nothing of threads unless it is asked to tell them apart.
+            // The JDK does not record threads unless it is asked to separate them.
             let name = if serial == 0 { "all".to_owned() } else { format!("thread {serial}") };
             let name = self.builder.name(name.as_bytes());
             return self.builder.thread(0, None, name);

@@ -157,7 +157,7 @@ impl<'a> Records<'a> {
         self.surplus
     }
 
-    /// Skips the rest of a heap dump or segment. For those who only want what is around them.
+    /// Skips the rest of a heap dump or segment, for callers that need only the records around it.
     pub(super) fn skip_heap_records(&mut self) {
         self.heap = Cursor::new(&[], 0);
     }
@@ -200,7 +200,7 @@ impl<'a> Records<'a> {
         let body =
             Body::read(tag.into(), &mut inside, self.header.id_size).map_err(
                 |error| match error.kind() {
-                    // The body is there in full: what is wrong is its length.
+                    // The body is complete, so its length is wrong.
                     ErrorKind::Truncated => Error::corrupt(
                         start,
                         format!("record {tag:#04x} is shorter than its fields"),

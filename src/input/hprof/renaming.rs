@@ -7,8 +7,8 @@ use crate::names::{JavaMapping, MappedFrame};
 use rustc_hash::FxHashMap;
 
 impl Scan<'_> {
-    /// Gives classes, their fields and the frames of stacks the names of a mapping. Returns the
-    /// number of classes that are in it.
+    /// Applies the names of a mapping to classes, their fields and the frames of stacks. Returns
+    /// the number of classes in the mapping.
     pub(super) fn rename(&mut self, mapping: &JavaMapping) -> u64 {
         let frames = self.frames.iter().filter_map(|(id, frame)| {
             let frames = self.original_frames(frame, mapping);

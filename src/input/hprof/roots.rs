@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::fields::{FieldSink, Record};
 use crate::model::heap::RootKind;
 
-/// A kind of roots: its tag, its names and what follows the id of the object.
+/// A kind of roots: its tag, its names and the fields after the id of the object.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RootTag {
     tag: u8,

@@ -35,7 +35,7 @@ pub(super) struct Shape {
     /// The class, unless a root holds it.
     held: Option<ObjectId>,
     size: u64,
-    /// Where the words of a StackChunk's stack stand among the values.
+    /// The position of the words of a StackChunk's stack among the values.
     words: Option<usize>,
     direct: Option<DirectBuffer>,
     /// Bytes of all fields.
@@ -63,10 +63,11 @@ pub(super) struct Rows<'s, 'a> {
 }
 
 impl<'a> Rows<'_, 'a> {
-    /// Adds all rows, and returns where the record of each one stands.
+    /// Adds all rows. Returns the position of the record of each one.
     ///
-    /// Most dumpers go through the heap by address: then the order of the file is that of the rows,
-    /// with classes put in, and one pass is enough. Otherwise a pass before says where the rows are.
+    /// Most dumpers write the heap by address: then the order of the file is that of the rows,
+    /// except for classes, and one pass is enough. Otherwise a first pass finds the positions of
+    /// the rows.
     pub(super) fn add(mut self, bytes: &'a [u8], progress: Progress<'_>) -> Offsets {
         let positions = if self.scan.is_ordered {
             self.add_as_they_come(bytes, progress)
@@ -234,7 +235,7 @@ impl<'a> Rows<'_, 'a> {
         }
     }
 
-    /// Puts together what the instances of a class have in common.
+    /// Collects the properties that the instances of a class share.
     #[cold]
     fn find_shape(&mut self, index: usize) {
         let Some(class) = self.scan.classes.get(index) else { return };
@@ -308,7 +309,7 @@ impl<'a> Rows<'_, 'a> {
         let Some(name) = heap.types.get(of.0 as usize).map(|of| heap.names.text(of.name)) else {
             return;
         };
-        // The classes that hold the roots in files of dumptool are called by what they hold.
+        // Classes that hold the roots in dumptool's own files are named after the roots.
         let name =
             if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
         let name = heap.names.intern(&name);
@@ -341,8 +342,8 @@ fn reference(
     }
 }
 
-/// Where the record of each row stands. The first object of an id counts. No record stands at offset
-/// 0, which is none.
+/// Returns the position of the record of each row. The first object of an id counts. No record is
+/// at offset 0, which means none.
 fn find_rows(
     bytes: &[u8],
     scan: &Scan<'_>,

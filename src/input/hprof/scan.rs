@@ -34,7 +34,7 @@ pub(super) struct Scan<'a> {
     /// Names of classes: strings by class.
     pub names: FxHashMap<u64, u64>,
     pub frames: FxHashMap<u64, Frame>,
-    /// The frames in terms of the source, innermost first, where a mapping knows them.
+    /// The frames in the source, innermost first, if a mapping knows them.
     pub original_frames: FxHashMap<u64, Vec<MappedFrame>>,
     pub traces: FxHashMap<u32, Trace<'a>>,
     pub threads: Vec<StartThread>,
@@ -228,8 +228,8 @@ impl<'a> Scan<'a> {
         self.objects += 1;
     }
 
-    /// The number of references that the heap has at most: elements, as many fields as fit into the
-    /// values of instances, those of classes, and one more of each object to its class.
+    /// An upper bound of the references of the heap: elements, as many fields as fit into the
+    /// values of instances, fields of classes, and one reference from each object to its class.
     pub(super) fn most_references(&self) -> u64 {
         let of_class = |class: &Class<'_>| u64::from(class.dump.statics.count).saturating_add(4);
         let width = self.ids.bytes() as u64;
@@ -256,7 +256,7 @@ impl<'a> Scan<'a> {
         );
     }
 
-    /// Where the words of a StackChunk's stack stand among its values, if this is that class.
+    /// The position of the words of a StackChunk's stack among its values, if this is that class.
     /// Before the end of the scan, classes have no names yet.
     pub(super) fn words_field(&self, class: u64) -> Option<usize> {
         let name = self.strings.text(self.names.get(&class).copied()?);
@@ -267,7 +267,7 @@ impl<'a> Scan<'a> {
         )
     }
 
-    /// The fields of a class that tell the memory of direct buffers. `None` for other classes.
+    /// The fields of a class that give the memory of direct buffers. `None` for other classes.
     pub(super) fn direct_buffer(&self, class: u64) -> Option<DirectBuffer> {
         DirectBuffer::of(class, &self.classes, &self.names, &self.strings, self.ids)
             .filter(|_| !self.ours)
@@ -293,11 +293,11 @@ impl<'a> Scan<'a> {
             && is_array()
     }
 
-    /// For each class, in the order of the table: what its objects keep alive besides their fields,
-    /// as an id, 0 for nothing.
+    /// For each class, in the order of the table: the id of the object that its objects keep alive
+    /// besides their fields, or 0.
     ///
     /// That is the class itself, unless a root holds it anyway. In files of dumptool, where classes
-    /// are no objects of the heap that was converted, a class names it in a static field [`CLASS`].
+    /// are not objects of the converted heap, a class names it in a static field [`CLASS`].
     pub(super) fn held_classes(&self) -> Vec<u64> {
         let rooted: FxHashSet<u64> = self.roots.iter().map(|root| root.object).collect();
         let named = |class: &Class<'_>| {
@@ -316,8 +316,8 @@ impl<'a> Scan<'a> {
         self.classes.iter().map(held).collect()
     }
 
-    /// Where a field that all objects of a class inherit from `declaring` stands, counted from the
-    /// end of their data.
+    /// The position of a field that all objects of a class inherit from `declaring`, counted from
+    /// the end of their data.
     pub(super) fn inherited_field(
         &self,
         declaring: &str,

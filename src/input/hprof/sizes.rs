@@ -44,9 +44,9 @@ pub struct Layout {
     pub reference: u64,
     /// The header of an instance.
     pub header: u64,
-    /// Where the elements of an array begin, if they are no larger than 4.
+    /// The offset of the elements of an array, if they take at most 4 bytes.
     pub array: u64,
-    /// Where elements of 8 bytes begin.
+    /// The offset of elements of 8 bytes.
     pub wide_array: u64,
     /// The alignment of objects.
     pub alignment: u64,
@@ -76,7 +76,7 @@ impl Layout {
         Self { reference: 4, header: 8, array: 12, wide_array: 12, alignment: 8, gaps, mirror: 0 }
     }
 
-    /// Where the references of an array begin.
+    /// The offset of the references of an array.
     #[inline]
     pub(super) fn before_references(&self) -> u64 {
         if self.reference == 8 { self.wide_array } else { self.array }

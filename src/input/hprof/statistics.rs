@@ -16,7 +16,7 @@ record! {
         cutoff: u32 = u4("the cutoff of allocation sites") => with(say_cutoff),
         /// All sites together.
         totals: HeapSummary = HeapSummary::read() => with(say_totals),
-        /// Each of them.
+        /// The sites.
         sites: Sites<'a> = Sites::read() => with(Sites::say),
     }
 }

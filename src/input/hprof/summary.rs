@@ -268,7 +268,7 @@ impl<'a> Totals<'a> {
             info.warnings.push(InfoWarning::OmittedContents(self.no_data.0));
         }
         let layout = self.layout(header.id_size);
-        // In a damaged file or one of another runtime, what is missing has other causes.
+        // In a damaged file, or one of another runtime, missing records have other causes.
         let omitted = match layout {
             Some(_) if damage.is_none() => std::mem::take(&mut self.omitted).count(header.id_size),
             _ => None,

@@ -62,7 +62,7 @@ record! {
 }
 
 record! {
-    /// A thread: tag 0a. HotSpot writes none of these and only says thread objects.
+    /// A thread: tag 0a. HotSpot does not write these records, only thread objects.
     pub struct StartThread(ids: IdSize) {
         /// The number by which others refer to it.
         serial: u32 = u4("a thread serial") => unsigned,

@@ -117,8 +117,8 @@ fn add_threads(
     let mut places = FxHashMap::default();
     for thread in started.chain(rooted) {
         match places.get(&thread.serial).and_then(|&place: &usize| said.get_mut(place)) {
-            // A stack is taken from whoever has one: profiles name an empty one at the start of a
-            // thread.
+            // Any thread of the serial that has a stack supplies it: profiles state an empty one at
+            // the start of a thread.
             Some(first) => {
                 let has_frames = |trace: u32| {
                     scan.traces.get(&trace).is_some_and(|trace| trace.frames.count() > 0)
@@ -176,8 +176,9 @@ fn add_threads(
     known
 }
 
-/// Appends the frames of a trace, innermost first. Returns the position of each among them; where
-/// one of the file became several, because methods were inlined, that of the method that it is.
+/// Appends the frames of a trace, innermost first. Returns the position of each frame of the file
+/// among them. A frame that became several, because methods were inlined, has the position of its
+/// own method.
 pub(super) fn stack(
     trace: &Trace<'_>,
     scan: &Scan<'_>,

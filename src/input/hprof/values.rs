@@ -13,11 +13,11 @@ use crate::model::heap::{Heap, Ids, ObjectId, Offsets, TypeId, TypeKind, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Where everything stands in the file, to decode values from.
+/// The positions of all records that values are decoded from.
 pub(super) struct Contents<'a> {
     bytes: &'a [u8],
     pub(super) ids: IdSize,
-    /// Where the record of each object stands.
+    /// The position of the record of each object.
     positions: Offsets,
     /// The decoder of each type that has a value.
     decoders: FxHashMap<TypeId, Decoder>,
@@ -34,7 +34,7 @@ enum Decoder {
     Number { offset: usize, kind: FieldType },
 }
 
-/// Where the fields of a java.lang.String stand. It has had others in each generation of the JDK.
+/// The positions of the fields of a java.lang.String. Each generation of the JDK has other ones.
 #[derive(Clone, Copy, Debug)]
 struct TextFields {
     value: usize,
@@ -44,7 +44,7 @@ struct TextFields {
     part: Option<(usize, usize)>,
 }
 
-/// The kind of a class of this name; arrays are told by the caller.
+/// The kind of a class with this name. The caller distinguishes arrays.
 pub(super) fn kind(name: &[u8]) -> TypeKind {
     const NUMBERS: [&str; 8] =
         ["Boolean", "Character", "Float", "Double", "Byte", "Short", "Integer", "Long"];

@@ -139,6 +139,6 @@ pub struct DartTopClass {
     pub library: String,
     /// Number of objects of the class.
     pub count: u64,
-    /// Shallow bytes of these objects.
+    /// Shallow bytes of the objects.
     pub bytes: u64,
 }

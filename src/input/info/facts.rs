@@ -34,7 +34,7 @@ pub enum Amount {
     Bytes(u64),
     /// A share of a whole, from 0 to 1.
     Share(f64),
-    /// A number with what it counts, in the singular and in the plural.
+    /// A number with its noun, in the singular and in the plural.
     Counted(u64, &'static str, &'static str),
 }
 

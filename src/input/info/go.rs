@@ -58,7 +58,7 @@ pub struct GoDetails {
     pub queued_finalizers: u64,
     /// Places in the allocation profile.
     pub memprof_entries: u64,
-    /// Objects that the allocation profile knows.
+    /// Objects in the allocation profile.
     pub alloc_samples: u64,
 }
 

@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InfoWarning {
-    /// A warning that loading the file gives too.
+    /// A warning that loading the file also gives.
     Load(LoadWarning),
     /// The file has no heap dump (hprof).
     NoHeapDump,
@@ -21,9 +21,9 @@ pub enum InfoWarning {
     TrailingBytes(u64),
     /// Stack frames lack the counter that the final format of Go 1.3 added.
     DraftFrames,
-    /// There is no params record (Go).
+    /// The params record is missing (Go).
     NoParams,
-    /// The memory statistics, not the Go version, told which object records are phantoms.
+    /// The memory statistics, not the Go version, identified the object records that are phantoms.
     PhantomsByMemstats,
     /// The objects do not add up to the memory statistics (Go).
     MemstatsDiffer {
@@ -59,7 +59,7 @@ pub enum InfoWarning {
     NotClosed,
     /// Parts of the tables of names are lost (MoarVM).
     LostNames,
-    /// There are no tables of names (MoarVM).
+    /// The tables of names are missing (MoarVM).
     NoNames,
     /// Keys that no record defines (MOJO).
     UndefinedKeys(u64),

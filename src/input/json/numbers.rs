@@ -83,8 +83,8 @@ impl<'a> Number<'a> {
 
 /// The numbers of an array, read in place.
 ///
-/// Plain digits take a load, a few shifts and three multiplications for each eight of them, without
-/// a branch on their number.
+/// Plain digits take a load, a few shifts and three multiplications per eight digits, without a
+/// branch on their number.
 #[derive(Clone, Debug)]
 pub struct Numbers<'a> {
     bytes: &'a [u8],
@@ -95,9 +95,9 @@ pub struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// The numbers in `bytes`, which are separated by commas; the brackets are not part of them.
-    /// `offset` is the absolute offset of the first byte. If the array is `cut` off by the end of
-    /// the input, its last number is left out, which may be cut too.
+    /// The numbers in `bytes`, separated by commas and without the brackets. `offset` is the
+    /// absolute offset of the first byte. If the end of the input `cut` the array, its last number
+    /// is dropped, because it may be cut too.
     pub fn new(bytes: &'a [u8], offset: u64, cut: bool) -> Self {
         let whole = if cut {
             bytes.get(..memchr::memrchr(b',', bytes).unwrap_or(0)).unwrap_or_default()
@@ -220,8 +220,8 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Where the array of numbers ends that begins here. An array can be most of a file, so that
-/// threads look for its end side by side.
+/// The end of the array of numbers that begins here. An array can be most of a file, so threads
+/// search its parts in parallel.
 pub(super) fn closing_bracket(bytes: &[u8]) -> Option<usize> {
     const PART: usize = 1 << 20;
     const WINDOW: usize = 8 * PART;

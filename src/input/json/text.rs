@@ -10,7 +10,7 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// A string of these bytes, in which backslashes escape if `escaped` is set.
+    /// Returns the string of these bytes, in which backslashes escape if `escaped` is set.
     pub fn new(raw: &'a [u8], escaped: bool) -> Self {
         Self { raw, escaped }
     }
@@ -110,7 +110,7 @@ fn unescape(raw: &[u8]) -> String {
     }
 }
 
-/// Appends the character of `\uXXXX`, of which `rest` follows the `u`. Returns what follows the
+/// Appends the character of `\uXXXX`; `rest` is the text after the `u`. Returns the text after the
 /// character.
 fn push_code_point<'a>(text: &mut Vec<u8>, rest: &'a [u8]) -> &'a [u8] {
     let (first, mut rest) = code_unit(rest);
@@ -128,7 +128,7 @@ fn push_code_point<'a>(text: &mut Vec<u8>, rest: &'a [u8]) -> &'a [u8] {
     rest
 }
 
-/// Four hexadecimal digits, and what follows them.
+/// Four hexadecimal digits, and the bytes after them.
 fn code_unit(rest: &[u8]) -> (Option<u32>, &[u8]) {
     let Some((digits, after)) = rest.split_at_checked(4) else { return (None, rest) };
     let value = digits

@@ -256,7 +256,7 @@ pub(super) fn keys_of_run(run: &[u8]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Gives every event to the visitor.
+/// Passes every event to the visitor.
 ///
 /// # Errors
 /// The first damage, or an unknown version after all that could be read by the rules of the newest

@@ -16,7 +16,7 @@ impl BlockName {
         self.0.get(..length).unwrap_or_default()
     }
 
-    /// The name, if it is one that this reader knows.
+    /// The name, if this reader knows it.
     pub fn known(&self) -> Option<&'static str> {
         KNOWN.iter().map(|(name, _)| *name).find(|name| self.is(name))
     }
@@ -95,10 +95,10 @@ pub enum Body<'a> {
     Toc {
         /// 24 bytes for each entry; see [`toc_entries`].
         entries: &'a [u8],
-        /// Where the table says that it begins.
+        /// The start of the table according to itself.
         own_start: u64,
     },
-    /// A block of a name that is not known, skipped because a table of contents says where it ends.
+    /// A block with an unknown name, skipped because a table of contents gives its end.
     Unknown {
         /// Everything after the name.
         payload: &'a [u8],
@@ -193,7 +193,7 @@ pub(super) fn read_block<'a>(cursor: &mut Cursor<'a>) -> Result<Block<'a>> {
     Ok(Block { name, start, end: cursor.offset(), body })
 }
 
-/// Takes the block that a table of contents says to stand at the cursor and to end at `end`.
+/// Takes the block at the cursor that ends at `end` according to a table of contents.
 pub(super) fn take_listed_block<'a>(cursor: &mut Cursor<'a>, entry: TocEntry) -> Result<Block<'a>> {
     let start = cursor.offset();
     let length = entry.end.saturating_sub(start);

@@ -44,7 +44,7 @@ impl Default for Decoders {
 }
 
 impl Decoders {
-    /// For a file of many snapshots, which share what a file may decompress to whatever its size.
+    /// Returns the budget for a file of many snapshots, which share the constant part.
     pub(super) fn for_snapshots(count: usize) -> Self {
         Self { free: FREE.checked_div(count as u64).unwrap_or(FREE), ..Self::default() }
     }
@@ -65,7 +65,7 @@ impl Decoders {
         self.limit(weight) / (NUMBER * REFERENCES_SHARE)
     }
 
-    /// A context. `None` if there is no memory for another one.
+    /// Returns a context, or `None` if there is no memory for another one.
     fn take(&self) -> Option<DCtx<'static>> {
         let unused = self.unused.lock().ok().and_then(|mut unused| unused.pop());
         unused.or_else(DCtx::try_create)
@@ -134,7 +134,7 @@ impl<'a> FrameReader<'a> {
         })
     }
 
-    /// Fills the buffer as far as there is something left; gives the number of bytes.
+    /// Fills the buffer as far as data remain. Returns the number of bytes.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0usize;
         while let Some(rest) =
@@ -394,8 +394,8 @@ impl TableBudget {
     }
 }
 
-/// Decompresses a block and throws the bytes away, but for at most the first `keep`. Gives those
-/// and the number of all.
+/// Decompresses a block and discards the bytes, except for at most the first `keep`. Returns those
+/// and the number of all bytes.
 pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<Error>) {
     // All of the file up to here: what a single column weighs says too little of one with equal
     // numbers.
@@ -418,8 +418,8 @@ pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<E
     }
 }
 
-/// Splits decompressed strings: each is a `u32` length and its bytes. The second value is what is
-/// left over at the end.
+/// Splits decompressed strings: each is a `u32` length and its bytes. The second value is the rest
+/// at the end.
 pub(super) fn split_strings(bytes: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let mut strings = Vec::new();
     let mut rest = bytes;

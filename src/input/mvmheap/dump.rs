@@ -69,7 +69,7 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// Where the rows of a snapshot are.
+/// The positions of the rows of a snapshot.
 #[derive(Debug)]
 pub(super) enum Data<'a> {
     /// Version 3: columns.
@@ -319,8 +319,8 @@ impl ClosingTables {
     }
 }
 
-/// In the dialect with tables only at the end, they are the tables of every snapshot. Where no
-/// table was read, because the file is cut before them, nothing is known of any.
+/// In the dialect with tables only at the end, they are the tables of every snapshot. If the file
+/// is cut before them, no snapshot has tables.
 fn share_tables_of_the_end(dump: &mut Dump<'_>) {
     let sizes = dump.tables.sizes();
     let known = sizes.types.is_some_and(|types| types > 0);

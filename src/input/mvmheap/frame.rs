@@ -16,7 +16,7 @@ pub(super) fn take_frame<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     cursor.take(walk.offset().saturating_sub(cursor.offset()), "a zstd frame")
 }
 
-/// Reads the frame header; gives the bytes of checksum that follow the last block.
+/// Reads the frame header. Returns the number of checksum bytes after the last block.
 fn read_frame_header(cursor: &mut Cursor<'_>) -> Result<u64> {
     let start = cursor.offset();
     let magic = cursor.take(4, "the magic of a zstd frame")?;

@@ -13,7 +13,7 @@ pub(super) struct Board {
     pub(super) entries: Vec<(u64, u64)>,
 }
 
-/// Reads the lists of a snapshot, named as `filemeta` says. `None` if the file has none.
+/// Reads the lists of a snapshot, under the names in `filemeta`. `None` if the file has none.
 pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<Result<Vec<Board>>> {
     let names = dump.filemeta.as_ref()?.texts("highscore_structure.data_order")?;
     let (ids, scores) = (snapshot.block("topIDs")?, snapshot.block("topscore")?);

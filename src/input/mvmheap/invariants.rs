@@ -50,7 +50,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Compares what the tables of contents say with where a walk over the blocks finds them.
+/// Compares the positions in the tables of contents with the blocks that a walk finds.
 fn check_positions(bytes: &[u8], findings: &mut Findings) {
     let mut found = Vec::new();
     let (mut own_starts, mut sizes, mut hostile_ends) =
@@ -63,7 +63,7 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
         match block.body {
             Body::Toc { entries, own_start } => {
                 own_starts += u64::from(own_start != block.start);
-                // A table never lists what follows it.
+                // A table never lists blocks after itself.
                 hostile_ends +=
                     toc_entries(entries).filter(|entry| entry.end > block.start).count() as u64;
             }
@@ -242,7 +242,7 @@ fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
     Ok(rows)
 }
 
-/// Checks descriptions and targets; gives the number of references.
+/// Checks descriptions and targets. Returns the number of references.
 fn check_references(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,

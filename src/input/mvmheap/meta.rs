@@ -11,8 +11,8 @@ use std::fmt;
 pub(super) struct Meta(pub(super) Vec<(String, Value)>);
 
 impl Meta {
-    /// Parses the payload of a metadata block: JSON up to the terminating NUL. `None` if it is no
-    /// JSON object.
+    /// Parses the payload of a metadata block: JSON up to the terminating NUL. `None` if it is not
+    /// a JSON object.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let json = payload.split(|byte| *byte == 0).next().unwrap_or_default();
         let Node::Object(pairs) = serde_json::from_slice(json).ok()? else { return None };

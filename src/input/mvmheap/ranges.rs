@@ -15,7 +15,7 @@ pub(super) struct RangeCheck {
 }
 
 impl RangeCheck {
-    /// Adds `start..start + count`. Empty ranges say nothing: their start is arbitrary.
+    /// Adds `start..start + count`. Empty ranges are ignored: their start is arbitrary.
     pub(super) fn add(&mut self, start: u64, count: u64) {
         if count == 0 {
             return;

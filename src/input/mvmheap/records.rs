@@ -231,8 +231,8 @@ fn section_fields<S: FieldSink>(section: &Section<'_>, sink: &mut S) {
 
 /// The records of a file with their offsets.
 ///
-/// After damage the blocks of version 3 go on where a table of contents says that the next one
-/// begins, so that more than one error may come; version 2 ends at the first.
+/// After damage, version 3 continues at the next block in a table of contents, so that several
+/// errors are possible. Version 2 ends at the first error.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     walk: Walk<'a>,
@@ -306,11 +306,12 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Gives every record to the visitor, also those after a damaged one if a table of contents leads
-/// to them.
+/// Passes every record to the visitor, also records after damage if a table of contents leads to
+/// them.
 ///
 /// # Errors
-/// The first damage, after all that could be read.
+///
+/// The first damage, after all readable records.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

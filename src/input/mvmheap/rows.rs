@@ -59,9 +59,10 @@ impl<'a> RowReader<'a> {
         Ok(Self::Columns(Box::new(columns)))
     }
 
-    /// Replaces the chunk by the next rows. False: there are no more.
+    /// Replaces the chunk by the next rows. Returns `false` if there are no more.
     ///
     /// # Errors
+    ///
     /// When a column is damaged, or ends before or after the first one.
     pub(super) fn next(&mut self, chunk: &mut Chunk) -> Result<bool, ColumnError> {
         match self {
@@ -163,9 +164,10 @@ impl<'a> ReferenceReader<'a> {
         )
     }
 
-    /// Replaces the chunk by the next references. False: there are no more.
+    /// Replaces the chunk by the next references. Returns `false` if there are no more.
     ///
     /// # Errors
+    ///
     /// When a column is damaged, or one is longer than the other.
     pub(super) fn next(&mut self, chunk: &mut ReferenceChunk) -> Result<bool> {
         chunk.references.clear();

@@ -6,8 +6,8 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use std::num::Saturating;
 
-/// The blocks of a file in order. After a damaged block it goes on at the next one that a table of
-/// contents lists, if any.
+/// The blocks of a file in order. After a damaged block it continues at the next block in a table
+/// of contents, if there is one.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks<'a> {
     bytes: &'a [u8],

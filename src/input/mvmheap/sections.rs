@@ -106,8 +106,8 @@ impl<'a> Iterator for Sections<'a> {
     }
 }
 
-/// Takes what is left as the index: four numbers for each snapshot, then four more, of which the
-/// last counts snapshots.
+/// Reads the rest as the index: four numbers for each snapshot, then four more, of which the last
+/// counts snapshots.
 fn read_index<'a>(cursor: &mut Cursor<'a>, snapshots: u64) -> Option<Section<'a>> {
     let start = cursor.offset();
     let count = LE::read_u64(cursor.rest().last_chunk::<8>()?);

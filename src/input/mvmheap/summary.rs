@@ -113,7 +113,7 @@ fn summarize(
                 return (summary, damage);
             }
             Err(failed) => {
-                // Each round gives up one column more, so that this ends.
+                // Each round drops one more column, so the loop ends.
                 if let Some(wanted) = wanted.get_mut(failed.column) {
                     *wanted = false;
                 }

@@ -86,7 +86,7 @@ fn count_kinds(
     }
 }
 
-/// The sum of a column, modulo 2⁶⁴, and how many numbers it has.
+/// The sum of a column, modulo 2⁶⁴, and the count of its numbers.
 struct Sum {
     rows: u64,
     sum: u64,

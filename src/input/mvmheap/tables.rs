@@ -84,11 +84,10 @@ impl Tables {
         self.text.get(start..end).map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Appends what the blocks of one snapshot add. The first error is given; what it concerns
-    /// counts as lost.
+    /// Appends the blocks of one snapshot. Returns the first error; its part counts as lost.
     ///
-    /// A table of which a part is lost stays as it was before, since the indices of all later rows
-    /// are unknown.
+    /// A table of which a part is lost stays unchanged, because the indices of all later rows are
+    /// unknown.
     pub(super) fn append_blocks(&mut self, blocks: &[Block<'_>]) -> Option<Error> {
         let lost = self.lost;
         let find = |name: &str| {
@@ -109,7 +108,7 @@ impl Tables {
             },
         );
         self.lost.types |= types.is_err();
-        // The line is no index, but its column must be as long as the others.
+        // The line is not an index, but its column must be as long as the others.
         let frames =
             equal_columns(["sfname", "sfcuid", "sffile", "sfline"].map(find), &mut self.budget);
         let frames = frames.map(|[names, cuids, files, lines]| {
@@ -144,7 +143,7 @@ impl Tables {
         self.ends.push(self.text.len());
     }
 
-    /// Forgets one table of version 2, because the whole of it follows once more.
+    /// Discards one table of version 2, because the whole table follows once more.
     pub(super) fn clear(&mut self, section: &str) {
         match section {
             "strs" => {

@@ -23,7 +23,7 @@ pub(super) struct Share {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) rows: u64,
-    /// Rows of each kind and the references out of them.
+    /// Rows of each kind and their references.
     kinds: [(u64, u64); 16],
     pub(super) managed: u64,
     pub(super) unmanaged: u64,
@@ -119,7 +119,7 @@ impl Tally {
         })
     }
 
-    /// The type whose objects are the largest, the first of them if several are.
+    /// The type with the largest total size, the first one if several are equal.
     pub(super) fn biggest_type(&self) -> Option<(usize, Share)> {
         let all = self.types().iter().copied().enumerate().filter(|(_, share)| share.count > 0);
         all.reduce(|best, next| if next.1.bytes > best.1.bytes { next } else { best })

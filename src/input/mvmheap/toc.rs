@@ -1,4 +1,4 @@
-//! The tables of contents, as hints where blocks begin and end.
+//! The tables of contents, as hints for the starts and ends of blocks.
 
 use super::blocks::{Block, Body, TocEntry, read_block, toc_entries};
 use crate::bytes::Cursor;
@@ -41,7 +41,7 @@ impl Hints {
         self.entries.get(next).copied().filter(|entry| entry.start == offset)
     }
 
-    /// Where the first block or table after an offset begins.
+    /// The start of the first block or table after an offset.
     pub(super) fn next_stop(&self, offset: u64) -> Option<u64> {
         let next = self.stops.partition_point(|stop| *stop <= offset);
         self.stops.get(next).copied()
@@ -116,7 +116,7 @@ impl Hints {
     }
 }
 
-/// The table at an offset, if there is one that knows where it is.
+/// The table at an offset, if a table there states the same offset.
 fn toc_at(bytes: &[u8], start: u64) -> Option<Block<'_>> {
     let mut cursor = Cursor::at(bytes, start);
     if !cursor.rest().starts_with(b"toc\0\0\0\0\0") {

@@ -3,7 +3,7 @@
 use super::graph::{Graph, Link, Name};
 use super::sv::{Body, Item, Sv, entry, kind, struct_field};
 
-/// Gives every reference of an SV, without those to its package and of extensions. Addresses that
+/// Passes every reference of an SV, without those to its package and of extensions. Addresses that
 /// are not 0 may still be of no object.
 pub(super) fn for_each<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl FnMut(Link<'a>)) {
     let words = graph.layout.words;

@@ -61,7 +61,7 @@ pub(super) fn for_each_link<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl 
     own.iter().take_while(|(owner, _)| *owner == sv.address).for_each(|(_, link)| take(*link));
 }
 
-/// The label of a reference. `text` is where it is put together.
+/// The label of a reference. `text` is a buffer for its parts.
 fn label(link: &Link<'_>, text: &mut String, names: &mut Names) -> Label {
     text.clear();
     match link.name {
@@ -109,7 +109,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// The named roots that perl does not count: what they hold is held by a package as well.
+/// The named roots without a reference count in perl: packages hold their objects as well.
 const UNCOUNTED: [&[u8]; 7] =
     [b"envgv", b"tmpsv", b"argvgv", b"firstgv", b"secondgv", b"debstash", b"hintgv"];
 

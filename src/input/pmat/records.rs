@@ -249,7 +249,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Gives every record to the visitor.
+/// Passes every record to the visitor.
 ///
 /// # Errors
 /// The first damage.

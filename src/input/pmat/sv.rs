@@ -5,7 +5,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use rustc_hash::FxHashMap;
 
-/// The types that are told apart.
+/// The types that this reader distinguishes.
 pub mod kind {
     /// A glob: the things of one name.
     pub const GLOB: u8 = 1;
@@ -87,7 +87,7 @@ pub enum Item<'a> {
     Constant(u64),
     /// The address of a glob.
     Glob(u64),
-    /// The address of the names of lexicals, where those are an ARRAY.
+    /// The address of the names of lexicals, if those are an ARRAY.
     PadNames(u64),
     /// The depth of a call and the address of its lexicals.
     Pad(u64, u64),
@@ -174,7 +174,7 @@ pub fn struct_field(cursor: &mut Cursor<'_>, words: Words, of: u8) -> Result<u64
     }
 }
 
-/// The error for a type that is not known, so that nobody knows where its bytes end.
+/// The error for an unknown type, whose length is therefore unknown too.
 #[cold]
 pub(super) fn unknown(offset: u64, what: &str, kind: u8) -> Error {
     Error::corrupt(offset, format!("{what} is of an unknown type")).found(format!("{kind:#04x}"))

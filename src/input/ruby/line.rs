@@ -192,7 +192,7 @@ impl References<'_> {
         self.len() == 0
     }
 
-    /// The addresses, in order. What is not an address is left out.
+    /// The addresses, in order. Elements that are not addresses are dropped.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         let mut rest = self.bytes;
         std::iter::from_fn(move || {

@@ -104,7 +104,7 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Makes room for as many objects and references as usual parts have. Columns that grow are
+    /// Reserves room for as many objects and references as usual parts have. Columns that grow are
     /// copied, and the kernel clears their memory again and again.
     fn make_room(&mut self) {
         self.objects.reserve(16 << 10);
@@ -160,7 +160,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The class of objects with a key, where it is an object of the dump, and their type.
+/// The class of objects with a key, if it is an object of the dump, and their type.
 type ClassAndType = (Option<ObjectId>, TypeId);
 
 struct Loader<'a> {
@@ -333,8 +333,8 @@ fn reference_label(
     [key, value, superclass]: [Label; 3],
 ) -> Label {
     match names {
-        // Numbers, nil and the like are no references: if there are fewer references than elements,
-        // nobody knows which are which.
+        // Numbers, nil and similar values are not references: with fewer references than elements,
+        // the indexes are unknown.
         Named::Elements(length) if length == count as u64 => Label::index(index as u64),
         Named::Entries(size) if size.saturating_mul(2) == count as u64 => {
             if index.is_multiple_of(2) { key } else { value }

@@ -80,7 +80,7 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Gives every line to the visitor. Lines that are not JSON are left out.
+/// Passes every line to the visitor. Lines that are not JSON are left out.
 ///
 /// # Errors
 /// The first line that was left out, or the end of the input inside a line.

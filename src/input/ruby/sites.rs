@@ -38,7 +38,7 @@ impl<'a> PartSites<'a> {
     }
 }
 
-/// The sites of all parts, which are one where they are equal.
+/// The sites of all parts, merged if they are equal.
 pub(super) struct Sites<'p, 'a> {
     parts: Vec<&'p PartSites<'a>>,
     /// The row of each site of each part, once it was requested.

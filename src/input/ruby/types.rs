@@ -13,7 +13,8 @@ pub(super) struct Class {
     pub(super) singleton: bool,
 }
 
-/// The type of an object, as far as its line says it. What differs most is compared first.
+/// The type of an object, as far as its line states it. The most selective fields are compared
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeKey<'a> {
     /// The address of the class, if the object has one.

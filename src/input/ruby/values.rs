@@ -7,7 +7,7 @@ use crate::input::json_lines::JsonLine;
 use crate::model::heap::{Heap, Ids, ObjectId, ObjectValues, Offsets, Value};
 use std::borrow::Cow;
 
-/// Where the line of each object begins.
+/// The offset of the line of each object.
 pub(super) struct Lines<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) positions: Offsets,

@@ -1,4 +1,4 @@
-//! Where the lists of a file are, and what they hold.
+//! The positions and contents of the lists of a file.
 
 use super::lists::{self, Event};
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ const BYTES_PER_PROFILE: usize = 1000;
 pub(super) struct Document<'a> {
     pub(super) name: Option<Text<'a>>,
     pub(super) exporter: Option<Text<'a>>,
-    /// Where the list of frames begins.
+    /// The text from the beginning of the list of frames.
     pub(super) frames: Option<&'a [u8]>,
     pub(super) frame_count: u64,
     frames_offset: u64,
@@ -204,7 +204,7 @@ impl<'a> OneProfile<'a> {
     }
 }
 
-/// Reads the items of a list. Returns how many there are.
+/// Reads the items of a list. Returns their number.
 fn each<'a>(
     scanner: &mut Scanner<'a>,
     mut read: impl FnMut(&mut Scanner<'a>) -> Result<()>,
@@ -304,7 +304,7 @@ impl Record for SpeedscopeRecord<'_, '_> {
     }
 }
 
-/// Gives every frame and every profile to the visitor.
+/// Passes every frame and every profile to the visitor.
 ///
 /// # Errors
 /// The first damage.

@@ -162,7 +162,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Adds so many samples, of which the number is the sum.
+    /// Adds `samples` samples whose sum is `number`.
     fn add(
         &mut self,
         part: &Part<'_, '_>,

@@ -104,8 +104,8 @@ impl Label {
     }
 }
 
-/// The parts of a recording. In those that dumptool writes, the times of a thread may be followed
-/// by how many samples they were.
+/// The parts of a recording. In dumptool's own files, the times of a thread may be followed by
+/// numbers of samples.
 fn recording<'d, 'a>(
     profiles: &'d [OneProfile<'a>],
     labels: &[Label],

@@ -48,7 +48,7 @@ impl<'a> Document<'a> {
         Ok((document, damage))
     }
 
-    /// Bytes of memory, with what the loader makes of each number.
+    /// Bytes of memory, including the loader's data for each number.
     pub(super) fn bytes(&self) -> u64 {
         let samples = self.samples.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_SAMPLE);
         let deltas = self.deltas.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_DELTA);
@@ -127,7 +127,7 @@ impl<'a> Document<'a> {
         self.lines.get_or_insert_default().resize(count, 0);
     }
 
-    /// Samples are ids of nodes; those of heap profiles are objects, which say no more than the
+    /// Samples are ids of nodes. Those of heap profiles are objects, which add nothing to the
     /// nodes.
     fn read_samples(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         self.lists[0] = scanner.offset();
@@ -180,7 +180,7 @@ impl Record for V8Record<'_, '_> {
     }
 }
 
-/// Gives every node to the visitor, and the lists of samples and times with their lengths.
+/// Passes every node to the visitor, and the lists of samples and times with their lengths.
 ///
 /// # Errors
 /// The first damage, or more memory than the nodes and samples may take.

@@ -1,5 +1,5 @@
-//! The lines in which samples were taken: that of each sample (traces), or how many samples of a
-//! node were in which lines (`positionTicks`).
+//! The source lines of samples: one per sample (traces), or the number of samples of a node in each
+//! line (`positionTicks`).
 
 use super::document::Document;
 use super::nodes::{Nodes, Place, Ticks};
@@ -16,7 +16,7 @@ pub(super) struct Lines<'d, 'a> {
     of_samples: &'d [u32],
     /// By node. Which sample is in which line is not known, so its first ones are in the first line.
     ticks: Vec<Ticks>,
-    /// By node: the next one of its ticks, and how many samples had it.
+    /// By node: its next tick, and the number of samples that it has left.
     next: FxHashMap<u32, (usize, u64)>,
     /// By node and line.
     stacks: FxHashMap<(u32, u32), StackId>,

@@ -38,7 +38,7 @@ pub(super) struct Nodes<'a> {
     /// Place of the child and id of the parent.
     parents: Vec<(u32, u64)>,
     pub(super) ticks: Vec<Ticks>,
-    /// The memory limit of all of these.
+    /// The memory limit of all nodes.
     pub(super) memory: MemoryLimit,
 }
 
@@ -52,8 +52,8 @@ pub(super) struct Ticks {
     pub(super) count: u64,
 }
 
-/// Bytes of memory for a node, with the room by which columns grow: what the file says, the node's
-/// place by its id, its parent and its stack.
+/// Bytes of memory for a node, including the spare room of columns: its members, its place by its
+/// id, its parent and its stack.
 const BYTES_PER_NODE: usize = size_of::<Node<'_>>() * 3 / 2 + 70;
 const BYTES_PER_LINK: usize = size_of::<(u32, u64)>() * 3 / 2;
 /// For the ticks of a line, with their order and the stack that ends in it.
@@ -131,7 +131,7 @@ impl<'a> Nodes<'a> {
         Ok(false)
     }
 
-    /// Bytes of memory, with what the loader makes of each node.
+    /// Bytes of memory, including the loader's data for each node.
     pub(super) fn bytes(&self) -> u64 {
         let links = self.children.len().saturating_add(self.parents.len());
         let nodes = self.all.len().saturating_mul(BYTES_PER_NODE);

@@ -2,7 +2,8 @@
 
 use super::{JavaMapping, MappedFrame, joined};
 
-/// Methods named where a line cannot tell which one it is. More would hide the rest of a frame.
+/// The most methods that are named if a line cannot distinguish them. More would hide the rest of a
+/// frame.
 const MOST_NAMES: usize = 4;
 
 /// The line of a method in a mapping.
@@ -15,7 +16,7 @@ struct Method<'m> {
     /// The class of an inlined method; otherwise empty.
     class: &'m str,
     name: &'m str,
-    /// The first and last line in the source, as far as they are said.
+    /// The first and last line in the source, if stated.
     source: (Option<u32>, Option<u32>),
     short: &'m str,
     is_synthesized: bool,
@@ -32,7 +33,7 @@ impl JavaMapping {
         methods.retain(|it| it.short == method);
         let at = |it: &Method<'_>| it.lines.is_some_and(|(from, to)| from <= line && line <= to);
         let inlined = methods.iter().filter(|it| line != 0 && at(it));
-        // Retrace leaves out methods that the compiler made, except where the program stands.
+        // Retrace omits methods that the compiler generated, except at the innermost position.
         let kept = inlined.enumerate().filter(|(depth, it)| *depth == 0 || !it.is_synthesized);
         let frames: Vec<_> = kept.map(|(_, it)| self.frame(it, line)).collect();
         if frames.is_empty() {
@@ -50,7 +51,7 @@ impl JavaMapping {
         line: u32,
         methods: &[Method<'_>],
     ) -> MappedFrame {
-        // Methods without lines are whole; of those with lines, inlined ones do not count.
+        // Methods without lines are complete. Among those with lines, inlined ones do not count.
         let own = || methods.iter().filter(|it| it.class.is_empty());
         let whole = own().filter(|it| it.lines.is_none()).map(|it| it.name);
         let mut name = joined(whole);

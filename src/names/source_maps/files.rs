@@ -17,13 +17,13 @@ const COMMENT: usize = 4 << 10;
 /// The files in which to search.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    /// All of them, in order.
+    /// All files, in order.
     all: Vec<PathBuf>,
-    /// The maps by the names of the scripts that they say they are for.
+    /// The maps by the script names that they state.
     by_script: OnceLock<FxHashMap<String, Vec<PathBuf>>>,
 }
 
-/// Where the map of a script is.
+/// The location of the map of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     File(PathBuf),
@@ -90,7 +90,7 @@ impl Files {
         String::from_utf8(open(&path).ok()?.bytes().to_vec()).ok()
     }
 
-    /// The maps by the last part of what they call their script.
+    /// Returns the maps by the last part of the script names that they state.
     fn scripts(&self) -> FxHashMap<String, Vec<PathBuf>> {
         let mut by_script: FxHashMap<String, Vec<PathBuf>> = FxHashMap::default();
         for path in self.all.iter().filter(|path| is_map(path)) {
@@ -157,7 +157,7 @@ fn file_name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// The path of a URL, without what follows it.
+/// The path of a URL, without query and fragment.
 pub(super) fn path_of(url: &str) -> Cow<'_, str> {
     let path = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path =
@@ -169,7 +169,7 @@ pub(super) fn path_of(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// Replaces `%20` and the like.
+/// Replaces escapes such as `%20`.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -16,7 +16,7 @@ use super::vlq::{Place, Segment};
 /// `=async`, `=function`, `=function*`, `=async function`, `=async function*`, `=async `, and
 /// the beginnings of constructors: `{constructor` and `=class{constructor`.
 const BETWEEN: [u32; 8] = [6, 7, 9, 10, 15, 16, 12, 18];
-/// From where a class without a constructor begins to its name.
+/// The distance from the beginning of a class without a constructor to its name.
 const CLASS: u32 = "class ".len() as u32;
 
 /// The longest code between the place of a function and the segment that it comes from, beside its
@@ -30,7 +30,7 @@ pub(super) struct Function<'m> {
     pub(super) name: Option<String>,
 }
 
-/// Finds a function by the place where it begins, and its generated name.
+/// Finds a function by its start, and its generated name.
 pub(super) fn find<'m>(map: &'m SourceMap, place: Place, generated: &str) -> Option<Function<'m>> {
     let segment = map.at(place);
     // V8's own names, such as `<instance_members_initializer>`.

@@ -32,7 +32,7 @@ pub(super) struct Source {
     lines: OnceLock<Lines>,
 }
 
-/// Where the lines of a source begin.
+/// The starts of the lines of a source.
 #[derive(Debug)]
 struct Lines {
     starts: Vec<u32>,
@@ -122,7 +122,7 @@ impl SourceMap {
             first_source: self.sources.len() as u32,
             first_name: self.names.len() as u32,
         };
-        // Without escapes the text lies in the file, and errors can say where.
+        // Without escapes the text is a part of the file, and errors can have its offset.
         let offset = (mappings.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize);
         let offset = offset.filter(|offset| *offset < bytes.len()).unwrap_or(0);
         decode(mappings.as_bytes(), offset as u64, part, &mut self.segments)?;
@@ -224,7 +224,7 @@ impl Lines {
     }
 }
 
-/// The script that a map says it is for. `None` if the bytes are not a source map.
+/// The script name that a map states. `None` if the bytes are not a source map.
 pub(super) fn script_of(bytes: &[u8]) -> Option<String> {
     let head: Head = serde_json::from_slice(without_prefix(bytes).0).ok()?;
     head.file.filter(|_| head.mappings.is_some() || head.sections.is_some())

@@ -1,7 +1,7 @@
 //! Names of functions and classes in the text of a source, JavaScript or TypeScript.
 //!
 //! A segment leads to the beginning of a function, to its name or to a word before it. There is no
-//! parser: what stands next to that place is enough, and a wrong name is worse than none.
+//! parser: the text next to that place is enough, and a wrong name is worse than none.
 
 /// Bytes before and after the place that are looked at.
 const WINDOW: usize = 2 << 10;
@@ -120,7 +120,7 @@ fn declared(text: &str) -> Declared<'_> {
     }
 }
 
-/// Whether `= …` or `: …` after a name gives it a function or class.
+/// Whether `= …` or `: …` after a name assigns it a function or class.
 fn names_a_function(text: &str) -> bool {
     let Some(value) = text.strip_prefix(['=', ':']) else { return false };
     let value = value.trim_start();
@@ -147,7 +147,7 @@ fn is_function_head(text: &str) -> bool {
     let parameters = text.get(start..).unwrap_or_default();
     match after_parentheses(parameters).map(str::trim_start) {
         Some(after) => after.starts_with(['{', ':']),
-        // They are longer than what is looked at.
+        // Parentheses longer than the searched text.
         None => true,
     }
 }
@@ -179,7 +179,7 @@ fn after_parentheses(text: &str) -> Option<&str> {
     None
 }
 
-/// The name of what a value is given to, which ends before the value: `a =`, `a: T =`, `{a:`, `a.b =`.
+/// The target of an assignment, which ends before the value: `a =`, `a: T =`, `{a:`, `a.b =`.
 fn assigned(before: &str, generated: &str) -> Option<String> {
     let mut before = tail(before, WINDOW).trim_end();
     before = without_word(before, "async").unwrap_or(before);
@@ -256,7 +256,7 @@ fn class_around(before: &str) -> Option<String> {
     }
 }
 
-/// The identifier that a text begins with, and what follows.
+/// The identifier at the beginning of a text, and the rest.
 fn identifier(text: &str) -> (&str, &str) {
     let start = usize::from(text.starts_with('#'));
     let name = text.get(start..).unwrap_or_default();
@@ -282,12 +282,12 @@ fn is_part(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '$')
 }
 
-/// At most so many bytes of the beginning of a text.
+/// The beginning of a text, at most this many bytes.
 fn head(text: &str, most: usize) -> &str {
     text.get(..text.floor_char_boundary(most)).unwrap_or_default()
 }
 
-/// At most so many bytes of the end of a text.
+/// The end of a text, at most this many bytes.
 fn tail(text: &str, most: usize) -> &str {
     let start = text.ceil_char_boundary(text.len().saturating_sub(most));
     text.get(start..).unwrap_or_default()

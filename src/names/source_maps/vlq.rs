@@ -40,7 +40,7 @@ const DIGITS: [u8; 256] = {
     digits
 };
 
-/// Where the generated code of a part of a file begins, and which sources and names are its own.
+/// The start of the generated code of a part of a file, and the first of its sources and names.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
     pub(super) start: Place,
@@ -120,8 +120,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads the numbers of a segment into the column and the other running values. Returns how many
-    /// there were.
+    /// Reads the numbers of a segment into the column and the other running values. Returns their
+    /// count.
     fn segment(&mut self, column: &mut i64, state: &mut [i64; 4]) -> Result<usize, &'static str> {
         let mut fields = 0_usize;
         while self.bytes.get(self.at).is_some_and(|byte| !matches!(byte, b',' | b';')) {

@@ -1,4 +1,4 @@
-//! Classes as types, and what a loader must know of each: labels of slots, weak slots.
+//! Classes as types, and their properties for loading: labels of slots, weak slots.
 
 use crate::input::dart::class::{Class as ClassRecord, ClassKind};
 use crate::model::builder::HeapBuilder;
@@ -24,7 +24,7 @@ pub(super) struct Classes {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     pub(super) type_id: TypeId,
-    /// Where the labels of its slots begin.
+    /// The position of the labels of its slots.
     labels: usize,
     labelled: u64,
     /// The slot of the first element.
@@ -167,10 +167,8 @@ impl Class {
         }
     }
 
-    /// The file does not say which references are weak; the classes of the VM's libraries do.
-    ///
-    /// Field names have changed their underscores from one release to the next, but not their
-    /// words.
+    /// The file does not mark weak references; the classes of the VM's libraries imply them. Field
+    /// names have changed their underscores from one release to the next, but not their words.
     fn find_weak_slots(&mut self, class: &ClassRecord<'_>) {
         if !matches!(class.library_uri, b"" | b"dart:core" | b"dart:_internal") {
             return;

@@ -1,4 +1,4 @@
-//! Roots: object 1, what it refers to, and what the isolates refer to.
+//! Roots: object 1, its references, and the references of the isolates.
 
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{LabelKind, ObjectId, Root, RootKind, Thread, ThreadKind};
@@ -7,11 +7,11 @@ use crate::model::names::Names;
 /// An object that represents an isolate.
 pub(super) struct Isolate {
     pub(super) object: ObjectId,
-    /// The number that the VM's service knows it by.
+    /// The number of the isolate in the VM's service.
     pub(super) port: String,
 }
 
-/// Adds all roots. `name` is what the snapshot calls its isolate.
+/// Adds all roots. `name` is the name of the isolate in the snapshot.
 pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &str) {
     if builder.heap().is_empty() {
         return;

@@ -13,7 +13,7 @@ use crate::model::heap::{
     Offsets, Value,
 };
 
-/// Where the objects are, and what their data depends on.
+/// The objects' positions, and the facts needed to decode their data.
 pub(super) struct DartValues<'a> {
     bytes: &'a [u8],
     positions: Offsets,
@@ -45,7 +45,7 @@ impl<'a> DartValues<'a> {
         self.read(object, kind).map(|(_, data, _)| data)
     }
 
-    /// The class id of an object, its data, and what follows.
+    /// The class id of an object, its data, and the bytes after it.
     fn read(&self, object: ObjectId, kind: ClassKind) -> Option<(u64, Data<'a>, Cursor<'a>)> {
         if object.index() >= self.positions.len() {
             return None;
@@ -107,8 +107,8 @@ impl ObjectValues for DartValues<'_> {
             Some(Data::Name(name)) => {
                 let text = String::from_utf8_lossy(name);
                 match kind {
-                    // DevTools writes strings as names. What it cut ends in three dots; the length
-                    // is lost.
+                    // DevTools writes strings as names. A cut string ends in three dots, and its
+                    // length is lost.
                     ClassKind::String => {
                         Value::Text { length: text.encode_utf16().count() as u64, text }
                     }

@@ -111,7 +111,7 @@ fn first_of(mut counts: Vec<u32>, sum: u64) -> Offsets {
     Offsets::Large(sums.collect())
 }
 
-/// Works on a chunk of rows, and gives the place where its results are.
+/// Processes a chunk of rows. Returns the position of its results.
 fn chunk<'w>(reader: &'w Reader<'_, '_>, placed: &Placed, work: Work<'w>) -> &'w mut Found {
     let mut follow = Follow { reader, work, batch: [Open::default(); BATCH], open: 0 };
     let mut shapes = Shapes::default();
@@ -145,9 +145,9 @@ const BATCH: usize = 64;
 #[derive(Clone, Copy, Default)]
 struct Open {
     address: u64,
-    /// The word before it, or 0 if that says nothing.
+    /// The word before the pointer, or 0 if it is no hint.
     before: u64,
-    /// Where it stands in the object.
+    /// The offset in the object.
     offset: u32,
     /// The object, by its row in the chunk.
     index: u32,
@@ -215,8 +215,8 @@ impl Follow<'_, '_, '_> {
         if let Some(place) = self.batch.get_mut(self.open) {
             *place = Open { address: pointer.address, before, offset, index: index as u32 };
         }
-        // Every fifth pointer or so is nil, in no order that the processor could foresee. So this
-        // is no branch.
+        // About every fifth pointer is nil, in an order that the processor cannot predict, so this
+        // code has no branch.
         self.open = self.open.wrapping_add(self.reader.is_in_heap(pointer.address).into());
         if self.open == BATCH {
             self.resolve();

@@ -1,4 +1,4 @@
-//! Objects by what can be told of their types without following a pointer.
+//! Counts objects by the part of their type that is known without following a pointer.
 
 use super::pointers::{header, may_have_header};
 use super::shape::{Shape, Signature};
@@ -40,8 +40,8 @@ struct Shapes {
     found: Typed,
     counts: Vec<Sum>,
     recent: Recent,
-    /// Objects of the draft and of 1.3 by layout and size: what a layout is shows when all types
-    /// are known.
+    /// Objects of the draft and of 1.3 by layout and size. The meaning of a layout is known after
+    /// all types were read.
     old: FxHashMap<(u32, u64), Sum>,
     /// [`LoadOptions::by_layout`].
     by_layout: bool,
@@ -139,8 +139,7 @@ struct Place {
 
 impl Default for Recent {
     fn default() -> Self {
-        // No list is empty as this one, which has not even an end mark: a size of no object tells
-        // it from those.
+        // Other lists have at least an end mark. No object has this size.
         Self(Box::new([(Place { size: u64::MAX, list: 0 }, 0); 1024]))
     }
 }

@@ -74,8 +74,8 @@ pub(super) enum Hinted {
     Element(usize),
 }
 
-/// The meaning of the hint for the type record: `*T` is an element of its own if there is no record
-/// of `T`.
+/// The meaning of the hint for the type record: `*T` is an element itself if there is no record of
+/// `T`.
 pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
     let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
     for (index, record) in survey.types.iter().enumerate() {
@@ -138,8 +138,8 @@ impl Interfaces {
         }
     }
 
-    /// The hint for what the word after this one points to, and the least size that an object of
-    /// that type has.
+    /// The hint for the target of the word after this one, and the smallest size of an object of
+    /// that type.
     #[inline]
     pub(super) fn hint(&self, word: u64) -> Option<(Hint, u64)> {
         if word.wrapping_sub(self.low) < self.span { self.words.get(&word).copied() } else { None }

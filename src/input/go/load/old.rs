@@ -1,4 +1,4 @@
-//! Types of the draft and of 1.3, which say where the pointers of their objects are.
+//! Types of the draft and of 1.3, which contain the positions of the pointers of their objects.
 //!
 //! An object has the address of a type and a kind: 0 one value, 1 an array of values, 2 a channel
 //! with the values as its elements, 127 anything (every aligned word may be a pointer). Without a
@@ -11,8 +11,8 @@ use crate::input::go::version::Version;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
-/// Words before the elements of a channel in the draft, which does not say it: its reader used 88
-/// bytes of 8-byte words.
+/// Words before the elements of a channel in the draft, which does not state the number: its reader
+/// used 88 bytes of 8-byte words.
 const DRAFT_CHANNEL_WORDS: u64 = 11;
 /// The kind of objects that are scanned conservatively.
 const CONSERVATIVE: u64 = 127;
@@ -166,7 +166,7 @@ impl OldLayout {
     pub(super) fn fields(&self, size: u64, pointer_size: u64) -> impl Iterator<Item = Field> + '_ {
         let all_words = words_in(size, pointer_size);
         let words = if self.conservative { all_words } else { 0 };
-        // An object may be shorter than its type says; what is beyond its end is no field of it.
+        // An object may be shorter than its type. Offsets beyond its end are not fields.
         let most = usize::try_from(all_words).unwrap_or(usize::MAX);
         let every = (0..words).map(move |word| Field {
             kind: FieldKind::Ptr,

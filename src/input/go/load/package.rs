@@ -1,9 +1,9 @@
 //! The package of a Go type, by its name.
 
-/// Returns the package that a type's name begins with: `main` for `main.Session`, `*main.Session`
-/// and `[]main.Session`, `net/http` for `net/http.Header`. A map and a channel have that of their
-/// elements. Empty for types of no package, such as `string`, and for names that say only size and
-/// layout.
+/// Returns the package at the beginning of a type's name: `main` for `main.Session`,
+/// `*main.Session` and `[]main.Session`, `net/http` for `net/http.Header`. Maps and channels have
+/// the package of their elements. Empty for types without a package, such as `string`, and for
+/// names of size and layout.
 pub(super) fn package_of(name: &str) -> &str {
     let mut rest = name;
     loop {
@@ -37,7 +37,7 @@ fn after_bracket(text: &str) -> &str {
     ""
 }
 
-/// The path before the name of a type. What has no name, such as `struct { … }`, has none.
+/// The path before the name of a type. Empty for types without a name, such as `struct { … }`.
 fn qualifier(text: &str) -> &str {
     let end = text.find(['[', '(', '{', ' ', '@', '<']).unwrap_or(text.len());
     let path = text.get(..end).unwrap_or_default();

@@ -146,7 +146,7 @@ impl<'a> Placing<'_, 'a> {
         done.fields = done.fields.saturating_add(fields);
     }
 
-    /// Offset of a part of the file, which knows its place in memory.
+    /// The offset of a part of the file, computed from its address in memory.
     #[inline]
     fn position(&self, part: &[u8]) -> u64 {
         part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr()) as u64

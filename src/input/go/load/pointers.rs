@@ -66,7 +66,7 @@ impl Sum for Faults {
 /// A pointer in some memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
-    /// Where it stands.
+    /// The offset of the pointer.
     pub(super) offset: u64,
     /// Where it points.
     pub(super) address: u64,
@@ -117,7 +117,7 @@ impl<'s, 'a> Reader<'s, 'a> {
         }
     }
 
-    /// The object that an address is in, and how far from its start.
+    /// The object that contains an address, and the offset in it.
     #[inline]
     pub(super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
         if !self.is_in_heap(address) {
@@ -182,8 +182,8 @@ impl<'s, 'a> Reader<'s, 'a> {
         }
     }
 
-    /// Where the data word of an interface is, if that is a pointer. It is taken for one if that is
-    /// not known.
+    /// The offset of the data word of an interface, if it is a pointer. Unknown words count as
+    /// pointers.
     #[cold]
     fn data_word(&self, contents: &[u8], field: Field, faults: &mut Faults) -> Option<u64> {
         let Some(word) = self.words.at(contents, field.offset) else {

@@ -246,7 +246,7 @@ impl<'a> Collector<'_, '_, 'a> {
         Some(heap::Creation { call: self.named(&call), thread: None })
     }
 
-    /// Sets how long each goroutine has been waiting. The dump does not say what time it is on the
+    /// Sets the waiting time of each goroutine. The dump does not contain the current time on the
     /// clock of `waitsince`: the collector sets that when it first sees a goroutine wait, so the
     /// last such collection is the latest known time, and waits are at least as long.
     fn set_waits(&mut self) {

@@ -47,7 +47,7 @@ impl Scatter {
         }
     }
 
-    /// The finished column. The memory stays where it is.
+    /// The finished column, without a copy.
     pub(super) fn into_offsets(self) -> Offsets {
         match self {
             Self::Small(small) => {

@@ -1,4 +1,4 @@
-//! The features of an object, seen in the third pass, that tell its type.
+//! The features of an object, found in the third pass, that identify its type.
 
 use crate::input::go::fields::Field;
 use crate::model::heap::TypeId;
@@ -9,13 +9,14 @@ use rustc_hash::FxHashMap;
 pub(super) enum Shape {
     /// The size of a slot without pointers.
     Plain { size: u64 },
-    /// The size of a slot and where its pointers are.
+    /// The size of a slot and the positions of its pointers.
     Layout { size: u64, hash: u64, pointers: u32 },
     /// The address of a type: a malloc header has it, or the record of a type.
     Type { address: u64 },
     /// The target of the pointer type with this index.
     Element { index: usize },
-    /// Any other layout of a slot of this size: only so many have a type of their own.
+    /// Any other layout of a slot of this size: the number of layouts with their own type is
+    /// limited.
     Layouts { size: u64 },
     /// A layout of 1.3.
     Old { number: u32 },
@@ -25,7 +26,7 @@ pub(super) enum Shape {
     Runtime { number: u16 },
 }
 
-/// Where the pointers of an object are, in short.
+/// A hash of the positions of an object's pointers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Signature {
     size: u64,
@@ -103,7 +104,7 @@ impl Shapes {
         TypeId(number)
     }
 
-    /// All of them, by number.
+    /// All shapes, by number.
     pub(super) fn into_distinct(mut self) -> Vec<Shape> {
         self.distinct.shrink_to_fit();
         self.distinct

@@ -64,10 +64,10 @@ const ENOUGH: f64 = 64.0;
 /// Objects whose sizes are looked at, about.
 const ENOUGH_SIZES: usize = 1 << 18;
 
-/// The rate at which the runtime must have sampled, so that about as many live objects are samples
-/// as there are: the default one if that agrees. The dump does not have it.
+/// Infers the sampling rate of the runtime from the number of live objects and of samples: the
+/// default one if it agrees. The dump does not contain the rate.
 fn sampling(sizes: &Sizes, samples: f64) -> Sampling {
-    // A part of a large heap says enough about its sizes.
+    // A part of a large heap is enough to know its sizes.
     let step = (sizes.len() / ENOUGH_SIZES).saturating_add(1);
     let mut by_size: FxHashMap<u64, usize> = FxHashMap::default();
     for size in (0..sizes.len()).step_by(step).map(|row| sizes.get(row)) {
@@ -102,7 +102,7 @@ mod tests {
     use crate::model::site::{AllocationSites, Sampling};
     use crate::model::sum::Sum;
 
-    /// Objects of 64 bytes and of 4 KiB, and how many of them a rate samples.
+    /// Objects of 64 bytes and of 4 KiB, and the expected number of samples at a rate.
     fn heap(rate: f64) -> (Sizes, [f64; 2]) {
         let groups = [(64u64, 40_000usize), (4096, 2_000)];
         let mut sizes = Sizes::with_capacity(0);
@@ -133,7 +133,7 @@ mod tests {
     fn the_default_rate_counts_unless_samples_contradict_it() {
         let (sizes, sampled) = heap(DEFAULT_RATE);
         assert_eq!(sampling(&sizes, sampled[0] + sampled[1]), Sampling::Rate(512 << 10));
-        // Few samples say that it is another rate, but not which.
+        // A few samples show that the rate is another one, but not which.
         assert_eq!(sampling(&sizes, 60.0), Sampling::Unknown);
     }
 }

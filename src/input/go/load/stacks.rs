@@ -78,8 +78,8 @@ fn exact(
     pointers: &[u64],
     symbols: &mut Symbols<'_>,
 ) -> Vec<Live> {
-    // The dump lists the pointers at the place where a function stands. A function that panics goes
-    // on elsewhere or never.
+    // The dump lists the pointers at the current instruction of a function. A function that panics
+    // continues elsewhere or never.
     let is_listed = frames.iter().all(|frame| frame.contpc.is_none_or(|contpc| contpc == frame.pc));
     let mut stack = Stack::new(words, frames, symbols);
     let mut is_interrupted = false;

@@ -57,8 +57,8 @@ pub(super) fn types_without_hints(
     Typing { survey, hints: &Hints::new(0), hinted: Vec::new() }.types(found, names)
 }
 
-/// Layouts of one size that have types of their own. Programs have a few for each size; memory that
-/// merely looks like objects has as many as objects.
+/// The number of layouts of one size that have types of their own. Programs have a few for each
+/// size; memory that only looks like objects has as many as objects.
 const MOST_LAYOUTS: u32 = 256;
 
 /// The shapes of a chunk after hints, in the order of the first object.
@@ -68,7 +68,7 @@ pub(super) struct Typed {
     numbers: FxHashMap<u64, u32>,
     /// Layouts that have a type of their own, by size.
     layouts: FxHashMap<u64, u32>,
-    /// For each shape: no object of it has a pointer field.
+    /// For each shape, whether no object of it has a pointer field.
     plain: Vec<bool>,
     /// The best hint for the objects with the header of an address that has no record.
     headers: FxHashMap<u64, Hint>,
@@ -103,7 +103,7 @@ impl Typed {
         self.number(shape, matches!(shape, Shape::Plain { .. }))
     }
 
-    /// Adds those of the next chunk, and gives their numbers here.
+    /// Adds the types of the next chunk. Returns their merged numbers.
     fn merge(&mut self, next: Typed) -> Vec<TypeId> {
         for (address, hint) in next.headers {
             self.header(address, hint);
@@ -229,8 +229,8 @@ impl Typing<'_, '_> {
                 {
                     return spoken(name);
                 }
-                // Objects with one header are of one type, so what is known of one holds for all.
-                // The name of a pointer would say less than the address.
+                // Objects with one header are of one type, so knowledge about one applies to all.
+                // The name of a pointer would be less precise than the address.
                 let hint = headers
                     .get(&address)
                     .and_then(|hint| self.shape_of(*hint))
@@ -261,7 +261,7 @@ fn spoken(name: &[u8]) -> String {
     if name.ends_with('.') { format!("{name}{UNNAMED_POINTER}") } else { name.into_owned() }
 }
 
-/// With four digits of the hash, or more where those are taken.
+/// Names a layout with four digits of its hash, or more if those are taken.
 fn layout_name(size: u64, hash: u64, pointers: u32, taken: &mut FxHashSet<String>) -> String {
     let digits = format!("{:016x}", hash ^ hash >> 32);
     let noun = if pointers == 1 { "pointer" } else { "pointers" };

@@ -5,7 +5,7 @@ use crate::model::heap::{
     Array, EachElement, EachField, Heap, Ids, Known, ObjectId, ObjectValues, Offsets, Room, Value,
 };
 
-/// Where the contents of each object are.
+/// The positions of the contents of each object.
 pub(super) struct Contents<'a> {
     bytes: &'a [u8],
     positions: Offsets,

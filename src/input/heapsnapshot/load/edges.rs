@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub(super) struct Edges {
     pub(super) kind: Vec<u8>,
-    /// Rows of nodes; `u32::MAX` where the position is not that of a node.
+    /// Rows of nodes; `u32::MAX` if the position is not that of a node.
     pub(super) target: Vec<ObjectId>,
     /// Until [`Edges::name`], fields have the number of their string.
     pub(super) label: Vec<Label>,
@@ -268,8 +268,8 @@ fn weak_map_table(name: &str) -> Option<u64> {
     if is_pair && is_number(table) { table.parse().ok() } else { None }
 }
 
-/// Whether the name of a property may come from source code, as far as its text tells: it is an
-/// identifier, of an accessor, a private field, or a symbol.
+/// Whether the name of a property may come from source code, judging by its text: an identifier, or
+/// the name of an accessor, a private field, or a symbol.
 pub(super) fn is_code(name: &str) -> bool {
     let is_identifier = |name: &str| {
         let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');

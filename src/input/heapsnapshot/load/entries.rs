@@ -22,7 +22,7 @@ const OF_MAP: u64 = 3;
 const OF_SET: u64 = 2;
 
 impl Tables {
-    /// Finds the targets of the references `table`, and numbers what they refer to: keys and values
+    /// Finds the targets of the references `table`, and numbers their references: keys and values
     /// of a Map in turn, and the elements of a Set.
     pub(super) fn number(
         nodes: &Nodes,
@@ -74,9 +74,9 @@ impl Tables {
     }
 }
 
-/// The element with which the entries of a table of this size begin, and the elements of an entry.
-/// `None` if no table has the size. An element takes 8 bytes, or 4 where pointers are compressed,
-/// and so do the two words of the header.
+/// The first element of the entries of a table of this size, and the number of elements per entry.
+/// `None` if no table has the size. An element takes 8 bytes, or 4 with compressed pointers, and so
+/// do the two words of the header.
 fn shape(size: u64) -> Option<(u64, u64)> {
     let shape = |word: u64, each: u64| {
         let elements = size.checked_sub(word.saturating_mul(2))?;

@@ -95,8 +95,8 @@ impl Graph<'_> {
         if pending.is_empty() {
             return None;
         }
-        // One pass in the order of the file, which is that of memory, finds nearly all; what it
-        // finds after itself, and what these refer to, is left for later.
+        // One pass in the order of the file, which is that of memory, finds nearly all nodes.
+        // References to earlier nodes are followed later.
         pending.clear();
         for node in 0..self.nodes.len() {
             if pages.has(node) {
@@ -109,7 +109,7 @@ impl Graph<'_> {
         Some(pages)
     }
 
-    /// Marks what a node refers to. Those that are new and `later` become pending.
+    /// Marks the targets of a node. New targets that are `later` become pending.
     #[inline(always)]
     fn reach_from(
         &self,

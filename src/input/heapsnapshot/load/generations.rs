@@ -7,8 +7,8 @@ use crate::model::heap::ObjectId;
 use crate::model::site::{AllocationSite, AllocationSites};
 use rustc_hash::FxHashMap;
 
-/// Adds to the site of each object the sample of the recording before which it was allocated; 0 is
-/// the first one, which also has what is older than the recording.
+/// Adds to the site of each object the sample of the recording before which it was allocated.
+/// Sample 0 also contains objects older than the recording.
 ///
 /// V8 gives rising odd ids to its objects and notes at each sample the last id so far.
 pub(super) fn add(

@@ -1,4 +1,4 @@
-//! Where the code of functions, and of the constructors of objects, begins.
+//! The source locations of functions, and of the constructors of objects.
 
 use crate::input::heapsnapshot::document::Document;
 use crate::input::heapsnapshot::meta::MAX_FIELDS;

@@ -80,8 +80,8 @@ impl Finder<'_, '_> {
         originals
     }
 
-    /// The script without a map whose functions and classes mostly have short names; of several
-    /// the one with most of them.
+    /// The script without a map whose functions and classes mostly have short names. Among several,
+    /// the one with the most such names.
     pub(super) fn minified(&self) -> Option<(String, ShortNames)> {
         let mut seen = FxHashSet::default();
         let mut by_script: FxHashMap<u64, ShortNames> = FxHashMap::default();
@@ -238,7 +238,7 @@ impl OriginalFunction {
         }
     }
 
-    /// The name of objects of this class. A short name that remains is told apart by its place.
+    /// The name of objects of this class. Short names that remain are made distinct by their place.
     pub(super) fn class(&self) -> String {
         if self.name != self.generated || !looks_short(&self.name) {
             return self.name.clone();

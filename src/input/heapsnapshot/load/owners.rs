@@ -1,4 +1,4 @@
-//! Sizes as DevTools shows them: what only one object has for itself counts as part of it.
+//! Sizes as in DevTools: memory that belongs to a single object counts as part of it.
 
 use super::edges::WEAK;
 use super::essential::Graph;

@@ -34,7 +34,7 @@ pub(super) fn read(
     sites
 }
 
-/// The functions that allocate. `function_info_index` is a row of them.
+/// Reads the functions that allocate. `function_info_index` is a row of this table.
 fn functions(
     document: &Document<'_>,
     source_maps: Option<&SourceMaps>,

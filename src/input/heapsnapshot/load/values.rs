@@ -25,8 +25,8 @@ pub(super) struct NodeNames<'a> {
     pub(super) most_units: OnceLock<usize>,
 }
 
-/// Labels of references to what is a part of the value. Those to lengths, hashes and numbers are
-/// in files with numeric values.
+/// Labels of references to the parts of a value. References to lengths, hashes and numbers exist in
+/// files with numeric values.
 pub(super) struct Labels {
     first: Label,
     second: Label,

@@ -3,7 +3,7 @@
 use crate::input::mvmheap::column::Numbers;
 use crate::model::heap::{ObjectId, Offsets};
 
-/// The rows that have references, in the order of these.
+/// The rows that have references, in the order of the references.
 pub(super) struct Order {
     /// The rows in the order of their references. `None` if that is the order of the rows.
     pub(super) rows: Option<Vec<u32>>,
@@ -70,7 +70,7 @@ pub(super) struct Placement<'a> {
     order: std::slice::Iter<'a, u32>,
     first: &'a Offsets,
     column: Vec<u32>,
-    /// Where the next number goes, and how many more go after it.
+    /// The position of the next number, and the count of numbers after it.
     at: usize,
     left: usize,
     placed: u64,
@@ -81,7 +81,7 @@ impl<'a> Placement<'a> {
     /// The column is all zeros at first, which take no memory before they are written.
     pub(super) fn new(order: &'a Order, first: &'a Offsets) -> Self {
         let references = usize::try_from(order.references).unwrap_or(0);
-        // References in the order of their rows stay where they are: all are as those of one row.
+        // References in the order of their rows stay in place, as if they belonged to one row.
         let (rows, left): (&[u32], _) = match &order.rows {
             None => (&[], references),
             Some(rows) => (rows, 0),
@@ -111,8 +111,8 @@ impl<'a> Placement<'a> {
         self.put(&values, narrow);
     }
 
-    /// Places the next numbers. What is more than the rows have room for is only counted. `narrow`
-    /// says, too, whether a number is none that the file knows.
+    /// Places the next numbers. Numbers beyond the room of the rows are only counted. `narrow` also
+    /// returns whether the file does not know a number.
     #[inline]
     pub(super) fn put<N: Copy>(&mut self, values: &[N], narrow: impl Fn(N) -> (u32, bool)) {
         self.placed = self.placed.saturating_add(values.len() as u64);
@@ -140,12 +140,12 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// Numbers of those placed that the file does not know.
+    /// The placed numbers that the file does not know.
     pub(super) fn unknown(&self) -> u64 {
         self.unknown
     }
 
-    /// The column, and how many numbers there were for it.
+    /// The column, and the count of numbers for it.
     pub(super) fn finish(self) -> (Vec<u32>, u64) {
         (self.column, self.placed)
     }

@@ -1,4 +1,4 @@
-//! Roots: row 0, and what the rows that represent parts of the root set refer to.
+//! Roots: row 0, and the targets of the rows that represent parts of the root set.
 
 use super::threads::Threads;
 use crate::input::mvmheap::tally::{PERMANENT_ROOTS, ROOT};

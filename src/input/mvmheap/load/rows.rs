@@ -22,10 +22,10 @@ pub(super) struct Rows {
     pub(super) shallow: Sizes,
     /// Types and frames that do not fit are `u32::MAX`.
     pub(super) tofi: Vec<u32>,
-    /// Where the references of each row are in the model: sums of the reference counts.
+    /// The position of the references of each row in the model: sums of the reference counts.
     pub(super) first: Offsets,
     pub(super) external: Vec<(ObjectId, u64)>,
-    /// Where the references of each row begin in the file.
+    /// The position of the references of each row in the file.
     starts: Offsets,
     references: u64,
 }
@@ -48,8 +48,8 @@ impl Rows {
     }
 }
 
-/// Rows that the snapshot says to have, as far as its size bears that out. What it does not count
-/// are the parts of the root set and the frames of the call stack.
+/// The number of rows that the snapshot announces, as far as its size permits. It does not count
+/// the parts of the root set and the frames of the call stack.
 fn announced(snapshot: &Snapshot<'_>) -> usize {
     let counted = match &snapshot.data {
         Data::Sections { coll, .. } => coll.map_or(0, |coll| coll.rows),
@@ -96,7 +96,8 @@ fn read_sections(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows) -> R
     Ok(())
 }
 
-/// One side decodes what the order of references needs and works it out, the other all the rest.
+/// One thread decodes the columns for the order of references and finds it, the other decodes the
+/// rest.
 fn read_columns(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -137,7 +138,7 @@ fn read_columns(
     Ok(order)
 }
 
-/// Finds the order and gives up the starts, which nobody else needs.
+/// Finds the order and discards the starts, which have no other use.
 fn order(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -165,7 +166,7 @@ fn order(
     })
 }
 
-/// Decodes a column in chunks. Gives the number of rows.
+/// Decodes a column in chunks. Returns the number of rows.
 fn decode(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,

@@ -51,14 +51,14 @@ pub(super) fn add(
     (type_of, untyped)
 }
 
-/// All types that there may be, in a row: for each kind one for what has no name, which is all
-/// there is for the parts of the root set; then the objects, type objects and STables of each type,
-/// and the frames.
+/// All possible types in sequence: for each kind one for rows without a name, which is the only one
+/// for parts of the root set; then the objects, type objects and STables of each type, and the
+/// frames.
 pub(super) struct Slots {
     types: usize,
     frames: usize,
-    /// For each kind: how many names it has, and the slot of the first. Kinds come in no order that
-    /// the processor could foresee, so that they are not to be branched on.
+    /// For each kind, the number of its names and its first slot. A table, because the processor
+    /// cannot predict branches on kinds, which come in no order.
     names: [(u32, u32); 16],
 }
 

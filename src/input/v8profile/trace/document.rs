@@ -63,7 +63,7 @@ impl<'a> Trace<'a> {
                         self.thread_names.insert((event.pid, event.tid), name);
                     }
                 }
-                // Spans say nothing more where there are samples.
+                // Spans add nothing if there are samples.
                 _ if self.profiles.is_empty() => self.spans.add(&event),
                 _ => {}
             }

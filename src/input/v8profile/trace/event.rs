@@ -148,7 +148,7 @@ impl Record for Event<'_> {
     }
 }
 
-/// Gives every event to the visitor.
+/// Passes every event to the visitor.
 ///
 /// # Errors
 /// The first damage.

@@ -61,7 +61,7 @@ fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     summary::check(load(bytes, options.into())?)
 }
 
-/// Refuses what has no events.
+/// Refuses files without events.
 fn is_a_trace(bytes: &[u8]) -> Result<()> {
     match Events::new(bytes).next() {
         Some(Err(error)) => Err(error),

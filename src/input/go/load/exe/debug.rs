@@ -62,8 +62,8 @@ pub(super) struct Debug<'d> {
     open: Vec<(usize, TypeRef)>,
     /// Variables of functions that have been read.
     variables: Known,
-    /// Entries and locations that may still be read. In a hostile file all of them could be parts
-    /// of each other.
+    /// Entries and locations that may still be read. In a hostile file each could contain all
+    /// others.
     budget: Cell<u64>,
 }
 

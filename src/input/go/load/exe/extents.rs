@@ -6,8 +6,7 @@ use crate::model::heap::ObjectId;
 pub(super) struct Extents {
     /// One bit for each object: a slice reaches to its end.
     full: Vec<u64>,
-    /// Objects, and how many of their values a slice reaches over, in the order in which they were
-    /// found.
+    /// Objects, each with the number of its values that a slice covers, in the order of discovery.
     parts: Vec<(ObjectId, u32)>,
 }
 
@@ -16,7 +15,7 @@ impl Extents {
         Self { full: vec![0; objects.div_ceil(64)], parts: Vec::new() }
     }
 
-    /// A slice ends after so many of the `count` values of an array.
+    /// Adds a slice that ends after `end` of the `count` values of an array.
     pub(super) fn add(&mut self, object: ObjectId, end: u64, count: u64) {
         let (word, bit) = place(object);
         let Some(full) = self.full.get_mut(word).filter(|full| **full & bit == 0) else { return };
@@ -48,7 +47,8 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Returns how many of the `count` values of an array slices use. `None` if no slice was found.
+    /// Returns the number of the `count` values of an array that slices use. `None` if no slice was
+    /// found.
     pub(super) fn used(&self, object: ObjectId, count: u64) -> Option<u64> {
         let (word, bit) = place(object);
         if self.full.get(word).is_some_and(|full| full & bit != 0) {

@@ -17,11 +17,11 @@ pub(super) struct Functions {
     files: u64,
     /// Tables by program counter.
     values: u64,
-    /// Where the offsets in the table are counted from.
+    /// The base address of the offsets in the table.
     base: u64,
     /// Number of entries.
     pub(super) count: u64,
-    /// Where the offsets of tables by function are counted from.
+    /// The base address of the offsets of tables by function.
     data: u64,
     /// Bytes of the smallest instruction.
     quantum: u64,
@@ -33,7 +33,7 @@ pub(super) struct Functions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Function {
     pub(super) entry: u64,
-    /// Where its record (`runtime._func`) is.
+    /// The address of its record (`runtime._func`).
     record: u64,
 }
 
@@ -68,8 +68,8 @@ pub(super) const MAX_NAME: usize = 1 << 16;
 const NO_TABLE: u64 = 0xffff_ffff;
 
 impl Functions {
-    /// Reads the header of the table. `text` is the range of the code, `data` where tables by
-    /// function are counted from.
+    /// Reads the header of the table. `text` is the range of the code, `data` the base address of
+    /// tables by function.
     pub(super) fn parse(
         image: &Image<'_>,
         table: u64,
@@ -138,7 +138,7 @@ impl Functions {
         text(image, self.names.wrapping_add(offset))
     }
 
-    /// Whether one of these is the name of a function.
+    /// Whether a function has one of these names.
     pub(super) fn has_any(&self, image: &Image<'_>, wanted: &[&[u8]]) -> bool {
         let length = self.units.saturating_sub(self.names);
         let names = image.bytes(self.names, length).unwrap_or_default();
@@ -207,8 +207,8 @@ impl Functions {
         (file.unwrap_or_default(), line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0))
     }
 
-    /// The value of a table [by program counter](by_pc). `None` if the function has no such table
-    /// or the table no value for the place.
+    /// The value of a table [by program counter](by_pc). `None` if the function does not have the
+    /// table, or the table has no value for the address.
     pub(super) fn value(
         &self,
         image: &Image<'_>,
@@ -248,9 +248,9 @@ impl Functions {
         image.number(function.record.wrapping_add(offset), 4)
     }
 
-    /// The value for a program counter in a table of pairs: what is added to the value, and how far
-    /// it reaches. `steps` limits the pairs that are read: in a hostile file, all tables could be
-    /// one that is as long as the file.
+    /// Returns the value for a program counter from a table of pairs: an increment of the value,
+    /// and the length of its range. `steps` limits the pairs that are read, because in a hostile
+    /// file all tables could share one as long as the file.
     fn value_in(
         &self,
         image: &Image<'_>,

@@ -20,7 +20,7 @@ const ROUNDS: usize = 4;
 const MAX_CANDIDATES: usize = 64;
 /// Pointers of an object that a guess is made for.
 const MAX_POINTERS: usize = 1 << 12;
-/// Elements of an array of pointers that are compared with what they lead to.
+/// The number of elements of an array of pointers whose targets are compared.
 const MAX_ELEMENTS: u64 = 64;
 
 /// Types by their size class and their pointers.
@@ -37,7 +37,7 @@ fn shape(size: u64, pointers: &[u64]) -> u64 {
 }
 
 impl Propagation<'_, '_, '_, '_> {
-    /// Guesses types for objects that have none, and follows what they lead to.
+    /// Guesses types for objects that have none, and follows their pointers.
     pub(super) fn add_guesses(&mut self) {
         let candidates = self.candidates();
         let maps = self.maps();
@@ -78,8 +78,8 @@ impl Propagation<'_, '_, '_, '_> {
 
     fn candidates(&mut self) -> Candidates {
         let mut candidates = Candidates::default();
-        // Closures are told by their functions, and slots of maps are parts of groups. Shaped types
-        // represent the ones that they were made for.
+        // Closures are recognized by their functions, and slots of maps are parts of groups. Shaped
+        // types represent the types that they were generated for.
         let parts = self.map_slots();
         let is_composite = |number: TypeRef, of: &Type| {
             matches!(of.kind, Kind::Struct { .. } | Kind::Array { .. })
@@ -118,7 +118,7 @@ impl Propagation<'_, '_, '_, '_> {
         candidates
     }
 
-    /// The structs of a key and an element in the groups of maps, and the arrays of them.
+    /// The structs of a key and an element in the groups of maps, and the arrays of these structs.
     fn map_slots(&self) -> FxHashSet<TypeRef> {
         let slots = |(_, of): (TypeRef, &Type)| match &of.kind {
             Kind::Struct { fields } if super::hidden::is_swiss(of) => {
@@ -201,7 +201,8 @@ impl Propagation<'_, '_, '_, '_> {
             }
             targets = targets.saturating_add(1);
         }
-        // One pointer says little, and a few words of what is a larger struct say nothing.
+        // One pointer is weak evidence, and a few words at the beginning of a larger struct are
+        // none.
         let words = (contents.len() as u64).saturating_sub(header).checked_div(self.word)?;
         let listed = next.wrapping_sub(header).checked_div(self.word)?;
         if targets < 2 || listed.saturating_mul(2) < words {
@@ -240,7 +241,7 @@ impl Propagation<'_, '_, '_, '_> {
             return None;
         }
         let list = candidates.by_shape.get(&shape(contents.len() as u64, &pointers))?;
-        // The only one whose parts all say something; failing that, the only one.
+        // The only candidate for which every part is evidence; failing that, the only candidate.
         let mut found: [Option<Option<TypeRef>>; 2] = [None; 2];
         for of in list.iter().take(MAX_CANDIDATES) {
             let layout = self.layout(*of);
@@ -416,7 +417,7 @@ impl Propagation<'_, '_, '_, '_> {
         if !self.is_start(object, inside) {
             return true;
         }
-        // An object that is known to be something else of the same size says no.
+        // A known object of the same size and another type is a contradiction.
         let known =
             self.objects.get(object).filter(|typed| typed.fit == Fit::Exact && typed.count == 1);
         known.is_none_or(|typed| {

@@ -122,7 +122,7 @@ impl Hidden {
         of
     }
 
-    /// The type of a pointer to a table; a directory is an array of these.
+    /// The type of a pointer to a table. A directory is an array of these pointers.
     pub(super) fn directory(
         &mut self,
         map: TypeRef,

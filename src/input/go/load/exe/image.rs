@@ -159,7 +159,7 @@ impl<'a> Image<'a> {
         self.segment_at(address).is_some()
     }
 
-    /// The bytes from an address to the end of what the file stores of its segment.
+    /// The bytes from an address to the end of the stored part of its segment.
     pub(super) fn tail(&self, address: u64) -> Option<&[u8]> {
         let segment = self.segments.get(self.segment_at(address)?)?;
         segment.bytes.get(usize::try_from(address.wrapping_sub(segment.address)).ok()?..)
@@ -189,8 +189,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// The section of constants, where the text of strings is: its address in the process and a
-    /// copy.
+    /// The section of constants, which contains the text of strings: its address in the process and
+    /// a copy.
     pub(super) fn constants(&self, slide: u64) -> (u64, Box<[u8]>) {
         let found = self.section(&[".rodata", "__rodata", ".rdata"]);
         let bytes = found.and_then(|(address, size)| {
@@ -212,7 +212,7 @@ impl<'a> Image<'a> {
             .map(|symbol| symbol.address())
     }
 
-    /// Where an aligned word is stored.
+    /// Returns the addresses at which an aligned word is stored.
     pub(super) fn places_of(&self, word: u64) -> impl Iterator<Item = u64> {
         let bytes = if self.big_endian { word.to_be_bytes() } else { word.to_le_bytes() };
         let width = self.pointer_size as usize;

@@ -1,4 +1,4 @@
-//! Where the pointers of a value are, and what they point to.
+//! The positions of the pointers of a value, and the types of their targets.
 
 use super::size_classes::size_class;
 use super::types::{Kind, TypeRef, Types};
@@ -12,8 +12,8 @@ pub(super) struct Layout {
     pub(super) slots: Box<[Slot]>,
     /// Offsets of its pointer words, ascending.
     pub(super) pointers: Box<[u64]>,
-    /// The pointers are those that the runtime knows. Otherwise there may be fewer: pointers to
-    /// memory outside the heap do not count for it.
+    /// Whether the pointers are those of the runtime. Otherwise the runtime may know fewer: it does
+    /// not count pointers to memory outside the heap.
     pub(super) is_exact: bool,
     pub(super) size: u64,
     /// The size of the slot that one value gets.
@@ -211,7 +211,7 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
             Kind::Struct { fields } if described.name.starts_with("map.bucket[") => {
                 for field in fields.iter().rev() {
                     match &*field.name {
-                        // The next bucket of a chain, though its type does not say so.
+                        // The next bucket of a chain. Its declared type hides this.
                         "overflow" => slots.push(Slot {
                             offset: offset.wrapping_add(field.offset),
                             holds: Holds::Pointer(of),

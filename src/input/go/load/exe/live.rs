@@ -21,7 +21,7 @@ pub(in super::super) struct StackObject {
     /// Bytes up to the end of its last pointer.
     pointers: u64,
     /// Link address of one bit for each word, set if it is a pointer. `None` if only a program of
-    /// the collector says it, and each word may be one.
+    /// the collector describes the words, so that each may be a pointer.
     mask: Option<u64>,
 }
 
@@ -48,8 +48,9 @@ struct Convention {
 const RECORD: u64 = 16;
 
 impl Symbols<'_> {
-    /// The addresses of the live pointers among the variables and arguments of a frame, at the
-    /// place where it goes on. `None` if it never does. `None` if there is no map for the place.
+    /// Returns the addresses of the live pointers among the variables and arguments of a frame at
+    /// its return address, or `None` if it never returns. The outer value is `None` if there is no
+    /// map for the address.
     pub(in super::super) fn live(&mut self, frame: &StackFrame<'_>) -> Option<Vec<u64>> {
         let place = frame.contpc.unwrap_or(frame.pc);
         if place == 0 {
@@ -104,13 +105,13 @@ impl Symbols<'_> {
                 })
             };
             let objects = (0..count).map_while(object);
-            // The frame may not have been made up to there yet.
+            // The frame may not extend to the object yet.
             Some(objects.filter(|object| object.address >= frame.sp).collect())
         };
         read().unwrap_or_default()
     }
 
-    /// The addresses of the pointers in a stack object. It has at most `limit` of them.
+    /// Returns the addresses of the pointers in a stack object, at most `limit` of them.
     pub(in super::super) fn pointers(&self, object: &StackObject, limit: u64) -> Vec<u64> {
         let bytes = object.pointers.min(object.size);
         let count = bytes.checked_div(self.program.image.pointer_size).unwrap_or(0);

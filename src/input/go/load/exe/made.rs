@@ -1,7 +1,8 @@
-//! Types that the program made while it ran: by `reflect.StructOf`, `SliceOf`, `MapOf` and the like.
+//! Types that the program created at run time, with `reflect.StructOf`, `SliceOf`, `MapOf` and
+//! similar functions.
 //!
 //! Their descriptors are objects of the heap. They have no names there: package reflect keeps those
-//! in tables of its own, so the names are composed of the parts.
+//! in tables of its own, so the names are composed from the parts.
 //!
 //! Source: `reflect/{type,map}.go` of Go 1.18 to 1.27.
 
@@ -56,7 +57,8 @@ pub(super) fn add(
     }
 }
 
-/// The memory of the process by link addresses: the heap, and what the executable stores.
+/// The memory of the process by link addresses: the heap, and the stored segments of the
+/// executable.
 struct Heap<'h, 'p, 's, 'a> {
     image: &'h Image<'a>,
     ground: Ground<'p, 's, 'a>,

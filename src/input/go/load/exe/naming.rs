@@ -1,4 +1,4 @@
-//! Puts what was found into the columns of a heap: types of objects, labels of references, names of
+//! Stores the results in the columns of a heap: types of objects, labels of references, names of
 //! roots.
 
 mod labels;

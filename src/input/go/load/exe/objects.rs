@@ -18,15 +18,15 @@ pub(super) enum Fit {
     Exact,
 }
 
-/// Where the knowledge of a type comes from; larger is better.
+/// The source of the type of an object, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     Guess,
     /// A variable or a field has the type.
     Static,
-    /// An interface or a record of the runtime says the type.
+    /// An interface or a record of the runtime states the type.
     Dynamic,
-    /// The object's own malloc header says it.
+    /// The object's own malloc header states it.
     Header,
 }
 
@@ -196,7 +196,7 @@ impl Tiny {
 /// other.
 pub(super) fn compare(new: &Typed, old: &Typed, types: &Types) -> (bool, bool) {
     if (new.fit, new.level) != (old.fit, old.level) {
-        // A type that merely begins with the other one at the same place is no contradiction.
+        // A type that merely begins with the other one at the same offset does not contradict it.
         return ((new.fit, new.level) > (old.fit, old.level), false);
     }
     let (Some(new_type), Some(old_type)) = (types.get(new.of), types.get(old.of)) else {

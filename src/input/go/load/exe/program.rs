@@ -19,8 +19,7 @@ pub(super) struct Program<'a> {
     pub(super) functions: Functions,
 }
 
-/// The addresses that the runtime knows of its program (`runtime.moduledata`). Link addresses; ends
-/// are exclusive.
+/// The addresses in `runtime.moduledata`, as link addresses. Ends are exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Module {
     pub(super) text: (u64, u64),
@@ -30,7 +29,7 @@ pub(super) struct Module {
     pub(super) types: (u64, u64),
     /// The constants that the masks of stack objects are counted from.
     pub(super) constants: u64,
-    /// Where the tables of functions are counted from.
+    /// The base address of the tables of functions.
     pub(super) function_data: u64,
 }
 
@@ -82,7 +81,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The N of `go1.N…`. `None` if the text does not say it.
+/// The N of `go1.N…`. `None` if the text does not contain it.
 fn minor(version: &str) -> Option<u32> {
     let after = version.split_once("go1.")?.1;
     let digits = after.split(|c: char| !c.is_ascii_digit()).next()?;
@@ -125,7 +124,7 @@ fn version(bytes: &[u8]) -> Option<String> {
 /// Magic numbers of the function table since 1.18: 1.18 and 1.19, and 1.20 to 1.27.
 const TABLE_MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
 
-/// Where function tables may begin: in their section, or wherever a header of one stands.
+/// The possible addresses of function tables: their section, or every place with such a header.
 fn function_tables(image: &Image<'_>) -> Vec<u64> {
     let is_header = |address: u64| {
         let size = image.number(address.wrapping_add(7), 1);
@@ -168,8 +167,8 @@ mod word {
     pub(super) const AFTER_SEGMENTS: u64 = 32;
 }
 
-/// Finds the module data: by its section, its symbol, or by what its first words have to be. And
-/// which of these it was.
+/// Finds the module data by its section, its symbol, or the required values of its first words.
+/// Also returns which of these it was.
 fn module_address(image: &Image<'_>, table: u64) -> Option<(u64, &'static str)> {
     let size = image.pointer_size;
     let is_module = |address: u64| {
@@ -226,7 +225,7 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
         take(2); // itaboffset, itabsize
     }
     let (constants, function_data) = (word(take(1))?, word(take(1))?);
-    // A segment can claim any size in memory; what is searched for types is in the file.
+    // A segment can claim any size in memory. Only its part in the file is searched for types.
     let end = end.min(start.saturating_add(image.tail(start)?.len() as u64));
     if start >= end {
         return None;

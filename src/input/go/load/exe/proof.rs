@@ -80,8 +80,8 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
     Ok(Proof { shifts, checks })
 }
 
-/// Whether so many of all were compared, so that it means something that they agree: with a wrong
-/// shift most lie outside of the program, as those that were made while it ran.
+/// Whether enough of all types were compared for their agreement to be evidence: with a wrong shift
+/// most lie outside the program, like types that were created at run time.
 fn is_most(compared: u64, all: usize) -> bool {
     compared.saturating_mul(2) >= all as u64
 }

@@ -58,11 +58,11 @@ struct Item {
 /// The relation of a value to the memory that it is placed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// A part of it, or all of it.
+    /// A part of the object, or all of it.
     Value,
     /// The array of a slice, so that a type without pointers may be repeated.
     Slice,
-    /// All of it, of which the runtime's type describes only the beginning.
+    /// The whole object, of which the runtime's type describes only the beginning.
     Whole,
     /// A closure, whose type is that of its function.
     Closure,
@@ -74,7 +74,7 @@ impl Item {
         Self { address, of, count: 1, level, form: Form::Value, length: 0 }
     }
 
-    /// Whether it says nothing new of an object, this far from its start, that has this type.
+    /// Whether the value is no news about an object of this type, this far from its start.
     #[inline]
     fn is_known(&self, inside: u64, old: Option<&Typed>) -> bool {
         old.is_some_and(|old| {
@@ -135,8 +135,7 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     /// Types whose values are allocated as parts of others: since 1.23 a `time.Timer` is a
     /// `runtime.timeTimer`.
     allocated_as: FxHashMap<TypeRef, TypeRef>,
-    /// Nodes of a `sync.Map` since 1.24: what they are if their first byte is set, and if it is
-    /// not.
+    /// Nodes of a `sync.Map` since 1.24: their type if their first byte is set, and if it is not.
     nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
     /// The type by which the runtime refers to any channel: `runtime.hchan`.
     any_channel: Option<TypeRef>,
@@ -337,7 +336,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         }
     }
 
-    /// Gives an object a type, if that is better than the one it has, and follows what it leads to.
+    /// Assigns an object a type, if it is better than the current one, and follows the pointers of
+    /// the object.
     pub(super) fn assign(&mut self, object: ObjectId, typed: Typed) {
         let (better, conflict) = self.objects.improve(object, typed, &self.types);
         self.objects.conflicts = self.objects.conflicts.saturating_add(conflict.into());

@@ -27,7 +27,7 @@ pub(super) struct Shifts {
 
 /// Places that are tried for the first type or interface table.
 const MOST_TRIED: usize = 64;
-/// Bytes by which the linker aligns what follows the build information.
+/// The alignment in bytes of the data after the build information.
 const ALIGNMENT: u64 = 64;
 
 impl Shifts {
@@ -44,8 +44,8 @@ impl Shifts {
         found.next().map_or(data, |(frame, entry)| frame.entry.wrapping_sub(entry))
     }
 
-    /// The shift of types: that of functions or of the data, or else the one that gives a type of
-    /// the dump the place of the type with its name; the first with which all types agree.
+    /// The shift of types: that of functions or of the data; otherwise the first shift that moves a
+    /// type of the dump to the type with its name and agrees with all types.
     pub(super) fn of_types(
         types: &Types,
         facts: &Facts<'_, '_>,
@@ -60,8 +60,8 @@ impl Shifts {
         tried.find(|shift| agrees(*shift)).unwrap_or(known[0])
     }
 
-    /// The shift of interface tables: that of types, or else the one that gives the first table of
-    /// the dump the place of a word with its type; the first with which all tables agree.
+    /// The shift of interface tables: that of types; otherwise the first shift that moves the first
+    /// table of the dump to a word with its type and agrees with all tables.
     pub(super) fn of_itabs(
         program: &Program<'_>,
         facts: &Facts<'_, '_>,

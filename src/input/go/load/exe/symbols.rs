@@ -24,7 +24,7 @@ pub(in super::super) struct Symbols<'p> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Call<'p> {
     pub(in super::super) function: &'p [u8],
-    /// Where the function stands; empty and 0 if unknown.
+    /// The source file of the function. Empty if unknown.
     pub(in super::super) file: &'p [u8],
     pub(in super::super) line: u32,
     /// The compiler made the function, to call another one.

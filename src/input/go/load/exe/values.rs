@@ -55,7 +55,7 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) channel_type_at: u64,
 }
 
-/// Where the objects of a heap are.
+/// The objects of a heap and their addresses.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Memory<'m, 'a> {
     pub(in super::super) bytes: &'a [u8],
@@ -120,7 +120,7 @@ impl<'a> TypedValues<'a> {
         is_array.then(|| Array { length: self.count(object), element: self.element_name(of) })
     }
 
-    /// Passes the elements of an array, as far as they are no structs or arrays themselves.
+    /// Passes the elements of an array, except structs and arrays.
     pub(in super::super) fn elements(
         &self,
         memory: Memory<'_, 'a>,

@@ -1,4 +1,4 @@
-//! The frames of goroutines, and what they hold.
+//! The frames of goroutines, and the references from them.
 
 use super::Collector;
 use crate::input::go::goroutine::StackFrame;
@@ -14,7 +14,7 @@ use std::rc::Rc;
 pub(super) const MAX_INLINED: u32 = 1 << 22;
 
 impl<'c, 'a> Collector<'c, '_, 'a> {
-    /// Takes the frames, defers and panics of the last goroutine, when all of them are there.
+    /// Processes the frames, defers and panics of the last goroutine, after all of them were read.
     pub(super) fn end_stack(&mut self) {
         let stack = std::mem::take(&mut self.stack);
         let (defers, panics) = (std::mem::take(&mut self.defers), std::mem::take(&mut self.panics));
@@ -75,7 +75,7 @@ impl<'c, 'a> Collector<'c, '_, 'a> {
         rows
     }
 
-    /// The calls in a frame, as far as an executable tells them.
+    /// The calls in a frame, as far as an executable describes them.
     fn calls(&mut self, frame: &StackFrame<'a>, is_return: bool) -> Rc<[Call<'c>]> {
         let symbols = self.symbols.as_mut();
         let calls = symbols.map(|symbols| symbols.calls(frame.pc, is_return)).unwrap_or_default();

@@ -11,7 +11,8 @@ use std::rc::Rc;
 pub(in super::super) struct Variable {
     pub(in super::super) name: String,
     pub(in super::super) of: TypeRef,
-    /// Where its parts are in memory. Parts in registers are left out: a dump has no registers.
+    /// The parts of the variable in memory. Parts in registers are omitted: a dump has no
+    /// registers.
     pub(in super::super) pieces: Vec<Piece>,
     /// Its address is taken, so that the frame does not list its words as pointers although they
     /// are alive.
@@ -46,7 +47,7 @@ pub(super) struct Known {
     types: FxHashMap<u64, Rc<[TypeRef]>>,
 }
 
-/// The cost of a variable: its memory is that of so many entries.
+/// The cost of a variable, in entries that take the same memory.
 const VARIABLE: u64 = 16;
 
 impl<'d> Debug<'d> {
@@ -166,7 +167,8 @@ impl<'d> Debug<'d> {
         walk();
     }
 
-    /// Where a variable is in memory at `pc`, and whether it is there in the whole function.
+    /// Returns the location of a variable in memory at `pc`, and whether it is valid in the whole
+    /// function.
     fn pieces(
         &self,
         unit: &Unit<Slice<'d>>,

@@ -17,7 +17,7 @@ pub(super) struct Place {
     pub(super) size: u64,
     /// The type of the value, or of each element.
     pub(super) of: TypeRef,
-    /// Where the place is in the value.
+    /// The offset of the place in the value.
     pub(super) inside: u64,
     /// The variable, or the way to the pointer that leads to the object.
     pub(super) name: String,
@@ -31,7 +31,7 @@ pub(super) struct Place {
 pub(super) enum Way {
     /// The name is that of the variable itself.
     Itself,
-    /// The name is that of a pointer to the place, at the end of so many.
+    /// The name is that of a pointer to the place, after this many dereferences.
     Pointer(u8),
     /// The name is that of a slice, whose array the place is.
     Slice(u8),
@@ -136,14 +136,14 @@ struct Places {
 }
 
 impl Places {
-    /// Adds a value where none is. One that begins in another is a part of that.
+    /// Adds a value unless there is one. A value that begins inside another is a part of it.
     fn add(&mut self, place: Place) {
         let end = |place: &Place| place.address.saturating_add(place.size);
         let before = self.list.range(..=place.address).next_back();
         if place.size == 0 || before.is_some_and(|(_, before)| place.address < end(before)) {
             return;
         }
-        // Parts of it may have been found before, by pointers to them.
+        // Pointers may have led to parts of the value earlier.
         let (mut start, last) = (place.address, end(&place));
         let parts: Vec<(u64, u64)> =
             self.list.range(start..last).map(|(start, part)| (*start, end(part))).collect();

@@ -88,7 +88,7 @@ struct Room {
 }
 
 impl Done {
-    /// Places the values of the list, and what they lead to in the same chunk.
+    /// Places the values of the list, and the values in the same chunk that they lead to.
     pub(super) fn work(&mut self, judge: &Judge<'_, '_, '_, '_>, chunks: Chunks, chunk: usize) {
         let mut list = std::mem::take(&mut self.list);
         let mut room = std::mem::take(&mut self.room);

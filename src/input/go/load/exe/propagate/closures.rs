@@ -28,8 +28,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Follows what a closure on a stack captures. The runtime has no size of it, so only DWARF and
-    /// the names of methods say what that is.
+    /// Follows the captured variables of a closure on a stack. The runtime does not record its
+    /// size, so only DWARF and the names of methods describe them.
     pub(super) fn function_on_stack(&mut self, address: u64, level: Level) {
         let Some(contents) = self.outside_at(address) else { return };
         let Some(pc) = self.reader.words.at(contents, 0) else { return };
@@ -99,10 +99,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         })
     }
 
-    /// Where DWARF does not say what a closure captures (up to Go 1.22, or without DWARF), the
-    /// descriptor of a struct may: a program counter, followed by the variables. With DWARF their
-    /// types have to be among those of the function's variables; without, exactly one such struct
-    /// has to be plausible.
+    /// Finds captured variables without DWARF's description (up to Go 1.22, or without DWARF): the
+    /// descriptor of a struct may describe them, a program counter followed by the variables. With
+    /// DWARF their types have to be among those of the function's variables; without, exactly one
+    /// such struct has to be plausible.
     pub(super) fn described_captures(
         &mut self,
         entry: u64,
@@ -159,8 +159,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             .collect()
     }
 
-    /// Whether a type is a pointer to one of these: variables that a closure changes are captured
-    /// by reference.
+    /// Whether a type is a pointer to one of these types: closures capture the variables that they
+    /// change by reference.
     fn is_reference_to_any(&self, of: TypeRef, variables: &[TypeRef]) -> bool {
         matches!(self.types.get(of).map(|of| &of.kind), Some(Kind::Pointer { element }) if variables.contains(element))
     }

@@ -11,7 +11,7 @@ use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Begins with what the dump itself says: headers, finalizers, closures of the runtime.
+    /// Begins with the statements of the dump itself: headers, finalizers, closures of the runtime.
     pub(in super::super) fn add_records(&mut self) {
         let (reader, placed) = (self.reader, self.placed);
         let may_have = |object: ObjectId| reader.may_have_header(placed.sizes.get(object.index()));
@@ -113,8 +113,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.drain();
     }
 
-    /// Looks for interface values where no type says what there is: in objects without a type, in
-    /// segments and in frames.
+    /// Looks for interface values in memory without a type: in objects, in segments and in frames.
     pub(in super::super) fn add_interfaces(&mut self) {
         for object in self.untyped() {
             if self.objects.get(object).is_none() {
@@ -147,7 +146,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             Some(of) => self.type_at(*of),
             None => self.type_at(before),
         };
-        // Only where nothing better is known.
+        // Only if nothing better is known.
         let untyped = || match self.reader.object_at(data) {
             Some((object, inside)) => match self.objects.get(object) {
                 Some(typed) => typed.of == self.tiny,

@@ -103,7 +103,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         lead
     }
 
-    /// Follows a slot for which a type has to be made first, or which says by itself what is there.
+    /// Follows a slot that needs a new type, or that states the type of its target.
     fn prepare(&mut self, values: &Values<'a>, offset: u64, part: &Part) {
         let Some(target) = self.word_at(values.bytes, offset) else { return };
         let (types, layouts, word) = (&mut self.types, &mut self.layouts, self.word);
@@ -139,7 +139,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.add(address, of, 1, level);
     }
 
-    /// Types an object by what the runtime keeps there, whose pointers no type describes.
+    /// Types an object by the runtime's use of it. No type describes its pointers.
     pub(super) fn put(&mut self, address: u64, of: TypeRef, level: Level) {
         match self.reader.object_at(address) {
             Some((object, inside)) if inside <= HEADER => {

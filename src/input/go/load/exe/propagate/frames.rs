@@ -93,8 +93,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// The array of a slice whose length and capacity are in registers, which are not in the dump.
-    /// The array's object says how long it is.
+    /// Finds the array of a slice whose length and capacity are in registers, which are not in the
+    /// dump. The object of the array gives the length.
     fn beheaded(
         &self,
         piece: &Piece,
@@ -112,9 +112,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         Some(Item { form: Form::Slice, ..Item::one(data, element, Level::Static) })
     }
 
-    /// Guesses what live words of frames point to that no variable claims, such as the hidden copy
-    /// of a list that a loop runs over: what the function's variables point to, if only one of
-    /// their types fits.
+    /// Guesses the targets of live words that no variable claims, such as the hidden copy of a list
+    /// in a loop: a type that a variable of the function points to, if only one such type fits.
     pub(in super::super) fn add_frame_guesses(&mut self) {
         let facts = self.facts;
         for frame in facts.frames() {

@@ -403,7 +403,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         self.add(Item { count, form: Form::Slice, ..Item::one(address, of, level) }, found)
     }
 
-    /// Adds a value, if it may say anything: one outside the heap only leads to others.
+    /// Adds a value, if it may be evidence: one outside the heap only leads to others.
     #[inline]
     fn add(&self, item: Item, found: &mut Vec<Item>) -> Lead {
         let leads = || self.layouts.known(item.of).is_none_or(|layout| !layout.slots.is_empty());
@@ -449,7 +449,7 @@ pub(super) fn bit(of: TypeRef) -> u64 {
     1u64.wrapping_shl(of.0)
 }
 
-/// The verdict on an object of which the runtime says what it is.
+/// The verdict on an object whose type the runtime states.
 fn whole(of: TypeRef, level: Level) -> Verdict {
     Verdict::Fits(Typed { of, count: 1, fit: Fit::Exact, level })
 }

@@ -5,7 +5,7 @@ use super::super::types::{Kind, TypeRef};
 use super::{Propagation, judge};
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Prepares what the library hides behind unsafe pointers.
+    /// Prepares the types that the library hides behind unsafe pointers.
     pub(in super::super) fn add_library(&mut self) {
         if self.program.at_least(23)
             && let Some(timer) = self.named("runtime.timeTimer")

@@ -77,7 +77,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.ground.memory(object)
     }
 
-    /// The malloc header of an object, if it has one: its bytes and the type that it says.
+    /// The malloc header of an object, if it has one: its bytes and its type.
     pub(in super::super) fn header(
         &self,
         contents: &[u8],
@@ -93,7 +93,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     }
 }
 
-/// The objects of the heap, and where they are.
+/// The objects of the heap and their addresses.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Ground<'p, 's, 'a> {
     pub(in super::super) reader: &'p Reader<'s, 'a>,
@@ -162,7 +162,7 @@ impl<'a> Ground<'_, '_, 'a> {
         (contents, Fields::new(list, self.reader.survey.version))
     }
 
-    /// The malloc header of an object, if it has one: its bytes and the type that it says.
+    /// The malloc header of an object, if it has one: its bytes and its type.
     #[inline]
     pub(in super::super) fn header(
         &self,

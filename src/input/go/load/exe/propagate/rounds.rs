@@ -17,8 +17,8 @@ use crate::input::go::load::pointers::Reader;
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
 
-/// Chunks that are worked on between two of which one thread takes in what they found. The result
-/// depends on it, so it does not depend on the number of threads.
+/// The number of chunks after which one thread merges the results. The result depends on this
+/// number, and therefore not on the number of threads.
 const WAVE: usize = 64;
 /// Values that threads share. Fewer take less time than waking the threads does.
 const MANY: usize = 1 << 10;
@@ -43,7 +43,7 @@ struct Part {
 }
 
 impl Part {
-    /// Adds a value to the list of a chunk, if that is one of these.
+    /// Adds a value to the list of a chunk, if the chunk belongs to this part.
     fn add(&mut self, chunk: usize, item: Item) {
         if let Some(list) = self.lists.get_mut(chunk.wrapping_sub(self.first)) {
             if list.is_empty() {
@@ -185,7 +185,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Takes in what a chunk found besides values in other chunks.
+    /// Merges the results of a chunk, except values in other chunks.
     fn take_in(&mut self, done: &mut Done) {
         done.found.clear();
         done.moved.clear();

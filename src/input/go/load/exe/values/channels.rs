@@ -12,7 +12,7 @@ use crate::model::heap::{EachField, Field, FieldValue};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// Goroutines that are listed of those that wait in one direction.
+/// The most goroutines that are listed as waiting in one direction.
 const MOST_WAITING: usize = 64;
 
 impl<'v> View<'v, '_> {
@@ -61,7 +61,7 @@ impl<'v> View<'v, '_> {
         ControlFlow::Continue(())
     }
 
-    /// The word of a channel's header so many words after the start of its element type.
+    /// The word of a channel's header this many words after its element type.
     fn word_after_type(&self, header: Place<'_>, number: u64) -> Option<u64> {
         let place = header.at(self.typed.channel_type_at, header.of);
         self.word_of(place, number)

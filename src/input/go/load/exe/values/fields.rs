@@ -124,7 +124,7 @@ impl View<'_, '_> {
         [("len", length), ("cap", capacity)]
     }
 
-    /// Passes what an interface holds, under the name of its dynamic type.
+    /// Passes the value in an interface, under the name of its dynamic type.
     fn interface(
         &self,
         name: &str,

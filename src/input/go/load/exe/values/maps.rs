@@ -14,12 +14,12 @@ type EachEntry<'e> = dyn FnMut(Place<'_>, Place<'_>) -> ControlFlow<()> + 'e;
 
 /// Entries of a group or bucket.
 const SLOTS: u32 = 8;
-/// Groups or buckets that are looked at, as many of a large map may be empty.
+/// The most groups or buckets that are read, because many of a large map may be empty.
 const MAX_GROUPS: u64 = 1 << 12;
 /// Smallest hash of a full slot of a classic bucket (`minTopHash`).
 const FULL: u8 = 5;
 
-/// Where the entries are in a group.
+/// The positions of the entries in a group.
 struct Slots {
     key: (u64, TypeRef),
     element: (u64, TypeRef),
@@ -238,7 +238,7 @@ impl View<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// Where keys and elements are: in an array of slots (1.24), or in an array of each (classic
+    /// Finds the keys and elements: in an array of slots (1.24), or in an array of each (classic
     /// maps, and since 1.27).
     fn slots(&self, group: &Type) -> Option<Slots> {
         let types = &self.typed.types;
@@ -292,7 +292,7 @@ mod tests {
         Type { name: name.to_owned(), package: None, size: 8, kind, mask: None, direct: false }
     }
 
-    /// The length that a header of a map of a 32-bit process with the high byte first says.
+    /// The length in the header of a map of a big-endian 32-bit process.
     fn length(first_field: &str, header: &[u8]) -> Option<u64> {
         let mut types = Types::default();
         let number = types.add(described("uint64", Kind::Number(11)));

@@ -1,4 +1,4 @@
-//! Values that are told best as text: times, durations, complex numbers, and the keys of maps.
+//! Values that read best as text: times, durations, complex numbers, and the keys of maps.
 
 use super::super::types::{Kind, Type};
 use super::{Place, View};
