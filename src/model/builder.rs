@@ -75,6 +75,11 @@ impl<'a> HeapBuilder<'a> {
         self
     }
 
+    /// The heap so far, for loaders that fill its columns themselves.
+    pub(crate) fn into_heap(self) -> Heap<'a> {
+        self.heap
+    }
+
     /// Continues from a finished heap, to change it. New references and objects follow the existing
     /// ones.
     pub fn from_heap(heap: Heap<'a>) -> Self {

@@ -34,8 +34,8 @@ mod words;
 
 use crate::error::Result;
 use crate::input::load::{ExecutableReport, LoadOptions, Loaded, only_snapshot};
-use crate::model::heap::WarningKind;
-use crate::model::heap::{Heap, Ids, LoadWarning, References, Unreached};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Heap, Ids, LoadWarning, References, WarningKind};
 use crate::model::names::Names;
 use edges::Edges;
 pub use histogram::histogram;
@@ -43,7 +43,6 @@ use interfaces::Hints;
 use place::Placed;
 use pointers::Reader;
 use roots::Roots;
-use rustc_hash::FxHashMap;
 use survey::Survey;
 use values::Contents;
 
@@ -87,18 +86,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let symbols = matched.as_ref().map(exe::Matched::symbols);
     let mut roots =
         Roots::new(&reader, &survey, &edges.references, options.roots, symbols, &mut names);
-    let mut warnings = Warnings::default();
-    warnings.add(WarningKind::RepeatedAddresses, survey.duplicates);
-    warnings.add(WarningKind::OverlappingObjects, placed.overlapping.0);
-    warnings.add(WarningKind::FieldsBeyondObjects, edges.faults.beyond.0);
-    warnings.add(
-        WarningKind::UnknownInterfaceTypes,
-        (edges.faults.unknown_interfaces + roots.faults.unknown_interfaces).0,
-    );
-    warnings.add(WarningKind::UnknownTypes, edges.faults.unknown_types.0);
-    warnings.add(WarningKind::FieldsBeyondTypes, survey.old.dropped_fields());
-    warnings.add(WarningKind::StrayFrames, roots.faults.lost_frames.0);
-    warnings.add(WarningKind::MissingParams, u64::from(survey.params.is_none()));
+    let warnings = warnings(&survey, &placed, &edges, &roots);
     let (mut types, mut type_of) =
         typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     let mut type_sources = Vec::new();
@@ -128,43 +116,47 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         names,
         types,
         type_sources,
-        detached_types: Vec::new(),
-        generated_types: FxHashMap::default(),
-        generated_by_name: std::sync::OnceLock::new(),
-        quoting_types: Vec::new(),
-        representations: Vec::new(),
-        roles: &[],
         type_of: type_of.into(),
         sites: roots.sites.finish(&placed.sizes),
         shallow: placed.sizes,
-        external: Vec::new(),
         ids: Ids::Addresses(survey.addresses),
         references: References { weak: Vec::new(), ..edges.references },
-        class_label: None,
-        classes: Vec::new(),
-        ephemerons: Vec::new(),
         roots: roots.roots,
         threads: roots.threads,
         frames: roots.frames,
-        keys: Vec::new(),
-        unreached: Unreached::default(),
         pointer_size: words.size as u8,
         big_endian: words.big_endian,
         values: Some(Box::new(Contents::new(bytes, placed.positions, typed))),
-        warnings: warnings.0,
+        warnings,
+        ..HeapBuilder::with_capacity(0, 0).into_heap()
     };
     debug_assert_eq!(heap.check(), Ok(()));
     let remarks = executable.iter().map(ExecutableReport::remark).collect();
     Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks, executable })
 }
 
-#[derive(Default)]
-struct Warnings(Vec<LoadWarning>);
-
-impl Warnings {
-    fn add(&mut self, kind: WarningKind, count: u64) {
-        if count > 0 {
-            self.0.push(LoadWarning { kind, count });
-        }
-    }
+/// The warnings about the parts of a dump that could not be loaded as they are.
+fn warnings(
+    survey: &Survey<'_>,
+    placed: &Placed,
+    edges: &Edges,
+    roots: &Roots,
+) -> Vec<LoadWarning> {
+    [
+        (WarningKind::RepeatedAddresses, survey.duplicates),
+        (WarningKind::OverlappingObjects, placed.overlapping.0),
+        (WarningKind::FieldsBeyondObjects, edges.faults.beyond.0),
+        (
+            WarningKind::UnknownInterfaceTypes,
+            (edges.faults.unknown_interfaces + roots.faults.unknown_interfaces).0,
+        ),
+        (WarningKind::UnknownTypes, edges.faults.unknown_types.0),
+        (WarningKind::FieldsBeyondTypes, survey.old.dropped_fields()),
+        (WarningKind::StrayFrames, roots.faults.lost_frames.0),
+        (WarningKind::MissingParams, u64::from(survey.params.is_none())),
+    ]
+    .into_iter()
+    .filter(|(_, count)| *count > 0)
+    .map(|(kind, count)| LoadWarning { kind, count })
+    .collect()
 }

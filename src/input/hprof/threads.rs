@@ -9,10 +9,10 @@ use super::values::Contents;
 use crate::java::{FieldType, class_name};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::WarningKind;
-use crate::model::heap::{Label, Root, RootKind, StackFrame};
+use crate::model::heap::{Label, ObjectId, Root, RootKind, StackFrame, WarningKind};
 use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::num::Saturating;
 
 /// A thread of the builder.
@@ -93,12 +93,8 @@ struct Said {
     name: u64,
 }
 
-fn add_threads(
-    scan: &Scan<'_>,
-    addresses: &Addresses,
-    contents: &Contents<'_>,
-    builder: &mut HeapBuilder<'_>,
-) -> FxHashMap<u32, Known> {
+/// The threads that records or roots state, each serial once, in the order of the file.
+fn recorded(scan: &Scan<'_>) -> Vec<Said> {
     let started = scan.threads.iter().map(|thread| Said {
         serial: thread.serial,
         object: thread.object,
@@ -108,11 +104,6 @@ fn add_threads(
     let rooted = scan.roots.iter().filter_map(|root| {
         Some(Said { serial: root.thread()?, object: root.object, trace: root.trace()?, name: 0 })
     });
-    let states = States::of(scan);
-    let name_field = scan
-        .inherited_field("java.lang.Thread", b"name")
-        .filter(|(_, kind)| *kind == FieldType::Object);
-    let mut known = FxHashMap::default();
     let mut said: Vec<Said> = Vec::new();
     let mut places = FxHashMap::default();
     for thread in started.chain(rooted) {
@@ -133,18 +124,42 @@ fn add_threads(
             }
         }
     }
+    said
+}
+
+/// The name in the field of a `java.lang.Thread`, which begins this far from the end of its data.
+fn own_name<'a>(
+    object: ObjectId,
+    from_end: usize,
+    scan: &Scan<'_>,
+    contents: &Contents<'a>,
+    addresses: &Addresses,
+) -> Option<(Cow<'a, str>, u64)> {
+    let instance = contents.instance(object)?;
+    let class = scan.classes.index(instance.class)?;
+    if !scan.inherits(class, "java.lang.Thread") {
+        return None;
+    }
+    let id = scan.ids.at(instance.values, instance.values.len().checked_sub(from_end)?);
+    contents.text(id, addresses)
+}
+
+fn add_threads(
+    scan: &Scan<'_>,
+    addresses: &Addresses,
+    contents: &Contents<'_>,
+    builder: &mut HeapBuilder<'_>,
+) -> FxHashMap<u32, Known> {
+    let states = States::of(scan);
+    let name_field = scan
+        .inherited_field("java.lang.Thread", b"name")
+        .filter(|(_, kind)| *kind == FieldType::Object);
+    let mut known = FxHashMap::default();
     let mut used = FxHashSet::default();
-    for thread in said {
+    for thread in recorded(scan) {
         let object = addresses.at(thread.object);
         let own = object.zip(name_field).and_then(|(object, (from_end, _))| {
-            let instance = contents.instance(object)?;
-            let class = scan.classes.index(instance.class)?;
-            let values = instance.values;
-            if !scan.inherits(class, "java.lang.Thread") {
-                return None;
-            }
-            let id = scan.ids.at(values, values.len().checked_sub(from_end)?);
-            contents.text(id, addresses)
+            own_name(object, from_end, scan, contents, addresses)
         });
         let (state, id) = object
             .map_or((None, None), |object| states.of_thread(object, scan, addresses, contents));

@@ -6,14 +6,25 @@ use super::sv::{Body, Item, Sv, entry, kind, struct_field};
 /// Passes every reference of an SV, without those to its package and of extensions. Addresses that
 /// are not 0 may still be of no object.
 pub(super) fn for_each<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl FnMut(Link<'a>)) {
-    let words = graph.layout.words;
     let mut add = |target: u64, name: Name<'a>, weak: bool| {
         if target != 0 {
             take(Link { target, name, weak });
         }
     };
+    own_pointers(graph, sv, &mut add);
+    body(graph, sv, &mut add);
+    if matches!(sv.kind, kind::STASH | kind::CLASS) {
+        for (index, name) in STASH {
+            add(sv.own.pointers.get(index), Name::Words(name), false);
+        }
+    }
+}
+
+/// Passes the pointers of the part that only SVs of one type have: target, name, and whether the
+/// reference is weak.
+fn own_pointers<'a>(graph: &Graph<'a>, sv: &Sv<'a>, mut add: impl FnMut(u64, Name<'a>, bool)) {
     let pointer = |index: usize| sv.own.pointers.get(index);
-    let flags = sv.flags(words);
+    let flags = sv.flags(graph.layout.words);
     match sv.kind {
         kind::GLOB => {
             for (index, name) in GLOB {
@@ -53,11 +64,16 @@ pub(super) fn for_each<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl FnMut
         kind::LVALUE => add(pointer(0), Name::Words("the target"), false),
         _ => {}
     }
+}
+
+/// Passes the pointers of the body in the same way.
+fn body<'a>(graph: &Graph<'a>, sv: &Sv<'a>, mut add: impl FnMut(u64, Name<'a>, bool)) {
+    let words = graph.layout.words;
     match sv.body {
         Body::None => {}
         Body::Elements(elements) => {
             // Nobody counts the elements of an array that is not real.
-            let weak = sv.kind == kind::ARRAY && flags & 1 != 0;
+            let weak = sv.kind == kind::ARRAY && sv.flags(words) & 1 != 0;
             let names = graph.names(sv);
             let is_pad = graph.is_pad(sv);
             for (index, target) in (0u64..).zip(elements.iter()) {
@@ -76,7 +92,7 @@ pub(super) fn for_each<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl FnMut
             }
         }
         Body::Items(mut items) => {
-            let has_list = graph.addresses.at(pointer(3)).is_some();
+            let has_list = graph.addresses.at(sv.own.pointers.get(3)).is_some();
             while let Ok(Some(item)) = Item::read(&mut items, words) {
                 match item {
                     // With threads they are in the first pad.
@@ -103,11 +119,6 @@ pub(super) fn for_each<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl FnMut
                     add(value, Name::Own(name), false);
                 }
             }
-        }
-    }
-    if matches!(sv.kind, kind::STASH | kind::CLASS) {
-        for (index, name) in STASH {
-            add(pointer(index), Name::Words(name), false);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The invariants of a heap.
 
-use super::{Heap, Ids, MAX_OBJECTS, ObjectId};
+use super::{Ephemeron, Heap, Ids, MAX_OBJECTS, ObjectId};
 use crate::model::names::NameId;
 
 impl Heap<'_> {
@@ -9,12 +9,22 @@ impl Heap<'_> {
     /// # Errors
     /// The first invariant that does not hold.
     pub fn check(&self) -> Result<(), &'static str> {
+        self.check_objects()?;
+        self.check_references()?;
+        self.check_roots()?;
+        self.check_classes()
+    }
+
+    fn exists(&self, object: ObjectId) -> bool {
+        object.index() < self.len()
+    }
+
+    fn is_named(&self, name: NameId) -> bool {
+        (name.0 as usize) < self.names.len()
+    }
+
+    fn check_objects(&self) -> Result<(), &'static str> {
         let objects = self.len();
-        let exists = |object: ObjectId| object.index() < objects;
-        let named = |name: NameId| (name.0 as usize) < self.names.len();
-        let references = self.references.len();
-        let holds =
-            |condition: bool, what: &'static str| if condition { Ok(()) } else { Err(what) };
         holds(objects as u64 <= MAX_OBJECTS, "there are too many objects")?;
         holds(self.shallow.len() == objects, "a size for each object")?;
         holds(
@@ -22,9 +32,25 @@ impl Heap<'_> {
             "the types of objects exist",
         )?;
         holds(
-            self.types.iter().all(|kind| named(kind.name) && named(kind.namespace)),
+            self.types.iter().all(|kind| self.is_named(kind.name) && self.is_named(kind.namespace)),
             "the names of types exist",
         )?;
+        holds(
+            self.external.is_sorted_by(|a, b| a.0 < b.0)
+                && self.external.iter().all(|(object, _)| self.exists(*object)),
+            "external sizes are sorted",
+        )?;
+        match &self.ids {
+            Ids::Rows(_) => Ok(()),
+            Ids::Numbers(numbers) => holds(numbers.len() == objects, "a number for each object"),
+            Ids::Addresses(addresses) => {
+                holds(addresses.len() == objects, "an address for each object")
+            }
+        }
+    }
+
+    fn check_references(&self) -> Result<(), &'static str> {
+        let (objects, references) = (self.len(), self.references.len());
         holds(self.references.first.len() == objects + 1, "one more first reference than objects")?;
         let mut first = (0..=objects).map(|row| self.references.first.get(row));
         holds(
@@ -45,15 +71,20 @@ impl Heap<'_> {
                 || self.references.weak.len() == references.div_ceil(64),
             "a bit for each reference or for none",
         )?;
-        holds(self.references.target.iter().all(|target| exists(*target)), "targets exist")?;
-        holds(
-            self.external.is_sorted_by(|a, b| a.0 < b.0)
-                && self.external.iter().all(|(object, _)| exists(*object)),
-            "external sizes are sorted",
-        )?;
+        holds(self.references.target.iter().all(|target| self.exists(*target)), "targets exist")?;
+        holds(self.ephemerons.is_sorted_by_key(|pair| pair.holder), "ephemerons are sorted")?;
+        let exist = |pair: &Ephemeron| {
+            [pair.holder, pair.key, pair.value].into_iter().all(|object| self.exists(object))
+        };
+        holds(self.ephemerons.iter().all(exist), "ephemerons are of objects")
+    }
+
+    fn check_roots(&self) -> Result<(), &'static str> {
         holds(
             self.roots.iter().all(|root| {
-                exists(root.object) && named(root.group) && root.variable.is_none_or(named)
+                self.exists(root.object)
+                    && self.is_named(root.group)
+                    && root.variable.is_none_or(|name| self.is_named(name))
             }),
             "roots hold objects and have names",
         )?;
@@ -72,28 +103,21 @@ impl Heap<'_> {
         holds(
             self.threads.iter().all(|thread| thread.frames.end as usize <= self.frames.len()),
             "frames of threads exist",
-        )?;
+        )
+    }
+
+    fn check_classes(&self) -> Result<(), &'static str> {
         holds(self.classes.is_sorted_by(|a, b| a.object < b.object), "class objects are sorted")?;
         holds(
             self.classes.iter().all(|class| {
                 let has_type = class.instances.is_none_or(|of| (of.0 as usize) < self.types.len());
-                exists(class.object) && named(class.name) && has_type
+                self.exists(class.object) && self.is_named(class.name) && has_type
             }),
             "class objects, their names and types exist",
-        )?;
-        holds(self.ephemerons.is_sorted_by_key(|pair| pair.holder), "ephemerons are sorted")?;
-        holds(
-            self.ephemerons
-                .iter()
-                .all(|pair| exists(pair.holder) && exists(pair.key) && exists(pair.value)),
-            "ephemerons are of objects",
-        )?;
-        match &self.ids {
-            Ids::Rows(_) => Ok(()),
-            Ids::Numbers(numbers) => holds(numbers.len() == objects, "a number for each object"),
-            Ids::Addresses(addresses) => {
-                holds(addresses.len() == objects, "an address for each object")
-            }
-        }
+        )
     }
+}
+
+fn holds(condition: bool, what: &'static str) -> Result<(), &'static str> {
+    if condition { Ok(()) } else { Err(what) }
 }

@@ -3,7 +3,7 @@
 use super::nodes::{narrow, put, split};
 use crate::error::Error;
 use crate::input::heapsnapshot::document::Document;
-use crate::input::heapsnapshot::meta::EdgeType;
+use crate::input::heapsnapshot::meta::{EdgeFields, EdgeType};
 use crate::input::heapsnapshot::rows::{Part, Rows, first_error};
 use crate::input::heapsnapshot::strings::Strings;
 use crate::input::read::Progress;
@@ -45,6 +45,78 @@ struct Rest {
     weak_map_entries: Vec<(usize, u64)>,
 }
 
+/// The facts that reading an edge needs.
+struct Reader {
+    fields: EdgeFields,
+    /// The type of edges in the column, by its number in the file.
+    kinds: Vec<u8>,
+    /// Fields of a node.
+    node_fields: u32,
+    /// The ids of WeakMaps' tables by the names of edges to their entries.
+    tables: FxHashMap<u64, u64>,
+    /// Whether labels are read.
+    named: bool,
+    /// The number of strings.
+    strings: u64,
+    /// See [`Edges`].
+    used: Vec<AtomicU64>,
+    properties: Vec<AtomicU64>,
+}
+
+impl Reader {
+    /// Reads the edges of a part. Returns the number after the last one, and the error after it.
+    fn read(
+        &self,
+        part: &Part<'_>,
+        (kind, target, label): Columns<'_>,
+    ) -> (usize, Option<Error>, Rest) {
+        let fields = self.fields;
+        let mut rest = Rest::default();
+        let mut done = part.first;
+        let outcome = part.read(fields.count, |index, row| {
+            let field = |at: usize| row.get(at).copied().unwrap_or(0);
+            let number = part.first.wrapping_add(index);
+            let known = usize::try_from(field(fields.kind)).ok();
+            let edge_type =
+                known.and_then(|number| self.kinds.get(number)).copied().unwrap_or(OTHER);
+            put(kind, index, edge_type);
+            let position = narrow(field(fields.to_node));
+            let node = position.checked_div(self.node_fields).unwrap_or(0);
+            let exact = node.wrapping_mul(self.node_fields) == position;
+            put(target, index, if exact { node } else { u32::MAX });
+            let name = field(fields.name_or_index);
+            if edge_type == INTERNAL
+                && !self.tables.is_empty()
+                && let Some(&table) = self.tables.get(&name)
+            {
+                rest.weak_map_entries.push((number, table));
+            }
+            done = number.wrapping_add(1);
+            if self.named {
+                put(label, index, self.label(edge_type, name, &mut rest.beyond));
+            }
+        });
+        (done, outcome.err().map(|error| error.context("in edges")), rest)
+    }
+
+    /// Returns the label of an edge. Marks the string that names it, or adds its number to `beyond`.
+    #[inline(always)]
+    fn label(&self, edge_type: u8, name: u64, beyond: &mut Vec<u32>) -> Label {
+        if matches!(edge_type, ELEMENT | HIDDEN) {
+            return Label::index(name);
+        }
+        if name < self.strings {
+            mark(&self.used, name);
+            if matches!(edge_type, OTHER | PROPERTY) {
+                mark(&self.properties, name);
+            }
+        } else if name <= Label::MAX {
+            beyond.push(name as u32);
+        }
+        Label::field(NameId(narrow(name)))
+    }
+}
+
 /// Edge types in a column of bytes.
 pub(super) const WEAK: u8 = 1;
 pub(super) const SHORTCUT: u8 = 2;
@@ -62,66 +134,31 @@ impl Edges {
         progress: Progress<'_>,
     ) -> (Self, Option<Error>) {
         let (meta, fields) = (&document.meta, document.meta.edge);
-        let kinds: Vec<u8> = meta.edge_types.iter().map(|(known, _)| code(*known)).collect();
-        let node_fields = narrow(meta.node.count as u64).max(1);
         let rows = Rows::of(document.edges.as_ref(), fields.count);
         let bits = || -> Vec<AtomicU64> {
             (0..document.strings.dense().div_ceil(64)).map(|_| AtomicU64::new(0)).collect()
         };
-        let (used, properties) = (bits(), bits());
-        let strings = document.strings.dense() as u64;
         let mut kind = vec![OTHER; rows.count];
         let mut target = vec![0; rows.count];
         let mut label = vec![Label::NONE; if named { rows.count } else { 0 }];
-        let tables = weak_map_tables(&document.strings);
         let columns = (
             split(&mut kind, &rows.parts),
             split(&mut target, &rows.parts),
             split(&mut label, &rows.parts),
         );
-        let read = |(part, (kind, target, label)): (&Part<'_>, Columns<'_>)| {
+        let reader = Reader {
+            fields,
+            kinds: meta.edge_types.iter().map(|(known, _)| code(*known)).collect(),
+            node_fields: narrow(meta.node.count as u64).max(1),
+            tables: weak_map_tables(&document.strings),
+            named,
+            strings: document.strings.dense() as u64,
+            used: bits(),
+            properties: bits(),
+        };
+        let read = |(part, columns): (&Part<'_>, Columns<'_>)| {
             progress(part.offset());
-            let mut rest = Rest::default();
-            let mut done = part.first;
-            let outcome = part.read(fields.count, |index, row| {
-                let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                let number = part.first.wrapping_add(index);
-                let of = usize::try_from(field(fields.kind))
-                    .ok()
-                    .and_then(|number| kinds.get(number))
-                    .copied()
-                    .unwrap_or(OTHER);
-                put(kind, index, of);
-                let position = narrow(field(fields.to_node));
-                let node = position.checked_div(node_fields).unwrap_or(0);
-                let exact = node.wrapping_mul(node_fields) == position;
-                put(target, index, if exact { node } else { u32::MAX });
-                let name = field(fields.name_or_index);
-                if of == INTERNAL
-                    && !tables.is_empty()
-                    && let Some(&table) = tables.get(&name)
-                {
-                    rest.weak_map_entries.push((number, table));
-                }
-                done = number.wrapping_add(1);
-                if !named {
-                    return;
-                }
-                if matches!(of, ELEMENT | HIDDEN) {
-                    put(label, index, Label::index(name));
-                } else {
-                    put(label, index, Label::field(NameId(narrow(name))));
-                    if name < strings {
-                        mark(&used, name);
-                        if matches!(of, OTHER | PROPERTY) {
-                            mark(&properties, name);
-                        }
-                    } else if name <= Label::MAX {
-                        rest.beyond.push(name as u32);
-                    }
-                }
-            });
-            (done, outcome.err().map(|error| error.context("in edges")), rest)
+            reader.read(part, columns)
         };
         let outcomes: Vec<_> =
             rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
@@ -143,8 +180,8 @@ impl Edges {
                 kind,
                 target: target.into_iter().map(ObjectId).collect(),
                 label,
-                used,
-                properties,
+                used: reader.used,
+                properties: reader.properties,
                 beyond,
                 left_over: rows.left_over,
                 weak_map_entries,

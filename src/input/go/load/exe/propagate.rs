@@ -36,7 +36,7 @@ use super::types::{TypeRef, Types};
 use super::values::TypedValues;
 use crate::model::heap::ObjectId;
 pub(super) use follow::Target;
-use judge::Judge;
+use judge::{Judge, TypeFilter};
 pub(super) use memory::Ground;
 use memory::ObjectMemory;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -139,8 +139,8 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
     /// The type by which the runtime refers to any channel: `runtime.hchan`.
     any_channel: Option<TypeRef>,
-    /// The bits of the types in the last three.
-    special: u64,
+    /// The types in the last three.
+    special: TypeFilter,
     /// Values without pointers, such as the bytes of strings.
     pub(super) string: TypeRef,
     tiny: TypeRef,
@@ -213,7 +213,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             allocated_as: FxHashMap::default(),
             nodes: FxHashMap::default(),
             any_channel: None,
-            special: 0,
+            special: TypeFilter::default(),
             string,
             tiny,
             extents: Extents::new(placed.sizes.len()),

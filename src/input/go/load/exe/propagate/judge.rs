@@ -57,8 +57,8 @@ pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) hidden: &'j Hidden,
     pub(super) allocated_as: &'j FxHashMap<TypeRef, TypeRef>,
     pub(super) nodes: &'j FxHashMap<TypeRef, (TypeRef, TypeRef)>,
-    /// The bits of the types in the last two and of [`Self::any_channel`].
-    pub(super) special: u64,
+    /// The types in the last two, and [`Self::any_channel`].
+    pub(super) special: TypeFilter,
     pub(super) closures: &'j FxHashMap<u64, TypeRef>,
     pub(super) itabs: &'j FxHashMap<u64, u64>,
     /// The shift of functions.
@@ -289,10 +289,6 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 }
                 lead
             }
-            Holds::Map(map) => match self.hidden.known_header(map) {
-                Some(of) => self.value(target, of, level, found),
-                None => Lead::Unprepared,
-            },
             Holds::Interface { has_methods } => {
                 let data = word(1)?;
                 let of = self.dynamic(target, has_methods)?;
@@ -310,32 +306,11 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 self.value(data, of, level.max(Level::Dynamic), found)
             }
             Holds::Counted(element) => self.slice(target, element, word(1)?, level, found),
-            Holds::Directory(map) => match word(1)? {
-                0 => self.value(target, self.group(map)?, level, found),
-                length => match self.hidden.known_directory(map) {
-                    Some(of) => self.slice(target, of, length, level, found),
-                    None => Lead::Unprepared,
-                },
-            },
-            Holds::Groups(map) => {
-                // A u64, the low half of which is last in a process of 32 bits with the high byte
-                // first.
-                let low = if words.big_endian { 8u64.saturating_sub(words.size) } else { 0 };
-                let at = offset.wrapping_add(words.size).wrapping_add(low);
-                let mask = words.at(values.bytes, at)?;
-                self.slice(target, self.group(map)?, mask.saturating_add(1), level, found)
-            }
-            Holds::Buckets(map, old) => {
-                let at = words.size.wrapping_add(1);
-                let logarithm = *values.bytes.get(usize::try_from(at).ok()?)?;
-                let count = 1u64.checked_shl(logarithm.into())?;
-                let count = if old { count.div_ceil(2) } else { count };
-                self.slice(target, self.group(map)?, count, level, found)
-            }
-            Holds::Overflow(map) => match self.hidden.known_overflow(map) {
-                Some(of) => self.value(target, of, level, found),
-                None => Lead::Unprepared,
-            },
+            Holds::Map(_)
+            | Holds::Directory(_)
+            | Holds::Groups(_)
+            | Holds::Buckets(..)
+            | Holds::Overflow(_) => self.lead_in_map(values, (offset, target), part, found)?,
             Holds::Buffer(channel) => {
                 let capacity = word(-1)?;
                 match self.types.get(channel)?.kind {
@@ -363,6 +338,52 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 let element = self.channel_element(channel)?;
                 self.value(target, element, level, found)
             }
+        })
+    }
+
+    /// Like [`Self::lead`], for maps and their parts.
+    fn lead_in_map(
+        &self,
+        values: &Values<'a>,
+        (offset, target): (u64, u64),
+        part: &Part,
+        found: &mut Vec<Item>,
+    ) -> Option<Lead> {
+        let (words, level) = (self.ground.words(), values.level);
+        Some(match part.holds {
+            Holds::Map(map) => match self.hidden.known_header(map) {
+                Some(of) => self.value(target, of, level, found),
+                None => Lead::Unprepared,
+            },
+            Holds::Directory(map) => {
+                match words.at(values.bytes, offset.wrapping_add(words.size))? {
+                    0 => self.value(target, self.group(map)?, level, found),
+                    length => match self.hidden.known_directory(map) {
+                        Some(of) => self.slice(target, of, length, level, found),
+                        None => Lead::Unprepared,
+                    },
+                }
+            }
+            Holds::Groups(map) => {
+                // A u64, the low half of which is last in a process of 32 bits with the high byte
+                // first.
+                let low = if words.big_endian { 8u64.saturating_sub(words.size) } else { 0 };
+                let at = offset.wrapping_add(words.size).wrapping_add(low);
+                let mask = words.at(values.bytes, at)?;
+                self.slice(target, self.group(map)?, mask.saturating_add(1), level, found)
+            }
+            Holds::Buckets(map, old) => {
+                let at = words.size.wrapping_add(1);
+                let logarithm = *values.bytes.get(usize::try_from(at).ok()?)?;
+                let count = 1u64.checked_shl(logarithm.into())?;
+                let count = if old { count.div_ceil(2) } else { count };
+                self.slice(target, self.group(map)?, count, level, found)
+            }
+            Holds::Overflow(map) => match self.hidden.known_overflow(map) {
+                Some(of) => self.value(target, of, level, found),
+                None => Lead::Unprepared,
+            },
+            _ => Lead::Nothing,
         })
     }
 
@@ -415,7 +436,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
 
     /// Whether a type may be one of the few that are placed as others.
     fn is_special(&self, of: TypeRef) -> bool {
-        self.special & bit(of) != 0
+        self.special.may_contain(of)
     }
 
     fn group(&self, map: TypeRef) -> Option<TypeRef> {
@@ -444,9 +465,20 @@ impl<'a> Judge<'_, '_, '_, 'a> {
 /// The flag of a `reflect.Value` that has a pointer to its value.
 const INDIRECT: u64 = 1 << 7;
 
-/// One of 64 bits for a type. A few types have their bits to themselves, nearly.
-pub(super) fn bit(of: TypeRef) -> u64 {
-    1u64.wrapping_shl(of.0)
+/// A set of types that may contain more than was inserted: a Bloom filter of 64 bits, one per type.
+/// With a few types in it, a lookup is cheaper than one in a hash table and rarely wrong.
+#[derive(Clone, Copy, Default)]
+pub(super) struct TypeFilter(u64);
+
+impl TypeFilter {
+    pub(super) fn insert(&mut self, of: TypeRef) {
+        self.0 |= 1u64.wrapping_shl(of.0);
+    }
+
+    #[inline]
+    fn may_contain(self, of: TypeRef) -> bool {
+        self.0 & 1u64.wrapping_shl(of.0) != 0
+    }
 }
 
 /// The verdict on an object whose type the runtime states.

@@ -2,7 +2,7 @@
 
 use super::super::layout::{Holds, Layout, Slot as Part};
 use super::super::types::{Kind, TypeRef};
-use super::{Propagation, judge};
+use super::Propagation;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Prepares the types that the library hides behind unsafe pointers.
@@ -26,7 +26,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let special =
             self.nodes.keys().chain(self.allocated_as.keys()).chain(self.any_channel.iter());
-        self.special = special.fold(0, |bits, of| bits | judge::bit(*of));
+        special.for_each(|of| self.special.insert(*of));
         if let (Some(pool), Some(local)) = (self.named("sync.Pool"), self.named("sync.poolLocal"))
             && let Some(Kind::Struct { fields }) = self.types.get(pool).map(|of| of.kind.clone())
         {

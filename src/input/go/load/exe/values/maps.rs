@@ -19,8 +19,11 @@ const MAX_GROUPS: u64 = 1 << 12;
 /// Smallest hash of a full slot of a classic bucket (`minTopHash`).
 const FULL: u8 = 5;
 
-/// The positions of the entries in a group.
+/// A type of groups or buckets, and the positions of the entries in them.
 struct Slots {
+    group: TypeRef,
+    /// Bytes of a group.
+    size: u64,
     key: (u64, TypeRef),
     element: (u64, TypeRef),
     /// Bytes from one key to the next, and from one element to the next.
@@ -36,11 +39,11 @@ impl View<'_, '_> {
         each: &mut EachEntry<'_>,
     ) -> ControlFlow<()> {
         let Some(described) = self.typed.types.get(group) else { return ControlFlow::Continue(()) };
-        let Some(slots) = self.slots(described) else { return ControlFlow::Continue(()) };
+        let Some(slots) = self.slots(group, described) else { return ControlFlow::Continue(()) };
         if is_swiss(described) {
-            self.groups(header, group, described.size, &slots, each)
+            self.groups(header, &slots, each)
         } else {
-            self.buckets(header, group, described, &slots, each)
+            self.buckets(header, &slots, each)
         }
     }
 
@@ -115,8 +118,6 @@ impl View<'_, '_> {
     fn groups(
         &self,
         header: Place<'_>,
-        group: TypeRef,
-        size: u64,
         slots: &Slots,
         each: &mut EachEntry<'_>,
     ) -> ControlFlow<()> {
@@ -131,7 +132,7 @@ impl View<'_, '_> {
         };
         let mut left = MAX_GROUPS;
         if length == 0 {
-            return self.group_array(address, 1, group, size, slots, &mut left, each);
+            return self.group_array((address, 1), slots, &mut left, each);
         }
         let Some(directory) = self.bytes_at(address) else { return ControlFlow::Continue(()) };
         let mut last = 0;
@@ -144,19 +145,16 @@ impl View<'_, '_> {
             let Some(bytes) = self.bytes_at(table) else { continue };
             let groups = self.word(bytes, word.saturating_add(8));
             if let (Some(groups), Some(count)) = (groups, self.group_count(bytes)) {
-                self.group_array(groups, count, group, size, slots, &mut left, each)?;
+                self.group_array((groups, count), slots, &mut left, each)?;
             }
         }
         ControlFlow::Continue(())
     }
 
-    #[allow(clippy::too_many_arguments, reason = "a place, what is there, and what is left")]
+    /// Passes the entries of an array of groups, of which at most `left` are read.
     fn group_array(
         &self,
-        address: u64,
-        count: u64,
-        group: TypeRef,
-        size: u64,
+        (address, count): (u64, u64),
         slots: &Slots,
         left: &mut u64,
         each: &mut EachEntry<'_>,
@@ -164,11 +162,12 @@ impl View<'_, '_> {
         let Some(bytes) = self.bytes_at(address) else { return ControlFlow::Continue(()) };
         for index in 0..count.min(*left) {
             *left = left.saturating_sub(1);
-            let offset = size.saturating_mul(index);
+            let offset = slots.size.saturating_mul(index);
+            let group = Place { bytes, offset, of: slots.group };
             // The control bytes are one number: the first slot has its lowest byte.
-            let Some(control) = self.number(Place { bytes, offset, of: group }, 8) else { break };
+            let Some(control) = self.number(group, 8) else { break };
             let is_full = |slot: u32| byte(control, slot) & 0x80 == 0;
-            self.full(Place { bytes, offset, of: group }, slots, is_full, each)?;
+            self.full(group, slots, is_full, each)?;
         }
         ControlFlow::Continue(())
     }
@@ -177,13 +176,11 @@ impl View<'_, '_> {
     fn buckets(
         &self,
         header: Place<'_>,
-        group: TypeRef,
-        described: &Type,
         slots: &Slots,
         each: &mut EachEntry<'_>,
     ) -> ControlFlow<()> {
         let word = self.typed.words.size;
-        let overflow = described.size.checked_sub(word);
+        let (group, overflow) = (slots.group, slots.size.checked_sub(word));
         let at = |offset: u64| Place { offset: header.offset.saturating_add(offset), ..header };
         // word count, u8 flags, u8 B, u16 overflows, u32 seed, pointers to buckets and old buckets.
         let Some(logarithm) = self.number(at(word.saturating_add(1)), 1) else {
@@ -202,7 +199,7 @@ impl View<'_, '_> {
             };
             for index in 0..count.min(MAX_GROUPS) {
                 let mut bucket =
-                    Place { bytes: array, offset: described.size.saturating_mul(index), of: group };
+                    Place { bytes: array, offset: slots.size.saturating_mul(index), of: group };
                 // A bucket, and those that it overflowed into.
                 while let Some(hashes) = self.number(bucket, SLOTS.into()) {
                     let Some(rest) = left.checked_sub(1) else { return ControlFlow::Continue(()) };
@@ -240,7 +237,7 @@ impl View<'_, '_> {
 
     /// Finds the keys and elements: in an array of slots (1.24), or in an array of each (classic
     /// maps, and since 1.27).
-    fn slots(&self, group: &Type) -> Option<Slots> {
+    fn slots(&self, of: TypeRef, group: &Type) -> Option<Slots> {
         let types = &self.typed.types;
         // Package reflect spells the names with capitals.
         let named = |of: &Type, name: &str| match &of.kind {
@@ -258,6 +255,8 @@ impl View<'_, '_> {
             let slot = types.get(slot)?;
             let at = |(inside, of): (u64, TypeRef)| (offset.saturating_add(inside), of);
             return Some(Slots {
+                group: of,
+                size: group.size,
                 key: at(named(slot, "key")?),
                 element: at(named(slot, "elem")?),
                 steps: (step, step),
@@ -266,6 +265,8 @@ impl View<'_, '_> {
         let (keys, key, key_step) = array(named(group, "keys")?)?;
         let (elements, element, element_step) = array(named(group, "elems")?)?;
         Some(Slots {
+            group: of,
+            size: group.size,
             key: (keys, key),
             element: (elements, element),
             steps: (key_step, element_step),
