@@ -40,7 +40,7 @@ mod go {
 pub(super) struct Global {
     pub(super) name: String,
     pub(super) address: u64,
-    pub(super) of: TypeRef,
+    pub(super) ty: TypeRef,
 }
 
 /// The debugging information of a program.
@@ -201,8 +201,8 @@ impl<'d> Debug<'d> {
             .entry(offset)
             .and_then(|(_, entry)| self.descriptor(&entry))
             .and_then(|at| types.at(at));
-        let of = descriptor.unwrap_or_else(|| {
-            let of = types.add(Type {
+        let ty = descriptor.unwrap_or_else(|| {
+            let ty = types.add(Type {
                 name: String::new(),
                 package: None,
                 size: 0,
@@ -210,11 +210,11 @@ impl<'d> Debug<'d> {
                 mask: None,
                 direct: false,
             });
-            self.open.push((offset, of));
-            of
+            self.open.push((offset, ty));
+            ty
         });
-        self.known.insert(offset, of);
-        of
+        self.known.insert(offset, ty);
+        ty
     }
 
     /// The link address of the descriptor of a type entry.
@@ -228,9 +228,9 @@ impl<'d> Debug<'d> {
 
     /// Reads the parts of all types that were met.
     pub(super) fn finish(&mut self, types: &mut Types) {
-        while let Some((offset, of)) = self.open.pop() {
+        while let Some((offset, ty)) = self.open.pop() {
             if let Some(described) = self.describe(offset, types) {
-                types.set(of, described);
+                types.set(ty, described);
             }
         }
     }
@@ -370,7 +370,7 @@ impl<'d> Debug<'d> {
             let (name, target) =
                 (self.name(unit, &child)?, self.target(unit, &child, dw::DW_AT_type)?);
             let offset = self.number(&child, dw::DW_AT_data_member_location)?;
-            fields.push(Field { name: name.into(), of: self.of(target, types), offset });
+            fields.push(Field { name: name.into(), ty: self.of(target, types), offset });
         }
         Some(fields.into())
     }
@@ -399,8 +399,8 @@ impl<'d> Debug<'d> {
                 ))
             };
             if let Some((name, address, target)) = found() {
-                let of = self.of(target, types);
-                globals.push(Global { name, address, of });
+                let ty = self.of(target, types);
+                globals.push(Global { name, address, ty });
             }
         }
         self.finish(types);
@@ -418,9 +418,9 @@ impl<'d> Debug<'d> {
     /// The struct of this name.
     pub(super) fn named(&mut self, name: &str, types: &mut Types) -> Option<TypeRef> {
         let offset = *self.structs.get(name)?;
-        let of = self.of(offset, types);
+        let ty = self.of(offset, types);
         self.finish(types);
-        Some(of)
+        Some(ty)
     }
 
     /// The names of all structs that begin so, sorted.

@@ -193,8 +193,8 @@ impl Functions {
         pc: u64,
         steps: &mut u64,
     ) -> (&'i [u8], u32) {
-        let mut value = |of| {
-            let table = self.field(image, function, of)?;
+        let mut value = |ty| {
+            let table = self.field(image, function, ty)?;
             self.value_in(image, function, table, pc, steps)
         };
         let (file, line) = (value(field::FILE), value(field::LINE));

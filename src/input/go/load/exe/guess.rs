@@ -47,21 +47,21 @@ impl Propagation<'_, '_, '_, '_> {
         for _ in 0..ROUNDS {
             let mut found = false;
             let is_open = |objects: &Objects, object| {
-                objects.get(object).is_none_or(|typed| typed.of == unknown_map)
+                objects.get(object).is_none_or(|typed| typed.ty == unknown_map)
             };
             let objects = &self.objects;
             for object in objects.select(|object| is_open(objects, object)) {
                 if !is_open(&self.objects, object) {
                     continue;
                 }
-                let one = |of| (of, 1, Fit::Exact);
+                let one = |ty| (ty, 1, Fit::Exact);
                 let guess = self
                     .guess_map(object, &maps)
                     .or_else(|| self.guess(object, &candidates))
                     .map(one);
-                if let Some((of, count, fit)) = guess.or_else(|| self.guess_list(object)) {
-                    let of = if headers.contains(&Some(of)) { unknown_map } else { of };
-                    let typed = Typed { of, count, fit, level: Level::Guess };
+                if let Some((ty, count, fit)) = guess.or_else(|| self.guess_list(object)) {
+                    let ty = if headers.contains(&Some(ty)) { unknown_map } else { ty };
+                    let typed = Typed { ty, count, fit, level: Level::Guess };
                     if self.objects.get(object) != Some(typed) {
                         self.objects.forget(object);
                         self.assign(object, typed);
@@ -81,22 +81,22 @@ impl Propagation<'_, '_, '_, '_> {
         // Closures are recognized by their functions, and slots of maps are parts of groups. Shaped
         // types represent the types that they were generated for.
         let parts = self.map_slots();
-        let is_composite = |number: TypeRef, of: &Type| {
-            matches!(of.kind, Kind::Struct { .. } | Kind::Array { .. })
-                && of.mask.is_some()
-                && !of.name.starts_with("go.shape.")
-                && !of.name.starts_with("struct { F uintptr")
-                && !of.name.starts_with("struct { .F uintptr")
+        let is_composite = |number: TypeRef, ty: &Type| {
+            matches!(ty.kind, Kind::Struct { .. } | Kind::Array { .. })
+                && ty.mask.is_some()
+                && !ty.name.starts_with("go.shape.")
+                && !ty.name.starts_with("struct { F uintptr")
+                && !ty.name.starts_with("struct { .F uintptr")
                 && !parts.contains(&number)
         };
         let list: Vec<TypeRef> = self
             .types
             .iter()
-            .filter(|(number, of)| is_composite(*number, of))
+            .filter(|(number, ty)| is_composite(*number, ty))
             .map(|(number, _)| number)
             .collect();
-        for of in list {
-            let layout = self.layout(of);
+        for ty in list {
+            let layout = self.layout(ty);
             if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
                 continue;
             }
@@ -113,17 +113,17 @@ impl Propagation<'_, '_, '_, '_> {
                 self.layout(element);
             }
             let shape = shape(size_class(layout.size), &layout.pointers);
-            candidates.by_shape.entry(shape).or_default().push(of);
+            candidates.by_shape.entry(shape).or_default().push(ty);
         }
         candidates
     }
 
     /// The structs of a key and an element in the groups of maps, and the arrays of these structs.
     fn map_slots(&self) -> FxHashSet<TypeRef> {
-        let slots = |(_, of): (TypeRef, &Type)| match &of.kind {
-            Kind::Struct { fields } if super::hidden::is_swiss(of) => {
+        let slots = |(_, ty): (TypeRef, &Type)| match &ty.kind {
+            Kind::Struct { fields } if super::hidden::is_swiss(ty) => {
                 let array =
-                    fields.iter().find(|field| field.name.eq_ignore_ascii_case("slots"))?.of;
+                    fields.iter().find(|field| field.name.eq_ignore_ascii_case("slots"))?.ty;
                 match self.types.get(array)?.kind {
                     Kind::Array { element, .. } => Some([array, element]),
                     _ => None,
@@ -137,8 +137,8 @@ impl Propagation<'_, '_, '_, '_> {
     /// Map types by their groups, where only one map has the group.
     fn maps(&self) -> FxHashMap<TypeRef, Option<TypeRef>> {
         let mut maps = FxHashMap::default();
-        for (map, of) in self.types.iter() {
-            if let Kind::Map { group, .. } = of.kind {
+        for (map, ty) in self.types.iter() {
+            if let Kind::Map { group, .. } = ty.kind {
                 maps.entry(group).and_modify(|only| *only = None).or_insert(Some(map));
             }
         }
@@ -155,7 +155,7 @@ impl Propagation<'_, '_, '_, '_> {
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
         let known = |pointer: u64| {
             let (target, inside) = self.object_at(self.word_at(contents, pointer)?)?;
-            self.objects.get(target).filter(|_| self.is_start(target, inside)).map(|typed| typed.of)
+            self.objects.get(target).filter(|_| self.is_start(target, inside)).map(|typed| typed.ty)
         };
         let target = known(*pointers.first()?)?;
         let part_of = self.hidden.map_of(target);
@@ -172,8 +172,8 @@ impl Propagation<'_, '_, '_, '_> {
         }
         let list: &[TypeRef] =
             if swiss && part_of.is_none() { &[header, table] } else { &[header] };
-        list.iter().copied().find(|of| {
-            let layout = self.layouts.of(*of, &self.types, self.word);
+        list.iter().copied().find(|ty| {
+            let layout = self.layouts.of(*ty, &self.types, self.word);
             *layout.pointers == *pointers && size_class(layout.size) == contents.len() as u64
         })
     }
@@ -196,7 +196,7 @@ impl Propagation<'_, '_, '_, '_> {
                 .objects
                 .get(target)
                 .filter(|typed| typed.fit == Fit::Exact && self.is_start(target, inside))?;
-            if *element.get_or_insert(typed.of) != typed.of {
+            if *element.get_or_insert(typed.ty) != typed.ty {
                 return None;
             }
             targets = targets.saturating_add(1);
@@ -243,19 +243,19 @@ impl Propagation<'_, '_, '_, '_> {
         let list = candidates.by_shape.get(&shape(contents.len() as u64, &pointers))?;
         // The only candidate for which every part is evidence; failing that, the only candidate.
         let mut found: [Option<Option<TypeRef>>; 2] = [None; 2];
-        for of in list.iter().take(MAX_CANDIDATES) {
-            let layout = self.layout(*of);
+        for ty in list.iter().take(MAX_CANDIDATES) {
+            let layout = self.layout(*ty);
             // Memory of values with pointers is zero after the value.
             let rest = usize::try_from(layout.size).ok().and_then(|size| contents.get(size..));
             if *layout.pointers != *pointers
                 || rest.is_some_and(|rest| rest.iter().any(|byte| *byte != 0))
-                || !self.is_plausible(contents, *of, &layout)
+                || !self.is_plausible(contents, *ty, &layout)
             {
                 continue;
             }
-            let tier = usize::from(self.is_vague(contents, *of, &layout));
+            let tier = usize::from(self.is_vague(contents, *ty, &layout));
             if let Some(found) = found.get_mut(tier) {
-                *found = Some(if found.is_some() { None } else { Some(*of) });
+                *found = Some(if found.is_some() { None } else { Some(*ty) });
             }
         }
         let [checked, vague] = found;
@@ -264,12 +264,12 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// Whether little is known of a candidate for an object: it has a pointer to anything there, or
     /// stands for other types of the same shape.
-    fn is_vague(&self, contents: &[u8], of: TypeRef, layout: &Layout) -> bool {
+    fn is_vague(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
         let is_unknown = |slot: &Slot| {
             slot.holds == Holds::Unknown && self.word_at(contents, slot.offset) != Some(0)
         };
         layout.slots.iter().any(is_unknown)
-            || self.types.get(of).is_some_and(|of| of.name.contains("go.shape."))
+            || self.types.get(ty).is_some_and(|ty| ty.name.contains("go.shape."))
     }
 
     /// The types that live words of a frame without a variable may point to, if exactly one fits.
@@ -290,19 +290,19 @@ impl Propagation<'_, '_, '_, '_> {
             repeats: false,
         };
         let mut only = None;
-        for of in elements {
-            let layout = self.layout(*of);
+        for ty in elements {
+            let layout = self.layout(*ty);
             let fits =
                 objects::fit(&slot, 0, &layout, 1, false).filter(|(fit, _)| *fit != Fit::Partial);
             let Some((fit, count)) = fits.filter(|_| {
-                !layout.pointers.is_empty() && self.is_plausible(contents, *of, &layout)
+                !layout.pointers.is_empty() && self.is_plausible(contents, *ty, &layout)
             }) else {
                 continue;
             };
             if only.is_some() {
                 return;
             }
-            only = Some(Typed { of: *of, count, fit, level: Level::Guess });
+            only = Some(Typed { ty: *ty, count, fit, level: Level::Guess });
         }
         if let Some(typed) = only {
             self.assign(object, typed);
@@ -310,7 +310,7 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     /// Whether memory can be a value of a type.
-    pub(super) fn is_plausible(&self, contents: &[u8], of: TypeRef, layout: &Layout) -> bool {
+    pub(super) fn is_plausible(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
         let word = |offset: u64| self.word_at(contents, offset).unwrap_or(0);
         let slots = layout.slots.iter().all(|slot| {
             let (first, second, third) = (
@@ -354,23 +354,23 @@ impl Propagation<'_, '_, '_, '_> {
                 _ => true,
             }
         });
-        slots && self.has_truth_values(contents, of)
+        slots && self.has_truth_values(contents, ty)
     }
 
     /// The type that pointers of a type point to.
-    fn element_of_pointer(&self, of: TypeRef) -> Option<TypeRef> {
-        match self.types.get(of)?.kind {
+    fn element_of_pointer(&self, ty: TypeRef) -> Option<TypeRef> {
+        match self.types.get(ty)?.kind {
             Kind::Pointer { element } => Some(element),
             _ => None,
         }
     }
 
     /// Whether all truth values of a struct are 0 or 1.
-    fn has_truth_values(&self, contents: &[u8], of: TypeRef) -> bool {
-        let Some(Kind::Struct { fields }) = self.types.get(of).map(|of| &of.kind) else {
+    fn has_truth_values(&self, contents: &[u8], ty: TypeRef) -> bool {
+        let Some(Kind::Struct { fields }) = self.types.get(ty).map(|ty| &ty.kind) else {
             return true;
         };
-        fields.iter().all(|field| match self.types.get(field.of).map(|of| &of.kind) {
+        fields.iter().all(|field| match self.types.get(field.ty).map(|ty| &ty.kind) {
             Some(Kind::Number(1)) => usize::try_from(field.offset)
                 .ok()
                 .and_then(|offset| contents.get(offset))
@@ -390,8 +390,8 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     /// Whether an object has pointers at an offset where a value of a type has them, and no others.
-    fn has_pointers_of(&self, object: ObjectId, inside: u64, of: TypeRef) -> bool {
-        let Some(layout) = self.layouts.known(of).filter(|layout| layout.is_exact) else {
+    fn has_pointers_of(&self, object: ObjectId, inside: u64, ty: TypeRef) -> bool {
+        let Some(layout) = self.layouts.known(ty).filter(|layout| layout.is_exact) else {
             return true;
         };
         let (_, fields) = self.memory(object);
@@ -405,13 +405,13 @@ impl Propagation<'_, '_, '_, '_> {
             && listed.next().is_none()
     }
 
-    fn can_hold(&self, address: u64, of: TypeRef, count: u64) -> bool {
-        let size = self.types.get(of).map_or(0, |of| of.size);
+    fn can_hold(&self, address: u64, ty: TypeRef, count: u64) -> bool {
+        let size = self.types.get(ty).map_or(0, |ty| ty.size);
         if !self.has_room(address, size.saturating_mul(count)) {
             return false;
         }
         let Some((object, inside)) = self.object_at(address) else { return true };
-        if count > 0 && !self.has_pointers_of(object, inside, of) {
+        if count > 0 && !self.has_pointers_of(object, inside, ty) {
             return false;
         }
         if !self.is_start(object, inside) {
@@ -422,8 +422,8 @@ impl Propagation<'_, '_, '_, '_> {
             self.objects.get(object).filter(|typed| typed.fit == Fit::Exact && typed.count == 1);
         known.is_none_or(|typed| {
             let (typed_size, package) =
-                self.types.get(typed.of).map_or((0, None), |of| (of.size, of.package.as_ref()));
-            typed.of == of || typed_size != size || package.is_none()
+                self.types.get(typed.ty).map_or((0, None), |ty| (ty.size, ty.package.as_ref()));
+            typed.ty == ty || typed_size != size || package.is_none()
         })
     }
 }

@@ -92,8 +92,8 @@ impl Hidden {
     }
 
     /// The map that a table or a directory belongs to.
-    pub(super) fn map_of(&self, of: TypeRef) -> Option<TypeRef> {
-        self.maps.get(&of).copied()
+    pub(super) fn map_of(&self, ty: TypeRef) -> Option<TypeRef> {
+        self.maps.get(&ty).copied()
     }
 
     /// The type of a table of a Swiss map: u16 used, capacity, growth left, u8 depth, word index,
@@ -105,7 +105,7 @@ impl Hidden {
         layouts: &mut Layouts,
         word: u64,
     ) -> TypeRef {
-        let of = *self.tables.entry(map).or_insert_with(|| {
+        let ty = *self.tables.entry(map).or_insert_with(|| {
             let groups = word.wrapping_add(8);
             let name = format!("{} table", types.get(map).map_or("map", |map| map.name.as_str()));
             let slots = vec![Slot { offset: groups, holds: Holds::Groups(map) }];
@@ -118,8 +118,8 @@ impl Hidden {
                 layouts,
             )
         });
-        self.maps.insert(of, map);
-        of
+        self.maps.insert(ty, map);
+        ty
     }
 
     /// The type of a pointer to a table. A directory is an array of these pointers.
@@ -131,7 +131,7 @@ impl Hidden {
         word: u64,
     ) -> TypeRef {
         let table = self.table(map, types, layouts, word);
-        let of = *self.directories.entry(map).or_insert_with(|| {
+        let ty = *self.directories.entry(map).or_insert_with(|| {
             let name = format!("*{} table", types.get(map).map_or("map", |map| map.name.as_str()));
             add(
                 name,
@@ -142,8 +142,8 @@ impl Hidden {
                 layouts,
             )
         });
-        self.maps.insert(of, map);
-        of
+        self.maps.insert(ty, map);
+        ty
     }
 
     /// The type of what hangs on a classic map's header besides its buckets (`runtime.mapextra`):
@@ -188,10 +188,10 @@ impl Hidden {
         word: u64,
     ) -> TypeRef {
         *self.channels.entry(channel).or_insert_with(|| {
-            let name = types.get(channel).map_or("chan".to_owned(), |of| {
-                match of.name.strip_prefix("<-chan ") {
+            let name = types.get(channel).map_or("chan".to_owned(), |ty| {
+                match ty.name.strip_prefix("<-chan ") {
                     Some(element) => format!("chan {element}"),
-                    None => of.name.replacen("chan<- ", "chan ", 1),
+                    None => ty.name.replacen("chan<- ", "chan ", 1),
                 }
             });
             let buffer = word.wrapping_mul(2);
@@ -226,7 +226,7 @@ pub(super) fn add(
             Holds::Buffer(_) => "buf",
             _ => return None,
         };
-        Some(Field { name: name.into(), of: Types::WORD, offset: slot.offset })
+        Some(Field { name: name.into(), ty: Types::WORD, offset: slot.offset })
     });
     let fields = fields.collect();
     add_fields(name, size, fields, slots, pointers, types, layouts)
@@ -243,9 +243,9 @@ pub(super) fn add_fields(
     layouts: &mut Layouts,
 ) -> TypeRef {
     let kind = if fields.is_empty() { Kind::Unknown } else { Kind::Struct { fields } };
-    let of = types.add(Type { name, package: None, size, kind, mask: None, direct: false });
-    layouts.set(of, Layout::new(slots, pointers, true, size));
-    of
+    let ty = types.add(Type { name, package: None, size, kind, mask: None, direct: false });
+    layouts.set(ty, Layout::new(slots, pointers, true, size));
+    ty
 }
 
 /// Like [`add`], for a type that is found by its name from then on.
@@ -257,7 +257,7 @@ pub(super) fn add_named(
     types: &mut Types,
     layouts: &mut Layouts,
 ) -> TypeRef {
-    let of = add(name.clone(), size, slots, pointers, types, layouts);
-    types.set_name(name, of);
-    of
+    let ty = add(name.clone(), size, slots, pointers, types, layouts);
+    types.set_name(name, ty);
+    ty
 }

@@ -96,29 +96,29 @@ pub(super) struct Layouts {
 
 impl Layouts {
     /// The layout of a type.
-    pub(super) fn of(&mut self, of: TypeRef, types: &Types, word: u64) -> Arc<Layout> {
-        match self.place(of) {
+    pub(super) fn of(&mut self, ty: TypeRef, types: &Types, word: u64) -> Arc<Layout> {
+        match self.place(ty) {
             Some(place) => {
-                Arc::clone(place.get_or_insert_with(|| Arc::new(lay_out(of, types, word))))
+                Arc::clone(place.get_or_insert_with(|| Arc::new(lay_out(ty, types, word))))
             }
             None => Arc::default(),
         }
     }
 
     /// Sets the layout of a type that the runtime hides.
-    pub(super) fn set(&mut self, of: TypeRef, layout: Layout) {
-        if let Some(place) = self.place(of) {
+    pub(super) fn set(&mut self, ty: TypeRef, layout: Layout) {
+        if let Some(place) = self.place(ty) {
             *place = Some(Arc::new(layout));
         }
     }
 
     /// The layout of a type, if it was needed before.
-    pub(super) fn known(&self, of: TypeRef) -> Option<&Layout> {
-        self.list.get(of.0 as usize)?.as_deref()
+    pub(super) fn known(&self, ty: TypeRef) -> Option<&Layout> {
+        self.list.get(ty.0 as usize)?.as_deref()
     }
 
-    fn place(&mut self, of: TypeRef) -> Option<&mut Option<Arc<Layout>>> {
-        let index = of.0 as usize;
+    fn place(&mut self, ty: TypeRef) -> Option<&mut Option<Arc<Layout>>> {
+        let index = ty.0 as usize;
         if self.list.len() <= index {
             self.list.resize(index.saturating_add(1), None);
         }
@@ -126,9 +126,9 @@ impl Layouts {
     }
 }
 
-fn lay_out(of: TypeRef, types: &Types, word: u64) -> Layout {
-    let Some(described) = types.get(of) else { return Layout::default() };
-    let slots = slots(of, types);
+fn lay_out(ty: TypeRef, types: &Types, word: u64) -> Layout {
+    let Some(described) = types.get(ty) else { return Layout::default() };
+    let slots = slots(ty, types);
     let pointers: Vec<u64> = match &described.mask {
         Some(mask) => {
             let bits = (0u64..).zip(mask.iter()).flat_map(|(index, bits)| {
@@ -144,16 +144,16 @@ fn lay_out(of: TypeRef, types: &Types, word: u64) -> Layout {
     Layout::new(slots, pointers, described.mask.is_some(), described.size)
 }
 
-fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
+fn slots(ty: TypeRef, types: &Types) -> Vec<Slot> {
     let mut slots = Vec::new();
-    let mut open = vec![(0u64, of)];
+    let mut open = vec![(0u64, ty)];
     // A type that contains itself, as only a damaged executable has it, would go on without end.
     for _ in 0..MAX_SLOTS.saturating_mul(4) {
-        let Some((offset, of)) = open.pop() else { break };
+        let Some((offset, ty)) = open.pop() else { break };
         if slots.len() >= MAX_SLOTS || open.len() >= MAX_SLOTS {
             break;
         }
-        let Some(described) = types.get(of) else { continue };
+        let Some(described) = types.get(ty) else { continue };
         let mut slot = |holds| slots.push(Slot { offset, holds });
         match &described.kind {
             Kind::Number(_) | Kind::Unknown => {}
@@ -161,8 +161,8 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
             Kind::Pointer { element } => slot(Holds::Pointer(*element)),
             Kind::String => slot(Holds::String),
             Kind::Slice { element } => slot(Holds::Slice(*element)),
-            Kind::Map { .. } => slot(Holds::Map(of)),
-            Kind::Channel { .. } => slot(Holds::Channel(of)),
+            Kind::Map { .. } => slot(Holds::Map(ty)),
+            Kind::Channel { .. } => slot(Holds::Channel(ty)),
             Kind::Function => slot(Holds::Function),
             Kind::Interface { has_methods } => slot(Holds::Interface { has_methods: *has_methods }),
             Kind::Array { element, length } => {
@@ -179,7 +179,7 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
             Kind::Struct { fields } if described.name.starts_with("sync/atomic.Pointer[") => {
                 // The type that it points to is that of a field without size before the pointer.
                 let element =
-                    fields.iter().find_map(|field| match types.get(field.of).map(|of| &of.kind) {
+                    fields.iter().find_map(|field| match types.get(field.ty).map(|ty| &ty.kind) {
                         Some(Kind::Array { element, length: 0 }) => Some(*element),
                         _ => None,
                     });
@@ -192,7 +192,7 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
             Kind::Struct { fields } if described.name == "reflect.Value" => {
                 slot(Holds::Reflected);
                 let first = fields.first();
-                open.extend(first.map(|field| (offset.wrapping_add(field.offset), field.of)));
+                open.extend(first.map(|field| (offset.wrapping_add(field.offset), field.ty)));
             }
             Kind::Struct { fields } if described.name.starts_with("weak.Pointer[") => {
                 let pointer = fields.iter().find(|field| &*field.name == "u");
@@ -214,15 +214,15 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
                         // The next bucket of a chain. Its declared type hides this.
                         "overflow" => slots.push(Slot {
                             offset: offset.wrapping_add(field.offset),
-                            holds: Holds::Pointer(of),
+                            holds: Holds::Pointer(ty),
                         }),
-                        _ => open.push((offset.wrapping_add(field.offset), field.of)),
+                        _ => open.push((offset.wrapping_add(field.offset), field.ty)),
                     }
                 }
             }
             Kind::Struct { fields } => {
                 open.extend(
-                    fields.iter().rev().map(|field| (offset.wrapping_add(field.offset), field.of)),
+                    fields.iter().rev().map(|field| (offset.wrapping_add(field.offset), field.ty)),
                 );
             }
         }

@@ -64,19 +64,19 @@ impl Propagation<'_, '_, '_, '_> {
                 continue;
             };
             let (source, is_array) = (source(&typed), typed.is_array(self.string));
-            let (of, variant) =
-                (typed.of.0 as usize, (source as usize) << 1 | usize::from(is_array));
-            if known.len() <= of {
-                known.resize(of.saturating_add(1), [None; VARIANTS]);
+            let (ty, variant) =
+                (typed.ty.0 as usize, (source as usize) << 1 | usize::from(is_array));
+            if known.len() <= ty {
+                known.resize(ty.saturating_add(1), [None; VARIANTS]);
             }
-            let Some(known) = known.get_mut(of).and_then(|known| known.get_mut(variant)) else {
+            let Some(known) = known.get_mut(ty).and_then(|known| known.get_mut(variant)) else {
                 continue;
             };
             *place = *known.get_or_insert_with(|| {
                 let number = TypeId(columns.types.len() as u32);
                 columns.types.push(self.described(&typed, is_array, source, columns.names));
                 columns.sources.push(source);
-                of_type.push(Some((typed.of, is_array)));
+                of_type.push(Some((typed.ty, is_array)));
                 number
             });
         }
@@ -91,15 +91,15 @@ impl Propagation<'_, '_, '_, '_> {
         names: &mut Names,
     ) -> Type {
         let (name, package, has_pointers) =
-            self.types.get(typed.of).map_or((String::new(), None, false), |of| {
-                (of.name.clone(), of.package.clone(), self.known_pointers(typed.of) > 0)
+            self.types.get(typed.ty).map_or((String::new(), None, false), |ty| {
+                (ty.name.clone(), ty.package.clone(), self.known_pointers(typed.ty) > 0)
             });
         let guess = if source == TypeSource::Guess { " ?" } else { "" };
         // `string` and `[]T` are the contents of a string or a slice.
-        let is_header = |of: &super::types::Type| {
-            of.package.is_none() && matches!(of.kind, Kind::String | Kind::Slice { .. })
+        let is_header = |ty: &super::types::Type| {
+            ty.package.is_none() && matches!(ty.kind, Kind::String | Kind::Slice { .. })
         };
-        let header = self.types.get(typed.of).is_some_and(is_header);
+        let header = self.types.get(typed.ty).is_some_and(is_header);
         let name = match (is_array, header) {
             (true, _) => format!("[]{name}{guess}"),
             (false, true) => format!("{name} header{guess}"),
@@ -124,7 +124,7 @@ impl Propagation<'_, '_, '_, '_> {
         let locals = self.frame_variables(facts, columns.rows);
         let mut words = columns.words.iter().peekable();
         for (row, root) in (0u32..).zip(columns.roots.iter_mut()) {
-            let word = words.next_if(|(of, _)| *of == row).map(|(_, address)| *address);
+            let word = words.next_if(|(ty, _)| *ty == row).map(|(_, address)| *address);
             let LabelKind::Offset(offset) = root.label.kind() else { continue };
             let named = match (root.kind, root.frame) {
                 (RootKind::Global, _) => {
@@ -175,14 +175,14 @@ impl Propagation<'_, '_, '_, '_> {
         let end = frame.sp.wrapping_add(frame.contents.len() as u64);
         let mut places = Vec::new();
         for variable in self.variables(frame).iter() {
-            let Some(size) = self.types.get(variable.of).map(|of| of.size) else { continue };
+            let Some(size) = self.types.get(variable.ty).map(|ty| ty.size) else { continue };
             for piece in &variable.pieces {
                 let size = piece.size.unwrap_or(size);
                 let address = end.wrapping_add_signed(piece.from_cfa);
                 places.push(Place {
                     address,
                     size,
-                    of: variable.of,
+                    ty: variable.ty,
                     inside: piece.offset,
                     name: variable.name.clone(),
                     way: Way::Itself,
@@ -226,28 +226,28 @@ fn source(typed: &Typed) -> TypeSource {
 
 /// The way to the part of a value at an offset: `.User.Prefs`, `.slots[3].elem`, or nothing for the
 /// value itself.
-pub(super) fn path(types: &Types, of: TypeRef, offset: u64) -> String {
-    let (mut of, mut offset, mut path) = (of, offset, String::new());
+pub(super) fn path(types: &Types, ty: TypeRef, offset: u64) -> String {
+    let (mut ty, mut offset, mut path) = (ty, offset, String::new());
     // Types do not nest deeper than this; a type that contains itself is damage.
     for _ in 0..64 {
-        match types.get(of).map(|of| &of.kind) {
+        match types.get(ty).map(|ty| &ty.kind) {
             Some(Kind::Struct { fields }) => {
                 let inside = |field: &&super::types::Field| {
-                    let size = types.get(field.of).map_or(0, |of| of.size);
+                    let size = types.get(field.ty).map_or(0, |ty| ty.size);
                     offset >= field.offset && offset.wrapping_sub(field.offset) < size
                 };
                 let Some(field) = fields.iter().find(inside) else { return path };
                 path.push('.');
                 path.push_str(&field.name);
-                (of, offset) = (field.of, offset.wrapping_sub(field.offset));
+                (ty, offset) = (field.ty, offset.wrapping_sub(field.offset));
             }
             Some(Kind::Array { element, .. }) => {
-                let Some(size) = types.get(*element).map(|of| of.size).filter(|size| *size > 0)
+                let Some(size) = types.get(*element).map(|ty| ty.size).filter(|size| *size > 0)
                 else {
                     return path;
                 };
                 path.push_str(&format!("[{}]", offset.checked_div(size).unwrap_or(0)));
-                (of, offset) = (*element, offset.checked_rem(size).unwrap_or(0));
+                (ty, offset) = (*element, offset.checked_rem(size).unwrap_or(0));
             }
             _ => return path,
         }

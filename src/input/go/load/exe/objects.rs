@@ -33,7 +33,7 @@ pub(super) enum Level {
 /// The type of an object: `count` values of a type one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Typed {
-    pub(super) of: TypeRef,
+    pub(super) ty: TypeRef,
     pub(super) count: u64,
     pub(super) fit: Fit,
     pub(super) level: Level,
@@ -43,7 +43,7 @@ impl Typed {
     /// Whether it is several values. Bytes of strings are counted one by one, but a string is one
     /// value.
     pub(super) fn is_array(&self, string: TypeRef) -> bool {
-        self.of != string && (self.count > 1 || self.fit == Fit::Array)
+        self.ty != string && (self.count > 1 || self.fit == Fit::Array)
     }
 }
 
@@ -65,13 +65,13 @@ pub(super) struct Objects {
 #[derive(Default)]
 struct Packed {
     /// The type in the upper bits, then fit and level. 0 for objects without a type.
-    of: AtomicU32,
+    ty: AtomicU32,
     count: AtomicU32,
 }
 
 impl Packed {
-    fn store(&self, of: u32, count: u32) {
-        self.of.store(of, Relaxed);
+    fn store(&self, ty: u32, count: u32) {
+        self.ty.store(ty, Relaxed);
         self.count.store(count, Relaxed);
     }
 }
@@ -92,20 +92,20 @@ impl Objects {
     #[inline]
     pub(super) fn get(&self, object: ObjectId) -> Option<Typed> {
         let packed = self.list.get(object.index())?;
-        let (of, count) = (packed.of.load(Relaxed), packed.count.load(Relaxed));
-        let fit = match of >> 2 & 3 {
+        let (ty, count) = (packed.ty.load(Relaxed), packed.count.load(Relaxed));
+        let fit = match ty >> 2 & 3 {
             1 => Fit::Partial,
             2 => Fit::Array,
             3 => Fit::Exact,
             _ => return None,
         };
-        let level = match of & 3 {
+        let level = match ty & 3 {
             0 => Level::Guess,
             1 => Level::Static,
             2 => Level::Dynamic,
             _ => Level::Header,
         };
-        Some(Typed { of: TypeRef(of >> RANK), count: count.into(), fit, level })
+        Some(Typed { ty: TypeRef(ty >> RANK), count: count.into(), fit, level })
     }
 
     /// The objects for which something holds, in their order.
@@ -129,10 +129,10 @@ impl Objects {
     /// Sets the type of an object.
     #[inline]
     pub(super) fn set(&self, object: ObjectId, typed: Typed) {
-        if let Some(place) = self.list.get(object.index()).filter(|_| typed.of.0 < MAX_TYPES) {
+        if let Some(place) = self.list.get(object.index()).filter(|_| typed.ty.0 < MAX_TYPES) {
             let rank = (typed.fit as u32).wrapping_add(1) << 2 | typed.level as u32;
             let count = u32::try_from(typed.count).unwrap_or(u32::MAX);
-            place.store(typed.of.0 << RANK | rank, count);
+            place.store(typed.ty.0 << RANK | rank, count);
         }
     }
 
@@ -165,9 +165,9 @@ const FEW_TINY: usize = 1 << 16;
 
 impl Tiny {
     /// Adds a value at an offset below 16 of an object.
-    pub(super) fn add(&mut self, object: ObjectId, inside: u64, of: TypeRef) {
-        if of.0 < MAX_TYPES {
-            self.list.push(u64::from(of.0) << 36 | u64::from(object.0) << 4 | inside & 15);
+    pub(super) fn add(&mut self, object: ObjectId, inside: u64, ty: TypeRef) {
+        if ty.0 < MAX_TYPES {
+            self.list.push(u64::from(ty.0) << 36 | u64::from(object.0) << 4 | inside & 15);
         }
         // Sorting that often costs as much as adding, and keeps the list within twice its size.
         if self.list.len() > self.sorted.max(FEW_TINY).saturating_mul(2) {
@@ -199,7 +199,7 @@ pub(super) fn compare(new: &Typed, old: &Typed, types: &Types) -> (bool, bool) {
         // A type that merely begins with the other one at the same offset does not contradict it.
         return ((new.fit, new.level) > (old.fit, old.level), false);
     }
-    let (Some(new_type), Some(old_type)) = (types.get(new.of), types.get(old.of)) else {
+    let (Some(new_type), Some(old_type)) = (types.get(new.ty), types.get(old.ty)) else {
         return (false, false);
     };
     let bytes = |typed: &Typed, size: u64| size.saturating_mul(typed.count);
@@ -210,31 +210,31 @@ pub(super) fn compare(new: &Typed, old: &Typed, types: &Types) -> (bool, bool) {
     if new_type.name == old_type.name {
         return (false, false);
     }
-    if begins_with(new.of, old.of, types) {
+    if begins_with(new.ty, old.ty, types) {
         return (true, false);
     }
-    if begins_with(old.of, new.of, types) {
+    if begins_with(old.ty, new.ty, types) {
         return (false, false);
     }
     let named =
-        |of: &super::types::Type| of.package.is_some() && matches!(of.kind, Kind::Struct { .. });
+        |ty: &super::types::Type| ty.package.is_some() && matches!(ty.kind, Kind::Struct { .. });
     (named(new_type) && !named(old_type), new.fit == Fit::Exact)
 }
 
 /// Whether the first part of a value of a type is one of another type, at any depth.
-fn begins_with(of: TypeRef, first: TypeRef, types: &Types) -> bool {
-    let mut of = of;
+fn begins_with(ty: TypeRef, first: TypeRef, types: &Types) -> bool {
+    let mut ty = ty;
     for _ in 0..16 {
-        let next = match types.get(of).map(|of| &of.kind) {
+        let next = match types.get(ty).map(|ty| &ty.kind) {
             Some(Kind::Struct { fields }) => {
-                fields.iter().find(|field| field.offset == 0).map(|field| field.of)
+                fields.iter().find(|field| field.offset == 0).map(|field| field.ty)
             }
             Some(Kind::Array { element, .. }) => Some(*element),
             _ => None,
         };
         match next {
             Some(next) if next == first => return true,
-            Some(next) => of = next,
+            Some(next) => ty = next,
             None => return false,
         }
     }

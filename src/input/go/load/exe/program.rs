@@ -117,7 +117,7 @@ fn build_version(image: &Image<'_>) -> Option<String> {
 /// A version of Go. Other programs may have the magic number, too, as those that look for it.
 fn version(bytes: &[u8]) -> Option<String> {
     let is_version =
-        bytes.len() < 256 && [&b"go1"[..], b"devel "].iter().any(|of| bytes.starts_with(of));
+        bytes.len() < 256 && [&b"go1"[..], b"devel "].iter().any(|ty| bytes.starts_with(ty));
     is_version.then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 

@@ -121,7 +121,7 @@ fn types_agree(
         if !(start..end).contains(&address) {
             continue;
         }
-        let size = types.at(address).and_then(|of| types.get(of)).map(|of| of.size);
+        let size = types.at(address).and_then(|ty| types.get(ty)).map(|ty| ty.size);
         if size != Some(record.size) {
             let name = String::from_utf8_lossy(record.name);
             let found = size.map_or("no type there".to_owned(), |size| format!("{size} bytes"));

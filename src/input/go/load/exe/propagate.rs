@@ -47,7 +47,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 struct Item {
     address: u64,
-    of: TypeRef,
+    ty: TypeRef,
     count: u64,
     level: Level,
     form: Form,
@@ -70,15 +70,15 @@ enum Form {
 
 impl Item {
     /// One value.
-    fn one(address: u64, of: TypeRef, level: Level) -> Self {
-        Self { address, of, count: 1, level, form: Form::Value, length: 0 }
+    fn one(address: u64, ty: TypeRef, level: Level) -> Self {
+        Self { address, ty, count: 1, level, form: Form::Value, length: 0 }
     }
 
     /// Whether the value is no news about an object of this type, this far from its start.
     #[inline]
     fn is_known(&self, inside: u64, old: Option<&Typed>) -> bool {
         old.is_some_and(|old| {
-            (old.of, old.fit) == (self.of, Fit::Exact)
+            (old.ty, old.fit) == (self.ty, Fit::Exact)
                 && old.level >= self.level
                 && old.count >= self.count
                 && inside <= HEADER
@@ -87,14 +87,14 @@ impl Item {
 
     /// Whether there is a value of a known type.
     fn is_value(&self) -> bool {
-        self.address != 0 && self.count != 0 && self.of != Types::UNKNOWN
+        self.address != 0 && self.count != 0 && self.ty != Types::UNKNOWN
     }
 }
 
 /// Values of a type in memory that has been read.
 struct Values<'a> {
     bytes: &'a [u8],
-    of: TypeRef,
+    ty: TypeRef,
     count: u64,
     level: Level,
 }
@@ -103,7 +103,7 @@ impl<'a> Values<'a> {
     /// The values of an object.
     fn of_object(memory: &ObjectMemory<'a>, typed: &Typed) -> Self {
         let level = typed.level.min(Level::Static);
-        Self { bytes: memory.value(), of: typed.of, count: typed.count, level }
+        Self { bytes: memory.value(), ty: typed.ty, count: typed.count, level }
     }
 }
 
@@ -263,15 +263,15 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     }
 
     /// The number of pointers in a value of a type, as far as its layout was needed.
-    pub(super) fn known_pointers(&self, of: TypeRef) -> usize {
-        self.layouts.known(of).map_or(0, |layout| layout.pointers.len())
+    pub(super) fn known_pointers(&self, ty: TypeRef) -> usize {
+        self.layouts.known(ty).map_or(0, |layout| layout.pointers.len())
     }
 
     /// Values that share objects, by type, with their number.
     pub(super) fn tiny_values(&mut self) -> Vec<(String, u64)> {
         let mut counts = std::collections::BTreeMap::new();
-        for (of, count) in std::mem::take(&mut self.objects.tiny).counts() {
-            let name = self.types.get(of).map_or(String::new(), |of| of.name.clone());
+        for (ty, count) in std::mem::take(&mut self.objects.tiny).counts() {
+            let name = self.types.get(ty).map_or(String::new(), |ty| ty.name.clone());
             let sum: &mut u64 = counts.entry(name).or_default();
             *sum = sum.saturating_add(count);
         }
@@ -283,14 +283,14 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         hidden::add(name.to_owned(), 1, Vec::new(), Vec::new(), &mut self.types, &mut self.layouts)
     }
 
-    pub(super) fn layout(&mut self, of: TypeRef) -> Arc<Layout> {
-        self.layouts.of(of, &self.types, self.word)
+    pub(super) fn layout(&mut self, ty: TypeRef) -> Arc<Layout> {
+        self.layouts.of(ty, &self.types, self.word)
     }
 
     /// Adds a value to the list.
-    pub(super) fn add(&mut self, address: u64, of: TypeRef, count: u64, level: Level) {
-        let of = self.allocated_as.get(&of).copied().unwrap_or(of);
-        let item = Item { count, ..Item::one(address, of, level) };
+    pub(super) fn add(&mut self, address: u64, ty: TypeRef, count: u64, level: Level) {
+        let ty = self.allocated_as.get(&ty).copied().unwrap_or(ty);
+        let item = Item { count, ..Item::one(address, ty, level) };
         if item.is_value() {
             self.queue.push(item);
         }
@@ -331,8 +331,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     fn place_outside(&mut self, item: &Item) {
         let Some(bytes) = self.outside_at(item.address) else { return };
-        if self.leads(item.of) && self.seen.insert((item.address, item.of)) {
-            self.visit(&Values { bytes, of: item.of, count: item.count, level: item.level });
+        if self.leads(item.ty) && self.seen.insert((item.address, item.ty)) {
+            self.visit(&Values { bytes, ty: item.ty, count: item.count, level: item.level });
         }
     }
 

@@ -71,14 +71,14 @@ impl Shifts {
         let image = &program.image;
         let in_image = |address: u64| image.contains(address.wrapping_sub(of_types));
         let first = facts.itabs.iter().find_map(|itab| {
-            let of = itab.dynamic_type.filter(|of| in_image(*of) && in_image(itab.addr))?;
-            Some((itab.addr, of.wrapping_sub(of_types)))
+            let ty = itab.dynamic_type.filter(|ty| in_image(*ty) && in_image(itab.addr))?;
+            Some((itab.addr, ty.wrapping_sub(of_types)))
         });
         if agrees(of_types) {
             return of_types;
         }
-        let found = first.and_then(|(address, of)| {
-            let tables = image.places_of(of).map(|at| at.wrapping_sub(image.pointer_size));
+        let found = first.and_then(|(address, ty)| {
+            let tables = image.places_of(ty).map(|at| at.wrapping_sub(image.pointer_size));
             let mut shifts = tables.map(|table| address.wrapping_sub(table)).take(MOST_TRIED);
             shifts.find(|shift| agrees(*shift))
         });

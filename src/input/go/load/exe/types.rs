@@ -66,7 +66,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: Box<str>,
-    pub(super) of: TypeRef,
+    pub(super) ty: TypeRef,
     pub(super) offset: u64,
 }
 
@@ -150,8 +150,8 @@ impl Types {
     /// Names the groups of maps by the full names of keys and elements: their own have packages
     /// without their paths.
     fn name_groups(&mut self) {
-        let name_of = |of: TypeRef| self.get(of).map_or("", |of| of.name.as_str());
-        let named = |of: &Type| match of.kind {
+        let name_of = |ty: TypeRef| self.get(ty).map_or("", |ty| ty.name.as_str());
+        let named = |ty: &Type| match ty.kind {
             Kind::Map { key, element, group } => {
                 let (kind, _) = name_of(group).split_once('[')?;
                 let is_made = kind.starts_with("struct {");
@@ -176,29 +176,29 @@ impl Types {
     }
 
     fn kind(&self, descriptor: &Descriptor, reader: &Reader<'_, '_, impl Memory>) -> Kind {
-        let of = |address: &u64| self.at(*address).unwrap_or(Self::UNKNOWN);
+        let at = |address: &u64| self.at(*address).unwrap_or(Self::UNKNOWN);
         match &descriptor.kind {
             descriptors::Kind::Number => {
                 Kind::Number(reader.number_kind(descriptor.address).unwrap_or(0) as u8)
             }
             descriptors::Kind::Array { element, length } => {
-                Kind::Array { element: of(element), length: *length }
+                Kind::Array { element: at(element), length: *length }
             }
-            descriptors::Kind::Channel { element, .. } => Kind::Channel { element: of(element) },
+            descriptors::Kind::Channel { element, .. } => Kind::Channel { element: at(element) },
             descriptors::Kind::Function { .. } => Kind::Function,
             descriptors::Kind::Interface { methods } => {
                 Kind::Interface { has_methods: *methods > 0 }
             }
             descriptors::Kind::Map { key, element, group } => {
-                Kind::Map { key: of(key), element: of(element), group: of(group) }
+                Kind::Map { key: at(key), element: at(element), group: at(group) }
             }
-            descriptors::Kind::Pointer { element } => Kind::Pointer { element: of(element) },
-            descriptors::Kind::Slice { element } => Kind::Slice { element: of(element) },
+            descriptors::Kind::Pointer { element } => Kind::Pointer { element: at(element) },
+            descriptors::Kind::Slice { element } => Kind::Slice { element: at(element) },
             descriptors::Kind::String => Kind::String,
             descriptors::Kind::Struct { fields } => {
                 let field = |field: &descriptors::Field| Field {
                     name: field.name.as_str().into(),
-                    of: of(&field.type_address),
+                    ty: at(&field.type_address),
                     offset: field.offset,
                 };
                 Kind::Struct { fields: fields.iter().map(field).collect() }
@@ -213,8 +213,8 @@ impl Types {
     }
 
     /// The link address of a type's descriptor.
-    pub(super) fn address_of(&self, of: TypeRef) -> Option<u64> {
-        self.by_address.iter().find_map(|(address, known)| (*known == of).then_some(*address))
+    pub(super) fn address_of(&self, ty: TypeRef) -> Option<u64> {
+        self.by_address.iter().find_map(|(address, known)| (*known == ty).then_some(*address))
     }
 
     /// The first type with a descriptor that has this name.
@@ -223,13 +223,13 @@ impl Types {
     }
 
     /// Lets a type be found by its name, unless another one has it.
-    pub(super) fn set_name(&mut self, name: String, of: TypeRef) {
-        self.by_name.entry(name).or_insert(of);
+    pub(super) fn set_name(&mut self, name: String, ty: TypeRef) {
+        self.by_name.entry(name).or_insert(ty);
     }
 
     /// A type.
-    pub(super) fn get(&self, of: TypeRef) -> Option<&Type> {
-        self.list.get(of.0 as usize)
+    pub(super) fn get(&self, ty: TypeRef) -> Option<&Type> {
+        self.list.get(ty.0 as usize)
     }
 
     /// The number of descriptors.
@@ -245,8 +245,8 @@ impl Types {
     }
 
     /// Replaces a type that was added before its parts were known.
-    pub(super) fn set(&mut self, of: TypeRef, described: Type) {
-        if let Some(place) = self.list.get_mut(of.0 as usize) {
+    pub(super) fn set(&mut self, ty: TypeRef, described: Type) {
+        if let Some(place) = self.list.get_mut(ty.0 as usize) {
             *place = described;
         }
     }
@@ -316,7 +316,7 @@ impl Names {
                 let name = |address: &u64| {
                     let text = match places.get(address) {
                         Some(part) => names.texts.get(*part),
-                        None => known.at(*address).and_then(|of| known.get(of)).map(|of| &of.name),
+                        None => known.at(*address).and_then(|ty| known.get(ty)).map(|ty| &ty.name),
                     };
                     text.map(String::as_str).filter(|text| !text.is_empty()).unwrap_or("…")
                 };

@@ -69,13 +69,13 @@ pub(in super::super) struct Memory<'m, 'a> {
 struct Place<'m> {
     bytes: &'m [u8],
     offset: u64,
-    of: TypeRef,
+    ty: TypeRef,
 }
 
 impl Place<'_> {
     /// A part of the value.
-    fn at(self, offset: u64, of: TypeRef) -> Self {
-        Self { offset: self.offset.saturating_add(offset), of, ..self }
+    fn at(self, offset: u64, ty: TypeRef) -> Self {
+        Self { offset: self.offset.saturating_add(offset), ty, ..self }
     }
 }
 
@@ -92,17 +92,17 @@ impl<'a> TypedValues<'a> {
         &self,
         memory: Memory<'_, 'a>,
         object: ObjectId,
-        of: TypeId,
+        ty: TypeId,
         each: &mut EachField<'_>,
     ) {
         let view = View { typed: self, memory };
-        let Some((of, is_array)) = self.of(of) else { return };
-        let place = Place { bytes: view.object(object), offset: 0, of };
-        let all = match self.parts.get(&of) {
+        let Some((ty, is_array)) = self.of(ty) else { return };
+        let place = Place { bytes: view.object(object), offset: 0, ty };
+        let all = match self.parts.get(&ty) {
             Some(whole) => view.header(place, *whole, each),
-            None if is_array && self.is_simple(of) => ControlFlow::Continue(()),
+            None if is_array && self.is_simple(ty) => ControlFlow::Continue(()),
             None if is_array => view.flatten_array(place, self.count(object), each),
-            None if self.types.get(of).is_none_or(|of| of.kind == Kind::Unknown) => {
+            None if self.types.get(ty).is_none_or(|ty| ty.kind == Kind::Unknown) => {
                 ControlFlow::Continue(())
             }
             None => view.flatten("", place, each),
@@ -112,12 +112,12 @@ impl<'a> TypedValues<'a> {
     }
 
     /// The elements of an object that is an array.
-    pub(in super::super) fn array(&self, object: ObjectId, of: TypeId) -> Option<Array> {
-        let (of, is_array) = self.of(of)?;
-        if of == self.string {
+    pub(in super::super) fn array(&self, object: ObjectId, ty: TypeId) -> Option<Array> {
+        let (ty, is_array) = self.of(ty)?;
+        if ty == self.string {
             return Some(Array { length: self.count(object), element: "byte" });
         }
-        is_array.then(|| Array { length: self.count(object), element: self.element_name(of) })
+        is_array.then(|| Array { length: self.count(object), element: self.element_name(ty) })
     }
 
     /// Passes the elements of an array, except structs and arrays.
@@ -125,20 +125,20 @@ impl<'a> TypedValues<'a> {
         &self,
         memory: Memory<'_, 'a>,
         object: ObjectId,
-        of: TypeId,
+        ty: TypeId,
         start: u64,
         each: &mut EachElement<'_>,
     ) {
         let view = View { typed: self, memory };
-        let Some((of, true)) = self.of(of) else { return };
+        let Some((ty, true)) = self.of(ty) else { return };
         let Some(size) =
-            self.types.get(of).map(|of| of.size).filter(|size| *size > 0 && self.is_simple(of))
+            self.types.get(ty).map(|ty| ty.size).filter(|size| *size > 0 && self.is_simple(ty))
         else {
             return;
         };
         let bytes = view.object(object);
         for index in start..self.count(object) {
-            let place = Place { bytes, offset: index.saturating_mul(size), of };
+            let place = Place { bytes, offset: index.saturating_mul(size), ty };
             if view.scalar(place, &mut |value| each(index, value)).is_none_or(|all| all.is_break())
             {
                 return;
@@ -151,14 +151,14 @@ impl<'a> TypedValues<'a> {
         &self,
         memory: Memory<'_, 'a>,
         object: ObjectId,
-        of: TypeId,
+        ty: TypeId,
     ) -> Option<Room> {
-        let (of, is_array) = self.of(of)?;
+        let (ty, is_array) = self.of(ty)?;
         let view = View { typed: self, memory };
-        if let Some(whole) = self.parts.get(&of) {
+        if let Some(whole) = self.parts.get(&ty) {
             return view.map_room(object, *whole);
         }
-        let size = self.types.get(of)?.size;
+        let size = self.types.get(ty)?.size;
         let capacity = self.count(object);
         let used = self.extents.used(object, capacity).filter(|_| is_array)?;
         Some(Room {
@@ -169,8 +169,8 @@ impl<'a> TypedValues<'a> {
         })
     }
 
-    fn of(&self, of: TypeId) -> Option<(TypeRef, bool)> {
-        self.of_type.get(of.0 as usize).copied().flatten()
+    fn of(&self, ty: TypeId) -> Option<(TypeRef, bool)> {
+        self.of_type.get(ty.0 as usize).copied().flatten()
     }
 
     fn count(&self, object: ObjectId) -> u64 {
@@ -178,8 +178,8 @@ impl<'a> TypedValues<'a> {
     }
 
     /// Whether a value of a type is one value, not made of parts.
-    fn is_simple(&self, of: TypeRef) -> bool {
-        match self.types.get(of) {
+    fn is_simple(&self, ty: TypeRef) -> bool {
+        match self.types.get(ty) {
             Some(described) => {
                 !matches!(described.kind, Kind::Struct { .. } | Kind::Array { .. })
                     || text::is_text(&described.name)
@@ -189,8 +189,8 @@ impl<'a> TypedValues<'a> {
     }
 
     /// The name of elements in [`Array`]; those of a `[]uint8` are bytes, which may be text.
-    fn element_name(&self, of: TypeRef) -> &'static str {
-        match self.types.get(of).map(|of| (&of.kind, of.size)) {
+    fn element_name(&self, ty: TypeRef) -> &'static str {
+        match self.types.get(ty).map(|ty| (&ty.kind, ty.size)) {
             Some((Kind::Number(1), _)) => "bool",
             Some((Kind::Number(8), _)) => "byte",
             Some((Kind::Number(2..=6), 1)) => "int8",
@@ -209,7 +209,7 @@ impl<'a> TypedValues<'a> {
 
     /// The dynamic type of an interface value, by its first word.
     fn dynamic(&self, word: u64) -> Option<TypeRef> {
-        let of = self.itabs.get(&word).copied().unwrap_or(word);
-        self.types.at(of.wrapping_sub(self.shifts.types))
+        let ty = self.itabs.get(&word).copied().unwrap_or(word);
+        self.types.at(ty.wrapping_sub(self.shifts.types))
     }
 }

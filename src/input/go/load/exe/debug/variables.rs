@@ -10,7 +10,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(in super::super) struct Variable {
     pub(in super::super) name: String,
-    pub(in super::super) of: TypeRef,
+    pub(in super::super) ty: TypeRef,
     /// The parts of the variable in memory. Parts in registers are omitted: a dump has no
     /// registers.
     pub(in super::super) pieces: Vec<Piece>,
@@ -34,7 +34,7 @@ pub(in super::super) struct Piece {
 #[derive(Clone, Debug)]
 pub(in super::super) struct Capture {
     pub(in super::super) name: String,
-    pub(in super::super) of: TypeRef,
+    pub(in super::super) ty: TypeRef,
     pub(in super::super) offset: u64,
 }
 
@@ -71,8 +71,8 @@ impl<'d> Debug<'d> {
             Some(())
         });
         let typed = found.into_iter().map(|(name, target, is_stack_object, pieces)| {
-            let of = self.of(target, types);
-            Variable { name, of, pieces, is_stack_object }
+            let ty = self.of(target, types);
+            Variable { name, ty, pieces, is_stack_object }
         });
         let variables: Rc<[Variable]> = typed.collect();
         self.finish(types);
@@ -95,9 +95,9 @@ impl<'d> Debug<'d> {
             Some(())
         });
         let mut list: Vec<TypeRef> = Vec::new();
-        for of in targets.into_iter().map(|target| self.of(target, types)) {
-            if !list.contains(&of) {
-                list.push(of);
+        for ty in targets.into_iter().map(|target| self.of(target, types)) {
+            if !list.contains(&ty) {
+                list.push(ty);
             }
         }
         self.finish(types);
@@ -120,7 +120,7 @@ impl<'d> Debug<'d> {
         });
         let mut captures: Vec<Capture> = captures
             .into_iter()
-            .map(|(name, target, offset)| Capture { name, of: self.of(target, types), offset })
+            .map(|(name, target, offset)| Capture { name, ty: self.of(target, types), offset })
             .collect();
         self.finish(types);
         captures.sort_by_key(|capture| capture.offset);

@@ -76,7 +76,7 @@ impl Finder<'_, '_, '_> {
     /// Replaces the labels of an object by the numbers of their positions, as if these were names.
     fn find(&self, object: ObjectId, labels: &mut [Label], positions: &mut Positions) {
         let Some(typed) = self.objects.get(object).filter(|_| !labels.is_empty()) else { return };
-        let Some(size) = self.types.get(typed.of).map(|of| of.size).filter(|size| *size > 0) else {
+        let Some(size) = self.types.get(typed.ty).map(|ty| ty.size).filter(|size| *size > 0) else {
             return;
         };
         let (header, is_array) = (self.ground.header_of(object), typed.is_array(self.string));
@@ -88,7 +88,7 @@ impl Finder<'_, '_, '_> {
                 true if index >= MAX_NAMED_ELEMENTS => Label::index(index),
                 false if index > 0 => continue,
                 _ => positions.number(Position {
-                    of: typed.of,
+                    ty: typed.ty,
                     is_array,
                     header: header as u32,
                     offset,
@@ -101,7 +101,7 @@ impl Finder<'_, '_, '_> {
 /// A position in the objects of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Position {
-    of: TypeRef,
+    ty: TypeRef,
     is_array: bool,
     header: u32,
     /// From the start of the header.
@@ -111,9 +111,9 @@ struct Position {
 impl Position {
     fn label(self, types: &Types, names: &mut Names) -> Label {
         let offset = u64::from(self.offset.wrapping_sub(self.header));
-        let size = types.get(self.of).map_or(0, |of| of.size);
+        let size = types.get(self.ty).map_or(0, |ty| ty.size);
         let index = offset.checked_div(size).unwrap_or(0);
-        let path = path(types, self.of, offset.checked_rem(size).unwrap_or(0));
+        let path = path(types, self.ty, offset.checked_rem(size).unwrap_or(0));
         match (self.is_array, path.strip_prefix('.').unwrap_or(&path)) {
             (true, "") => Label::index(index),
             (true, _) => Label::field(names.intern(&format!("[{index}]{path}"))),

@@ -16,7 +16,7 @@ pub(super) struct Place {
     pub(super) address: u64,
     pub(super) size: u64,
     /// The type of the value, or of each element.
-    pub(super) of: TypeRef,
+    pub(super) ty: TypeRef,
     /// The offset of the place in the value.
     pub(super) inside: u64,
     /// The variable, or the way to the pointer that leads to the object.
@@ -55,16 +55,16 @@ impl Place {
     /// The way to the part at an offset: `main.jobs.first`, `main.events → subs`, `main.list[2]`.
     pub(super) fn text(&self, types: &Types, offset: u64) -> String {
         let offset = offset.wrapping_add(self.inside);
-        let size = types.get(self.of).map_or(0, |of| of.size);
+        let size = types.get(self.ty).map_or(0, |ty| ty.size);
         let name = &self.name;
         match self.way {
-            Way::Itself => format!("{name}{}", path(types, self.of, offset)),
+            Way::Itself => format!("{name}{}", path(types, self.ty, offset)),
             Way::Slice(_) => {
                 let index = offset.checked_div(size).unwrap_or(0);
                 let inside = offset.checked_rem(size).unwrap_or(0);
-                format!("{name}[{index}]{}", path(types, self.of, inside))
+                format!("{name}[{index}]{}", path(types, self.ty, inside))
             }
-            Way::Pointer(_) => match path(types, self.of, offset).as_str() {
+            Way::Pointer(_) => match path(types, self.ty, offset).as_str() {
                 // Named like the target of a pointer that has an object of its own.
                 "" => format!("{name} → [0]"),
                 path => format!("{name} → {}", path.strip_prefix('.').unwrap_or(path)),
@@ -78,11 +78,11 @@ impl Propagation<'_, '_, '_, '_> {
     pub(super) fn global_places(&mut self, globals: &[Global]) -> Vec<Place> {
         let mut places = Places::default();
         for global in globals {
-            let size = self.types.get(global.of).map_or(0, |of| of.size);
+            let size = self.types.get(global.ty).map_or(0, |ty| ty.size);
             places.add(Place {
                 address: self.address_of(global),
                 size,
-                of: global.of,
+                ty: global.ty,
                 inside: 0,
                 name: global.name.clone(),
                 way: Way::Itself,
@@ -99,12 +99,12 @@ impl Propagation<'_, '_, '_, '_> {
         let mut budget: u64 = segments().map(|segment| segment.contents.len() as u64).sum();
         places.open.retain(is_dumped);
         while let Some(place) = places.open.pop_front() {
-            let size = self.types.get(place.of).map_or(0, |of| of.size);
+            let size = self.types.get(place.ty).map_or(0, |ty| ty.size);
             let Some(count) = place.size.checked_div(size) else { continue };
             let Some(rest) = budget.checked_sub(place.size) else { break };
             budget = rest;
-            for (offset, target) in self.in_segments(place.address, (place.of, count)) {
-                let size = self.types.get(target.of).map_or(0, |of| of.size);
+            for (offset, target) in self.in_segments(place.address, (place.ty, count)) {
+                let size = self.types.get(target.ty).map_or(0, |ty| ty.size);
                 let size = size.saturating_mul(target.count);
                 places.add(Place { size, ..place.target(&self.types, offset, target) });
             }
@@ -123,7 +123,7 @@ impl Place {
             _ => self.text(types, offset),
         };
         let way = if target.is_slice { Way::Slice(pointers) } else { Way::Pointer(pointers) };
-        Self { address: target.address, size: 0, of: target.of, inside: 0, name, way, frame: None }
+        Self { address: target.address, size: 0, ty: target.ty, inside: 0, name, way, frame: None }
     }
 }
 

@@ -112,8 +112,8 @@ impl Done {
                     match chunks.of(judge.ground.reader, item.address) {
                         Some(here) if here == chunk => list.push(item),
                         Some(_) => {
-                            if judge.layouts.known(item.of).is_none() {
-                                self.unprepared.push(item.of);
+                            if judge.layouts.known(item.ty).is_none() {
+                                self.unprepared.push(item.ty);
                             }
                             self.found.push(item);
                         }
@@ -140,17 +140,17 @@ impl Done {
             Verdict::Tiny => {
                 judge.share(item, object);
                 if !judge.is_bare {
-                    self.tiny.push((object, inside, item.of));
+                    self.tiny.push((object, inside, item.ty));
                 }
             }
-            Verdict::Inside if judge.leads(item.of) == Some(false) => {}
+            Verdict::Inside if judge.leads(item.ty) == Some(false) => {}
             Verdict::Inside | Verdict::Unprepared => {
                 return self.aside.push(Aside::Place(*item, Some((object, inside))));
             }
             Verdict::Fits(typed) => {
                 let (better, conflict) = judge.objects.improve(object, typed, judge.types);
                 self.conflicts = self.conflicts.saturating_add(conflict.into());
-                if better && judge.leads(typed.of) != Some(false) {
+                if better && judge.leads(typed.ty) != Some(false) {
                     let memory = judge.ground.read(object);
                     let values = Values::of_object(&memory, &typed);
                     if !judge.visit(&values, &mut room.open, &mut room.leads) {
@@ -166,12 +166,12 @@ impl Done {
 impl Judge<'_, '_, '_, '_> {
     /// Types an object as one that small values share.
     pub(super) fn share(&self, item: &Item, object: ObjectId) {
-        let typed = Typed { of: self.tiny, count: 1, fit: Fit::Exact, level: item.level };
+        let typed = Typed { ty: self.tiny, count: 1, fit: Fit::Exact, level: item.level };
         self.objects.improve(object, typed, self.types);
     }
 
     /// Whether values of a type lead anywhere, if that is known.
-    fn leads(&self, of: TypeRef) -> Option<bool> {
-        Some(!self.layouts.known(of)?.slots.is_empty())
+    fn leads(&self, ty: TypeRef) -> Option<bool> {
+        Some(!self.layouts.known(ty)?.slots.is_empty())
     }
 }

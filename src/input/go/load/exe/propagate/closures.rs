@@ -23,8 +23,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let (_, fields) = self.memory(object);
         let pointers: Vec<u64> =
             fields.filter_map(|field| field.offset.checked_sub(header)).collect();
-        if let Some(of) = self.closure(pc, contents, &pointers) {
-            self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level });
+        if let Some(ty) = self.closure(pc, contents, &pointers) {
+            self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level });
         }
     }
 
@@ -35,17 +35,17 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let Some(pc) = self.reader.words.at(contents, 0) else { return };
         let entry = pc.wrapping_sub(self.slide);
         let known = self.closures.get(&entry).copied();
-        let of = known.or_else(|| {
+        let ty = known.or_else(|| {
             let name = self.function_at(entry)?;
             let captures = self.captures(entry, &name);
             (!captures.is_empty()).then(|| {
-                let of = self.closure_type(&name, &captures, 0);
-                self.closures.insert(entry, of);
-                of
+                let ty = self.closure_type(&name, &captures, 0);
+                self.closures.insert(entry, ty);
+                ty
             })
         });
-        if let Some(of) = of {
-            self.place_outside(&Item::one(address, of, level));
+        if let Some(ty) = ty {
+            self.place_outside(&Item::one(address, ty, level));
         }
     }
 
@@ -80,21 +80,21 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         if captures.is_empty() {
             captures = self.described_captures(entry, contents, pointers);
         }
-        let of = self.closure_type(&name, &captures, contents.len() as u64);
-        self.closures.insert(entry, of);
-        Some(of)
+        let ty = self.closure_type(&name, &captures, contents.len() as u64);
+        self.closures.insert(entry, ty);
+        Some(ty)
     }
 
     /// The receiver that a method value captures, after the program counter.
     pub(super) fn receiver(&self, method: &str) -> Option<Capture> {
-        let (of, _) = method.rsplit_once('.')?;
-        let name = match of.split_once("(*") {
+        let (ty, _) = method.rsplit_once('.')?;
+        let name = match ty.split_once("(*") {
             Some((package, name)) => format!("*{package}{}", name.strip_suffix(')')?),
-            None => of.to_owned(),
+            None => ty.to_owned(),
         };
         Some(Capture {
             name: "receiver".to_owned(),
-            of: self.types.named(&name)?,
+            ty: self.types.named(&name)?,
             offset: self.word,
         })
     }
@@ -114,28 +114,28 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let variables =
             self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.types));
-        let is_captured = |of: TypeRef| {
+        let is_captured = |ty: TypeRef| {
             variables.as_ref().is_none_or(|variables| {
-                variables.contains(&of) || self.is_reference_to_any(of, variables)
+                variables.contains(&ty) || self.is_reference_to_any(ty, variables)
             })
         };
-        let fits = |of: &super::super::types::Type| match &of.kind {
+        let fits = |ty: &super::super::types::Type| match &ty.kind {
             Kind::Struct { fields }
-                if of.name.starts_with("struct { F uintptr")
-                    || of.name.starts_with("struct { .F uintptr") =>
+                if ty.name.starts_with("struct { F uintptr")
+                    || ty.name.starts_with("struct { .F uintptr") =>
             {
-                size_class(of.size) == contents.len() as u64
-                    && fields.iter().skip(1).all(|field| is_captured(field.of))
+                size_class(ty.size) == contents.len() as u64
+                    && fields.iter().skip(1).all(|field| is_captured(field.ty))
             }
             _ => false,
         };
         let candidates: Vec<TypeRef> =
-            self.types.iter().filter(|(_, of)| fits(of)).map(|(number, _)| number).collect();
+            self.types.iter().filter(|(_, ty)| fits(ty)).map(|(number, _)| number).collect();
         let mut plausible = Vec::new();
-        for of in candidates {
-            let layout = self.layout(of);
-            if *layout.pointers == *pointers && self.is_plausible(contents, of, &layout) {
-                plausible.push(of);
+        for ty in candidates {
+            let layout = self.layout(ty);
+            if *layout.pointers == *pointers && self.is_plausible(contents, ty, &layout) {
+                plausible.push(ty);
             }
         }
         let chosen = match plausible.as_slice() {
@@ -144,7 +144,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             _ => None,
         };
         let Some(Kind::Struct { fields }) =
-            chosen.and_then(|of| self.types.get(of)).map(|of| &of.kind)
+            chosen.and_then(|ty| self.types.get(ty)).map(|ty| &ty.kind)
         else {
             return Vec::new();
         };
@@ -153,7 +153,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             .skip(1)
             .map(|field| Capture {
                 name: field.name.to_string(),
-                of: field.of,
+                ty: field.ty,
                 offset: field.offset,
             })
             .collect()
@@ -161,8 +161,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// Whether a type is a pointer to one of these types: closures capture the variables that they
     /// change by reference.
-    fn is_reference_to_any(&self, of: TypeRef, variables: &[TypeRef]) -> bool {
-        matches!(self.types.get(of).map(|of| &of.kind), Some(Kind::Pointer { element }) if variables.contains(element))
+    fn is_reference_to_any(&self, ty: TypeRef, variables: &[TypeRef]) -> bool {
+        matches!(self.types.get(ty).map(|ty| &ty.kind), Some(Kind::Pointer { element }) if variables.contains(element))
     }
 
     pub(super) fn closure_type(&mut self, name: &str, captures: &[Capture], size: u64) -> TypeRef {
@@ -170,7 +170,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let mut pointers = Vec::new();
         let mut end = self.word;
         for capture in captures {
-            let layout = self.layouts.of(capture.of, &self.types, self.word);
+            let layout = self.layouts.of(capture.ty, &self.types, self.word);
             let at = |part: &Part| Part {
                 offset: part.offset.wrapping_add(capture.offset),
                 holds: part.holds,
@@ -183,7 +183,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let size = if captures.is_empty() { size } else { end };
         let field = |capture: &Capture| Field {
             name: capture.name.as_str().into(),
-            of: capture.of,
+            ty: capture.ty,
             offset: capture.offset,
         };
         let fields = captures.iter().map(field).collect();

@@ -20,15 +20,15 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             let (contents, fields) = self.memory(object);
             let (header, Some(address)) = self.header(contents, fields) else { continue };
             let start = self.reader.addresses.address(object).unwrap_or(0);
-            if let Some(of) = self.type_at(address) {
-                let size = self.types.get(of).map_or(0, |of| of.size);
+            if let Some(ty) = self.type_at(address) {
+                let size = self.types.get(ty).map_or(0, |ty| ty.size);
                 let count =
                     (contents.len() as u64).saturating_sub(header).checked_div(size).unwrap_or(0);
                 let exact = size_class(size.saturating_add(header)) == contents.len() as u64;
                 let count = if exact { 1 } else { count };
                 self.queue.push(Item {
                     address: start.wrapping_add(header),
-                    of,
+                    ty,
                     count,
                     level: Level::Header,
                     form: Form::Slice,
@@ -40,8 +40,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         for finalizer in &facts.finalizers {
             if let Some(Kind::Pointer { element }) = self
                 .type_at(finalizer.object_type)
-                .and_then(|of| self.types.get(of))
-                .map(|of| &of.kind)
+                .and_then(|ty| self.types.get(ty))
+                .map(|ty| &ty.kind)
             {
                 let element = *element;
                 self.add(finalizer.object, element, 1, Level::Dynamic);
@@ -72,26 +72,26 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.drain();
     }
 
-    pub(super) fn add_known(&mut self, address: u64, of: Option<TypeRef>) {
-        if let Some(of) = of {
-            self.add(address, of, 1, Level::Dynamic);
+    pub(super) fn add_known(&mut self, address: u64, ty: Option<TypeRef>) {
+        if let Some(ty) = ty {
+            self.add(address, ty, 1, Level::Dynamic);
         }
     }
 
     /// The value of a dynamic type that the data word of an interface leads to, or is.
-    pub(super) fn value(&mut self, of: TypeRef, data: u64) {
-        let Some(described) = self.types.get(of) else { return };
+    pub(super) fn value(&mut self, ty: TypeRef, data: u64) {
+        let Some(described) = self.types.get(ty) else { return };
         match (described.direct, &described.kind) {
-            (false, _) => self.add(data, of, 1, Level::Dynamic),
+            (false, _) => self.add(data, ty, 1, Level::Dynamic),
             (true, Kind::Pointer { element }) => {
                 let element = *element;
                 self.add(data, element, 1, Level::Dynamic);
             }
-            (true, Kind::Map { .. }) => self.map(data, of, Level::Dynamic),
+            (true, Kind::Map { .. }) => self.map(data, ty, Level::Dynamic),
             (true, Kind::Function) => self.function(data, Level::Dynamic),
             (true, Kind::Channel { .. }) => {
-                let of = self.hidden.channel(of, &mut self.types, &mut self.layouts, self.word);
-                self.put(data, of, Level::Dynamic);
+                let ty = self.hidden.channel(ty, &mut self.types, &mut self.layouts, self.word);
+                self.put(data, ty, Level::Dynamic);
             }
             (true, _) => {}
         }
@@ -101,13 +101,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn add_globals(&mut self, globals: &[Global]) {
         for global in globals {
             let address = self.address_of(global);
-            let size = self.types.get(global.of).map_or(0, |of| of.size);
+            let size = self.types.get(global.ty).map_or(0, |ty| ty.size);
             let inside = |segment: &Segment<'_>| {
                 let start = address.wrapping_sub(segment.addr);
                 start < segment.contents.len() as u64 && size > 0
             };
             if self.facts.segments().any(inside) {
-                self.place_outside(&Item::one(address, global.of, Level::Static));
+                self.place_outside(&Item::one(address, global.ty, Level::Static));
             }
         }
         self.drain();
@@ -142,20 +142,20 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         else {
             return;
         };
-        let of = match self.itabs.get(&before) {
-            Some(of) => self.type_at(*of),
+        let ty = match self.itabs.get(&before) {
+            Some(ty) => self.type_at(*ty),
             None => self.type_at(before),
         };
         // Only if nothing better is known.
         let untyped = || match self.reader.object_at(data) {
             Some((object, inside)) => match self.objects.get(object) {
-                Some(typed) => typed.of == self.tiny,
+                Some(typed) => typed.ty == self.tiny,
                 None => inside <= HEADER,
             },
             None => false,
         };
-        if let Some(of) = of.filter(|_| untyped()) {
-            self.value(of, data);
+        if let Some(ty) = ty.filter(|_| untyped()) {
+            self.value(ty, data);
         }
     }
 
@@ -175,12 +175,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Types objects that are channels: they hold the type of their elements and its size.
     pub(in super::super) fn add_channels(&mut self) {
         let mut channels: FxHashMap<TypeRef, TypeRef> = FxHashMap::default();
-        for (number, of) in self.types.iter() {
-            if let Kind::Channel { element } = of.kind {
+        for (number, ty) in self.types.iter() {
+            if let Kind::Channel { element } = ty.kind {
                 // The one without a direction is what `make` returns.
                 let known = channels.entry(element).or_insert(number);
-                if of.name.starts_with("chan ")
-                    && !of.name.starts_with("chan (")
+                if ty.name.starts_with("chan ")
+                    && !ty.name.starts_with("chan (")
                     && self.types.get(*known).is_none_or(|known| !known.name.starts_with("chan "))
                 {
                     *known = number;
@@ -195,7 +195,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             let (contents, fields) = self.memory(object);
             let (header, _) = self.header(contents, fields);
             let element = || {
-                let of = self.type_at(self.word_at(contents, header.wrapping_add(type_at))?)?;
+                let ty = self.type_at(self.word_at(contents, header.wrapping_add(type_at))?)?;
                 let place = usize::try_from(header.wrapping_add(size_at)).ok()?;
                 let bytes: &[u8; 2] = contents.get(place..)?.first_chunk()?;
                 let size = if self.program.image.big_endian {
@@ -203,12 +203,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 } else {
                     u16::from_le_bytes(*bytes)
                 };
-                (self.types.get(of)?.size == u64::from(size)).then_some(of)
+                (self.types.get(ty)?.size == u64::from(size)).then_some(ty)
             };
             if let Some(channel) = element().and_then(|element| channels.get(&element)).copied() {
-                let of =
+                let ty =
                     self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
-                self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level: Level::Dynamic });
+                self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level: Level::Dynamic });
             }
         }
         self.drain();

@@ -10,7 +10,7 @@ use super::{Form, HEADER, Item, Propagation, Values};
 /// Values that a pointer leads to.
 pub(in super::super) struct Target {
     pub(in super::super) address: u64,
-    pub(in super::super) of: TypeRef,
+    pub(in super::super) ty: TypeRef,
     pub(in super::super) count: u64,
     /// The array of a slice.
     pub(in super::super) is_slice: bool,
@@ -27,7 +27,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn in_segments(
         &mut self,
         address: u64,
-        (of, count): (TypeRef, u64),
+        (ty, count): (TypeRef, u64),
     ) -> Vec<(u64, Target)> {
         let facts = self.facts;
         let segment_at = |address: u64| {
@@ -38,11 +38,11 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         };
         let mut found = Vec::new();
         let Some(bytes) = segment_at(address) else { return found };
-        let values = Values { bytes, of, count, level: Level::Static };
+        let values = Values { bytes, ty, count, level: Level::Static };
         self.visit_each(&values, |this, offset| {
             let targets = this.queue.drain(..).filter(|item| segment_at(item.address).is_some());
-            found.extend(targets.map(|Item { address, of, count, form, .. }| {
-                (offset, Target { address, of, count, is_slice: form == Form::Slice })
+            found.extend(targets.map(|Item { address, ty, count, form, .. }| {
+                (offset, Target { address, ty, count, is_slice: form == Form::Slice })
             }));
         });
         found
@@ -51,9 +51,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Follows everything that values lead to, and calls `each` after every slot with its offset.
     fn visit_each(&mut self, values: &Values<'a>, mut each: impl FnMut(&mut Self, u64)) {
         let mut open = std::mem::take(&mut self.open);
-        open.push((0, values.of, values.count));
-        while let Some((base, of, count)) = open.pop() {
-            let layout = self.layouts.of(of, &self.types, self.word);
+        open.push((0, values.ty, values.count));
+        while let Some((base, ty, count)) = open.pop() {
+            let layout = self.layouts.of(ty, &self.types, self.word);
             if layout.size == 0 || layout.slots.is_empty() {
                 continue;
             }
@@ -69,7 +69,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                         Holds::Array(element, length) => open.push((offset, element, length)),
                         _ => {
                             let inline = self.follow(values, offset, part);
-                            open.extend(inline.map(|of| (offset.wrapping_add(self.word), of, 1)));
+                            open.extend(inline.map(|ty| (offset.wrapping_add(self.word), ty, 1)));
                             each(self, offset);
                         }
                     }
@@ -89,7 +89,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     ) -> Option<TypeRef> {
         match self.lead(values, offset, part) {
             Lead::Nothing => {}
-            Lead::Inline(of) => return Some(of),
+            Lead::Inline(ty) => return Some(ty),
             Lead::Unprepared => self.prepare(values, offset, part),
         }
         None
@@ -135,18 +135,18 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(super) fn map(&mut self, address: u64, map: TypeRef, level: Level) {
         let Some(group) = self.group(map).and_then(|group| self.types.get(group)) else { return };
         let swiss = hidden::is_swiss(group);
-        let of = self.hidden.header(map, swiss, &mut self.types, &mut self.layouts, self.word);
-        self.add(address, of, 1, level);
+        let ty = self.hidden.header(map, swiss, &mut self.types, &mut self.layouts, self.word);
+        self.add(address, ty, 1, level);
     }
 
     /// Types an object by the runtime's use of it. No type describes its pointers.
-    pub(super) fn put(&mut self, address: u64, of: TypeRef, level: Level) {
+    pub(super) fn put(&mut self, address: u64, ty: TypeRef, level: Level) {
         match self.reader.object_at(address) {
             Some((object, inside)) if inside <= HEADER => {
-                self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level })
+                self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level })
             }
             Some(_) => {}
-            None => self.place_outside(&Item::one(address, of, level)),
+            None => self.place_outside(&Item::one(address, ty, level)),
         }
     }
 

@@ -41,7 +41,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         variable: &Variable,
         live: &FxHashSet<u64>,
     ) {
-        let layout = self.layouts.of(variable.of, &self.types, self.word);
+        let layout = self.layouts.of(variable.ty, &self.types, self.word);
         let end = frame.sp.wrapping_add(frame.contents.len() as u64);
         for part in &layout.slots {
             let piece = variable.pieces.iter().find(|piece| {
@@ -65,7 +65,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             else {
                 continue;
             };
-            let values = Values { bytes, of: variable.of, count: 1, level: Level::Static };
+            let values = Values { bytes, ty: variable.ty, count: 1, level: Level::Static };
             let offset = address.wrapping_sub(start);
             if let Holds::Slice(element) = part.holds
                 && let Some(item) = self.beheaded(piece, part.offset, bytes, offset, element)
@@ -79,16 +79,16 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 else {
                     continue;
                 };
-                self.visit(&Values { bytes, of: element, count: length, level: Level::Static });
+                self.visit(&Values { bytes, ty: element, count: length, level: Level::Static });
                 continue;
             }
-            if let Some(of) = self.follow(&values, offset, part) {
+            if let Some(ty) = self.follow(&values, offset, part) {
                 let data = offset.wrapping_add(self.word);
                 let Some(bytes) = usize::try_from(data).ok().and_then(|data| bytes.get(data..))
                 else {
                     continue;
                 };
-                self.visit(&Values { bytes, of, count: 1, level: Level::Static });
+                self.visit(&Values { bytes, ty, count: 1, level: Level::Static });
             }
         }
     }
@@ -120,13 +120,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             let entry = frame.entry.wrapping_sub(self.slide);
             let Some(debug) = &mut self.debug else { return };
             let mut elements: Vec<TypeRef> = Vec::new();
-            for &of in debug.variable_types(entry, &mut self.types).iter() {
-                let element = match self.types.get(of).map(|of| of.kind.clone()) {
+            for &ty in debug.variable_types(entry, &mut self.types).iter() {
+                let element = match self.types.get(ty).map(|ty| ty.kind.clone()) {
                     Some(Kind::Pointer { element } | Kind::Slice { element }) => element,
                     Some(Kind::Map { group, .. }) => {
                         match self.types.get(group).map(hidden::is_swiss) {
                             Some(swiss) => self.hidden.header(
-                                of,
+                                ty,
                                 swiss,
                                 &mut self.types,
                                 &mut self.layouts,
@@ -138,7 +138,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     _ => continue,
                 };
                 // The words may be those of an array of pointers on the stack.
-                let inner = match self.types.get(element).map(|of| &of.kind) {
+                let inner = match self.types.get(element).map(|ty| &ty.kind) {
                     Some(Kind::Pointer { element }) => Some(*element),
                     _ => None,
                 };

@@ -87,7 +87,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         listed: &mut Vec<u64>,
     ) -> Verdict {
         let Some((object, inside)) = place else {
-            let is_node = self.nodes.contains_key(&item.of);
+            let is_node = self.nodes.contains_key(&item.ty);
             return if is_node { Verdict::Unprepared } else { Verdict::Outside };
         };
         let old = self.objects.get(object);
@@ -95,23 +95,23 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             return Verdict::Known;
         }
         // The channel itself says more: which elements it has.
-        if self.is_special(item.of) && self.any_channel == Some(item.of) {
+        if self.is_special(item.ty) && self.any_channel == Some(item.ty) {
             return Verdict::Known;
         }
         let memory = self.ground.read(object);
         let size = memory.contents.len() as u64;
-        let node = if self.is_special(item.of) { self.nodes.get(&item.of) } else { None };
-        let of = match (item.form, node) {
+        let node = if self.is_special(item.ty) { self.nodes.get(&item.ty) } else { None };
+        let ty = match (item.form, node) {
             (Form::Closure, _) => return self.closure(item, inside, &memory),
-            (Form::Whole, _) if inside <= HEADER => return whole(item.of, item.level),
+            (Form::Whole, _) if inside <= HEADER => return whole(item.ty, item.level),
             (Form::Whole, _) => return Verdict::Known,
-            (_, None) => item.of,
+            (_, None) => item.ty,
             (_, Some((entry, indirect))) => match memory.byte(inside) {
                 Some(0) => *indirect,
                 _ => *entry,
             },
         };
-        let Some(layout) = self.layouts.known(of) else { return Verdict::Unprepared };
+        let Some(layout) = self.layouts.known(ty) else { return Verdict::Unprepared };
         let is_plain = layout.pointers.is_empty();
         let bytes = layout.size.saturating_mul(item.count);
         if size == TINY && is_plain && bytes < TINY && !memory.has_pointers() {
@@ -126,14 +126,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             && memory.fields.is_encoded_as(&layout.encoded)
         {
             let (count, level) = (item.count, item.level);
-            return Verdict::Fits(Typed { of, count, fit: Fit::Exact, level });
+            return Verdict::Fits(Typed { ty, count, fit: Fit::Exact, level });
         }
         let offset = inside.saturating_sub(memory.header);
         let is_slice = item.form == Form::Slice;
         if let Some(old) = old.filter(|_| offset > 0) {
-            let known = self.types.get(old.of).map_or(0, |of| of.size).saturating_mul(old.count);
+            let known = self.types.get(old.ty).map_or(0, |ty| ty.size).saturating_mul(old.count);
             // Slices of one array may end at different places.
-            let more = if is_slice && of == old.of { item.count } else { 0 };
+            let more = if is_slice && ty == old.ty { item.count } else { 0 };
             let end = offset.saturating_add(layout.size.saturating_mul(more));
             if offset < known && end <= known && old.level >= item.level {
                 return Verdict::Known;
@@ -145,14 +145,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         let slot = objects::Slot { size, header: memory.header, pointers: listed, repeats };
         match objects::fit(&slot, offset, layout, item.count, is_slice) {
             None => Verdict::Rejected,
-            Some((fit, _)) if offset > 0 && fit != Fit::Array && of == item.of => Verdict::Inside,
+            Some((fit, _)) if offset > 0 && fit != Fit::Array && ty == item.ty => Verdict::Inside,
             Some((fit, _)) if offset > 0 && fit != Fit::Array => Verdict::Unprepared,
             Some((fit, count)) => {
                 // A slice may have less capacity than its array has room; a string has no spare.
                 let whole = size.saturating_sub(memory.header).checked_div(layout.size);
-                let is_array = fit == Fit::Array && is_plain && of != self.string;
+                let is_array = fit == Fit::Array && is_plain && ty != self.string;
                 let count = if is_array { whole.unwrap_or(count) } else { count };
-                Verdict::Fits(Typed { of, count, fit, level: item.level })
+                Verdict::Fits(Typed { ty, count, fit, level: item.level })
             }
         }
     }
@@ -163,7 +163,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         match pc.filter(|_| inside <= HEADER) {
             None => Verdict::Known,
             Some(pc) => match self.closures.get(&pc.wrapping_sub(self.slide)) {
-                Some(of) => whole(*of, item.level),
+                Some(ty) => whole(*ty, item.level),
                 None => Verdict::Unprepared,
             },
         }
@@ -179,9 +179,9 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     ) -> bool {
         let before = found.len();
         open.clear();
-        open.push((0, values.of, values.count));
-        while let Some((base, of, count)) = open.pop() {
-            if !self.visit_inside(values, (base, of, count), open, found) {
+        open.push((0, values.ty, values.count));
+        while let Some((base, ty, count)) = open.pop() {
+            if !self.visit_inside(values, (base, ty, count), open, found) {
                 found.truncate(before);
                 return false;
             }
@@ -193,11 +193,11 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     fn visit_inside(
         &self,
         values: &Values<'a>,
-        (base, of, count): (u64, TypeRef, u64),
+        (base, ty, count): (u64, TypeRef, u64),
         open: &mut Vec<(u64, TypeRef, u64)>,
         found: &mut Vec<Item>,
     ) -> bool {
-        let Some(layout) = self.layouts.known(of) else { return false };
+        let Some(layout) = self.layouts.known(ty) else { return false };
         if layout.size == 0 || layout.slots.is_empty() {
             return true;
         }
@@ -214,8 +214,8 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 match self.lead(values, offset, part, found) {
                     Lead::Nothing => {}
                     // The data word of an interface contains a pointer, or a struct of one pointer.
-                    Lead::Inline(of) => {
-                        open.push((offset.wrapping_add(self.ground.words().size), of, 1));
+                    Lead::Inline(ty) => {
+                        open.push((offset.wrapping_add(self.ground.words().size), ty, 1));
                     }
                     Lead::Unprepared => return false,
                 }
@@ -231,11 +231,11 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         }
         let typed = self.objects.get(object)?;
         // A descriptor and DWARF may each have the type.
-        let name = |of| self.types.get(of).map(|of| &of.name);
-        if typed.of != item.of && name(typed.of) != name(item.of) {
+        let name = |ty| self.types.get(ty).map(|ty| &ty.name);
+        if typed.ty != item.ty && name(typed.ty) != name(item.ty) {
             return None;
         }
-        let size = self.types.get(typed.of).map_or(0, |of| of.size);
+        let size = self.types.get(typed.ty).map_or(0, |ty| ty.size);
         let first =
             inside.saturating_sub(self.ground.header_of(object)).checked_div(size).unwrap_or(0);
         Some((first.saturating_add(item.length.into()), typed.count))
@@ -291,19 +291,19 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             }
             Holds::Interface { has_methods } => {
                 let data = word(1)?;
-                let of = self.dynamic(target, has_methods)?;
-                if self.types.get(of)?.direct {
-                    return Some(Lead::Inline(of));
+                let ty = self.dynamic(target, has_methods)?;
+                if self.types.get(ty)?.direct {
+                    return Some(Lead::Inline(ty));
                 }
-                self.value(data, of, level.max(Level::Dynamic), found)
+                self.value(data, ty, level.max(Level::Dynamic), found)
             }
             Holds::Reflected => {
                 let (data, flags) = (word(1)?, word(2)?);
-                let of = self.dynamic(target, false)?;
-                if self.types.get(of)?.direct && flags & INDIRECT == 0 {
-                    return Some(Lead::Inline(of));
+                let ty = self.dynamic(target, false)?;
+                if self.types.get(ty)?.direct && flags & INDIRECT == 0 {
+                    return Some(Lead::Inline(ty));
                 }
-                self.value(data, of, level.max(Level::Dynamic), found)
+                self.value(data, ty, level.max(Level::Dynamic), found)
             }
             Holds::Counted(element) => self.slice(target, element, word(1)?, level, found),
             Holds::Map(_)
@@ -321,15 +321,15 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 }
             }
             Holds::Channel(channel) => match self.hidden.known_channel(channel) {
-                Some(of) => {
-                    self.add(Item { form: Form::Whole, ..Item::one(target, of, level) }, found)
+                Some(ty) => {
+                    self.add(Item { form: Form::Whole, ..Item::one(target, ty, level) }, found)
                 }
                 None => Lead::Unprepared,
             },
             // Closures in the executable capture nothing.
             Holds::Function if self.is_in_process(target) => {
-                let of = Types::WORD;
-                found.push(Item { form: Form::Closure, ..Item::one(target, of, level) });
+                let ty = Types::WORD;
+                found.push(Item { form: Form::Closure, ..Item::one(target, ty, level) });
                 Lead::Nothing
             }
             Holds::Function => Lead::Nothing,
@@ -352,14 +352,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         let (words, level) = (self.ground.words(), values.level);
         Some(match part.holds {
             Holds::Map(map) => match self.hidden.known_header(map) {
-                Some(of) => self.value(target, of, level, found),
+                Some(ty) => self.value(target, ty, level, found),
                 None => Lead::Unprepared,
             },
             Holds::Directory(map) => {
                 match words.at(values.bytes, offset.wrapping_add(words.size))? {
                     0 => self.value(target, self.group(map)?, level, found),
                     length => match self.hidden.known_directory(map) {
-                        Some(of) => self.slice(target, of, length, level, found),
+                        Some(ty) => self.slice(target, ty, length, level, found),
                         None => Lead::Unprepared,
                     },
                 }
@@ -380,7 +380,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 self.slice(target, self.group(map)?, count, level, found)
             }
             Holds::Overflow(map) => match self.hidden.known_overflow(map) {
-                Some(of) => self.value(target, of, level, found),
+                Some(ty) => self.value(target, ty, level, found),
                 None => Lead::Unprepared,
             },
             _ => Lead::Nothing,
@@ -403,31 +403,31 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     }
 
     #[inline]
-    fn value(&self, address: u64, of: TypeRef, level: Level, found: &mut Vec<Item>) -> Lead {
-        let of = if self.is_special(of) {
-            self.allocated_as.get(&of).copied().unwrap_or(of)
+    fn value(&self, address: u64, ty: TypeRef, level: Level, found: &mut Vec<Item>) -> Lead {
+        let ty = if self.is_special(ty) {
+            self.allocated_as.get(&ty).copied().unwrap_or(ty)
         } else {
-            of
+            ty
         };
-        self.add(Item::one(address, of, level), found)
+        self.add(Item::one(address, ty, level), found)
     }
 
     #[inline]
     fn slice(
         &self,
         address: u64,
-        of: TypeRef,
+        ty: TypeRef,
         count: u64,
         level: Level,
         found: &mut Vec<Item>,
     ) -> Lead {
-        self.add(Item { count, form: Form::Slice, ..Item::one(address, of, level) }, found)
+        self.add(Item { count, form: Form::Slice, ..Item::one(address, ty, level) }, found)
     }
 
     /// Adds a value, if it may be evidence: one outside the heap only leads to others.
     #[inline]
     fn add(&self, item: Item, found: &mut Vec<Item>) -> Lead {
-        let leads = || self.layouts.known(item.of).is_none_or(|layout| !layout.slots.is_empty());
+        let leads = || self.layouts.known(item.ty).is_none_or(|layout| !layout.slots.is_empty());
         if item.is_value() && (self.ground.is_in_heap(item.address) || leads()) {
             found.push(item);
         }
@@ -435,8 +435,8 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     }
 
     /// Whether a type may be one of the few that are placed as others.
-    fn is_special(&self, of: TypeRef) -> bool {
-        self.special.may_contain(of)
+    fn is_special(&self, ty: TypeRef) -> bool {
+        self.special.may_contain(ty)
     }
 
     fn group(&self, map: TypeRef) -> Option<TypeRef> {
@@ -452,7 +452,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             return self.types.at(word.wrapping_sub(self.shifts.types));
         }
         match self.itabs.get(&word) {
-            Some(of) => self.types.at(of.wrapping_sub(self.shifts.types)),
+            Some(ty) => self.types.at(ty.wrapping_sub(self.shifts.types)),
             None => {
                 let stored =
                     word.wrapping_sub(self.shifts.itabs).wrapping_add(self.ground.words().size);
@@ -471,17 +471,17 @@ const INDIRECT: u64 = 1 << 7;
 pub(super) struct TypeFilter(u64);
 
 impl TypeFilter {
-    pub(super) fn insert(&mut self, of: TypeRef) {
-        self.0 |= 1u64.wrapping_shl(of.0);
+    pub(super) fn insert(&mut self, ty: TypeRef) {
+        self.0 |= 1u64.wrapping_shl(ty.0);
     }
 
     #[inline]
-    fn may_contain(self, of: TypeRef) -> bool {
-        self.0 & 1u64.wrapping_shl(of.0) != 0
+    fn may_contain(self, ty: TypeRef) -> bool {
+        self.0 & 1u64.wrapping_shl(ty.0) != 0
     }
 }
 
 /// The verdict on an object whose type the runtime states.
-fn whole(of: TypeRef, level: Level) -> Verdict {
-    Verdict::Fits(Typed { of, count: 1, fit: Fit::Exact, level })
+fn whole(ty: TypeRef, level: Level) -> Verdict {
+    Verdict::Fits(Typed { ty, count: 1, fit: Fit::Exact, level })
 }

@@ -11,8 +11,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             && let Some(timer) = self.named("runtime.timeTimer")
         {
             for name in ["time.Timer", "time.Ticker"] {
-                let of = self.named(name);
-                self.allocated_as.extend(of.map(|of| (of, timer)));
+                let ty = self.named(name);
+                self.allocated_as.extend(ty.map(|ty| (ty, timer)));
             }
         }
         // The hash tries of `sync.Map` and of `unique`.
@@ -26,9 +26,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let special =
             self.nodes.keys().chain(self.allocated_as.keys()).chain(self.any_channel.iter());
-        special.for_each(|of| self.special.insert(*of));
+        special.for_each(|ty| self.special.insert(*ty));
         if let (Some(pool), Some(local)) = (self.named("sync.Pool"), self.named("sync.poolLocal"))
-            && let Some(Kind::Struct { fields }) = self.types.get(pool).map(|of| of.kind.clone())
+            && let Some(Kind::Struct { fields }) = self.types.get(pool).map(|ty| ty.kind.clone())
         {
             let layout = self.layouts.of(pool, &self.types, self.word);
             let hidden = fields.iter().filter(|field| matches!(&*field.name, "local" | "victim"));
@@ -48,7 +48,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             None => self
                 .types
                 .iter()
-                .map(|(_, of)| &of.name)
+                .map(|(_, ty)| &ty.name)
                 .filter(|name| name.starts_with(&prefix))
                 .cloned()
                 .collect(),
@@ -67,10 +67,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// one on a stack. Its type is that of the channel's elements.
     fn add_waiting(&mut self) {
         let Some(sudog) = self.named("runtime.sudog") else { return };
-        let Some(Kind::Struct { fields }) = self.types.get(sudog).map(|of| &of.kind) else {
+        let Some(Kind::Struct { fields }) = self.types.get(sudog).map(|ty| &ty.kind) else {
             return;
         };
-        let offset = |name| fields.iter().find(|field| &*field.name == name).map(|of| of.offset);
+        let offset = |name| fields.iter().find(|field| &*field.name == name).map(|ty| ty.offset);
         let (Some(element), Some(channel)) = (offset("elem"), offset("c")) else { return };
         let Some(channel) = channel.checked_sub(element) else { return };
         let layout = self.layouts.of(sudog, &self.types, self.word);

@@ -147,8 +147,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 for (chunk, done) in wave.iter().zip(&mut *done) {
                     worked = worked.wrapping_add(std::mem::take(&mut done.worked));
                     waiting.give_back(*chunk, std::mem::take(&mut done.list));
-                    for of in done.unprepared.drain(..) {
-                        self.layout(of);
+                    for ty in done.unprepared.drain(..) {
+                        self.layout(ty);
                     }
                 }
                 let (reader, found) = (self.reader, &*done);
@@ -176,8 +176,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     fn send_one(&mut self, item: Item, waiting: &mut Waiting) {
         match waiting.chunks.of(self.reader, item.address) {
             Some(chunk) => {
-                if self.layouts.known(item.of).is_none() {
-                    self.layout(item.of);
+                if self.layouts.known(item.ty).is_none() {
+                    self.layout(item.ty);
                 }
                 waiting.add(chunk, item);
             }
@@ -192,8 +192,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let objects = &mut self.objects;
         objects.conflicts = objects.conflicts.saturating_add(std::mem::take(&mut done.conflicts));
         objects.rejected = objects.rejected.saturating_add(std::mem::take(&mut done.rejected));
-        for (object, inside, of) in done.tiny.drain(..) {
-            self.objects.tiny.add(object, inside, of);
+        for (object, inside, ty) in done.tiny.drain(..) {
+            self.objects.tiny.add(object, inside, ty);
         }
         for (object, (end, count)) in done.ends.drain(..) {
             self.extents.add(object, end, count);
@@ -214,13 +214,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         if item.form == Form::Closure {
             return self.function(item.address, item.level);
         }
-        let of = match self.nodes.get(&item.of) {
+        let ty = match self.nodes.get(&item.ty) {
             Some((_, indirect)) if self.byte(item.address) == Some(0) => *indirect,
             Some((entry, _)) => *entry,
-            None => item.of,
+            None => item.ty,
         };
-        let item = Item { of, ..*item };
-        self.layout(of);
+        let item = Item { ty, ..*item };
+        self.layout(ty);
         let mut listed = std::mem::take(&mut self.listed);
         let verdict = self.judge().judge(&item, place, &mut listed);
         self.listed = listed;
@@ -234,17 +234,17 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 let is_bare = self.is_bare;
                 self.judge().share(&item, object);
                 if !is_bare {
-                    self.objects.tiny.add(object, inside, item.of);
+                    self.objects.tiny.add(object, inside, item.ty);
                 }
             }
             // The value says nothing about the type of the object, but its pointers lead to others.
             Verdict::Inside => {
-                if self.leads(item.of) && self.seen.insert((item.address, item.of)) {
+                if self.leads(item.ty) && self.seen.insert((item.address, item.ty)) {
                     let (contents, _) = self.memory(object);
                     let start = usize::try_from(inside).unwrap_or(usize::MAX);
                     let bytes = contents.get(start..).unwrap_or_default();
-                    let (of, count, level) = (item.of, item.count, item.level);
-                    self.visit(&Values { bytes, of, count, level });
+                    let (ty, count, level) = (item.ty, item.count, item.level);
+                    self.visit(&Values { bytes, ty, count, level });
                 }
             }
             Verdict::Fits(typed) => self.assign(object, typed),
@@ -255,7 +255,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     }
 
     /// Whether values of a type lead anywhere.
-    pub(super) fn leads(&mut self, of: TypeRef) -> bool {
-        !self.layout(of).slots.is_empty()
+    pub(super) fn leads(&mut self, ty: TypeRef) -> bool {
+        !self.layout(ty).slots.is_empty()
     }
 }

@@ -24,7 +24,7 @@ impl<'v> View<'v, '_> {
         count: u64,
         each: &mut EachField<'_>,
     ) -> ControlFlow<()> {
-        let size = self.typed.types.get(element).map_or(0, |of| of.size);
+        let size = self.typed.types.get(element).map_or(0, |ty| ty.size);
         let (Some(capacity), Some(buffer), Some(first)) =
             (self.word_of(header, 1), self.word_of(header, 2), self.word_after_type(header, 2))
         else {
@@ -34,7 +34,7 @@ impl<'v> View<'v, '_> {
         for number in 0..count.min(capacity) {
             let index = first.wrapping_add(number).checked_rem(capacity).unwrap_or(0);
             let offset = size.saturating_mul(index);
-            self.flatten(&format!("[{number}]"), Place { bytes, offset, of: element }, each)?;
+            self.flatten(&format!("[{number}]"), Place { bytes, offset, ty: element }, each)?;
         }
         ControlFlow::Continue(())
     }
@@ -63,16 +63,16 @@ impl<'v> View<'v, '_> {
 
     /// The word of a channel's header this many words after its element type.
     fn word_after_type(&self, header: Place<'_>, number: u64) -> Option<u64> {
-        let place = header.at(self.typed.channel_type_at, header.of);
+        let place = header.at(self.typed.channel_type_at, header.ty);
         self.word_of(place, number)
     }
 
     /// The number of the goroutine whose `runtime.g` is at an address, as stacks call it.
     fn goroutine(&self, address: u64) -> Option<String> {
-        let of = self.typed.types.named("runtime.g")?;
-        let Kind::Struct { fields } = &self.typed.types.get(of)?.kind else { return None };
+        let ty = self.typed.types.named("runtime.g")?;
+        let Kind::Struct { fields } = &self.typed.types.get(ty)?.kind else { return None };
         let id = fields.iter().find(|field| &*field.name == "goid")?;
-        let place = Place { bytes: self.bytes_at(address)?, offset: id.offset, of: id.of };
+        let place = Place { bytes: self.bytes_at(address)?, offset: id.offset, ty: id.ty };
         Some(format!("goroutine {}", self.number(place, 8)?))
     }
 

@@ -26,22 +26,22 @@ impl View<'_, '_> {
         let mut open = vec![(name.to_owned(), place, 0u32)];
         for _ in 0..MAX_PARTS {
             let Some((name, place, depth)) = open.pop() else { break };
-            let Some(described) = types.get(place.of) else { continue };
+            let Some(described) = types.get(place.ty) else { continue };
             match &described.kind {
                 _ if depth >= MAX_DEPTH => {}
-                _ if self.typed.is_simple(place.of) => self.one(&name, place, each)?,
+                _ if self.typed.is_simple(place.ty) => self.one(&name, place, each)?,
                 Kind::Struct { fields } => {
                     for field in fields.iter().rev().take(MAX_PARTS) {
                         let dot = if name.is_empty() { "" } else { "." };
                         open.push((
                             format!("{name}{dot}{}", field.name),
-                            place.at(field.offset, field.of),
+                            place.at(field.offset, field.ty),
                             depth.saturating_add(1),
                         ));
                     }
                 }
                 Kind::Array { element, length } => {
-                    let size = types.get(*element).map_or(0, |of| of.size);
+                    let size = types.get(*element).map_or(0, |ty| ty.size);
                     for index in (0..(*length).min(ELEMENTS)).rev() {
                         let at = place.at(size.saturating_mul(index), *element);
                         open.push((format!("{name}[{index}]"), at, depth.saturating_add(1)));
@@ -60,11 +60,11 @@ impl View<'_, '_> {
         count: u64,
         each: &mut EachField<'_>,
     ) -> ControlFlow<()> {
-        let size = self.typed.types.get(place.of).map_or(0, |of| of.size);
+        let size = self.typed.types.get(place.ty).map_or(0, |ty| ty.size);
         for index in 0..count.min(ELEMENTS) {
             self.flatten(
                 &format!("[{index}]"),
-                place.at(size.saturating_mul(index), place.of),
+                place.at(size.saturating_mul(index), place.ty),
                 each,
             )?;
         }
@@ -74,7 +74,7 @@ impl View<'_, '_> {
     /// Passes a simple value, and what belongs to it: lengths, and the dynamic type of an
     /// interface.
     fn one(&self, name: &str, place: Place<'_>, each: &mut EachField<'_>) -> ControlFlow<()> {
-        let Some(described) = self.typed.types.get(place.of) else {
+        let Some(described) = self.typed.types.get(place.ty) else {
             return ControlFlow::Continue(());
         };
         let (name, type_name) =
@@ -110,9 +110,9 @@ impl View<'_, '_> {
     fn lengths(&self, place: Place<'_>) -> [(&'static str, Option<u64>); 2] {
         let header = || {
             let bytes = self.bytes_at(self.word_of(place, 0)?)?;
-            Some(Place { bytes, offset: 0, of: place.of })
+            Some(Place { bytes, offset: 0, ty: place.ty })
         };
-        let (length, capacity) = match self.typed.types.get(place.of).map(|of| &of.kind) {
+        let (length, capacity) = match self.typed.types.get(place.ty).map(|ty| &ty.kind) {
             Some(Kind::Slice { .. }) => (self.word_of(place, 1), self.word_of(place, 2)),
             Some(Kind::Map { .. }) => (header().and_then(|header| self.length(header)), None),
             Some(Kind::Channel { .. }) => (
@@ -137,17 +137,17 @@ impl View<'_, '_> {
         let mut field = |type_name: &str, value: FieldValue<'_>| {
             each(Field { class: "", name, type_name, value })
         };
-        let Some(of) = self.typed.dynamic(first).filter(|_| first != 0) else {
+        let Some(ty) = self.typed.dynamic(first).filter(|_| first != 0) else {
             return field(declared, self.pointer(data));
         };
-        let Some(described) = self.typed.types.get(of) else { return ControlFlow::Continue(()) };
+        let Some(described) = self.typed.types.get(ty) else { return ControlFlow::Continue(()) };
         let held = if described.direct {
-            Some(place.at(self.typed.words.size, of))
+            Some(place.at(self.typed.words.size, ty))
         } else {
-            self.bytes_at(data).map(|bytes| Place { bytes, offset: 0, of })
+            self.bytes_at(data).map(|bytes| Place { bytes, offset: 0, ty })
         };
         let is_value =
-            self.typed.is_simple(of) && !matches!(described.kind, Kind::Interface { .. });
+            self.typed.is_simple(ty) && !matches!(described.kind, Kind::Interface { .. });
         let passed = held
             .filter(|_| is_value)
             .and_then(|held| self.scalar(held, &mut |value| field(&described.name, value)));
@@ -162,14 +162,14 @@ impl View<'_, '_> {
         whole: TypeRef,
         each: &mut EachField<'_>,
     ) -> ControlFlow<()> {
-        let header = Place { of: whole, ..header };
+        let header = Place { ty: whole, ..header };
         let number = |value: u64| FieldValue::Unsigned(value);
         let mut field = |name: &str, value: u64| {
             each(Field { class: "", name, type_name: "int", value: number(value) })
         };
         let Some(length) = self.length(header) else { return ControlFlow::Continue(()) };
         field("len", length)?;
-        match self.typed.types.get(whole).map(|of| &of.kind) {
+        match self.typed.types.get(whole).map(|ty| &ty.kind) {
             Some(Kind::Channel { element }) => {
                 field("cap", self.word_of(header, 1).unwrap_or(0))?;
                 self.queued(header, *element, length.min(ENTRIES), each)?;

@@ -50,7 +50,7 @@ impl View<'_, '_> {
     /// The number of entries of a map or channel, with which its header begins: a u64 in Swiss maps,
     /// otherwise a word.
     pub(super) fn length(&self, header: Place<'_>) -> Option<u64> {
-        let group = match self.typed.types.get(header.of)?.kind {
+        let group = match self.typed.types.get(header.ty)?.kind {
             Kind::Map { group, .. } => self.typed.types.get(group),
             _ => None,
         };
@@ -62,7 +62,7 @@ impl View<'_, '_> {
     /// number less one.
     fn group_count(&self, table: &[u8]) -> Option<u64> {
         let offset = self.typed.words.size.saturating_mul(2).saturating_add(8);
-        let mask = self.number(Place { bytes: table, offset, of: Types::UNKNOWN }, 8)?;
+        let mask = self.number(Place { bytes: table, offset, ty: Types::UNKNOWN }, 8)?;
         Some(mask.saturating_add(1))
     }
 
@@ -71,7 +71,7 @@ impl View<'_, '_> {
     pub(super) fn map_room(&self, header: ObjectId, map: TypeRef) -> Option<Room> {
         let Kind::Map { group, .. } = self.typed.types.get(map)?.kind else { return None };
         let group = self.typed.types.get(group)?;
-        let place = Place { bytes: self.object(header), offset: 0, of: map };
+        let place = Place { bytes: self.object(header), offset: 0, ty: map };
         let used = self.length(place)?;
         let groups = if is_swiss(group) {
             self.swiss_groups(place)
@@ -163,7 +163,7 @@ impl View<'_, '_> {
         for index in 0..count.min(*left) {
             *left = left.saturating_sub(1);
             let offset = slots.size.saturating_mul(index);
-            let group = Place { bytes, offset, of: slots.group };
+            let group = Place { bytes, offset, ty: slots.group };
             // The control bytes are one number: the first slot has its lowest byte.
             let Some(control) = self.number(group, 8) else { break };
             let is_full = |slot: u32| byte(control, slot) & 0x80 == 0;
@@ -199,7 +199,7 @@ impl View<'_, '_> {
             };
             for index in 0..count.min(MAX_GROUPS) {
                 let mut bucket =
-                    Place { bytes: array, offset: slots.size.saturating_mul(index), of: group };
+                    Place { bytes: array, offset: slots.size.saturating_mul(index), ty: group };
                 // A bucket, and those that it overflowed into.
                 while let Some(hashes) = self.number(bucket, SLOTS.into()) {
                     let Some(rest) = left.checked_sub(1) else { return ControlFlow::Continue(()) };
@@ -211,7 +211,7 @@ impl View<'_, '_> {
                     let next =
                         overflow.and_then(|overflow| self.word_of(bucket.at(overflow, group), 0));
                     let Some(bytes) = next.and_then(|next| self.bytes_at(next)) else { break };
-                    bucket = Place { bytes, offset: 0, of: group };
+                    bucket = Place { bytes, offset: 0, ty: group };
                 }
             }
         }
@@ -227,8 +227,8 @@ impl View<'_, '_> {
         each: &mut EachEntry<'_>,
     ) -> ControlFlow<()> {
         for slot in (0..SLOTS).filter(|slot| is_full(*slot)).map(u64::from) {
-            let part = |(offset, of): (u64, TypeRef), step: u64| {
-                group.at(offset.saturating_add(step.saturating_mul(slot)), of)
+            let part = |(offset, ty): (u64, TypeRef), step: u64| {
+                group.at(offset.saturating_add(step.saturating_mul(slot)), ty)
             };
             each(part(slots.key, slots.steps.0), part(slots.element, slots.steps.1))?;
         }
@@ -237,25 +237,25 @@ impl View<'_, '_> {
 
     /// Finds the keys and elements: in an array of slots (1.24), or in an array of each (classic
     /// maps, and since 1.27).
-    fn slots(&self, of: TypeRef, group: &Type) -> Option<Slots> {
+    fn slots(&self, ty: TypeRef, group: &Type) -> Option<Slots> {
         let types = &self.typed.types;
         // Package reflect spells the names with capitals.
-        let named = |of: &Type, name: &str| match &of.kind {
+        let named = |ty: &Type, name: &str| match &ty.kind {
             Kind::Struct { fields } => fields
                 .iter()
                 .find(|field| field.name.eq_ignore_ascii_case(name))
-                .map(|field| (field.offset, field.of)),
+                .map(|field| (field.offset, field.ty)),
             _ => None,
         };
-        let array = |(offset, of): (u64, TypeRef)| match types.get(of)?.kind {
+        let array = |(offset, ty): (u64, TypeRef)| match types.get(ty)?.kind {
             Kind::Array { element, .. } => Some((offset, element, types.get(element)?.size)),
             _ => None,
         };
         if let Some((offset, slot, step)) = named(group, "slots").and_then(array) {
             let slot = types.get(slot)?;
-            let at = |(inside, of): (u64, TypeRef)| (offset.saturating_add(inside), of);
+            let at = |(inside, ty): (u64, TypeRef)| (offset.saturating_add(inside), ty);
             return Some(Slots {
-                group: of,
+                group: ty,
                 size: group.size,
                 key: at(named(slot, "key")?),
                 element: at(named(slot, "elem")?),
@@ -265,7 +265,7 @@ impl View<'_, '_> {
         let (keys, key, key_step) = array(named(group, "keys")?)?;
         let (elements, element, element_step) = array(named(group, "elems")?)?;
         Some(Slots {
-            group: of,
+            group: ty,
             size: group.size,
             key: (keys, key),
             element: (elements, element),
@@ -297,7 +297,7 @@ mod tests {
     fn length(first_field: &str, header: &[u8]) -> Option<u64> {
         let mut types = Types::default();
         let number = types.add(described("uint64", Kind::Number(11)));
-        let field = Field { name: first_field.into(), of: number, offset: 0 };
+        let field = Field { name: first_field.into(), ty: number, offset: 0 };
         let group = types.add(described("group", Kind::Struct { fields: Box::new([field]) }));
         let kind = Kind::Map { key: number, element: number, group };
         let map = types.add(described("map[uint64]uint64", kind));
@@ -322,7 +322,7 @@ mod tests {
         let addresses = AddressesBuilder::default().finish();
         let memory =
             Memory { bytes: &[], positions: &positions, sizes: &sizes, addresses: &addresses };
-        View { typed: &typed, memory }.length(Place { bytes: header, offset: 0, of: map })
+        View { typed: &typed, memory }.length(Place { bytes: header, offset: 0, ty: map })
     }
 
     #[test]

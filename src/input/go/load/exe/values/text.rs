@@ -23,21 +23,21 @@ impl View<'_, '_> {
             (Kind::Struct { .. }, "time.Time") => {
                 // `time.Time`: u64 wall, i64 ext, pointer to the location.
                 let wall = self.number(place, 8)?;
-                let ext = self.number(place.at(8, place.of), 8)? as i64;
+                let ext = self.number(place.at(8, place.ty), 8)? as i64;
                 Some(time(wall, ext))
             }
             (Kind::Number(_), "time.Duration") => Some(duration(self.number(place, 8)? as i64)),
             (Kind::Number(15), _) => {
                 let part = |offset| {
                     Some(f32::from_bits(
-                        u32::try_from(self.number(place.at(offset, place.of), 4)?).ok()?,
+                        u32::try_from(self.number(place.at(offset, place.ty), 4)?).ok()?,
                     ))
                 };
                 Some(complex(part(0)?.into(), part(4)?.into()))
             }
             (Kind::Number(16), _) => {
                 let part =
-                    |offset| Some(f64::from_bits(self.number(place.at(offset, place.of), 8)?));
+                    |offset| Some(f64::from_bits(self.number(place.at(offset, place.ty), 8)?));
                 Some(complex(part(0)?, part(8)?))
             }
             _ => None,
@@ -47,8 +47,8 @@ impl View<'_, '_> {
     /// A key on one line: `"alice"`, `42`, `{7 "x"}`, `0xc000012340`. That of an interface is the
     /// value that it holds.
     pub(super) fn brief(&self, place: Place<'_>) -> String {
-        let kind = self.typed.types.get(place.of).map(|of| &of.kind);
-        if self.typed.is_simple(place.of) && !matches!(kind, Some(Kind::Interface { .. })) {
+        let kind = self.typed.types.get(place.ty).map(|ty| &ty.kind);
+        if self.typed.is_simple(place.ty) && !matches!(kind, Some(Kind::Interface { .. })) {
             let text = self.scalar(place, &mut |value| self.brief_value(value));
             return text.unwrap_or_else(|| "…".to_owned());
         }

@@ -103,7 +103,7 @@ impl<'v, 'a> View<'v, 'a> {
         place: Place<'_>,
         each: &mut dyn FnMut(FieldValue<'_>) -> B,
     ) -> Option<B> {
-        let described = self.typed.types.get(place.of)?;
+        let described = self.typed.types.get(place.ty)?;
         if let Some(text) = self.text_of(place, described) {
             return Some(each(FieldValue::Text(&text)));
         }
