@@ -10,7 +10,7 @@
 //!         /// Where it will go on. `None` before version 2.
 //!         next: Option<u64> = uvarint("a frame's continuation") if version >= Version::V2 => address as "next_pc",
 //!         /// Where its pointers are.
-//!         pointers: Pointers<'a> = Pointers::read(version) => with(Pointers::say),
+//!         pointers: Pointers<'a> = Pointers::read(version) => with(Pointers::pass_to),
 //!         /// Zeros in every file seen.
 //!         reserved: u64 = uvarint("the reserved number of a frame"),
 //!     }
@@ -26,7 +26,7 @@
 //!   under the name of the field or the one after `as`; `with` calls a function that shows what it
 //!   likes. A field without `=>` is not shown.
 //!
-//! This gives `StackFrame::read(cursor, version)` and `StackFrame::say(&self, sink)`. `records!`
+//! This gives `StackFrame::read(cursor, version)` and `StackFrame::pass_to(&self, sink)`. `records!`
 //! declares an enum in the same way: each line is a tag, the name of the record, and either its
 //! fields or the record that it holds. `NAMES` are the names in the order of the lines, `read`
 //! takes a tag and gives `None` if no line has it, and the enum is a
@@ -41,13 +41,13 @@ macro_rules! record {
         if $condition { Some($crate::input::record::record!(@read $cursor $call [])) } else { None }
     };
     // The ways to show one.
-    (@say $sink:ident $field:ident $value:expr, $condition:tt []) => {};
-    (@say $sink:ident $field:ident $value:expr, [] [with($say:path)]) => { $say($value, $sink) };
-    (@say $sink:ident $field:ident $value:expr, [] [$show:ident]) => { $sink.$show(stringify!($field), $value.into()) };
-    (@say $sink:ident $field:ident $value:expr, [] [$show:ident as $name:literal]) => { $sink.$show($name, $value.into()) };
-    (@say $sink:ident $field:ident $value:expr, [if $condition:expr] $show:tt) => {
+    (@pass $sink:ident $field:ident $value:expr, $condition:tt []) => {};
+    (@pass $sink:ident $field:ident $value:expr, [] [with($pass:path)]) => { $pass($value, $sink) };
+    (@pass $sink:ident $field:ident $value:expr, [] [$show:ident]) => { $sink.$show(stringify!($field), $value.into()) };
+    (@pass $sink:ident $field:ident $value:expr, [] [$show:ident as $name:literal]) => { $sink.$show($name, $value.into()) };
+    (@pass $sink:ident $field:ident $value:expr, [if $condition:expr] $show:tt) => {
         if let Some(value) = $value {
-            $crate::input::record::record!(@say $sink $field value, [] $show);
+            $crate::input::record::record!(@pass $sink $field value, [] $show);
         }
     };
     // The name of what a variant holds.
@@ -57,7 +57,7 @@ macro_rules! record {
         pub struct $name:ident $(<$life:lifetime>)? $(($($context:ident: $Context:ty),+))? {$(
             $(#[$doc:meta])*
             $field:ident: $Type:ty = $($read:ident)::+ ($($argument:expr),*) $(if $condition:expr)?
-                $(=> $show:ident $(as $shown:literal)? $(($say:path))?)?,
+                $(=> $show:ident $(as $shown:literal)? $(($pass:path))?)?,
         )+}
     ) => {
         $(#[$meta])*
@@ -79,8 +79,8 @@ macro_rules! record {
             }
 
             /// Passes the fields to a sink.
-            pub(super) fn say<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
-                $($crate::input::record::record!(@say sink $field self.$field, [$(if $condition)?] [$($show $(as $shown)? $(($say))?)?]);)+
+            pub(super) fn pass_to<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
+                $($crate::input::record::record!(@pass sink $field self.$field, [$(if $condition)?] [$($show $(as $shown)? $(($pass))?)?]);)+
             }
         }
     };
@@ -96,7 +96,7 @@ macro_rules! records {
                 $({$(
                     $(#[$field_doc:meta])*
                     $field:ident: $Type:ty = $($read:ident)::+ ($($argument:expr),*) $(if $condition:expr)?
-                        $(=> $show:ident $(as $shown:literal)? $(($say:path))?)?
+                        $(=> $show:ident $(as $shown:literal)? $(($pass:path))?)?
                 ),+ $(,)?})?
                 $(($Held:ty) = $reader:ident($($held_argument:expr),*))?,
         )+}
@@ -167,8 +167,8 @@ macro_rules! records {
             fn fields<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
                 match self {
                     $(Self::$variant $({$($field),+})? $(($crate::input::record::record!(@bind record $Held)))? => {
-                        $($($crate::input::record::record!(@say sink $field *$field, [$(if $condition)?] [$($show $(as $shown)? $(($say))?)?]);)+)?
-                        $(<$Held>::say(record, sink);)?
+                        $($($crate::input::record::record!(@pass sink $field *$field, [$(if $condition)?] [$($show $(as $shown)? $(($pass))?)?]);)+)?
+                        $(<$Held>::pass_to(record, sink);)?
                     })+
                     $($(Self::$other(record) => record.fields(sink),)+)?
                 }

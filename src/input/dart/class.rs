@@ -22,7 +22,7 @@ record! {
         /// Empty in every file seen.
         reserved: &'a [u8] = str("the reserved string of a class") => text,
         /// The named slots of its objects.
-        fields: Fields<'a> = Fields::read() => with(Fields::say),
+        fields: Fields<'a> = Fields::read() => with(Fields::pass_to),
     }
 }
 
@@ -75,10 +75,10 @@ impl<'a> Fields<'a> {
         Ok(fields)
     }
 
-    fn say<S: FieldSink>(self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("field_count", self.count);
         if sink.wants_contents() {
-            sink.list("fields", self.iter(), |field, sink| field.say(sink));
+            sink.list("fields", self.iter(), |field, sink| field.pass_to(sink));
         }
     }
 }

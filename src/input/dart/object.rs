@@ -137,7 +137,7 @@ pub(super) struct Vm {
 
 impl Object<'_> {
     /// Passes the fields to a sink.
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("id", self.id);
         sink.unsigned("class_id", self.class_id);
         if let Some(name) = self.class_name {

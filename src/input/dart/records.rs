@@ -40,9 +40,9 @@ impl Record for Rec<'_> {
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
         match self {
-            Self::Class(class) => class.say(sink),
-            Self::Object(object) => object.say(sink),
-            Self::ExternalProperty(property) => property.say(sink),
+            Self::Class(class) => class.pass_to(sink),
+            Self::Object(object) => object.pass_to(sink),
+            Self::ExternalProperty(property) => property.pass_to(sink),
         }
     }
 }

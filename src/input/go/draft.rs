@@ -59,7 +59,7 @@ record! {
         /// Its name.
         name: &'a [u8] = string("a type's name") => text,
         /// The offsets of the pointers in a value.
-        pointers: Offsets<'a> = Offsets::read() => with(Offsets::say),
+        pointers: Offsets<'a> = Offsets::read() => with(Offsets::pass_to),
     }
 }
 
@@ -96,7 +96,7 @@ impl<'a> Offsets<'a> {
         std::iter::from_fn(move || cursor.uleb128("an offset").ok())
     }
 
-    fn say<S: FieldSink>(self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("pointers", self.count);
         if sink.wants_contents() {
             sink.list("fields", self.iter(), |offset, sink| sink.unsigned("offset", offset));

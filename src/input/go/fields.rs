@@ -174,13 +174,13 @@ impl<'a> FieldList<'a> {
     }
 
     /// Passes the number of fields to a sink, and the fields if the sink wants them.
-    pub(super) fn say<S: FieldSink>(self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("pointers", self.count);
-        self.say_each(sink);
+        self.pass_each(sink);
     }
 
     /// Passes the fields to a sink if it wants them.
-    pub(super) fn say_each<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_each<S: FieldSink>(&self, sink: &mut S) {
         if sink.wants_contents() {
             sink.list("fields", self.iter(), |field, sink| {
                 sink.text("kind", field.kind.name().as_bytes());

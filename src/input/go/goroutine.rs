@@ -2,7 +2,7 @@
 //! (defer), 15 (panic).
 
 use super::fields::FieldList;
-use super::primitives::{boolean, say_contents, string, uvarint};
+use super::primitives::{boolean, pass_contents, string, uvarint};
 use super::version::Version;
 use crate::input::record::record;
 use crate::model::fields::FieldSink;
@@ -22,7 +22,7 @@ record! {
         /// The program counter of the `go` statement that made it.
         gopc: u64 = uvarint("a goroutine's creator") => address,
         /// Its state: see [`Goroutine::status_name`].
-        status: u64 = uvarint("a goroutine's status") => with(say_status),
+        status: u64 = uvarint("a goroutine's status") => with(pass_status),
         /// Whether the runtime itself started it.
         system: bool = boolean("a goroutine's system flag") => boolean,
         /// Always false since 1.4.
@@ -49,7 +49,7 @@ impl Goroutine<'_> {
     }
 }
 
-fn say_status<S: FieldSink>(status: u64, sink: &mut S) {
+fn pass_status<S: FieldSink>(status: u64, sink: &mut S) {
     sink.unsigned("status", status);
     if let Some(name) = status_name(status) {
         sink.text("status_name", name.as_bytes());
@@ -83,7 +83,7 @@ record! {
         /// The frame that it called, by its `sp`; 0 for the innermost frame.
         child_sp: u64 = uvarint("a frame's child") => address,
         /// Its memory, from `sp` up.
-        contents: &'a [u8] = string("a frame's contents") => with(say_contents),
+        contents: &'a [u8] = string("a frame's contents") => with(pass_contents),
         /// The address of the first instruction of its function.
         entry: u64 = uvarint("a frame's entry") => address,
         /// The address of the current instruction.
@@ -94,7 +94,7 @@ record! {
         name: &'a [u8] = string("a frame's function") => text,
         /// The offsets of its pointers. The list is not sorted, may have duplicates, and may reach
         /// into the parent's arguments.
-        fields: FieldList<'a> = FieldList::read(version) => with(FieldList::say),
+        fields: FieldList<'a> = FieldList::read(version) => with(FieldList::pass_to),
     }
 }
 

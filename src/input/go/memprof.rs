@@ -17,7 +17,7 @@ record! {
         /// Bytes in each object.
         size: u64 = uvarint("a profile's object size") => unsigned,
         /// The stack, innermost frame first.
-        frames: Frames<'a> = Frames::read() => with(Frames::say),
+        frames: Frames<'a> = Frames::read() => with(Frames::pass_to),
         /// Sampled allocations. The counts are up to two collections old and not scaled by the
         /// sampling rate.
         allocs: u64 = uvarint("a profile's allocations") => unsigned,
@@ -86,10 +86,10 @@ impl<'a> Frames<'a> {
         std::iter::from_fn(move || Frame::read(&mut cursor).ok())
     }
 
-    fn say<S: FieldSink>(self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("frame_count", self.count);
         if sink.wants_contents() {
-            sink.list("frames", self.iter(), |frame, sink| frame.say(sink));
+            sink.list("frames", self.iter(), |frame, sink| frame.pass_to(sink));
         }
     }
 }

@@ -87,7 +87,7 @@ impl<'a> Memstats<'a> {
     }
 
     /// Passes the fields to a sink.
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         for ((_, name), value) in NAMES.iter().zip(self.numbers()) {
             sink.unsigned(name, value);
         }

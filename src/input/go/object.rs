@@ -65,7 +65,7 @@ impl<'a> Object<'a> {
     }
 
     /// Passes the fields to a sink.
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.address("addr", self.addr);
         if let Some(typed) = self.typed {
             sink.address("type", typed.type_addr);
@@ -77,7 +77,7 @@ impl<'a> Object<'a> {
         }
         sink.contents("contents", self.contents);
         if self.typed.is_none() {
-            self.fields.say_each(sink);
+            self.fields.pass_each(sink);
         }
     }
 }

@@ -22,12 +22,12 @@ record! {
         /// its size.
         heap_end: Option<u64> = uvarint("a heap end") if version >= Version::Go13 => address,
         /// The letter of the Plan 9 tool chain, as a code point (1.3 to 1.6).
-        thechar: Option<u64> = uvarint("an architecture") if version >= Version::Go13 && version < Version::Go17 => with(say_thechar),
+        thechar: Option<u64> = uvarint("an architecture") if version >= Version::Go13 && version < Version::Go17 => with(pass_thechar),
         /// GOARCH (1.7).
         goarch: Option<&'a [u8]> = string("an architecture") if version >= Version::Go17 => text,
         /// GOEXPERIMENT, and in 1.7 dumps since about Go 1.17 the version that built the program,
         /// with its experiments.
-        experiment: Option<&'a [u8]> = string("an experiment or version") if version >= Version::Go13 => with(say_experiment),
+        experiment: Option<&'a [u8]> = string("an experiment or version") if version >= Version::Go13 => with(pass_experiment),
         /// Processors that the program could use.
         ncpu: Option<u64> = uvarint("a number of processors") if version >= Version::Go13 => unsigned,
     }
@@ -94,11 +94,11 @@ fn experiment_name(experiment: &[u8]) -> &'static str {
     if is_version(experiment) { "build_version" } else { "goexperiment" }
 }
 
-fn say_experiment<S: FieldSink>(experiment: &[u8], sink: &mut S) {
+fn pass_experiment<S: FieldSink>(experiment: &[u8], sink: &mut S) {
     sink.text(experiment_name(experiment), experiment);
 }
 
-fn say_thechar<S: FieldSink>(letter: u64, sink: &mut S) {
+fn pass_thechar<S: FieldSink>(letter: u64, sink: &mut S) {
     sink.text("thechar", thechar(letter).as_bytes());
 }
 

@@ -32,7 +32,7 @@ pub(super) fn boolean(cursor: &mut Cursor<'_>, what: &'static str) -> Result<boo
 }
 
 /// Passes memory and its size to a sink.
-pub(super) fn say_contents<S: FieldSink>(contents: &[u8], sink: &mut S) {
+pub(super) fn pass_contents<S: FieldSink>(contents: &[u8], sink: &mut S) {
     sink.unsigned("size", contents.len() as u64);
     sink.contents("contents", contents);
 }

@@ -2,7 +2,7 @@
 //! segment).
 
 use super::fields::FieldList;
-use super::primitives::{say_contents, string, uvarint};
+use super::primitives::{pass_contents, string, uvarint};
 use super::version::Version;
 use crate::input::record::record;
 
@@ -38,8 +38,8 @@ record! {
         /// Its address.
         addr: u64 = uvarint("a segment's address") => address,
         /// Its memory.
-        contents: &'a [u8] = string("a segment's contents") => with(say_contents),
+        contents: &'a [u8] = string("a segment's contents") => with(pass_contents),
         /// The offsets of its pointers.
-        fields: FieldList<'a> = FieldList::read(version) => with(FieldList::say),
+        fields: FieldList<'a> = FieldList::read(version) => with(FieldList::pass_to),
     }
 }

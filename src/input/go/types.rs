@@ -20,7 +20,7 @@ record! {
         /// every type of a real dump.
         ifaceptr: bool = boolean("a type's pointer flag") => boolean,
         /// The offsets of the pointers in a value (1.3 only, empty later).
-        fields: FieldList<'a> = FieldList::of_type(version) => with(say_fields),
+        fields: FieldList<'a> = FieldList::of_type(version) => with(pass_fields),
     }
 }
 
@@ -46,8 +46,8 @@ impl Itab {
 }
 
 /// Only types of 1.3 record the offsets of pointers.
-fn say_fields<S: FieldSink>(fields: FieldList<'_>, sink: &mut S) {
+fn pass_fields<S: FieldSink>(fields: FieldList<'_>, sink: &mut S) {
     if !fields.is_empty() {
-        fields.say(sink);
+        fields.pass_to(sink);
     }
 }

@@ -241,15 +241,15 @@ impl Record for HeapTextLine<'_> {
                 if let Some(rate) = rate {
                     sink.unsigned("rate", rate);
                 }
-                total.iter().for_each(|total| total.say(sink));
+                total.iter().for_each(|total| total.pass_to(sink));
             }
             Self::Stack { addresses, counts } => {
-                counts.iter().for_each(|counts| counts.say(sink));
+                counts.iter().for_each(|counts| counts.pass_to(sink));
                 sink.list("addresses", addresses, |address, sink| sink.address("address", address));
             }
             Self::Counts { thread, counts } => {
                 sink.text("thread", thread);
-                counts.say(sink);
+                counts.pass_to(sink);
             }
             Self::Symbol { address, functions } => {
                 sink.address("address", address);
@@ -261,7 +261,7 @@ impl Record for HeapTextLine<'_> {
 }
 
 impl StackCounts {
-    fn say<S: FieldSink>(&self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.signed("objects", self.objects.into());
         sink.signed("bytes", self.bytes.into());
         sink.signed("alloc_objects", self.alloc_objects.into());

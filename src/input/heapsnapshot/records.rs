@@ -86,7 +86,7 @@ impl Numbered {
         Self { row, ..*self }
     }
 
-    fn say<S: FieldSink>(&self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         for (name, at) in self.names.iter().zip(self.at) {
             self.row.get(at).into_iter().for_each(|value| sink.unsigned(name, *value));
         }
@@ -136,24 +136,24 @@ impl Record for Rec<'_> {
             Self::Node { node_type, name, numbers } => {
                 sink.text("type", node_type.as_bytes());
                 sink.text("name", name.as_bytes());
-                numbers.say(sink);
+                numbers.pass_to(sink);
             }
             Self::Edge { from_node, edge_type, name, numbers } => {
                 from_node.iter().for_each(|from| sink.unsigned("from_node", *from));
                 sink.text("type", edge_type.as_bytes());
                 name.iter().for_each(|name| sink.text("name", name.as_bytes()));
-                numbers.say(sink);
+                numbers.pass_to(sink);
             }
             Self::TraceFunctionInfo { name, script_name, numbers } => {
                 sink.text("name", name.as_bytes());
                 sink.text("script_name", script_name.as_bytes());
-                numbers.say(sink);
+                numbers.pass_to(sink);
             }
             Self::TraceNode { numbers, depth } => {
-                numbers.say(sink);
+                numbers.pass_to(sink);
                 sink.unsigned("depth", *depth);
             }
-            Self::Sample(numbers) | Self::Location(numbers) => numbers.say(sink),
+            Self::Sample(numbers) | Self::Location(numbers) => numbers.pass_to(sink),
             Self::String { index, text } => {
                 sink.unsigned("index", *index);
                 sink.text("text", text.as_bytes());

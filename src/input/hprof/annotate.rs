@@ -116,7 +116,7 @@ impl Record for Annotated<'_, '_> {
             let name = known.strings.text(known.names.get(&class).copied().unwrap_or(0));
             sink.text("class", class_name(name, false).as_bytes());
             sink.text("name", known.strings.text(field.name));
-            field.say(sink);
+            field.pass_to(sink);
         });
     }
 }

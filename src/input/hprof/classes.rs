@@ -57,7 +57,7 @@ impl<'a> ClassDump<'a> {
         })
     }
 
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.address("id", self.id);
         sink.unsigned("trace", self.trace.into());
         sink.address("super", self.super_class);
@@ -71,11 +71,11 @@ impl<'a> ClassDump<'a> {
         if sink.wants_contents() {
             sink.list("constant_list", self.constants.iter(), |constant, sink| {
                 sink.unsigned("index", constant.name);
-                constant.say(sink);
+                constant.pass_to(sink);
             });
             sink.list("static_list", self.statics.iter(), |field, sink| {
                 sink.address("name", field.name);
-                field.say(sink);
+                field.pass_to(sink);
             });
             sink.list("field_list", self.fields.iter(), |field, sink| {
                 sink.address("name", field.name);
@@ -108,7 +108,7 @@ pub struct Static {
 }
 
 impl Static {
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.text("type", self.kind.name().as_bytes());
         match self.value {
             Value::Object(id) => sink.address("value", id),

@@ -105,9 +105,9 @@ impl Record for Object<'_> {
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
         match self {
-            Self::Instance(instance) => instance.say(sink),
-            Self::ObjectArray(array) => array.say(sink),
-            Self::PrimitiveArray(array) => array.say(sink),
+            Self::Instance(instance) => instance.pass_to(sink),
+            Self::ObjectArray(array) => array.pass_to(sink),
+            Self::PrimitiveArray(array) => array.pass_to(sink),
         }
     }
 }
@@ -122,7 +122,7 @@ record! {
         /// Its class.
         class: u64 = read_id("an instance's class", ids) => address,
         /// Values of its fields: its class first, then the superclass, and so on.
-        values: &'a [u8] = values() => with(say_values),
+        values: &'a [u8] = values() => with(pass_values),
     }
 }
 
@@ -152,7 +152,7 @@ record! {
         /// Number of elements.
         count: u32 = u4("an array's length") => unsigned,
         /// Their type.
-        element: FieldType = element() => with(say_element),
+        element: FieldType = element() => with(pass_element),
         /// The elements, big-endian. `None` in Android's records without data.
         contents: Option<&'a [u8]> = contents(size(count, element, ids)) if has_data => contents,
     }
@@ -172,7 +172,7 @@ fn values<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     cursor.take(length.into(), "the fields of an instance")
 }
 
-fn say_values<S: FieldSink>(values: &[u8], sink: &mut S) {
+fn pass_values<S: FieldSink>(values: &[u8], sink: &mut S) {
     sink.unsigned("length", values.len() as u64);
     sink.contents("values", values);
 }
@@ -205,6 +205,6 @@ fn element(cursor: &mut Cursor<'_>) -> Result<FieldType> {
     Ok(element)
 }
 
-fn say_element<S: FieldSink>(element: FieldType, sink: &mut S) {
+fn pass_element<S: FieldSink>(element: FieldType, sink: &mut S) {
     sink.text("element", element.name().as_bytes());
 }

@@ -13,11 +13,11 @@ record! {
         /// 1 incremental, 2 sorted by allocation, 4 after a collection.
         flags: u16 = u2("the flags of allocation sites") => unsigned,
         /// Bits of a float: sites with a smaller share are left out.
-        cutoff: u32 = u4("the cutoff of allocation sites") => with(say_cutoff),
+        cutoff: u32 = u4("the cutoff of allocation sites") => with(pass_cutoff),
         /// All sites together.
-        totals: HeapSummary = HeapSummary::read() => with(say_totals),
+        totals: HeapSummary = HeapSummary::read() => with(pass_totals),
         /// The sites.
-        sites: Sites<'a> = Sites::read() => with(Sites::say),
+        sites: Sites<'a> = Sites::read() => with(Sites::pass_to),
     }
 }
 
@@ -43,7 +43,7 @@ record! {
         /// All samples.
         samples: u32 = u4("a number of CPU samples") => unsigned,
         /// The samples of each trace.
-        traces: TraceSamples<'a> = TraceSamples::read() => with(TraceSamples::say),
+        traces: TraceSamples<'a> = TraceSamples::read() => with(TraceSamples::pass_to),
     }
 }
 
@@ -79,10 +79,10 @@ impl<'a> Sites<'a> {
         std::iter::from_fn(move || AllocSite::read(&mut cursor).ok())
     }
 
-    fn say<S: FieldSink>(self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("count", self.count.into());
         if sink.wants_contents() {
-            sink.list("sites", self.iter(), |site, sink| site.say(sink));
+            sink.list("sites", self.iter(), |site, sink| site.pass_to(sink));
         }
     }
 }
@@ -106,19 +106,19 @@ impl<'a> TraceSamples<'a> {
         std::iter::from_fn(move || TraceSample::read(&mut cursor).ok())
     }
 
-    fn say<S: FieldSink>(self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("count", self.count.into());
         if sink.wants_contents() {
-            sink.list("traces", self.iter(), |trace, sink| trace.say(sink));
+            sink.list("traces", self.iter(), |trace, sink| trace.pass_to(sink));
         }
     }
 }
 
-fn say_totals<S: FieldSink>(totals: HeapSummary, sink: &mut S) {
-    totals.say(sink);
+fn pass_totals<S: FieldSink>(totals: HeapSummary, sink: &mut S) {
+    totals.pass_to(sink);
 }
 
-fn say_cutoff<S: FieldSink>(cutoff: u32, sink: &mut S) {
+fn pass_cutoff<S: FieldSink>(cutoff: u32, sink: &mut S) {
     sink.float("cutoff", f32::from_bits(cutoff).into());
 }
 

@@ -57,7 +57,7 @@ record! {
         /// Serial of its thread.
         thread: u32 = u4("a thread serial") => unsigned,
         /// Ids of frames, innermost first.
-        frames: FrameIds<'a> = FrameIds::read(ids) => with(FrameIds::say),
+        frames: FrameIds<'a> = FrameIds::read(ids) => with(FrameIds::pass_to),
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> FrameIds<'a> {
         self.bytes.chunks_exact(ids.bytes()).map(move |id| ids.at(id, 0))
     }
 
-    fn say<S: FieldSink>(self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("count", self.count.into());
         if sink.wants_contents() {
             sink.list("frames", self.iter(), |frame, sink| sink.address("id", frame));

@@ -109,7 +109,7 @@ impl Record for PerfLine<'_> {
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
         match self {
-            Self::Sample(sample) => sample.say(sink),
+            Self::Sample(sample) => sample.pass_to(sink),
             Self::Frame(frame) => {
                 sink.address("address", frame.address);
                 sink.text("symbol", frame.symbol);

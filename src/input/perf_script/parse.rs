@@ -34,7 +34,7 @@ pub struct PerfFrame<'a> {
 }
 
 impl PerfSample<'_> {
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.text("comm", self.comm);
         if let Some(pid) = self.pid {
             sink.signed("pid", pid.into());
