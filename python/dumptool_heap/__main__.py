@@ -34,6 +34,19 @@ def main(arguments: Optional[List[str]] = None) -> int:
     return run(options.program, False, options.output or ".", contents)
 
 
+# What another process runs. The file is gone after it was read.
+ATTACHED = """
+import os, sys
+try:
+    os.unlink(%r)
+except OSError:
+    pass
+sys.path.append(%r)
+import dumptool_heap
+dumptool_heap.dump(%r, contents=%r, wait=False)
+"""
+
+
 def attach(pid: int, output: Optional[str], contents: bool) -> int:
     """Makes another process dump its heap: PEP 768."""
     execute = getattr(sys, "remote_exec", None)
@@ -46,10 +59,20 @@ def attach(pid: int, output: Optional[str], contents: bool) -> int:
         return 1
     path = os.path.abspath(output or "%d.pyheap" % pid)
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    script = "import sys\nsys.path.append(%r)\nimport dumptool_heap\ndumptool_heap.dump(%r, contents=%r, wait=False)\n"
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-        file.write(script % (package, path, contents))
-    execute(pid, file.name)
+        file.write(ATTACHED % (file.name, package, path, contents))
+    # The process may belong to another user, if this one is root.
+    os.chmod(file.name, 0o644)
+    try:
+        execute(pid, file.name)
+    except (OSError, RuntimeError) as error:
+        os.unlink(file.name)
+        sys.stderr.write(
+            "dumptool_heap: cannot run code in process %d: %s\n"
+            "  hint: it must run Python %d.%d, and be one that you may trace: a process of your own, or any if you are root\n"
+            % (pid, error, sys.version_info[0], sys.version_info[1])
+        )
+        return 1
     sys.stderr.write("process %d writes %s as soon as it runs Python code\n" % (pid, path))
     return 0
 

@@ -86,7 +86,7 @@ def dump(path: Path, contents: bool = True, fork: Optional[bool] = None, wait: b
         return write_here(path, contents, threads, started)
     # The child has this thread alone: the values of the others would be gone there.
     local = thread_locals() if len(threads) > 1 else []
-    return write_in_child(path, contents, State(threads, local), started, wait)
+    return write_in_child(path, contents, State(os.getpid(), threads, local), started, wait)
 
 
 class Stack(NamedTuple):
@@ -101,6 +101,7 @@ class Stack(NamedTuple):
 class State(NamedTuple):
     """What a child process would not have."""
 
+    pid: int
     threads: List[Stack]
     # Thread-local variables by name, with the dictionary of each thread.
     local: List[Tuple[str, List[Any]]]
@@ -152,7 +153,7 @@ def write_here(path: str, contents: bool, threads: List[Stack], started: float) 
     gc.disable()
     sys.setswitchinterval(3600)
     try:
-        objects, size = write_file(path, contents, State(threads, []), False)
+        objects, size = write_file(path, contents, State(os.getpid(), threads, []), False)
     except OSError as error:
         raise DumpError("cannot write %s: %s" % (path, error)) from error
     finally:
@@ -213,7 +214,7 @@ def is_over(child: int, options: int = getattr(os, "WNOHANG", 0)) -> bool:
 
 def write_file(path: str, contents: bool, state: State, is_child: bool) -> "tuple[int, int]":
     """Writes the file. Returns the number of objects, and the bytes of the file."""
-    threads, local = state
+    pid, threads, local = state
     objects = gc.get_objects()
     output = Output(path)
     try:
@@ -230,7 +231,7 @@ def write_file(path: str, contents: bool, state: State, is_child: bool) -> "tupl
             own.append(frame)
             frame = frame.f_back
         walker.hide(own)
-        output.write(header(contents))
+        output.write(header(pid, contents))
         for each in threads:
             walker.find(each.frames)
         for entry in local:
@@ -248,7 +249,7 @@ def write_file(path: str, contents: bool, state: State, is_child: bool) -> "tupl
         raise
 
 
-def header(contents: bool) -> str:
+def header(pid: int, contents: bool) -> str:
     is_cpython = sys.implementation.name == "cpython"
     fields = {
         "pyheap": 1,
@@ -257,7 +258,7 @@ def header(contents: bool) -> str:
         "platform": sys.platform,
         "machine": platform.machine(),
         "pointer": 8 if sys.maxsize > 2**32 else 4,
-        "pid": os.getpid(),
+        "pid": pid,
         "time": time.time(),
         "argv": list(getattr(sys, "argv", [])) if contents else [],
         "none": id(None),

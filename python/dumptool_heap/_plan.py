@@ -99,7 +99,7 @@ def lookup(cls: type, name: str) -> Any:
 class Plan:
     """What is known about the instances of a type."""
 
-    __slots__ = ("number", "kind", "size", "members", "names", "excluded", "get_dict", "managed", "samples", "extra", "is_heap", "exact", "unlimited")
+    __slots__ = ("number", "kind", "size", "members", "names", "excluded", "get_dict", "managed", "samples", "extra", "is_heap", "exact", "unlimited", "array")
 
     def __init__(self, cls: type, number: int, unlimited: bool) -> None:
         mro = get_mro(cls)
@@ -118,6 +118,9 @@ class Plan:
         self.get_dict: Optional[Callable[[Any], Any]] = None
         self.members: List[Tuple[str, Callable[[Any], Any]]] = []
         self.extra = external_function(mro)
+        self.array = NumpyArrays.of(cls)
+        if self.array is not None:
+            self.members.append(("base", self.array.get_base))
         for base in mro:
             for name, member in get_members(base).items():
                 if type(member) is types.MemberDescriptorType:
@@ -153,6 +156,30 @@ def size_function(cls: type, flags: int) -> Callable[[Any], int]:
 def external_function(mro: Tuple[type, ...]) -> Optional[Callable[[Any], int]]:
     """What tells the bytes that an instance holds outside of Python's memory."""
     return mmap.mmap.__len__ if mmap.mmap in mro else None
+
+
+class NumpyArrays:
+    """How to read what an array of NumPy refers to, which it tells the garbage collector nothing about."""
+
+    def __init__(self, cls: type, array: type) -> None:
+        # The array whose data a view shows.
+        self.get_base = get_members(array)["base"].__get__
+        self._get_type = get_members(array)["dtype"].__get__
+        self._get_flat = get_members(array)["flat"].__get__
+        # Subclasses may define in Python how they are iterated.
+        self._is_exact = cls is array
+
+    @classmethod
+    def of(cls, candidate: type) -> "Optional[NumpyArrays]":
+        """None if a type is no array. NumPy is not imported for this."""
+        module = sys.modules.get("numpy")
+        array = types.ModuleType.__dict__["__dict__"].__get__(module).get("ndarray") if type(module) is types.ModuleType else None
+        return cls(candidate, array) if type(array) is type and array in get_mro(candidate) else None
+
+    def elements(self, value: Any) -> List[Any]:
+        """The objects in an array of objects that is no view."""
+        is_owner = self._is_exact and self.get_base(value) is None
+        return list(self._get_flat(value)) if is_owner and self._get_type(value).kind == "O" else []
 
 
 def type_name(cls: type) -> Tuple[str, str]:

@@ -198,6 +198,13 @@ class Walker:
             rest = [getattr(value, name) for name in CODE_PARTS if hasattr(value, name)]
             # Bytes are made anew for each request; what nobody else holds is part of the code object.
             rest = [part for part in rest if type(part) is not bytes]
+        elif plan.array is not None:
+            items = plan.array.elements(value)
+            base = plan.array.get_base(value)
+            rest = rest if base is None else rest + [base]
+            self.find(items)
+            if items:
+                parts += ',"i":[%s]' % ",".join([str(id(item)) for item in items])
         if kind in LENGTHS:
             parts += LENGTHS[kind](value)
         names, values = self.named(cls, plan, value, rest)

@@ -4,6 +4,7 @@ import asyncio
 import functools
 import gc
 import gzip
+import importlib.util
 import json
 import os
 import shutil
@@ -155,6 +156,25 @@ class Dumps(unittest.TestCase):
         self.assertNotIn("secret-", text)
         self.assertIn('"by_id"', text)
 
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "needs NumPy")
+    def test_arrays_of_numpy_have_elements_and_bases(self):
+        import numpy
+
+        sessions = [Session(number) for number in range(10)]
+        kept = numpy.array(sessions, dtype=object).reshape(2, 5)
+        view = kept[1:]
+        numbers = numpy.arange(1000)[10:]
+        del sessions
+        _, types, objects = self.objects()
+        # `reshape` made a view of an array that nothing else holds.
+        base = objects[id(kept.base)]
+        self.assertEqual([types[objects[item]["t"]]["name"] for item in base["i"]], ["Session"] * 10)
+        for array in (kept, view, numbers):
+            line = objects[id(array)]
+            self.assertEqual(line["r"], [id(array.base)])
+            self.assertNotIn("i", line)
+        self.assertGreater(objects[id(numbers.base)]["s"], 8000)
+
     def test_threads_have_frames_and_local_variables(self):
         ready, done = threading.Event(), threading.Event()
 
@@ -196,6 +216,29 @@ class Dumps(unittest.TestCase):
         for fork in (True, False):
             with self.assertRaises(dumptool_heap.DumpError):
                 dumptool_heap.dump(os.path.join(self.folder, "missing", "app.pyheap"), fork=fork)
+
+    @unittest.skipUnless(hasattr(sys, "remote_exec"), "code of another process since Python 3.14")
+    def test_another_process_is_dumped(self):
+        words = [sys.executable, "-m", "dumptool_heap", "-o", self.path]
+        environment = dict(os.environ, PYTHONPATH=PACKAGE, TMPDIR=self.folder)
+        loop = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(0.01)"
+        with subprocess.Popen([sys.executable, "-c", loop], stdout=subprocess.PIPE) as program:
+            try:
+                program.stdout.readline()
+                subprocess.check_output(words + [str(program.pid)], env=environment, stderr=subprocess.STDOUT)
+                end = time.monotonic() + 60
+                while not os.path.exists(self.path):
+                    self.assertLess(time.monotonic(), end)
+                    time.sleep(0.05)
+            finally:
+                program.kill()
+        header = read(self.path)[0]
+        self.assertEqual(header["pid"], program.pid)
+        # Nothing else stays behind.
+        self.assertEqual(os.listdir(self.folder), [os.path.basename(self.path)])
+        done = subprocess.run(words + [str(program.pid)], env=environment, stderr=subprocess.PIPE, universal_newlines=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot run code in process %d" % program.pid, done.stderr)
 
     def test_a_signal_writes_a_dump_and_the_program_goes_on(self):
         dumptool_heap.on_signal(signal.SIGUSR2, self.folder)
