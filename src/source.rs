@@ -2,7 +2,8 @@
 //!
 //! A plain file is mapped. Everything else (a pipe, a gzip or zstd file) is written to an unlinked
 //! temporary file first, which is then mapped, so that memory use does not grow with the input. So
-//! is a recording of a VM service, without its frames. Mapping is `unsafe`.
+//! is a recording of a VM service, without its frames. Where no file can be created, small inputs are
+//! kept in memory. Mapping is `unsafe`.
 //!
 //! A mapping always shows the current contents of the file: if another process truncates the file
 //! during a read, the operating system sends SIGBUS. Dumps are written once, so the library does
@@ -17,9 +18,9 @@ use crate::error::{Error, Result};
 use crate::vm_service;
 use decompress::{Counted, gunzip, unzstd};
 use memmap2::Mmap;
-use spill::{BUFFER, Spill};
+use spill::{BUFFER, Spill, Temporary};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Seek, Write};
+use std::io::{self, BufRead, BufReader, Seek};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -230,16 +231,14 @@ impl Source {
         let Some(payloads) = vm_service::payloads(packed.as_deref().unwrap_or_default()) else {
             return Ok(Self { map: packed, ..source });
         };
-        let mut file = tempfile::tempfile()
-            .map_err(|error| Error::io(error, "cannot create a temporary file"))?;
+        let mut file = Temporary::new()?;
         let mut complete = false;
         for payload in payloads {
-            file.write_all(payload.bytes)
-                .map_err(|error| Error::io(error, "cannot write to a temporary file"))?;
+            file.write(payload.bytes)?;
             source.vm_service_frames += 1;
             complete = payload.last;
         }
-        source.map = map(&file)?;
+        source.map = map(&file.file)?;
         if !complete {
             let end = source.bytes().len() as u64;
             source.damage.get_or_insert(Error::truncated(

@@ -10,7 +10,7 @@ pub(super) const BUFFER: usize = 256 << 10;
 
 /// The temporary file that an input is copied to, as soon as its first bytes are accepted.
 pub(super) struct Spill<'a> {
-    file: File,
+    file: Temporary,
     watch: Watch<'a>,
     /// The data to be accepted; `None` afterwards.
     head: Option<Vec<u8>>,
@@ -24,8 +24,7 @@ const HEAD: usize = 128 << 10;
 
 impl<'a> Spill<'a> {
     pub(super) fn new(watch: Watch<'a>) -> Result<Self> {
-        let file = tempfile::tempfile()
-            .map_err(|error| Error::io(error, "cannot create a temporary file"))?;
+        let file = Temporary::new()?;
         Ok(Self { file, watch, head: Some(Vec::new()), written: 0, buffer: vec![0; BUFFER] })
     }
 
@@ -33,7 +32,7 @@ impl<'a> Spill<'a> {
         self.written += length as u64;
         let bytes = &self.buffer[..length];
         match &mut self.head {
-            None => write(&mut self.file, bytes),
+            None => self.file.write(bytes),
             Some(head) => {
                 head.extend_from_slice(bytes);
                 if head.len() >= HEAD { self.accept() } else { Ok(()) }
@@ -47,12 +46,12 @@ impl<'a> Spill<'a> {
         if vm_service::payloads(&head).is_none() {
             (self.watch.accept)(&head)?;
         }
-        write(&mut self.file, &head)
+        self.file.write(&head)
     }
 
     pub(super) fn finish(mut self) -> Result<File> {
         self.accept()?;
-        Ok(self.file)
+        Ok(self.file.file)
     }
 
     /// Copies a decoder's output. `Ok(Some)` is damage that ended the output early; `Err` makes the
@@ -120,8 +119,50 @@ impl<'a> Spill<'a> {
     }
 }
 
-fn write(file: &mut File, bytes: &[u8]) -> Result<()> {
-    file.write_all(bytes).map_err(|error| Error::io(error, "cannot write to a temporary file"))
+/// A file without a name. Where none can be created, such as in a container whose file system is
+/// read-only, small ones are in memory (Linux).
+pub(super) struct Temporary {
+    pub(super) file: File,
+    /// The bytes that it may still grow by.
+    room: u64,
+}
+
+/// Bytes of a temporary file in memory.
+const IN_MEMORY: u64 = 256 << 20;
+
+impl Temporary {
+    pub(super) fn new() -> Result<Self> {
+        tempfile::tempfile().map(|file| Self { file, room: u64::MAX }).or_else(|error| {
+            let file = memory_file().map(|file| Self { file, room: IN_MEMORY });
+            file.ok_or_else(|| Error::io(error, "cannot create a temporary file"))
+        })
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let Some(room) = self.room.checked_sub(bytes.len() as u64) else {
+            return Err(Error::limit(IN_MEMORY, "there is no folder for a temporary file")
+                .expected(format!("at most {IN_MEMORY} bytes, which are kept in memory"))
+                .hint("set TMPDIR to a folder that can be written to"));
+        };
+        self.room = room;
+        self.file
+            .write_all(bytes)
+            .map_err(|error| Error::io(error, "cannot write to a temporary file"))
+    }
+}
+
+/// A file in memory, which goes with the last mapping of it.
+#[cfg(target_os = "linux")]
+fn memory_file() -> Option<File> {
+    use std::os::fd::FromRawFd;
+    // SAFETY: the name is a text that ends with 0; the descriptor is new, and this file alone has it.
+    let descriptor = unsafe { libc::memfd_create(c"dumptool".as_ptr(), libc::MFD_CLOEXEC) };
+    (descriptor >= 0).then(|| unsafe { File::from_raw_fd(descriptor) })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_file() -> Option<File> {
+    None
 }
 
 fn check(limits: Limits, written: u64, stored: u64) -> Result<()> {

@@ -86,3 +86,12 @@ fn links_between_documents_lead_to_files() {
         }
     }
 }
+
+#[test]
+fn the_readme_and_the_changes_name_the_version() {
+    let version = env!("CARGO_PKG_VERSION");
+    let text = |name| std::fs::read_to_string(root().join(name)).unwrap();
+    let dependency = format!("dumptool = {{ version = \"{version}\"");
+    assert!(text("README.md").contains(&dependency), "README.md: {dependency}");
+    assert!(text("CHANGELOG.md").contains(&format!("\n## [{version}]")), "CHANGELOG.md: {version}");
+}

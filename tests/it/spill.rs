@@ -89,3 +89,30 @@ fn columns_become_files_by_themselves_where_memory_is_short() {
     let table = String::from_utf8(short.stdout).unwrap();
     assert!(table.contains("2 500 000  app.Link"), "{table}");
 }
+
+/// A container's file system can be read-only.
+#[test]
+fn without_a_folder_for_temporary_files_small_inputs_are_in_memory() {
+    let run = |script: &str, folder: &str| {
+        let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+        let mut command = Command::new("sh");
+        command.args(["-c", script, env!("CARGO_BIN_EXE_dumptool")]);
+        command.current_dir(fixtures).env("TMPDIR", folder).output().unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for script in [
+        "\"$0\" top hprof/small_java17.hprof.zst",
+        "\"$0\" top - < mvmheap/tiny-nqp.mvmheap",
+        "cat mvmheap/tiny-nqp.mvmheap | \"$0\" top -",
+    ] {
+        let (without, with) =
+            (run(script, "/nowhere"), run(script, folder.path().to_str().unwrap()));
+        assert_eq!(without.status.code(), Some(0), "{script}: {without:?}");
+        assert_eq!(without.stdout, with.stdout, "{script}");
+    }
+    let large = "{ echo '{\"pyheap\":1}'; yes '' | head -c 270000000; } | \"$0\" info -";
+    let refused = run(large, "/nowhere");
+    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("set TMPDIR to a folder"), "{message}");
+}
