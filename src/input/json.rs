@@ -32,6 +32,7 @@
 mod numbers;
 mod text;
 
+pub(crate) use numbers::whole_number;
 pub use numbers::{Number, Numbers};
 pub use text::Text;
 

@@ -10,6 +10,12 @@ use std::marker::PhantomData;
 
 /// A line of a format.
 pub(super) trait JsonLine<'a>: Sized {
+    /// Reads a line in the form in which most lines are written. `None` leaves it to
+    /// [`JsonLine::read`].
+    fn read_plain(_line: &'a [u8]) -> Option<Self> {
+        None
+    }
+
     /// Reads a line, which may end before the end of the value.
     ///
     /// # Errors
@@ -207,6 +213,9 @@ impl<'a, L: JsonLine<'a>> Iterator for Lines<'a, L> {
             self.at =
                 feed.map_or(self.bytes.len(), |feed| start.wrapping_add(feed).wrapping_add(1));
             let line = rest.get(..self.at.wrapping_sub(start)).unwrap_or_default();
+            if let Some(line) = L::read_plain(line) {
+                return Some((start as u64, Ok(line)));
+            }
             if !line.trim_ascii().is_empty() {
                 return Some((start as u64, self.read(start, self.at)));
             }

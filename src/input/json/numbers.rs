@@ -241,6 +241,36 @@ pub(super) fn closing_bracket(bytes: &[u8]) -> Option<usize> {
     })
 }
 
+/// The whole number with which the bytes begin, and what follows it. `None` if they do not begin
+/// with a digit, or the number is 2⁶⁴ or more.
+#[inline]
+pub(crate) fn whole_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (mut value, mut rest) = (0u64, bytes);
+    while let Some(word) = rest.first_chunk::<8>() {
+        let digits = u64::from_le_bytes(*word) ^ ZEROS;
+        let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
+        let width = others.trailing_zeros() & !7;
+        if width == 0 {
+            break;
+        }
+        let digits = eight_digits(digits.wrapping_shl(64u32.wrapping_sub(width)));
+        let width = (width >> 3) as usize;
+        value = value.checked_mul(*POWERS.get(width)?)?.checked_add(digits)?;
+        rest = rest.get(width..)?;
+        if width < 8 {
+            return Some((value, rest));
+        }
+    }
+    while let [digit @ b'0'..=b'9', after @ ..] = rest {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit.wrapping_sub(b'0')))?;
+        rest = after;
+    }
+    (rest.len() < bytes.len()).then_some((value, rest))
+}
+
+/// The powers of ten of up to eight digits.
+const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
 /// The value of eight digits of 0 to 9, of which the first is in the lowest byte.

@@ -217,3 +217,21 @@ fn the_end_of_a_long_array_is_found_in_any_part() {
         assert_eq!(numbers::closing_bracket(&text), Some(digits));
     }
 }
+
+#[test]
+fn whole_numbers_end_where_their_digits_do() {
+    for (text, number, rest) in [
+        ("7", 7, ""),
+        ("0075]", 75, "]"),
+        ("12345678", 12_345_678, ""),
+        ("12345678,", 12_345_678, ","),
+        ("123456789012345,1", 123_456_789_012_345, ",1"),
+        ("18446744073709551615}", u64::MAX, "}"),
+        ("1234567 1234567", 1_234_567, " 1234567"),
+    ] {
+        assert_eq!(whole_number(text.as_bytes()), Some((number, rest.as_bytes())), "{text}");
+    }
+    for text in ["", "x", ",12345678", "-1", "18446744073709551616", "99999999999999999999999"] {
+        assert_eq!(whole_number(text.as_bytes()), None, "{text}");
+    }
+}

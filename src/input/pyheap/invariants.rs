@@ -48,8 +48,10 @@ impl Part {
             }
             Kind::Type => _ = self.types.insert(line.number),
             Kind::Names => _ = self.names.insert(line.number),
-            Kind::Root => self.roots.extend(line.held.iter()),
-            Kind::Thread => self.roots.extend(line.frames.iter().map(|frame| frame.address)),
+            Kind::Root => self.roots.extend(line.other().held.iter()),
+            Kind::Thread => {
+                self.roots.extend(line.other().frames.iter().map(|frame| frame.address))
+            }
             Kind::End => self.is_complete = true,
             Kind::Header | Kind::Unknown => {}
         }

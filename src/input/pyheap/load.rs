@@ -5,7 +5,7 @@
 //! are read from the keys when they are shown.
 
 use super::SPEC;
-use super::line::{Header, Kind, Line};
+use super::line::{Kind, Line};
 use super::roots::{Roots, ThreadLine, add_roots, hold_by_native_code};
 use super::types::{Contents, Known, TypeLine, add_types};
 use super::values::Texts;
@@ -99,27 +99,27 @@ impl Part {
             Kind::Object => self.add_object(position, line),
             Kind::Type => self.types.push(TypeLine::new(line)),
             Kind::Names => {
-                let names = line.list.iter().map(|name| name.decode().into_owned()).collect();
+                let names =
+                    line.other().list.iter().map(|name| name.decode().into_owned()).collect();
                 self.names.push((line.number, names));
             }
             Kind::Thread => self.roots.threads.push(ThreadLine::new(line)),
             Kind::Root => self.roots.add(line),
             Kind::Header => {
-                let Header { pointer, .. } = line.header;
-                self.pointer_size = pointer;
+                self.pointer_size = line.other().header.pointer;
             }
             Kind::End | Kind::Unknown => {}
         }
     }
 
     fn add_object(&mut self, position: u64, line: &Line<'_>) {
-        let mut put = |addresses: &super::line::Addresses<'_>| {
+        let mut put = |addresses: super::line::Addresses<'_>| {
             let before = self.references.len();
             self.references.extend(addresses.iter());
             u32::try_from(self.references.len().saturating_sub(before)).unwrap_or(u32::MAX)
         };
-        let (named, items) = (put(&line.named), put(&line.items));
-        put(&line.entries);
+        let (named, items) = (put(line.named), put(line.items));
+        put(line.entries);
         let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         if line.external > 0 {
             self.external.push((line.address, line.external));
@@ -155,6 +155,10 @@ struct Loader<'a> {
     /// Names of attributes of instances, and those of variables and attributes of classes.
     attributes: FxHashSet<NameId>,
     declared: FxHashSet<NameId>,
+    /// The numbers of the names that instances have.
+    of_instances: FxHashSet<u32>,
+    /// Names by the objects that are their texts.
+    key_names: FxHashMap<ObjectId, Option<NameId>>,
     roots: Roots,
     /// References to each object that the interpreter has counted; 0 if it never dies.
     counts: Vec<u32>,
@@ -201,6 +205,8 @@ impl<'a> Loader<'a> {
             scopes,
             attributes: FxHashSet::default(),
             declared: FxHashSet::default(),
+            of_instances: FxHashSet::default(),
+            key_names: FxHashMap::default(),
             roots,
             counts,
             pointer_size,
@@ -237,7 +243,8 @@ impl<'a> Loader<'a> {
             if let Some(class) = class.and_then(|class| self.addresses.at(class)) {
                 columns.add(class, labels.class);
             }
-            self.add_references(object, references, labels, &mut columns);
+            let contents = known.map(|known| known.kind);
+            self.add_references(object, contents, references, labels, &mut columns);
             columns.first.push(columns.target.len() as u64);
             let row = ObjectId(type_of.len() as u32);
             type_of.push(self.type_of(row, object, known).unwrap_or(unknown));
@@ -264,7 +271,12 @@ impl<'a> Loader<'a> {
             let name = self.builder.names().intern(name);
             self.builder.heap().classes.push(ClassObject { object: row, name, instances });
         };
-        match (known.kind, self.namespaces.get(&object.address)) {
+        let namespace = match known.kind {
+            Contents::Dictionary => self.namespaces.get(&object.address),
+            Contents::Class => None,
+            _ => return Some(known.id),
+        };
+        match (known.kind, namespace) {
             (Contents::Class, _) => {
                 let name = self.texts.text(row).unwrap_or_default();
                 let instances = self.scopes.of_classes.get(&object.address).copied();
@@ -285,14 +297,28 @@ impl<'a> Loader<'a> {
     fn add_references(
         &mut self,
         object: &Object,
+        contents: Option<Contents>,
         references: &[u64],
         labels: Labels,
         columns: &mut Columns,
     ) {
-        let namespace = self.namespaces.get(&object.address).copied();
-        let is_instance = self.types.get(&u64::from(object.of_type)).map(|of| of.kind)
-            == Some(Contents::Instance);
-        let names = self.names.get(&u64::from(object.names));
+        let namespace = match contents {
+            Some(Contents::Dictionary) => self.namespaces.get(&object.address).copied(),
+            _ => None,
+        };
+        let names = match object.names {
+            NAMELESS => None,
+            names => self.names.get(&u64::from(names)),
+        };
+        if let (Some(Contents::Instance), Some(names)) = (contents, names)
+            && self.of_instances.insert(object.names)
+        {
+            let fields = names.iter().filter_map(|label| match label.kind() {
+                LabelKind::Field(name) => Some(name),
+                _ => None,
+            });
+            self.attributes.extend(fields);
+        }
         let (named, items) = (object.named as usize, object.items as usize);
         let mut key = labels.value;
         for (index, &address) in references.iter().enumerate() {
@@ -302,20 +328,18 @@ impl<'a> Loader<'a> {
             };
             let beyond = index.saturating_sub(named);
             let label = if index < named {
-                let label =
-                    names.and_then(|names| names.get(index)).copied().unwrap_or(Label::NONE);
-                if let (true, LabelKind::Field(name)) = (is_instance, label.kind()) {
-                    self.attributes.insert(name);
-                }
-                label
+                names.and_then(|names| names.get(index)).copied().unwrap_or(Label::NONE)
             } else if beyond < items {
                 Label::index(beyond as u64)
             } else if beyond.saturating_sub(items).is_multiple_of(2) {
                 key = labels.value;
                 if let Some(namespace) = namespace
-                    && let Some(name) = self.texts.text(target)
+                    // The instances of a class share their keys, which are read once.
+                    && let Some(name) = *self.key_names.entry(target).or_insert_with(|| {
+                        let text = self.texts.text(target)?;
+                        Some(self.builder.names().intern(&text))
+                    })
                 {
-                    let name = self.builder.names().intern(&name);
                     let set = match namespace.is_scope {
                         true => &mut self.declared,
                         false => &mut self.attributes,
@@ -455,11 +479,20 @@ fn namespaces(
     types: &FxHashMap<u64, Known>,
 ) -> FxHashMap<u64, Namespace> {
     let mut namespaces = FxHashMap::default();
+    let places: FxHashMap<u32, usize> = names
+        .iter()
+        .filter_map(|(names, labels)| {
+            let place = labels.iter().position(|label| *label == dictionary)?;
+            Some((u32::try_from(*names).ok()?, place))
+        })
+        .collect();
     for part in parts {
         for (object, references) in (0u32..).map_while(|row| part.at(row)) {
-            let labels = names.get(&u64::from(object.names));
-            let at = labels.and_then(|labels| labels.iter().position(|label| *label == dictionary));
-            if let Some(&dictionary) = at.and_then(|at| references.get(at)) {
+            if object.names == NAMELESS {
+                continue;
+            }
+            let place = places.get(&object.names);
+            if let Some(&dictionary) = place.and_then(|place| references.get(*place)) {
                 let kind = types.get(&u64::from(object.of_type)).map(|known| known.kind);
                 let is_scope = matches!(kind, Some(Contents::Class | Contents::Module));
                 namespaces.insert(dictionary, Namespace { owner: object.address, is_scope });

@@ -27,7 +27,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Pyheap,
     name: "pyheap",
     title: "Python heap dump",
-    versions: "dumptool_heap 1 (CPython 3.8 to 3.13)",
+    versions: "dumptool_heap 1 (CPython 3.8 to 3.14)",
     extensions: &["pyheap"],
     magics: &[b"{\"pyheap\":"],
     begins_otherwise: |_| false,

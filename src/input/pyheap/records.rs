@@ -27,14 +27,14 @@ impl Record for Rec<'_> {
     }
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
-        let line = &self.0;
+        let (line, other) = (&self.0, self.0.other());
         let texts = [
-            ("root", line.root),
-            ("module", line.module),
-            ("name", line.name),
-            ("python", line.header.python),
-            ("implementation", line.header.implementation),
-            ("platform", line.header.platform),
+            ("root", other.root),
+            ("module", other.module),
+            ("name", other.name),
+            ("python", other.header.python),
+            ("implementation", other.header.implementation),
+            ("platform", other.header.platform),
         ];
         match line.kind {
             Kind::Header => sink.unsigned("version", line.number),
@@ -60,13 +60,13 @@ impl Record for Rec<'_> {
         if line.external > 0 {
             sink.unsigned("external", line.external);
         }
-        if !line.list.is_empty() {
-            sink.list("of", line.list.iter(), |name, sink| {
+        if !other.list.is_empty() {
+            sink.list("of", other.list.iter(), |name, sink| {
                 sink.text("name", name.decode().as_bytes());
             });
         }
-        if !line.frames.is_empty() {
-            sink.list("frames", line.frames.iter(), |frame, sink| {
+        if !other.frames.is_empty() {
+            sink.list("frames", other.frames.iter(), |frame, sink| {
                 sink.address("address", frame.address);
                 for (name, text) in [("function", frame.function), ("file", frame.file)] {
                     text.into_iter().for_each(|text| sink.text(name, text.decode().as_bytes()));
@@ -78,7 +78,7 @@ impl Record for Rec<'_> {
             ("references", &line.named),
             ("items", &line.items),
             ("entries", &line.entries),
-            ("objects", &line.held),
+            ("objects", &other.held),
         ];
         for (name, addresses) in lists {
             if addresses.iter().next().is_none() {

@@ -36,7 +36,8 @@ struct FrameLine {
 
 impl Roots {
     pub(super) fn add(&mut self, line: &Line<'_>) {
-        self.held.push((owned(line.root), owned(line.name), line.held.iter().collect()));
+        let other = line.other();
+        self.held.push((owned(other.root), owned(other.name), other.held.iter().collect()));
     }
 
     /// The names of modules of Python itself.
@@ -53,7 +54,8 @@ impl Roots {
 
 impl ThreadLine {
     pub(super) fn new(line: &Line<'_>) -> Self {
-        let frames = line.frames.iter().map(|frame| FrameLine {
+        let other = line.other();
+        let frames = other.frames.iter().map(|frame| FrameLine {
             address: frame.address,
             function: owned(frame.function),
             file: owned(frame.file),
@@ -61,7 +63,7 @@ impl ThreadLine {
         });
         Self {
             ident: line.number,
-            name: owned(line.name),
+            name: owned(other.name),
             object: line.address,
             frames: frames.collect(),
         }

@@ -46,7 +46,7 @@ impl Totals {
             Kind::Root => self.roots = self.roots.saturating_add(1),
             Kind::Thread => {
                 self.threads = self.threads.saturating_add(1);
-                self.frames = self.frames.saturating_add(line.frames.len() as u64);
+                self.frames = self.frames.saturating_add(line.other().frames.len() as u64);
             }
             Kind::End => self.ends = self.ends.saturating_add(1),
             Kind::Header | Kind::Unknown => {}
@@ -163,5 +163,5 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 /// The header, which is the first line.
 fn header(bytes: &[u8]) -> Option<Header<'_>> {
     let (_, line) = Lines::<Line<'_>>::new(bytes, 0).next()?;
-    line.ok().map(|line| line.header)
+    line.ok().map(|line| line.other().header.clone())
 }

@@ -51,7 +51,8 @@ impl TypeLine {
         let text = |text: Option<crate::input::json::Text<'_>>| {
             text.map_or_else(String::new, |text| text.decode().into_owned())
         };
-        let kind = match line.type_kind {
+        let other = line.other();
+        let kind = match other.type_kind {
             b"str" => Contents::Text,
             b"bytes" => Contents::Bytes,
             b"int" => Contents::Integer,
@@ -63,16 +64,16 @@ impl TypeLine {
             b"class" => Contents::Class,
             b"module" => Contents::Module,
             b"frame" => Contents::Frame,
-            b"object" if line.is_heap_type && line.has_dictionary => Contents::Instance,
+            b"object" if other.is_heap_type && other.has_dictionary => Contents::Instance,
             _ => Contents::Object,
         };
         Self {
             number: line.number,
             address: line.address,
-            module: text(line.module),
-            name: text(line.name),
+            module: text(other.module),
+            name: text(other.name),
             kind,
-            is_heap_type: line.is_heap_type,
+            is_heap_type: other.is_heap_type,
         }
     }
 
