@@ -276,6 +276,8 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             (SuspectKind::Collection, [one]) if !finding.holders[0].noun.is_empty() => {
                 format!("in {one}")
             }
+            // `held by C`
+            (_, [one]) if one.starts_with("held by ") => one.clone(),
             (_, all) => format!("held by {}", joined(all)),
         };
         let finalizers = finding.kind == SuspectKind::Finalizers && holders.is_empty();
