@@ -63,6 +63,12 @@ impl<'h> Graph<'h> {
         }
     }
 
+    /// Prefetches an object's references, whose position should have been prefetched.
+    #[inline]
+    pub(super) fn prefetch_targets(&self, object: ObjectId) {
+        prefetch(&self.references.target, self.references.range(object).start);
+    }
+
     /// Whether there are references in addition to those in the columns.
     #[inline]
     pub(super) fn has_dependent(&self) -> bool {

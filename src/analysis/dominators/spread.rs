@@ -5,6 +5,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
+use rayon::prelude::*;
 
 /// Gives each object the numbers right after its own to what it dominates: first the objects that
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
@@ -13,8 +14,11 @@ pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
     core.live(graph).for_each(|(object, number)| found[number as usize - 1] = object);
     let Core { numbers, mut dominator, owned } = core;
     drop(numbers);
-    let (below, mut size_of) = Below::of(graph, &owned, &found);
+    let parts = Below::parts(graph, &owned, &found);
     drop(owned);
+    let mut size_of = Vec::with_capacity(found.len() + 1);
+    size_of.push(1);
+    parts.iter().for_each(|below| size_of.extend_from_slice(&below.of_owner));
     // Dominators have smaller numbers than what they dominate.
     for number in (1..size_of.len()).rev() {
         size_of[dominator[number] as usize] += size_of[number];
@@ -36,18 +40,21 @@ pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
         size: vec![0; live],
     };
     placed.size[0] = live as u32;
-    let mut rest = 0;
-    for (number, &object) in (1..).zip(&found) {
-        let (own, size): (u32, u32) = (position[number], size_of[number]);
-        placed.put(own, object, size);
-        // What is left of the range after the children of the search is owned.
-        let (first, end) = (next[number] as usize, (own + size) as usize);
-        let taken = rest..rest + (end - first);
-        rest = taken.end;
-        placed.order[first - 1..end - 1].copy_from_slice(&below.objects[taken.clone()]);
-        placed.size[first..end].copy_from_slice(&below.size[taken]);
+    let mut numbers = 1..;
+    for (below, owners) in parts.into_iter().zip(found.chunks(PART)) {
+        let mut rest = 0;
+        for (&object, number) in owners.iter().zip(&mut numbers) {
+            let (own, size): (u32, u32) = (position[number], size_of[number]);
+            placed.put(own, object, size);
+            // What is left of the range after the children of the search is owned.
+            let (first, end) = (next[number] as usize, (own + size) as usize);
+            let taken = rest..rest + (end - first);
+            rest = taken.end;
+            placed.order[first - 1..end - 1].copy_from_slice(&below.objects[taken.clone()]);
+            placed.size[first..end].copy_from_slice(&below.size[taken]);
+        }
     }
-    drop((found, size_of, next, position, below));
+    drop((found, size_of, next, position));
     placed.finish(graph.len())
 }
 
@@ -68,56 +75,82 @@ impl Placed {
     /// Finds dominators from sizes, and the numbers of all objects of the heap.
     fn finish(self, objects: usize) -> Dominators {
         let Self { order, mut dominator, size } = self;
-        // The ranges in which a position lies, the innermost last.
-        let mut open: Vec<u32> = vec![0];
-        for position in 1..size.len() as u32 {
-            while let Some(&above) = open.last() {
-                if position < above + size[above as usize] {
-                    dominator[position as usize] = above;
-                    break;
-                }
-                open.pop();
-            }
-            if size[position as usize] > 1 {
-                open.push(position);
-            }
-        }
-        let mut number = vec![0; objects];
-        for (place, object) in order.iter().enumerate() {
-            if let Some(soon) = order.get(place + AHEAD) {
-                prefetch(&number, soon.index());
-            }
-            number[object.index()] = place as u32 + 1;
-        }
+        let (number, ()) =
+            rayon::join(|| numbers(&order, objects), || dominators(&size, &mut dominator));
         Dominators { order, dominator, number, size }
     }
 }
 
-/// The owned objects of each owner, one owner after the other, in depth-first order.
+/// The number of each object of the heap.
+fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
+    let mut number = vec![0; objects];
+    for (place, object) in order.iter().enumerate() {
+        if let Some(soon) = order.get(place + AHEAD) {
+            prefetch(&number, soon.index());
+        }
+        number[object.index()] = place as u32 + 1;
+    }
+    number
+}
+
+/// Writes the dominator of each position.
+fn dominators(size: &[u32], dominator: &mut [u32]) {
+    // The ranges in which a position lies, the innermost last.
+    let mut open: Vec<u32> = vec![0];
+    for position in 1..size.len() as u32 {
+        while let Some(&above) = open.last() {
+            if position < above + size[above as usize] {
+                dominator[position as usize] = above;
+                break;
+            }
+            open.pop();
+        }
+        if size[position as usize] > 1 {
+            open.push(position);
+        }
+    }
+}
+
+/// Owners that are looked at together, on one thread.
+const PART: usize = 1 << 16;
+
+/// The owned objects of some owners, one owner after the other, in depth-first order.
 #[derive(Default)]
 struct Below {
     objects: Vec<ObjectId>,
     /// The number of objects that an owned one owns, itself included.
     size: Vec<u32>,
+    /// The number of objects that an owner owns, itself included.
+    of_owner: Vec<u32>,
 }
 
 impl Below {
-    /// Also returns, by number, one more than the number of objects that each owns: 1 for the set
-    /// of roots.
-    fn of(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> (Self, Vec<u32>) {
-        let most = owned.len();
-        let mut below = Self { objects: Vec::with_capacity(most), size: Vec::with_capacity(most) };
-        let mut sizes = Vec::with_capacity(owners.len() + 1);
-        sizes.push(1);
+    /// Finds what each [`PART`] of the owners owns.
+    fn parts(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> Vec<Self> {
+        owners.par_chunks(PART).map(|owners| Self::of(graph, owned, owners)).collect()
+    }
+
+    fn of(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> Self {
+        let mut below = Self::default();
+        below.of_owner.reserve_exact(owners.len());
         for (at, owner) in owners.iter().enumerate() {
+            // Owners lie far apart, and so do their references, and the objects to which these lead.
             if let Some(soon) = owners.get(at + AHEAD) {
                 graph.prefetch(*soon);
             }
+            if let Some(soon) = owners.get(at + AHEAD * 2 / 3) {
+                graph.prefetch_targets(*soon);
+            }
+            if let Some(soon) = owners.get(at + AHEAD / 3) {
+                owned.of_object(graph, *soon).for_each(|object| graph.prefetch(object));
+            }
             let before = below.objects.len();
             below.add(graph, owned, *owner);
-            sizes.push((below.objects.len() - before) as u32 + 1);
+            below.of_owner.push((below.objects.len() - before) as u32 + 1);
         }
-        (below, sizes)
+        below.objects.shrink_to_fit();
+        below.size.shrink_to_fit();
+        below
     }
 
     /// The function calls itself for each level of owned objects, of which there are at most three.
