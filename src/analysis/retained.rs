@@ -5,11 +5,17 @@ use crate::model::heap::{Heap, ObjectId};
 use rayon::prelude::*;
 
 /// The retained bytes of each live object: shallow and external bytes of the object and all objects
-/// that it dominates.
+/// that it dominates. 4 bytes for each live object of a heap below 4 GiB, otherwise 8.
 #[derive(Clone, Debug)]
 pub struct Retained {
-    /// Retained bytes by number; that of the roots is the sum over all live objects.
-    by_number: Vec<u64>,
+    by_number: ByNumber,
+}
+
+/// Retained bytes by number; that of the roots is the sum over all live objects.
+#[derive(Clone, Debug)]
+enum ByNumber {
+    Narrow(Vec<u32>),
+    Wide(Vec<u64>),
 }
 
 impl Retained {
@@ -17,43 +23,87 @@ impl Retained {
     /// objects that they dominate, so one pass from the last number to the first is enough. Sums
     /// stop at 2⁶⁴ − 1, which only damaged files reach.
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
-        let mut by_number = Vec::with_capacity(dominators.len() + 1);
-        by_number.push(0);
-        let own = |object: &ObjectId| heap.shallow.get(object.index());
-        by_number.par_extend(dominators.order().par_iter().map(own));
-        for (object, bytes) in &heap.external {
-            if let Some(number) = dominators.number(*object) {
-                let own = &mut by_number[number as usize];
-                *own = own.saturating_add(*bytes);
-            }
-        }
-        add_up(&mut by_number, dominators.dominators());
+        let own = (0..heap.len()).into_par_iter().map(|object| heap.shallow.get(object));
+        let external = heap.external.iter().map(|(_, bytes)| *bytes);
+        let all = external.fold(own.reduce(|| 0, u64::saturating_add), u64::saturating_add);
+        let by_number = match u32::try_from(all) {
+            Ok(_) => ByNumber::Narrow(add_up(heap, dominators, |bytes| bytes as u32, |a, b| a + b)),
+            Err(_) => ByNumber::Wide(add_up(heap, dominators, |bytes| bytes, u64::saturating_add)),
+        };
         Self { by_number }
     }
 
     /// Retained bytes of an object. An unreachable one retains nothing.
     #[inline]
     pub fn get(&self, dominators: &Dominators, object: ObjectId) -> u64 {
-        dominators.number(object).map_or(0, |number| self.by_number[number as usize])
+        dominators.number(object).map_or(0, |number| self.of_number(number))
     }
 
     /// Returns the retained bytes by number of [`Dominators`]; 0 is the set of roots.
     #[inline]
     pub fn of_number(&self, number: u32) -> u64 {
-        self.by_number[number as usize]
+        match &self.by_number {
+            ByNumber::Narrow(bytes) => bytes[number as usize].into(),
+            ByNumber::Wide(bytes) => bytes[number as usize],
+        }
     }
 
     /// Shallow and external bytes of all live objects.
     pub fn total(&self) -> u64 {
-        self.by_number[0]
+        self.of_number(0)
     }
 }
 
 /// Adds to the bytes of each number those of all numbers that it dominates.
-pub(super) fn add_up(by_number: &mut [u64], dominator: &[u32]) {
-    for number in (1..by_number.len()).rev() {
-        let held = by_number[number];
-        let dominator = &mut by_number[dominator[number] as usize];
-        *dominator = dominator.saturating_add(held);
+fn add_up<T: Copy + Send>(
+    heap: &Heap<'_>,
+    dominators: &Dominators,
+    of: impl Fn(u64) -> T + Sync,
+    add: impl Fn(T, T) -> T,
+) -> Vec<T> {
+    let own = |object: &ObjectId| of(heap.shallow.get(object.index()));
+    let mut sums = Vec::with_capacity(dominators.len() + 1);
+    sums.push(of(0));
+    sums.par_extend(dominators.order().par_iter().map(own));
+    for (object, bytes) in &heap.external {
+        if let Some(number) = dominators.number(*object) {
+            sums[number as usize] = add(sums[number as usize], of(*bytes));
+        }
+    }
+    let above = dominators.dominators();
+    for number in (1..sums.len()).rev() {
+        let above = above[number] as usize;
+        sums[above] = add(sums[above], sums[number]);
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::DominatorTree;
+    use crate::model::HeapBuilder;
+    use crate::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
+    use crate::model::names::Names;
+
+    /// A root holds the first of two objects, which holds the second.
+    fn chain(sizes: [u64; 2]) -> Heap<'static> {
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let of = builder.add_type("app.T", "", TypeKind::Instance);
+        builder.add_object(of, sizes[0]);
+        builder.add_reference(ObjectId(1), Label::NONE, false);
+        builder.add_object(of, sizes[1]);
+        builder.add_root(Root::new(ObjectId(0), RootKind::Global, Names::EMPTY));
+        builder.finish(Ids::Rows(0), None)
+    }
+
+    #[test]
+    fn sums_of_4_gib_and_more_are_exact() {
+        let most = u64::from(u32::MAX);
+        for sizes in [[1, 2], [most - 7, 7], [most, 1], [most * 3, most * 2], [u64::MAX, 1]] {
+            let tree = DominatorTree::new(&chain(sizes));
+            let all = sizes[0].saturating_add(sizes[1]);
+            let retained = [ObjectId(0), ObjectId(1)].map(|object| tree.retained(object));
+            assert_eq!((tree.live_bytes(), retained), (all, [all, sizes[1]]));
+        }
     }
 }
