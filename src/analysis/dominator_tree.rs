@@ -7,6 +7,7 @@ use super::prefetch::prefetch;
 use super::retained::Retained;
 use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds, TypeKind};
+use rayon::prelude::*;
 use std::sync::OnceLock;
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
@@ -102,15 +103,25 @@ impl DominatorTree {
     }
 
     /// Returns the types of the live objects by number, from 1, so that a range of the tree is a
-    /// single read: 4 bytes each. They are computed once, for callers that read many objects, and
-    /// then kept.
+    /// single read: 4 bytes each. They are computed once and then kept.
+    pub(crate) fn types(&self, heap: &Heap<'_>) -> &[TypeId] {
+        if let Some(types) = self.types.get() {
+            return types;
+        }
+        // Before the cell is locked: a thread that waits for this work could take up another part of
+        // the analysis, which asks for the types as well.
+        let types =
+            self.dominators.order().par_iter().map(|object| heap.type_id(*object)).collect();
+        self.types.get_or_init(|| types)
+    }
+
+    /// As [`Self::types`], for callers that read so many objects: `None` if they are too few to be
+    /// worth it.
     pub(crate) fn types_for(&self, heap: &Heap<'_>, objects: u64) -> Option<&[TypeId]> {
         if objects < self.len() as u64 / 8 {
             return self.types.get().map(Vec::as_slice);
         }
-        Some(self.types.get_or_init(|| {
-            self.dominators.order().iter().map(|object| heap.type_id(*object)).collect()
-        }))
+        Some(self.types(heap))
     }
 
     /// The shallow and external bytes of all live objects.

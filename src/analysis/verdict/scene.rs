@@ -4,7 +4,6 @@ use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeKind};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -19,10 +18,11 @@ pub(super) struct Scene<'s, 'a> {
     pub(super) of: Surveyed<'s, 'a>,
     /// By type.
     roles: Vec<Role>,
-    /// By number: the first type of its kind with the name of the object's type, because class loaders define
-    /// classes again. The tree is walked in the order of numbers, in which the types of objects
+    /// By type: the first one of its kind with its name, because class loaders define classes again.
+    kin_of: Vec<u32>,
+    /// By number, from 1. The tree is walked in the order of numbers, in which the types of objects
     /// lie far apart.
-    kin_at: Vec<u32>,
+    types: &'s [TypeId],
     /// The number of class loaders of each type.
     loaders: FxHashMap<u32, usize>,
 }
@@ -83,18 +83,14 @@ impl<'s, 'a> Scene<'s, 'a> {
         let loaders = owners.list.iter().filter_map(|of| of.object);
         let mut known = FxHashMap::default();
         let kin = (0u32..).zip(&heap.types);
-        let kin: Vec<u32> = kin
+        let kin_of: Vec<u32> = kin
             .map(|(row, of)| *known.entry((of.name, of.namespace, of.kind)).or_insert(row))
             .collect();
         let mut count = FxHashMap::default();
         for loader in loaders {
-            *count.entry(kin[heap.type_id(loader).0 as usize]).or_default() += 1;
+            *count.entry(kin_of[heap.type_id(loader).0 as usize]).or_default() += 1;
         }
-        let kin_of = |object: &ObjectId| kin[heap.type_id(*object).0 as usize];
-        let order = of.tree.dominators.order();
-        let mut kin_at = vec![0; order.len() + 1];
-        kin_at[1..].par_iter_mut().zip(order).for_each(|(kin, object)| *kin = kin_of(object));
-        Self { of, roles, kin_at, loaders: count }
+        Self { of, roles, kin_of, types: of.tree.types(heap), loaders: count }
     }
 
     pub(super) fn loaders_of(&self, kin: u32) -> usize {
@@ -141,7 +137,8 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 
     pub(super) fn kin(&self, number: u32) -> u32 {
-        self.kin_at.get(number as usize).copied().unwrap_or(0)
+        let of = number.checked_sub(1).and_then(|at| self.types.get(at as usize));
+        of.map_or(0, |of| self.kin_of[of.0 as usize])
     }
 
     pub(super) fn role(&self, number: u32) -> Role {

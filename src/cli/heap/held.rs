@@ -109,7 +109,7 @@ impl<'h> Answers<'h> {
     pub(crate) fn prepare(&self, group: impl Fn(&Self, ByArg)) {
         self.tree_and_roots();
         group(self, ByArg::Type);
-        self.tree().types_for(&self.heap, u64::MAX);
+        self.tree().types(&self.heap);
         self.referrers();
         self.shortest();
         self.collections();

@@ -106,6 +106,8 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         // The search for dominators keeps one thread busy.
         let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
         let phase = Progress::new("preparing the page", None);
+        // Before several parts of the page need them at once.
+        tree.types(heap);
         let held = || {
             let lands = Lands::of_dominators(heap, graph, &tree.dominators);
             let threads = Threads::over(&lands, heap, graph, false);
