@@ -119,20 +119,18 @@ impl Read {
     }
 }
 
-/// The objects to which texts refer, and those of them that a text does not hold alone: others or
-/// roots refer to them as well.
+/// The objects to which texts refer, and the objects that more than one reference leads to, or a
+/// root: a text does not hold those alone.
 fn memory_of_texts(heap: &Heap<'_>) -> (ObjectSet, ObjectSet) {
     let is_text: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Text).collect();
     let (mut of_texts, mut shared) = (ObjectSet::none(heap.len()), ObjectSet::none(heap.len()));
-    for object in heap.objects() {
-        let targets = &heap.references.target[heap.references.range(object)];
-        match is_text[heap.type_id(object).0 as usize] {
-            true => targets.iter().filter(|target| !of_texts.insert(**target)).for_each(|target| {
-                shared.insert(*target);
-            }),
-            false => targets.iter().for_each(|target| _ = shared.insert(*target)),
-        }
+    for text in heap.objects().filter(|object| is_text[heap.type_id(*object).0 as usize]) {
+        let targets = &heap.references.target[heap.references.range(text)];
+        targets.iter().for_each(|target| _ = of_texts.insert(*target));
     }
+    let mut seen = ObjectSet::none(heap.len());
+    let again = heap.references.target.iter().filter(|target| !seen.insert(**target));
+    again.for_each(|target| _ = shared.insert(*target));
     heap.roots.iter().for_each(|root| _ = shared.insert(root.object));
     (of_texts, shared)
 }
@@ -143,6 +141,7 @@ fn is_text(heap: &Heap<'_>, object: ObjectId) -> bool {
 
 /// Sorts objects by their hash, and drops those whose hash no other has.
 fn keep_repeated(objects: &mut Vec<Hashed>) {
+    drop_most_unique(objects);
     objects.par_sort_unstable();
     let mut kept = 0;
     let mut last = None;
@@ -156,6 +155,21 @@ fn keep_repeated(objects: &mut Vec<Hashed>) {
         last = Some(object.hash());
     }
     objects.truncate(kept);
+}
+
+/// Slots for each object in the table of [`drop_most_unique`].
+const SLOTS: usize = 8;
+
+/// Drops most of the objects whose hash no other has: those that are alone in their slot of a table
+/// that is too small for all hashes. The values of most heaps are unique, and this takes less time
+/// than to sort them.
+fn drop_most_unique(objects: &mut Vec<Hashed>) {
+    let slots = objects.len().saturating_mul(SLOTS).next_power_of_two();
+    let slot = |object: &Hashed| ObjectId(object.hash() & (slots - 1) as u32);
+    let (mut once, mut more) = (ObjectSet::none(slots), ObjectSet::none(slots));
+    let again = objects.iter().map(slot).filter(|slot| !once.insert(*slot));
+    again.for_each(|slot| _ = more.insert(slot));
+    objects.retain(|object| more.contains(slot(object)));
 }
 
 impl Contents {
@@ -406,6 +420,22 @@ mod tests {
         assert_eq!(groups.len(), 150_000);
         for (at, group) in (0..).zip(groups) {
             assert_eq!(group, [ObjectId(at), ObjectId(at + 150_000)]);
+        }
+    }
+
+    #[test]
+    fn only_objects_with_repeated_hashes_are_kept() {
+        let hash = |object: u32| object.wrapping_mul(0x9e37_79b9) % (1 << (object % 24));
+        for objects in [0, 1, 2, 100, 3_000] {
+            let hashed =
+                (0..objects).rev().map(|object| u64::from(hash(object)) << 32 | u64::from(object));
+            let mut found: Vec<Hashed> = hashed.map(Hashed).collect();
+            let mut kept = found.clone();
+            keep_repeated(&mut kept);
+            let all = found.clone();
+            found.retain(|one| all.iter().filter(|other| other.hash() == one.hash()).count() > 1);
+            found.sort_unstable();
+            assert!(kept == found, "{objects} objects");
         }
     }
 
