@@ -69,6 +69,7 @@ impl<'d> Regions<'d> {
         if regions as usize > dominators.len() / FEW {
             return None;
         }
+        let heads = Targets::of(heads);
         let region = |object| {
             let number = dominators.number(object)?;
             Some(of_number[number as usize]).filter(|region| *region != NONE)
@@ -98,13 +99,35 @@ impl<'d> Regions<'d> {
     }
 }
 
+/// Objects to which references are looked for.
+pub(super) struct Targets {
+    objects: ObjectSet,
+    /// A bit for each 64 objects that any of these is among. Few are, so that most references need no
+    /// more than a look at this set, which fits into the nearest cache.
+    words: ObjectSet,
+}
+
+impl Targets {
+    pub(super) fn of(objects: ObjectSet) -> Self {
+        let mut words = ObjectSet::none(objects.bits.len());
+        let some = (0..).map(ObjectId).zip(&objects.bits).filter(|(_, bits)| **bits != 0);
+        some.for_each(|(word, _)| _ = words.insert(word));
+        Self { objects, words }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, object: ObjectId) -> bool {
+        self.words.contains(ObjectId(object.0 / 64)) && self.objects.contains(object)
+    }
+}
+
 /// Calls `each` with the strong references of a block of objects to some targets, and their rows;
 /// values of ephemerons have none. Few objects refer
 /// to one of them, so the references are looked at first, and their objects only where that helps.
 pub(super) fn for_each_reference(
     graph: &Graph<'_>,
     block: Range<u32>,
-    targets: &ObjectSet,
+    targets: &Targets,
     mut each: impl FnMut(ObjectId, ObjectId, Option<usize>),
 ) {
     let references = graph.references;

@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use super::via::frame_name;
 use crate::analysis::object_set::ObjectSet;
-use crate::analysis::regions::{BLOCK, for_each_reference};
+use crate::analysis::regions::{BLOCK, Targets, for_each_reference};
 use crate::model::heap::{
     Heap, Label, LabelKind, ObjectId, Role, Root, RootKind, StackFrame, TypeKind, Value,
 };
@@ -96,6 +96,7 @@ impl Holders {
         if !any {
             return;
         }
+        let marked = Targets::of(marked);
         let objects = heap.len() as u32;
         let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
             let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
