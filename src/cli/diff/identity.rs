@@ -16,15 +16,17 @@ use crate::cli::terminal::show_path;
 use crate::input;
 use crate::model::heap::{Heap, ObjectId};
 
-/// New objects of a class that JSON names.
+/// New objects of a class that JSON names, if there are several classes.
 const EXAMPLES: usize = 20;
+/// New objects that JSON names of a single class, which a page marks in its list.
+const MOST_EXAMPLES: usize = 1000;
 
 /// A class with new or gone objects.
 struct Row<'a> {
     fate: &'a Fate,
     new_bytes: u64,
     gone_bytes: u64,
-    /// The new objects that retain most, at most [`EXAMPLES`].
+    /// The new objects that retain most.
     largest: Vec<ObjectId>,
 }
 
@@ -57,9 +59,10 @@ pub(super) fn run(
     let filter = args.filter.filter();
     all.retain(|fate| filter.selects(&fate.name, &fate.namespace));
     let analysed = loaded_new.analysed();
+    let most = if all.len() == 1 { MOST_EXAMPLES } else { EXAMPLES };
     let changed = all.iter().filter(|fate| !fate.new.is_empty() || !fate.gone.is_empty());
     let mut rows: Vec<Row<'_>> =
-        changed.map(|fate| Row::of(fate, &loaded_old.heap, &analysed)).collect();
+        changed.map(|fate| Row::of(fate, &loaded_old.heap, &analysed, most)).collect();
     rows.sort_by_key(|row| {
         std::cmp::Reverse((
             row.new_bytes.max(row.gone_bytes),
@@ -87,7 +90,7 @@ pub(super) fn run(
 }
 
 impl<'a> Row<'a> {
-    fn of(fate: &'a Fate, old: &Heap<'_>, new: &Analysed<'_, '_>) -> Self {
+    fn of(fate: &'a Fate, old: &Heap<'_>, new: &Analysed<'_, '_>, most: usize) -> Self {
         let bytes = |heap: &Heap<'_>, objects: &[ObjectId]| {
             objects
                 .iter()
@@ -97,18 +100,18 @@ impl<'a> Row<'a> {
             fate,
             new_bytes: bytes(new.heap, &fate.new),
             gone_bytes: bytes(old, &fate.gone),
-            largest: largest(&fate.new, new),
+            largest: largest(&fate.new, new, most),
         }
     }
 }
 
-/// The objects that retain most, at most [`EXAMPLES`].
-fn largest(objects: &[ObjectId], heap: &Analysed<'_, '_>) -> Vec<ObjectId> {
+/// The objects that retain most, at most so many.
+fn largest(objects: &[ObjectId], heap: &Analysed<'_, '_>, most: usize) -> Vec<ObjectId> {
     let order = |object: &ObjectId| (std::cmp::Reverse(heap.retained(*object)), *object);
     let mut largest = objects.to_vec();
-    if largest.len() > EXAMPLES {
-        largest.select_nth_unstable_by_key(EXAMPLES, order);
-        largest.truncate(EXAMPLES);
+    if largest.len() > most {
+        largest.select_nth_unstable_by_key(most, order);
+        largest.truncate(most);
     }
     largest.sort_unstable_by_key(order);
     largest
