@@ -7,7 +7,7 @@ const test = require('node:test');
 
 const folder = path.join(__dirname, '../../src/output/report/script');
 const source = ['text.js', 'route.js', 'layout.js'].map((file) => fs.readFileSync(path.join(folder, file), 'utf8')).join('\n');
-const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'filtered', 'functionsOf', 'parseRoute', 'addressOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'csvRow', 'plain', 'amount', 'heading'];
+const names = ['grow', 'above', 'flameBoxes', 'squarify', 'treemapBoxes', 'sandwich', 'filtered', 'functionsOf', 'parseRoute', 'addressOf', 'meant', 'size', 'count', 'short', 'slug', 'packageOf', 'csvRow', 'plain', 'amount', 'heading', 'between', 'runsOf'];
 const part = new Function(`${source}; return { ${names.join(', ')} };`)();
 
 const tree = part.grow({ depth: [0, 1, 2, 1, 1], name: [0, 1, 2, 3, 1], total: [100, 60, 25, 30, 1], own: [9, 35, 25, 30, 1] });
@@ -81,6 +81,11 @@ test('an address says all of a view, whatever the names are', () => {
   assert.equal(part.addressOf('table', 'waste', { filter: '' }), '#/table/waste');
 });
 
+test('neighbours that say the same are together', () => {
+  assert.deepEqual(part.runsOf(['a', 'a', 'b', 'a'], (it) => it), [['a', 'a'], ['b'], ['a']]);
+  assert.deepEqual(part.runsOf([], String), []);
+});
+
 test('a search knows addresses, patterns, texts and parts of names', () => {
   assert.deepEqual(part.meant('0xa4'), { object: '0xa4' });
   assert.deepEqual(part.meant('GenHeap'), { type: '*GenHeap*' });
@@ -91,6 +96,7 @@ test('a search knows addresses, patterns, texts and parts of names', () => {
 test('numbers and names are as people read them', () => {
   assert.equal(part.size(19470368), '18.6 MiB');
   assert.equal(part.amount(410000, 'microseconds'), '410.0 ms');
+  assert.deepEqual([300, 9e5, 9e6, 2.592e8].map(part.between), ['0.3 s', '15.0 min', '2.5 h', '3.0 days']);
   assert.equal(part.short('java.util.zip.ZipFile$Source'), 'ZipFile$Source');
   assert.equal(part.slug('Threads by stack'), 'threads-by-stack');
   assert.equal(part.heading('retained_bytes'), 'Retained');

@@ -184,7 +184,7 @@ fn options_of_loading_hold_for_all_documents() {
     let named = Server::with(&["names/app.min.cpuprofile"], &maps);
     named.assert_same("top", &["top", maps[0], maps[1]]);
     for option in [
-        "snapshot=1",
+        "snapshot=99",
         "exe=/etc/passwd",
         "max-memory=1TiB",
         "spill=/tmp",
@@ -196,6 +196,23 @@ fn options_of_loading_hold_for_all_documents() {
         "--by=type",
     ] {
         assert_eq!(plain.get(&format!("api/top?{option}")).status, 400, "{option}");
+    }
+}
+
+#[test]
+fn each_snapshot_has_a_page_and_documents_of_its_own() {
+    let server = Server::start(&["mvmheap/tiny-nqp.mvmheap"]);
+    let page = |path: &str| String::from_utf8(server.get(path).body).unwrap();
+    assert!(page("").contains("\"snapshots\":[0,1,2"), "{}", page(""));
+    let of_first = page("?snapshot=0");
+    assert!(of_first.contains("\"options\":\" --snapshot 0\""), "{of_first}");
+    let document = |path: &str| -> serde_json::Value {
+        serde_json::from_slice(&server.get(path).body).unwrap()
+    };
+    assert_eq!(document("api/top?snapshot=0")["snapshot"], 0);
+    assert_ne!(document("api/top")["snapshot"], 0);
+    for wrong in ["?snapshot=99", "?snapshot=x"] {
+        assert_eq!(server.get(wrong).status, 400, "{wrong}");
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// run or send it to a colleague. With two dumps, the page compares them. With more, it compares the
 /// first and the last, and a table shows the types of each; a dump with several snapshots gets this
 /// table, too. The data is JSON in the element with the id `data`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   dumptool report app.hprof                          writes app.hprof.report.html beside it
   dumptool report old.hprof new.hprof -o grown.html  what grew
@@ -28,7 +28,7 @@ pub(in crate::cli) struct ReportArgs {
     #[arg(short = 'o', long, value_name = "OUT")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// Maximum size of the page. Lines of the tree are left out, smallest first, until it fits
-    #[arg(long, value_name = "SIZE", default_value = "2MiB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "400kB", value_parser = parse_size)]
     pub(in crate::cli) max_size: u64,
     /// Title of the page (default: the name of the file)
     #[arg(long, value_name = "TEXT")]

@@ -50,7 +50,7 @@ impl ServeArgs {
         ReportArgs {
             files: [&self.file].into_iter().chain(&self.new).cloned().collect(),
             output: None,
-            max_size: 2 << 20,
+            max_size: 400_000,
             title: None,
             live: true,
             heap: self.heap.clone(),

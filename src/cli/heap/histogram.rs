@@ -16,6 +16,7 @@ use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
 use crate::error::Error;
 use crate::input::histogram::{TypeCounts, TypeRow};
+use crate::input::info::SnapshotInfo;
 use crate::input::load::snapshots;
 use crate::input::{self, Format, ReadOptions};
 use crate::model::heap::{Heap, TypeKind, TypeSource};
@@ -156,20 +157,19 @@ pub(crate) fn add_types(growth: &mut Growth, counted: &TypeCounts, filter: &Type
 ///
 /// # Errors
 /// When there is none, or nothing can be read.
-pub(crate) fn complete_snapshots(input: &Input) -> anyhow::Result<(Vec<u64>, Option<Error>)> {
+pub(crate) fn complete_snapshots(
+    input: &Input,
+) -> anyhow::Result<(Vec<SnapshotInfo>, Option<Error>)> {
     let options = ReadOptions { quick: true, ..ReadOptions::default() };
     let info = input::info(input.format, input.bytes(), options);
     let info = info.map_err(|error| input.error(error))?;
-    let all = info.heap.map(|heap| heap.snapshots).unwrap_or_default();
-    let numbers: Vec<u64> =
-        all.iter().filter(|snapshot| snapshot.complete).map(|snapshot| snapshot.index).collect();
-    match numbers.is_empty() {
-        true => {
-            let all = snapshots(all.len() as u64);
-            Err(UsageError::new(format!("no complete snapshot; {all}")).into())
-        }
-        false => Ok((numbers, info.damage.map(|damage| damage.error))),
+    let mut complete = info.heap.map(|heap| heap.snapshots).unwrap_or_default();
+    let all = complete.len() as u64;
+    complete.retain(|snapshot| snapshot.complete);
+    if complete.is_empty() {
+        return Err(UsageError::new(format!("no complete snapshot; {}", snapshots(all))).into());
     }
+    Ok((complete, info.damage.map(|damage| damage.error)))
 }
 
 /// Counted types of one name and namespace in one row, or those of one namespace.

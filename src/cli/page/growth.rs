@@ -12,7 +12,7 @@ use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
-use crate::input::{Format, Kind};
+use crate::input::{self, Format, Kind, ReadOptions};
 use crate::model::profile::Metric;
 use crate::output::report::{Report, ReportCurve, ReportTable};
 
@@ -29,6 +29,10 @@ pub(super) struct Grown {
     series: Vec<Series>,
     /// The names of the files, or of the snapshots.
     labels: Vec<String>,
+    /// When each was recorded, in milliseconds, if all of them say so.
+    times: Option<Vec<u64>>,
+    /// The numbers of the snapshots, if they are snapshots of one file.
+    pub(super) snapshots: Vec<u64>,
     /// Whether a file between the first and the last is damaged.
     pub(super) status: Status,
 }
@@ -42,23 +46,27 @@ pub(super) fn over_snapshots(
     if input.format == Format::Jfr {
         return over_histograms(input, session);
     }
-    if input.format != Format::Mvmheap || args.heap.snapshot.is_some() {
+    // Who looks at one snapshot in a browser can choose another one.
+    if input.format != Format::Mvmheap || args.heap.snapshot.is_some() && !args.live {
         return Ok(None);
     }
     // What is wrong with a file that has none is said when it is loaded.
-    let numbers = complete_snapshots(input).map(|(numbers, _)| numbers).unwrap_or_default();
-    if numbers.len() < 2 {
+    let snapshots = complete_snapshots(input).map(|(snapshots, _)| snapshots).unwrap_or_default();
+    if snapshots.len() < 2 {
         return Ok(None);
     }
     let mut growth = Growth::default();
-    for number in &numbers {
-        let snapshot = Some(Snapshot::Number(*number));
+    for number in snapshots.iter().map(|snapshot| snapshot.index) {
+        let snapshot = Some(Snapshot::Number(number));
         let counted = count_types(session, "report", input, snapshot, &args.heap.roots)?;
         growth.begin_snapshot();
         add_types(&mut growth, &counted, &TypeFilter::default());
     }
+    let numbers: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.index).collect();
     let labels = numbers.iter().map(|number| format!("snapshot {number}")).collect();
-    Ok(Some(Grown::of_heaps(growth, labels, "snapshot", Status::Done)))
+    let times = snapshots.iter().map(|snapshot| Some(snapshot.time_us? / 1000)).collect();
+    let grown = Grown::of_heaps(growth, labels, "snapshot", Status::Done);
+    Ok(Some(Grown { times: in_order(times), snapshots: numbers, ..grown }))
 }
 
 /// The classes of all histograms of a recording, if it has several.
@@ -87,6 +95,7 @@ pub(super) fn over_files(
     }
     let (mut growth, mut status) = (Growth::default(), Status::Done);
     let mut measured: Option<Metric> = None;
+    let mut times = Vec::new();
     // One file after the other, so that at most three are in memory.
     for (at, path) in args.files.iter().enumerate() {
         let between;
@@ -105,6 +114,7 @@ pub(super) fn over_files(
         if input.kind == Kind::Heap {
             let counted = count_types(session, "report", input, None, &args.heap.roots)?;
             add_types(&mut growth, &counted, &TypeFilter::default());
+            times.push(recorded_at(input));
             if !is_end {
                 let damage = counted.damage.as_ref();
                 status = status.max(input.report_if_damaged(damage, &session.terminal));
@@ -113,6 +123,8 @@ pub(super) fn over_files(
         }
         let loaded = load_profile(input, &args.profile, session)?;
         let metric = loaded.metric(&args.profile)?;
+        let nanoseconds = loaded.profile.metadatum("time_nanos");
+        times.push(nanoseconds.and_then(|text| Some(text.parse::<u64>().ok()? / 1_000_000)));
         let selected = Selected::of(&loaded.profile, &loaded.selection);
         for row in top(&selected, TopBy::Frames(FrameBy::Function)).rows {
             // A sum of changes may be negative: then nothing is left.
@@ -134,17 +146,37 @@ pub(super) fn over_files(
     };
     let labels: Vec<String> = args.files.iter().map(file).collect();
     let files = labels.len();
+    let times = in_order(times);
     Ok(Some(match measured {
-        None => Grown::of_heaps(growth, labels, "dump", status),
+        None => Grown { times, ..Grown::of_heaps(growth, labels, "dump", status) },
         Some(metric) => Grown {
             title: "Functions over time",
             note: format!("Self values in {}.", plural(files as u64, "profile", "profiles")),
             unit: unit_name(&metric).to_owned(),
             series: growth.finish(),
             labels,
+            times,
+            snapshots: Vec::new(),
             status,
         },
     }))
+}
+
+/// When a heap dump was written, in milliseconds, if its header says so.
+fn recorded_at(input: &Input) -> Option<u64> {
+    if input.format != Format::Hprof {
+        return None;
+    }
+    let options = ReadOptions { quick: true, ..ReadOptions::default() };
+    let info = input::info(input.format, input.bytes(), options).ok()?;
+    let stated = info.metadata.iter().find(|of| of.key == "timestamp_ms")?;
+    stated.value.parse().ok()
+}
+
+/// The times, if all are known and each is after the one before.
+fn in_order(times: Vec<Option<u64>>) -> Option<Vec<u64>> {
+    let times: Vec<u64> = times.into_iter().collect::<Option<_>>()?;
+    times.is_sorted_by(|before, after| before < after).then_some(times)
 }
 
 impl Grown {
@@ -156,6 +188,8 @@ impl Grown {
             unit: "bytes".to_owned(),
             series: growth.finish(),
             labels,
+            times: None,
+            snapshots: Vec::new(),
             status,
         }
     }
@@ -166,11 +200,16 @@ impl Grown {
             let each = self.series.iter().filter_map(|row| row.bytes.get(at));
             each.fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
         };
-        let points = (0..self.labels.len()).map(|at| (at as u64, sum(at))).collect();
+        let time = |at: usize| self.times.as_ref().map_or(at as u64, |times| times[at]);
+        let points = (0..self.labels.len()).map(|at| (time(at), sum(at))).collect();
+        let (time, spacing) = match self.times {
+            Some(_) => ("milliseconds", ""),
+            None => ("number", " They do not say when they were recorded: the spacing is even."),
+        };
         ReportCurve {
             title: "From the first to the last",
-            note: self.note.clone(),
-            time: "number".to_owned(),
+            note: format!("{}{spacing}", self.note),
+            time: time.to_owned(),
             unit: self.unit.clone(),
             points,
             labels: self.labels.clone(),
@@ -202,7 +241,14 @@ fn thinned(values: &[u64]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::thinned;
+    use super::{in_order, thinned};
+
+    #[test]
+    fn times_count_only_where_all_are_known_and_in_order() {
+        assert_eq!(in_order(vec![Some(1), Some(5)]), Some(vec![1, 5]));
+        assert_eq!(in_order(vec![Some(1), None, Some(5)]), None);
+        assert_eq!(in_order(vec![Some(5), Some(1)]), None);
+    }
 
     #[test]
     fn many_values_are_merged_and_few_are_not() {

@@ -66,6 +66,7 @@ impl Subject<'_> {
             let table = grown.table(report, table_rows(lines));
             report.tables.push(table);
             report.curves.push(grown.curve());
+            report.snapshots.clone_from(&grown.snapshots);
         }
     }
 }

@@ -12,11 +12,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// Options that are given when the server starts, or that write elsewhere than to the answer.
-const FIXED: [&str; 16] = [
+const FIXED: [&str; 15] = [
     "exe",
     "old-exe",
     "no-guess",
-    "snapshot",
     "roots",
     "layout",
     "sizes",
@@ -33,7 +32,7 @@ const FIXED: [&str; 16] = [
 
 /// Answers requests for documents.
 pub(super) struct Api {
-    resident: Arc<Dumps>,
+    pub(super) resident: Arc<Dumps>,
     /// The dump; of several the newest.
     file: PathBuf,
     /// The oldest and the newest, if there are several.

@@ -5,7 +5,7 @@ mod browser;
 mod connections;
 mod http;
 
-use super::args::{OutputFormat, ServeArgs};
+use super::args::{OutputFormat, ReportArgs, ServeArgs, Snapshot};
 use super::dumps::{Dumps, Given};
 use super::mappings::mapping_beside;
 use super::page::page;
@@ -20,6 +20,8 @@ use http::{Request, Response};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+const HTML: &str = "text/html; charset=utf-8";
 
 /// Objects whose subtrees are ready for a click: those above most others.
 const HEADS: usize = 16;
@@ -42,7 +44,8 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
     let session =
         &Session { resident: Some(Arc::clone(&resident)), ..Session::new(session.common.clone()) };
-    let (page, status) = match page(&args.report(), session)? {
+    let args_of_page = args.report();
+    let (page, status) = match page(&args_of_page, session)? {
         (Some(page), status) => (page, status),
         (None, status) => return Ok(status),
     };
@@ -58,6 +61,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")),
         api: Api::new(Arc::clone(&resident), &files),
         page: page.into_bytes(),
+        args: args_of_page,
         token,
         connections: Arc::default(),
     });
@@ -82,6 +86,8 @@ struct Server {
     /// A secret in each address, so that other programs and users cannot guess one.
     token: String,
     page: Vec<u8>,
+    /// What the page is made of, for pages of other snapshots.
+    args: ReportArgs,
     api: Api,
     connections: Arc<Connections>,
 }
@@ -132,9 +138,10 @@ impl Server {
         match rest {
             Some((token, rest)) if is_same(token, &self.token) => match rest.strip_prefix("api/") {
                 Some(command) => self.api.response(command, query),
-                None if rest.is_empty() => {
-                    Response::ok("text/html; charset=utf-8", self.page.clone())
-                }
+                None if rest.is_empty() => match query.strip_prefix("snapshot=") {
+                    Some(number) => self.page_of_snapshot(number),
+                    None => Response::ok(HTML, self.page.clone()),
+                },
                 None => missing(),
             },
             // Browsers ask for it on their own.
@@ -142,6 +149,24 @@ impl Server {
                 Response { status: "204 No Content", ..Response::ok("image/x-icon", Vec::new()) }
             }
             _ => missing(),
+        }
+    }
+
+    /// The page about another snapshot of the file.
+    fn page_of_snapshot(&self, number: &str) -> Response {
+        let Ok(number) = number.parse() else {
+            return Response::error("400 Bad Request", "snapshot is a number");
+        };
+        let mut args = self.args.clone();
+        args.heap.snapshot = Some(Snapshot::Number(number));
+        let common = self.api.resident.given.common.clone();
+        let session = Session::kept(common, Some(Arc::clone(&self.api.resident)));
+        match page(&args, &session) {
+            Ok((Some(page), _)) => Response::ok(HTML, page.into_bytes()),
+            Ok((None, _)) => {
+                Response::error("422 Unprocessable Content", "the snapshot has no roots")
+            }
+            Err(error) => Response::error("400 Bad Request", &format!("{error:#}")),
         }
     }
 

@@ -59,7 +59,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         )
         .into());
     }
-    let (numbers, mut damage) = complete_snapshots(input)?;
+    let (snapshots, mut damage) = complete_snapshots(input)?;
+    let numbers: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.index).collect();
     let filter = args.filter.filter();
     let mut growth = Growth::default();
     let mut last = Last::default();

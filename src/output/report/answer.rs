@@ -134,6 +134,19 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
+/// Escapes a sentence, in which backticks enclose what is code.
+fn sentence(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len() % 2 == 0 {
+        return escaped(text);
+    }
+    let part = |(at, part): (usize, &&str)| match at % 2 {
+        0 => escaped(part),
+        _ => format!("<code>{}</code>", escaped(part)),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
 fn link(address: &str, text: &str) -> String {
     match address {
         "" => escaped(text),
@@ -176,7 +189,7 @@ impl Report {
         let title = plural(notes.len() as u64, "note", "notes");
         let _ = writeln!(html, "<details class=\"notes\"><summary>{title}</summary><ul>");
         for note in notes {
-            let _ = writeln!(html, "<li>{}</li>", escaped(note));
+            let _ = writeln!(html, "<li>{}</li>", sentence(note));
         }
         html.push_str("</ul></details>\n");
     }
@@ -191,7 +204,7 @@ impl Report {
         let is_web = |address: &&String| address.starts_with("https://");
         let source = source.as_ref().filter(is_web).map_or("", String::as_str);
         let source = link(source, source);
-        let (title, advice) = (escaped(title), escaped(advice));
+        let (title, advice) = (escaped(title), sentence(advice));
         let _ =
             writeln!(html, "<p class=\"known\"><strong>{title}</strong><br>{advice} {source}</p>");
     }
@@ -425,6 +438,12 @@ mod tests {
         assert!(html.contains("known: a &lt;leak&gt;</strong><br>Close it."), "{html}");
         assert!(html.contains("href=\"https://example.org/a?b&amp;c\""), "{html}");
         assert!(!shown("javascript:alert(1)").contains("href"));
+    }
+
+    #[test]
+    fn backticks_enclose_code_where_they_are_pairs() {
+        assert_eq!(sentence("close `a<b>`, then"), "close <code>a&lt;b&gt;</code>, then");
+        assert_eq!(sentence("one ` alone"), "one ` alone");
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub struct Report {
     pub live: bool,
     /// The name of the older file, if two are compared.
     pub old: Option<String>,
+    /// The numbers of the complete snapshots, of which the page shows one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<u64>,
     /// The name of the file as a shell needs it.
     pub quoted: String,
     /// Options that commands need to read the same heap, each after a space.
@@ -307,8 +310,8 @@ const SCRIPT: &str = concat!(
 );
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
-const STYLE_HASH: &str = "6ZD8RCntgouNSye+Hiqgc8Iiq7qj7P2E97V9k7OqGW8=";
-const SCRIPT_HASH: &str = "9p/NnIDklJt/TCZyWPL9cXQuae396VkTzkZrAXvZQFM=";
+const STYLE_HASH: &str = "tXI1Um+bj0+4ElzWcFU+A/fP7XP8BG+kQM/ECrRXl6A=";
+const SCRIPT_HASH: &str = "vGIJNfxSsUQZHMVOpsNuEIVUv+t722QEwmuhKa38sss=";
 
 impl Report {
     /// A report without content.
@@ -319,6 +322,7 @@ impl Report {
             file: file.to_owned(),
             live: false,
             old: None,
+            snapshots: Vec::new(),
             quoted: shell_word(file),
             options: String::new(),
             filters: None,

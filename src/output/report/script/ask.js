@@ -1,8 +1,10 @@
+// The snapshot of the address, `?snapshot=2#/…`: the server makes a page of each.
+const chosenSnapshot = report.live ? Object.fromEntries([...new URLSearchParams(location.search)].filter(([key]) => key === "snapshot")) : {};
 // Questions to the server: the documents of the command line. A page from a disk has none, and says which command tells more.
 const ask = async (verb, options) => {
   let response;
   try {
-    response = await fetch("api/" + verb + "?" + new URLSearchParams(options));
+    response = await fetch("api/" + verb + "?" + new URLSearchParams({ ...options, ...chosenSnapshot }));
   } catch {
     throw Object.assign(new Error("The server is gone. Start it again, and open the address that it prints; what follows the # stays the same:"), { command: serveCommand() });
   }
@@ -38,7 +40,7 @@ const documentTable = (title, rows, settings = {}) => {
       node: (row) => {
         const it = row[key];
         if (isObject(it)) return objectLink(it);
-        if (isHeap && typeof it === "string" && it && (key === "id" || key === "example")) return link(objectAddress(it), "mono", plain(it));
+        if (isHeap && typeof it === "string" && it && (key === "id" || key === "example")) return [link(objectAddress(it), "mono", plain(it)), ...(key === "id" && settings.isNew?.(row) ? [make("span", "new", "NEW")] : [])];
         if (isHeap && typeof it === "string" && it && key === "type") return link(typeAddress(it), "", ...breakable(plain(it)));
         return typeof it === "number" ? text(row) : breakable(shortened(text(row)));
       },

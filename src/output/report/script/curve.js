@@ -4,8 +4,9 @@ const curvePart = (curve) => {
   const peak = curve.points.reduce((most, point) => (point[1] > most[1] ? point : most));
   const x = (at) => wide * (at - start) / Math.max(1, end - start), y = (number) => high - (high - 6) * number / Math.max(1, peak[1]);
   const labels = curve.labels || [];
-  const place = ([at]) => labels[at] || amount(at, curve.time);
-  const says = (point) => amount(point[1], curve.unit) + (labels.length ? " in " : " at ") + place(point);
+  const isTimed = curve.time !== "number";
+  const place = (point) => (labels.length ? labels[curve.points.indexOf(point)] : amount(point[0], curve.time));
+  const says = (point) => amount(point[1], curve.unit) + (labels.length ? " in " : " at ") + place(point) + (labels.length && isTimed && point[0] > start ? ", after " + between(point[0] - start) : "");
   const line = curve.points.map(([at, number]) => x(at).toFixed(2) + "," + y(number).toFixed(2)).join(" ");
   const chart = svgElement("svg", { class: "curve", viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img" },
     svgElement("polygon", { points: `0,${high} ${line} ${wide},${high}` }), svgElement("polyline", { points: line }));

@@ -12,6 +12,16 @@ const grow = (columns) => {
   return { ...columns, parent, children };
 };
 
+// Neighbours that a text says are the same, together.
+const runsOf = (all, text) => {
+  const runs = [];
+  for (const one of all) {
+    if (runs.length && text(runs.at(-1)[0]) === text(one)) runs.at(-1).push(one);
+    else runs.push([one]);
+  }
+  return runs;
+};
+
 // The lines above a line, outermost first.
 const above = (tree, at) => {
   const lines = [];

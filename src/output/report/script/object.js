@@ -51,8 +51,11 @@ const liveObject = async (id) => {
 };
 const folded = (title, ...content) => make("details", "", make("summary", "", title), ...content);
 const pathWay = (path) => {
-  const cut = path.steps.length > 60, steps = cut ? [...path.steps.slice(0, 30), null, ...path.steps.slice(-30)] : path.steps;
-  return way([[rootText(path.root), ""], ...steps.map((step) => (step ? [(step.label ? plain(step.label) + " " : "") + titleOf(step.object) + " " + step.object.id + (step.object.retained_bytes ? ", retains " + size(step.object.retained_bytes) : ""), objectAddress(step.object.id)] : [`… ${count(path.steps.length - 60)} steps`, ""]))]);
+  const text = (step) => (step.label ? plain(step.label) + " " : "") + titleOf(step.object);
+  const shown = (step) => [text(step) + " " + step.object.id + (step.object.retained_bytes ? ", retains " + size(step.object.retained_bytes) : ""), objectAddress(step.object.id)];
+  const steps = runsOf(path.steps, text).flatMap((run) => (run.length > 3 ? [shown(run[0]), [`… ${count(run.length - 2)} times ${text(run[0])}`, ""], shown(run.at(-1))] : run.map(shown)));
+  const cut = steps.length > 60 ? [...steps.slice(0, 30), [`… ${count(steps.length - 60)} lines`, ""], ...steps.slice(-30)] : steps;
+  return way([[rootText(path.root), ""], ...cut]);
 };
 // The kind of a root, unless its name says it: `system class: Main`.
 const rootText = ({ kind, label }) => (label.toLowerCase().split(/\s+/).slice(0, 2).some((word) => word.replace(/:$/, "") === kind) ? plain(label) : kind + " " + plain(label));

@@ -21,7 +21,11 @@ const objectsView = async (route, change) => {
   const born = report.old && type && !/[*?{]/.test(type) ? ask("diff", { objects: "", type, limit: 50 }).catch((error) => error) : null;
   const it = await ask("find", { limit: most, ...find });
   const rows = it.objects || it.rows, whole = it.total ? it.total.count : rows.length;
-  if (born) sections.push(...newObjects(await born));
+  if (born) {
+    const known = await born, ids = new Set((known.rows || []).flatMap((row) => row.examples.map((object) => object.id)));
+    sections.push(...newObjects(known));
+    settings.isNew = (row) => ids.has(row.id);
+  }
   const next = whole > rows.length ? link(addressOf("objects", "", { ...route.options, limit: most + STEP * 5 }), "go", "Show " + count(Math.min(STEP * 5, whole - rows.length)) + " more of " + count(whole)) : null;
   const leads = make("p", "more");
   if (type && !/[*?{]/.test(type)) leads.append(link(addressOf("paths", "", { type }), "go", "Who holds them, merged"));
@@ -36,8 +40,8 @@ const newObjects = (it) => {
   const rows = it.rows.filter((row) => row.new > 0);
   if (!rows.length) return [make("p", "dim", "None of them is new.")];
   return [section("Born after " + plain(report.old), ...rows.flatMap((row) => [
-    make("p", "", `${count(row.new)} new, ${count(row.gone)} gone, ${count(row.kept)} in both dumps. The new ones that retain most:`),
-    make("ul", "", ...(row.examples || [row.largest]).filter(Boolean).map((object) => make("li", "", make("span", "new", "NEW"), " ", objectLink(object)))),
+    make("p", "", `${count(row.new)} new, ${count(row.gone)} gone, ${count(row.kept)} in both dumps. ${row.new > row.examples.length ? `The ${count(row.examples.length)} new ones that retain most are marked below` : "All new ones are marked below"}; the largest are:`),
+    make("ul", "", ...row.examples.slice(0, 10).map((object) => make("li", "", make("span", "new", "NEW"), " ", objectLink(object)))),
   ]))];
 };
 // The paths to all objects of a type, merged.

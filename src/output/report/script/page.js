@@ -50,7 +50,7 @@ if (trees.length) places.push(["Tree", addressOf("tree")]);
 if (report.live && isHeap) places.push(["Objects", addressOf("objects")]);
 if (report.live) places.push(["SQL", addressOf("sql")]);
 nav.setAttribute("aria-label", "Views");
-nav.append(...places.map(([text, address]) => link(address, "", text)), searchBox());
+nav.append(...places.map(([text, address]) => link(address, "", text)), ...(report.live && report.snapshots ? [snapshotBox()] : []), searchBox());
 document.body.prepend(nav);
 view.hidden = true;
 answer.after(view);

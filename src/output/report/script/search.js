@@ -1,3 +1,11 @@
+// Another snapshot of the file, in the same view. Its page has another address, so that back, reload and a copied link keep it.
+const snapshotBox = () => {
+  const select = make("select"), shown = +(chosenSnapshot.snapshot ?? /--snapshot (\d+)/.exec(report.options)?.[1] ?? report.snapshots.at(-1));
+  select.setAttribute("aria-label", "Snapshot");
+  select.append(...report.snapshots.map((number) => Object.assign(make("option", "", "Snapshot " + number), { value: number, selected: number === shown })));
+  select.onchange = () => { location.href = "?snapshot=" + select.value + location.hash; };
+  return select;
+};
 // The search of all views: `/` jumps to it. It suggests names, and knows addresses, patterns and texts in quotes.
 const searchBox = () => {
   const field = make("input"), list = make("datalist"), form = make("form", "find", field, list);

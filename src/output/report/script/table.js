@@ -12,7 +12,7 @@ const spark = (numbers, unit) => {
 const shareBar = (share) => {
   const bar = make("span", "share");
   bar.style.width = Math.round(60 * Math.min(1, Math.max(0, share))) + "px";
-  return make("span", "", bar, " " + percent(share, 1));
+  return make("span", "", make("span", "track", bar), " " + percent(share, 1));
 };
 
 // Shows rows of any kind. A column has a `title`, `text(row)` for files and filters, `key(row)` to sort by, `node(row)` to show, and

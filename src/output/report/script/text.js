@@ -7,6 +7,8 @@ const size = (bytes) => {
   return (at ? bytes.toFixed(1) : count(bytes)) + " " + units[at];
 };
 const time = (us) => (us >= 1e6 ? (us / 1e6).toFixed(1) + " s" : us >= 1e3 ? (us / 1e3).toFixed(1) + " ms" : us >= 1 || !us ? count(us) + " µs" : count(us * 1e3) + " ns");
+// The time between two dumps, which may be days.
+const between = (ms) => { const [part, unit] = ms >= 1.728e8 ? [8.64e7, " days"] : ms >= 7.2e6 ? [3.6e6, " h"] : ms >= 6e5 ? [6e4, " min"] : [1e3, " s"]; return (ms / part).toFixed(1) + unit; };
 const TIMES = { nanoseconds: 1e-3, ns: 1e-3, microseconds: 1, us: 1, milliseconds: 1e3, ms: 1e3, seconds: 1e6, s: 1e6 };
 const SIZES = { bytes: 1, kilobytes: 2 ** 10, kB: 2 ** 10, megabytes: 2 ** 20, MB: 2 ** 20 };
 const plainAmount = (number, unit) => {
