@@ -137,7 +137,7 @@ fn escaped(text: &str) -> String {
 /// Escapes a sentence, in which backticks enclose what is code.
 fn sentence(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
     let part = |(at, part): (usize, &&str)| match at % 2 {
