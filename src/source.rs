@@ -319,6 +319,7 @@ fn map(file: &File) -> Result<Option<Mmap>> {
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
+    use std::io::Write;
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
