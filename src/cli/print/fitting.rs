@@ -1,6 +1,6 @@
 //! The widths of the columns of a table that is too wide for the terminal.
 
-use super::table::{Align, Excess, GAP, NAME, Table};
+use super::table::{Align, Excess, GAP, NAME, Table, total};
 use crate::cli::fit::wrap;
 use textwrap::core::display_width;
 
@@ -136,14 +136,4 @@ impl Fitting<'_> {
         let taken: usize = self.widths.iter().flatten().sum();
         (self.room + GAP).saturating_sub(gaps).saturating_sub(taken)
     }
-}
-
-/// The width of all columns together. Empty ones take nothing.
-pub(super) fn total(columns: &[usize]) -> usize {
-    columns
-        .iter()
-        .filter(|width| **width > 0)
-        .map(|width| width + GAP)
-        .sum::<usize>()
-        .saturating_sub(GAP)
 }

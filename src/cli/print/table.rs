@@ -1,6 +1,5 @@
 //! Aligned columns without borders.
 
-use super::fitting::total;
 use crate::cli::fit::{cut, wrap};
 use crate::cli::terminal::{self, Keep, printable};
 use textwrap::core::display_width;
@@ -260,6 +259,16 @@ fn below(text: &str, columns: usize) -> String {
         lines.last_mut().into_iter().for_each(|line| line.push_str(" …"));
     }
     lines.into_iter().flat_map(|line| [indent.as_str().into(), line, "\n".into()]).collect()
+}
+
+/// The width of all columns together. Empty ones take nothing.
+pub(super) fn total(columns: &[usize]) -> usize {
+    columns
+        .iter()
+        .filter(|width| **width > 0)
+        .map(|width| width + GAP)
+        .sum::<usize>()
+        .saturating_sub(GAP)
 }
 
 #[cfg(test)]
