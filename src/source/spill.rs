@@ -154,10 +154,14 @@ impl Temporary {
 /// A file in memory, which goes with the last mapping of it.
 #[cfg(target_os = "linux")]
 fn memory_file() -> Option<File> {
-    use std::os::fd::FromRawFd;
-    // SAFETY: the name is a text that ends with 0; the descriptor is new, and this file alone has it.
-    let descriptor = unsafe { libc::memfd_create(c"dumptool".as_ptr(), libc::MFD_CLOEXEC) };
-    (descriptor >= 0).then(|| unsafe { File::from_raw_fd(descriptor) })
+    use std::os::fd::{FromRawFd, RawFd};
+    let (name, flags) = (c"dumptool".as_ptr(), libc::MFD_CLOEXEC);
+    // glibc has no function for this system call before 2.27, and the wheel runs with 2.17.
+    // SAFETY: the name ends with 0, and the call keeps no pointer.
+    let descriptor = unsafe { libc::syscall(libc::SYS_memfd_create, name, flags) };
+    let descriptor = RawFd::try_from(descriptor).ok().filter(|number| *number >= 0)?;
+    // SAFETY: the descriptor is new, and this file alone has it.
+    Some(unsafe { File::from_raw_fd(descriptor) })
 }
 
 #[cfg(not(target_os = "linux"))]
