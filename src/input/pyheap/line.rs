@@ -347,6 +347,7 @@ fn text<'a>(json: &mut Scanner<'a>) -> Result<Option<Text<'a>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn members(line: &Line<'_>) -> impl PartialEq + std::fmt::Debug + use<> {
         let lists = [line.named, line.items, line.entries].map(|list| Vec::from_iter(list.iter()));
@@ -395,6 +396,23 @@ mod tests {
             r#"{"o":140}}"#,
         ] {
             assert!(Line::read_plain(line.as_bytes()).is_none(), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_plain_is_read_alike(
+            at in 0usize..80,
+            bytes in "[0-9a-z\"\\\\:,{}\\[\\] .-]{0,4}",
+        ) {
+            let line = r#"{"o":140,"t":5,"s":48,"n":3,"r":[150,160],"v":"a\"b","k":[1,22]}"#;
+            let at = at.min(line.len());
+            for end in at..line.len().min(at + 3) {
+                let line = format!("{}{bytes}{}", &line[..at], &line[end..]);
+                if let Some(plain) = Line::read_plain(line.as_bytes()) {
+                    prop_assert_eq!(members(&plain), members(&read(&line).unwrap()), "{}", line);
+                }
+            }
         }
     }
 }
