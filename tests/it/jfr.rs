@@ -383,6 +383,68 @@ fn recordings_of_async_profiler_have_its_metrics_in_all_chunks() {
 }
 
 #[test]
+fn exceptions_with_messages_add_up_to_those_read_one_by_one() {
+    let throw = [
+        ("startTime", class::LONG, false),
+        ("eventThread", class::THREAD, true),
+        ("stackTrace", class::STACK, true),
+        ("message", class::STRING, false),
+        ("thrownClass", class::CLASS, true),
+    ];
+    let id = class::FREE;
+    let mut chunk = Chunk::new()
+        .class(id, "jdk.JavaExceptionThrow", &throw)
+        .pool(class::CLASS, vec![(1, text("shop/Sold")), (2, text("shop/Late"))])
+        .pool(class::THREAD, vec![(7, text("main"))])
+        .pool(class::METHOD, vec![(1, [numbers(&[2]), text("sell")].concat())])
+        .pool(class::STACK, vec![(1, numbers(&[0, 1, 1, 0]))]);
+    // Null, empty, in a pool, UTF-8, UTF-16, Latin-1, and an encoding that nobody knows.
+    let messages = [
+        vec![0],
+        vec![1],
+        vec![2, 9],
+        text("out of stock"),
+        vec![4, 1, 0xe5, 0xca, 1],
+        vec![5, 1, 0xe4],
+        vec![6],
+    ];
+    for (message, thrown) in messages.iter().zip([1, 1, 2, 1, 2, 2, 1]) {
+        let fields = [numbers(&[30, 7, 1]), message.clone(), numbers(&[thrown])].concat();
+        chunk = chunk.event(id, &fields);
+    }
+    let bytes = chunk.bytes();
+    let summed = input::load_profile(Format::Jfr, &bytes, ProfileOptions::default()).unwrap();
+    let expected =
+        [("shop.Late", (3, 3)), ("shop.Sold", (3, 3))].map(|(name, sum)| (name.into(), sum));
+    for profile in [load(&bytes), summed.profile] {
+        let sums = sums(&profile);
+        assert_eq!(sums["jdk.JavaExceptionThrow"].classes, BTreeMap::from(expected.clone()));
+        assert_eq!(sums["jdk.JavaExceptionThrow"].without_stack, 0);
+    }
+}
+
+#[test]
+fn allocations_that_samples_count_too_are_a_metric_of_their_own() {
+    let of = |size| ("objectClass", class::CLASS, true, size);
+    let fields = |(class, of, pooled, size)| {
+        let stack = ("stackTrace", class::STACK, true);
+        [("startTime", class::LONG, false), stack, (class, of, pooled), (size, class::LONG, false)]
+    };
+    let id = class::FREE;
+    let bytes = Chunk::new()
+        .class(id, "jdk.ObjectAllocationSample", &fields(of("weight")))
+        .class(id + 1, "jdk.ObjectAllocationInNewTLAB", &fields(of("tlabSize")))
+        .pool(class::CLASS, vec![(1, text("shop/Cart"))])
+        .pool(class::STACK, vec![(1, numbers(&[0, 0]))])
+        .event(id, &numbers(&[1, 1, 1, 4000]))
+        .event(id + 1, &numbers(&[1, 1, 1, 2048]))
+        .bytes();
+    let profile = load(&bytes);
+    let total = |name| profile.total.get(&profile.metric(name).unwrap());
+    assert_eq!(["alloc", "jdk.ObjectAllocationInNewTLAB"].map(total), [4000, 2048]);
+}
+
+#[test]
 fn stacks_of_frames_without_bytes_end() {
     let id = class::FREE;
     let bytes = Chunk::new()

@@ -36,11 +36,10 @@ impl Metrics {
             if measure.event == NATIVE_USAGE && survey.count(MALLOC) > 0 {
                 continue;
             }
-            // Both count the same allocations.
-            if is_sampled && [IN_TLAB, OUTSIDE_TLAB].contains(&measure.event) {
-                continue;
-            }
             let Measure { metric, unit, event, weight, class } = measure;
+            // Samples count the same allocations, so both do not add up.
+            let is_apart = is_sampled && [IN_TLAB, OUTSIDE_TLAB].contains(event);
+            let metric = if is_apart { event } else { metric };
             metrics.add(
                 metric,
                 unit.clone(),

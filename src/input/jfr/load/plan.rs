@@ -23,7 +23,8 @@ pub(super) struct Plan {
     pub(super) class: ClassId,
     /// The last of the fields that are read.
     pub(super) last: usize,
-    /// How these are read if each is one number, and events may be added up before all else.
+    /// How these are read if those that matter are one number each, so that events may be added up
+    /// before all else.
     pub(super) reads: Option<Vec<Read>>,
     pub(super) name: NameId,
     pub(super) stack: Option<usize>,
@@ -103,9 +104,12 @@ impl Loader<'_> {
         let at_all = [plan.stack, plan.thread, plan.start, plan.state, plan.about, plan.address];
         let of_set = plan.set.map(|(at, _)| at);
         let of_weights = plan.weights.iter().filter_map(|(_, weight)| Some(weight.as_ref()?.0));
-        let last = at_all.into_iter().flatten().chain(of_set).chain(of_weights).max().unwrap_or(0);
+        let needed: Vec<usize> =
+            at_all.into_iter().flatten().chain(of_set).chain(of_weights).collect();
+        let last = needed.iter().copied().max().unwrap_or(0);
         let adds_up = plan.set.is_none() && plan.address.is_none() && plan.weights.len() <= WEIGHTS;
-        let reads = reads(class, last, &tables.types).filter(|_| adds_up);
+        let reads = reads(class, last, &tables.types)
+            .filter(|reads| adds_up && needed.iter().all(|at| reads.get(*at) != Some(&Read::Text)));
         Some(Plan { last, reads, ..plan })
     }
 }

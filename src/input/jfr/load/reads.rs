@@ -1,22 +1,24 @@
-//! Fields that are one number each.
+//! Fields that are one number each, or strings, which are passed over.
 
 use super::super::metadata::{Class, Kind, Types};
-use super::super::wire::varint;
+use super::super::wire::{Text, varint};
 use crate::bytes::Cursor;
 use crate::error::Result;
 
 /// The most weights of an event.
 pub(super) const WEIGHTS: usize = 2;
 
-/// How the bytes of a field are read that is one number.
+/// How the bytes of a field are read that has no fields of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     Number,
     Byte,
+    /// A string, such as the message of an exception, which counts as 0.
+    Text,
 }
 
 /// How the first fields of a class are read, up to the one at a position. `None` if one of them is
-/// more than a number.
+/// neither a number nor a string.
 pub(super) fn reads(class: &Class, last: usize, types: &Types) -> Option<Vec<Read>> {
     let first = class.fields.iter().take(last.saturating_add(1));
     let read = first.map(|field| match types.class(field.class).map(|class| class.kind) {
@@ -24,6 +26,7 @@ pub(super) fn reads(class: &Class, last: usize, types: &Types) -> Option<Vec<Rea
         _ if field.is_pooled => Some(Read::Number),
         Some(Kind::Number) => Some(Read::Number),
         Some(Kind::Byte) => Some(Read::Byte),
+        Some(Kind::Text) => Some(Read::Text),
         _ => None,
     });
     read.collect()
@@ -39,6 +42,7 @@ pub(super) fn read_numbers(
         *number = match read {
             Read::Number => varint(fields, "a number")?,
             Read::Byte => fields.u8("a byte")?.into(),
+            Read::Text => Text::read(fields).map(|_| 0)?,
         };
     }
     Ok(())
