@@ -38,17 +38,16 @@ fn compare(dump: &Dump, input: &Path, target: OutputFormat) {
 
 #[test]
 fn the_command_and_the_library_convert_alike() {
-    let mut pairs = Vec::new();
-    for path in files(&fixture("")) {
-        let Ok(dump) = dumptool::open(&path) else { continue };
+    let compared = files(&fixture("")).into_par_iter().map(|path| {
+        // The heap of a dump is loaded once for all targets.
+        let Ok(dump) = dumptool::open(&path) else { return 0 };
         let is_heap = dump.kind() == Kind::Heap;
-        pairs.extend(OutputFormat::ALL.into_iter().filter_map(|target| {
-            let takes = if is_heap { target.takes_heaps() } else { target.takes_profiles() };
-            takes.then(|| (path.clone(), target))
-        }));
-    }
-    assert!(pairs.len() > 500, "{}", pairs.len());
-    pairs.par_iter().for_each(|(path, target)| {
-        compare(&dumptool::open(path).unwrap(), path, *target);
+        let takes = |target: &OutputFormat| {
+            if is_heap { target.takes_heaps() } else { target.takes_profiles() }
+        };
+        let targets = OutputFormat::ALL.into_iter().filter(takes);
+        targets.map(|target| compare(&dump, &path, target)).count()
     });
+    let compared: usize = compared.sum();
+    assert!(compared > 500, "{compared}");
 }
