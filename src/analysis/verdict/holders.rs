@@ -1,5 +1,6 @@
 //! What holds an owner, as its program calls it: `app.Cache.ENTRIES`, `keep.callbacks`.
 
+use super::place::{ANY, FILE, Place, SCOPE};
 use super::scene::Scene;
 use super::via::frame_name;
 use crate::analysis::object_set::ObjectSet;
@@ -20,12 +21,6 @@ const MOST_UP: usize = 64;
 
 /// Objects on the way up that have several holders, of which the best name is used.
 const MOST_DETOURS: usize = 2;
-
-/// Stands for any element of a collection.
-const ANY: &str = "[*]";
-
-/// Stands for the way from a function to its variables.
-const SCOPE: &str = "(): ";
 
 /// The field of a function that holds its variables.
 const CONTEXT: &str = "context";
@@ -50,17 +45,6 @@ pub(super) struct Holders {
     wanted: RefCell<BTreeSet<u32>>,
     /// Labels of references that were looked for.
     links: RefCell<FxHashMap<(ObjectId, ObjectId), Option<Label>>>,
-}
-
-/// A name for a place that holds objects.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// `app.Cache.ENTRIES`.
-    pub(super) label: String,
-    /// Whether the name belongs to the program and not to its runtime. `None` if that is not known.
-    pub(super) is_program: Option<bool>,
-    /// Whether it is a variable of a call frame.
-    is_local: bool,
 }
 
 impl Holders {
@@ -322,42 +306,6 @@ impl<'h> Way<'h> {
     }
 }
 
-impl Place {
-    /// Whether an object above may give a better name.
-    fn may_go_on(&self) -> bool {
-        !self.label.contains(ANY)
-    }
-
-    /// Whether it is among the variables of a function.
-    pub(super) fn is_in_scope(&self) -> bool {
-        self.label.contains(SCOPE)
-    }
-
-    /// Adds the name of a field, or of a way without one.
-    fn append(&mut self, scene: &Scene<'_, '_>, part: &str) {
-        let label = &mut self.label;
-        let listens = |name: &str| scene.heap().named_role(name) == Some(Role::Listeners);
-        match part {
-            ANY => label.push_str(ANY),
-            SCOPE if self.is_program != Some(true) => label.clear(),
-            SCOPE => match label.find(FILE) {
-                // A variable of a file.
-                Some(file) => label.truncate(file + FILE.len()),
-                None => label.push_str(SCOPE),
-            },
-            _ => match label.rsplit_once('.').filter(|(_, last)| listens(last)) {
-                Some((of, _)) => *label = format!("listeners of '{part}' of {of}"),
-                None => {
-                    if !label.is_empty() && !label.ends_with(FILE) {
-                        label.push('.');
-                    }
-                    label.push_str(part);
-                }
-            },
-        }
-    }
-}
-
 /// The name at an object that begins one, as a class, a global object or an object of the program
 /// does. The outer `None`: the name goes on with what holds the object.
 fn anchored(
@@ -416,9 +364,6 @@ fn anchored(
 fn is_running(heap: &Heap<'_>, frame: ObjectId) -> bool {
     heap.roots.iter().any(|root| root.object == frame && root.kind == RootKind::Frame)
 }
-
-/// Between the name of a file and what is in it.
-const FILE: &str = ": ";
 
 /// The name of the file that an object represents, without folders.
 fn file_name(scene: &Scene<'_, '_>, at: ObjectId, field: &str) -> Option<String> {

@@ -22,6 +22,7 @@ mod holders;
 mod leaked;
 mod named;
 mod partition;
+mod place;
 mod scene;
 mod union;
 mod via;

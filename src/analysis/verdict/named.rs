@@ -3,7 +3,8 @@
 use super::alike::{MOST_MEMBERS, sample_of};
 use super::candidate::{Candidate, Named};
 use super::finding::{AND_OTHERS, Holder};
-use super::holders::{Holders, Outsides, Place};
+use super::holders::{Holders, Outsides};
+use super::place::Place;
 use super::scene::Scene;
 use crate::analysis::collections::Collections;
 use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
