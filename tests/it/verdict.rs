@@ -173,7 +173,6 @@ fn the_entries_of_a_map_are_named_and_not_its_nodes() {
     assert_eq!(planted.first(), expected);
 }
 
-/// Two maps with tickets, of `small` and `large` entries.
 /// A map of nodes with maps of nodes, as in an index by letters.
 #[test]
 fn nodes_with_collections_of_nodes_are_one_tree() {
@@ -228,6 +227,7 @@ fn entries_are_counted_where_the_collection_states_no_number() {
     assert!(!suspects[0].is_runtime, "no base is so large a part of the heap");
 }
 
+/// Two maps with tickets, of `small` and `large` entries.
 fn two_maps(small: usize, large: usize) -> Planted {
     let mut planted = Planted::default();
     let [map, node, ticket] =
@@ -584,6 +584,21 @@ fn a_variable_of_perl_has_its_sigil_and_a_class_of_ruby_its_constants() {
     let suspects = planted.verdict().suspects;
     let labels: Vec<_> = suspects.iter().map(|found| found.holders[0].label.as_str()).collect();
     assert_eq!(labels, ["%main::STORE", "a constant of Shop"]);
+}
+
+/// V8 writes `<symbol cache>` for `app[Symbol("cache")]`, and `<dummy>` for what is no property.
+#[test]
+fn a_property_with_a_symbol_for_its_key_has_a_name() {
+    for (label, expected) in [("<symbol cache>", "app.<symbol cache>"), ("<dummy>", "")] {
+        let mut planted = Planted::default();
+        let [store, map, ticket] = ["app.Store", "rt.Map", "app.Ticket"]
+            .map(|name| planted.of(name, "", TypeKind::Instance));
+        let store = planted.add(store, 32, None, "app");
+        let map = planted.add(map, 48, Some(store), label);
+        (0..1000).for_each(|_| _ = planted.add(ticket, 100, Some(map), "value"));
+        let (.., holders) = planted.first();
+        assert_eq!(holders, [expected]);
+    }
 }
 
 #[test]

@@ -258,10 +258,9 @@ impl<'h> Way<'h> {
         };
         let role = scene.role_of(self.at);
         let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
-        if field.starts_with('<')
-            || is_hidden(Some(role))
-            || is_hidden(scene.heap().named_role(field))
-        {
+        // Names of what is no field begin with this sign, but for properties whose key is a symbol.
+        let is_made_up = field.starts_with('<') && !field.starts_with("<symbol ");
+        if is_made_up || is_hidden(Some(role)) || is_hidden(scene.heap().named_role(field)) {
             return None;
         }
         let inner = self.inner.map(|inner| scene.role_of(inner));

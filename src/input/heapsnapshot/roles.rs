@@ -114,6 +114,7 @@ pub(super) const ROLES: Roles = &[
     ("TextEncoder*", Runtime),
     ("TransformStream*", Runtime),
     ("URL", Runtime),
+    ("URLContext", Runtime),
     ("URLSearchParams", Runtime),
     ("WeakRef", Runtime),
     ("WebSocket", Runtime),
