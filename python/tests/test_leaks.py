@@ -47,6 +47,18 @@ LEAKS = {
         "handled = sessions()",
         r"3 000 __main__.Session \(.*\) in the list __main__.handled \(list, 3 000 entries\)$",
     ),
+    "values of threading.local, beside those of asyncio": (
+        "import asyncio\n"
+        "context = threading.local()\n"
+        "ready = threading.Barrier(5)\n"
+        "def work(number):\n"
+        "    context.batch = sessions(number * 3000)\n"
+        "    ready.wait()\n"
+        "    threading.Event().wait()\n"
+        "for number in range(4): threading.Thread(target=work, args=(number,), daemon=True).start()\n"
+        "ready.wait()",
+        r"12 000 __main__.Session \(.*\) held by threading.local __main__.context$",
+    ),
     "lru_cache of a method": (
         "for session in sessions(): session.load(1)\ndel session",
         r"3 000 __main__.Session \(.*\) in the lru_cache __main__.Session.load \(",

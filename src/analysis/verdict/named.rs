@@ -76,12 +76,14 @@ impl Naming<'_, '_, '_> {
             named.extend(self.named_alike(&alike, is_sample));
         }
         named.retain(|named| !named.holder.label.is_empty() || named.holder.object.is_some());
+        let largest = steps[0].heads.iter().copied();
+        let largest = largest.max_by_key(|head| (self.scene.bytes(*head), Reverse(*head)));
         if named.is_empty()
-            && let Some(head) = steps[0].heads.first()
-            && let Some(mut place) = self.holders.place(self.scene, *head)
+            && let Some(head) = largest
+            && let Some(mut place) = self.holders.place(self.scene, head)
         {
             // Methods of the program's objects may be the runtime's own, which it inherits.
-            if place.is_in_scope() && self.scene.role(*head) == Role::Closure {
+            if place.is_in_scope() && self.scene.role(head) == Role::Closure {
                 place.is_program = None;
             }
             named.push(self.named(None, Some(place)));
