@@ -76,10 +76,10 @@ impl Naming<'_, '_, '_> {
             named.extend(self.named_alike(&alike, is_sample));
         }
         named.retain(|named| !named.holder.label.is_empty() || named.holder.object.is_some());
-        let largest = steps[0].heads.iter().copied();
-        let largest = largest.max_by_key(|head| (self.scene.bytes(*head), Reverse(*head)));
+        let heads = steps[0].heads.iter().copied();
+        let size = |head: &u32| (self.scene.bytes(*head), Reverse(*head));
         if named.is_empty()
-            && let Some(head) = largest
+            && let Some(head) = heads.max_by_key(size)
             && let Some(mut place) = self.holders.place(self.scene, head)
         {
             // Methods of the program's objects may be the runtime's own, which it inherits.
