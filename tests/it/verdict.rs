@@ -586,6 +586,23 @@ fn a_variable_of_perl_has_its_sigil_and_a_class_of_ruby_its_constants() {
     assert_eq!(labels, ["%main::STORE", "a constant of Shop"]);
 }
 
+/// An array within an object of Go has a field for each element.
+#[test]
+fn elements_of_an_array_within_an_object_are_one_owner() {
+    const FIELDS: [&str; 8] =
+        ["ring[0]", "ring[1]", "ring[2]", "ring[3]", "ring[4]", "ring[5]", "ring[6]", "ring[77]"];
+    let mut planted = Planted::default();
+    let [store, order] =
+        ["rt.Glob", "app.Order"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let store = planted.add(store, 4096, None, "app.store");
+    for field in FIELDS {
+        planted.add(order, 100_000, Some(store), field);
+    }
+    let (_, of, count, bytes, holders) = planted.first();
+    assert_eq!((of, count, bytes), ("app.Order", 8, 800_000));
+    assert_eq!(holders, ["ring[*]"]);
+}
+
 /// V8 writes `<symbol cache>` for `app[Symbol("cache")]`, and `<dummy>` for what is no property.
 #[test]
 fn a_property_with_a_symbol_for_its_key_has_a_name() {

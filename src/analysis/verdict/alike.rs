@@ -1,6 +1,7 @@
 //! Objects of one type, divided by what holds them.
 
 use super::holders::{Holders, Outsides};
+use super::place::without_indexes;
 use super::scene::{Group, Scene};
 use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -95,7 +96,7 @@ fn shapes(
         shapes.push(hash((
             root.kind.name(),
             function.map(|frame| frame.function),
-            field(root.label),
+            field(scene, root.label),
         )));
     }
     shapes
@@ -105,19 +106,21 @@ fn shapes(
 fn shape(scene: &Scene<'_, '_>, holder: ObjectId, label: Label) -> u64 {
     let number = scene.number(holder).unwrap_or(0);
     if scene.heap().type_of(holder).kind == TypeKind::Class {
-        return hash((holder.0, field(label)));
+        return hash((holder.0, field(scene, label)));
     }
     let above = match scene.role(number) {
         Role::Program | Role::Record => 0,
         _ => scene.kin(scene.dominator(number)),
     };
-    hash((scene.kin(number), field(label), above))
+    hash((scene.kin(number), field(scene, label), above))
 }
 
-fn field(label: Label) -> u32 {
-    match label.kind() {
-        LabelKind::Field(name) => name.0,
-        _ => 0,
+/// The field of a reference. Elements of an array within an object are one field.
+pub(super) fn field(scene: &Scene<'_, '_>, label: Label) -> u64 {
+    let LabelKind::Field(name) = label.kind() else { return 0 };
+    match scene.heap().names.text(name) {
+        text if text.contains('[') => hash(without_indexes(text)),
+        _ => name.0.into(),
     }
 }
 

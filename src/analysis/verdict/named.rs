@@ -1,13 +1,13 @@
 //! The holders of a finding, with their names.
 
-use super::alike::{MOST_MEMBERS, sample_of};
+use super::alike::{MOST_MEMBERS, field, sample_of};
 use super::candidate::{Candidate, Named};
 use super::finding::{AND_OTHERS, Holder};
 use super::holders::{Holders, Outsides};
-use super::place::Place;
+use super::place::{Place, without_indexes};
 use super::scene::Scene;
 use crate::analysis::collections::Collections;
-use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
+use crate::model::heap::{Label, ObjectId, Role, TypeKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -86,6 +86,9 @@ impl Naming<'_, '_, '_> {
             if place.is_in_scope() && self.scene.role(head) == Role::Closure {
                 place.is_program = None;
             }
+            if steps[0].heads.len() > 1 {
+                place.label = without_indexes(&place.label).into_owned();
+            }
             named.push(self.named(None, Some(place)));
         }
         named
@@ -127,9 +130,9 @@ impl Naming<'_, '_, '_> {
     /// The holders of most members, by type and field.
     fn most_frequent(&mut self, members: &[u32], of: &Candidate) -> Vec<Alike> {
         let (scene, kin) = (self.scene, of.descent.steps[0].kin);
-        let mut tally: FxHashMap<(u32, u32), Alike> = FxHashMap::default();
+        let mut tally: FxHashMap<(u32, u64), Alike> = FxHashMap::default();
         let mut looked_at = 0;
-        let mut seen: Vec<(u32, u32)> = Vec::new();
+        let mut seen: Vec<(u32, u64)> = Vec::new();
         for member in sample_of(members) {
             looked_at += 1;
             seen.clear();
@@ -142,10 +145,7 @@ impl Naming<'_, '_, '_> {
                     continue;
                 }
                 let number = scene.number(outside).unwrap_or(0);
-                let field = match label.kind() {
-                    LabelKind::Field(name) if outside == source => name.0,
-                    _ => 0,
-                };
+                let field = if outside == source { field(scene, label) } else { 0 };
                 let key = (scene.kin(number), field);
                 if seen.contains(&key) {
                     continue;
@@ -171,6 +171,9 @@ impl Naming<'_, '_, '_> {
         let place = self.place_of(source, label);
         let one = scene.object(number).filter(|one| is_one && !scene.heap().is_made_up(*one));
         let mut named = self.named(one, place);
+        if members > 1 {
+            named.holder.label = without_indexes(&named.holder.label).into_owned();
+        }
         if one.is_some() && !is_sample {
             named.count(members);
         }

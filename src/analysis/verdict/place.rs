@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use crate::model::heap::Role;
+use std::borrow::Cow;
 
 /// Stands for any element of a collection.
 pub(super) const ANY: &str = "[*]";
@@ -66,9 +67,41 @@ fn insert(label: &mut String, part: &str) {
     label.insert_str(end.unwrap_or(label.len()), part);
 }
 
+/// A name with `[*]` for each index: `ring[*].items` for `ring[17].items`, as an array within an
+/// object of Go has for each element.
+pub(super) fn without_indexes(name: &str) -> Cow<'_, str> {
+    if !name.contains('[') {
+        return name.into();
+    }
+    let (mut pattern, mut rest) = (String::with_capacity(name.len()), name);
+    while let Some(open) = rest.find('[') {
+        let (before, after) = rest.split_at(open + 1);
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let (index, left) = after.split_at(digits);
+        let is_index = digits > 0 && left.starts_with(']');
+        pattern.push_str(before);
+        pattern.push_str(if is_index { "*" } else { index });
+        rest = left;
+    }
+    pattern.push_str(rest);
+    pattern.into()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::insert;
+    use super::{insert, without_indexes};
+
+    #[test]
+    fn elements_of_one_array_have_one_pattern() {
+        for (name, pattern) in [
+            ("ring[17].items[3]", "ring[*].items[*]"),
+            ("cache", "cache"),
+            ("map[string]int", "map[string]int"),
+            ("[4x] [", "[4x] ["),
+        ] {
+            assert_eq!(without_indexes(name), pattern);
+        }
+    }
 
     #[test]
     fn fields_of_variables_stand_before_the_function() {
