@@ -311,7 +311,7 @@ fn the_families_are_sound() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes minutes in a build for debugging: add --release")]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build: add --release")]
 fn larger_files_cost_as_much_more_as_they_are_larger() {
     let folder = tempfile::tempdir().unwrap();
     let mut runs = Vec::new();
@@ -358,7 +358,7 @@ fn larger_files_cost_as_much_more_as_they_are_larger() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes minutes in a build for debugging: add --release")]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build: add --release")]
 fn hostile_files_of_a_folder_stay_within_the_budget() {
     let Some(folder) = std::env::var_os("DUMPTOOL_HOSTILE") else {
         eprintln!("DUMPTOOL_HOSTILE is not set: only the project's own hostile files are tried");

@@ -425,15 +425,15 @@ fn exceptions_with_messages_add_up_to_those_read_one_by_one() {
 
 #[test]
 fn allocations_that_samples_count_too_are_a_metric_of_their_own() {
-    let of = |size| ("objectClass", class::CLASS, true, size);
-    let fields = |(class, of, pooled, size)| {
-        let stack = ("stackTrace", class::STACK, true);
-        [("startTime", class::LONG, false), stack, (class, of, pooled), (size, class::LONG, false)]
+    let fields = |size| {
+        let (stack, about) =
+            (("stackTrace", class::STACK, true), ("objectClass", class::CLASS, true));
+        [("startTime", class::LONG, false), stack, about, (size, class::LONG, false)]
     };
     let id = class::FREE;
     let bytes = Chunk::new()
-        .class(id, "jdk.ObjectAllocationSample", &fields(of("weight")))
-        .class(id + 1, "jdk.ObjectAllocationInNewTLAB", &fields(of("tlabSize")))
+        .class(id, "jdk.ObjectAllocationSample", &fields("weight"))
+        .class(id + 1, "jdk.ObjectAllocationInNewTLAB", &fields("tlabSize"))
         .pool(class::CLASS, vec![(1, text("shop/Cart"))])
         .pool(class::STACK, vec![(1, numbers(&[0, 0]))])
         .event(id, &numbers(&[1, 1, 1, 4000]))

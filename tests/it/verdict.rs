@@ -603,6 +603,26 @@ fn elements_of_an_array_within_an_object_are_one_owner() {
     assert_eq!(holders, ["ring[*]"]);
 }
 
+/// Many objects of each of three queues, which are elements of one array.
+#[test]
+fn holders_in_one_array_have_one_name_and_a_single_one_keeps_its_index() {
+    for (queues, expected) in [(1, "app.rings[3].orders"), (3, "app.rings[*].orders")] {
+        let mut planted = Planted::default();
+        let [store, ring, order] = ["app.Store", "rt.Ring", "app.Order"]
+            .map(|name| planted.of(name, "", TypeKind::Instance));
+        let store = planted.add(store, 64, None, "app");
+        let fields = ["rings[3]", "rings[5]", "rings[8]"];
+        let rings: Vec<usize> =
+            (0..queues).map(|at| planted.add(ring, 64, Some(store), fields[at])).collect();
+        for number in 0..30 {
+            let order = planted.add(order, 10_000, None, "live");
+            planted.link(rings[number % queues], order, "orders");
+        }
+        let (_, of, count, _, holders) = planted.first();
+        assert_eq!((of, count, holders), ("app.Order", 30, vec![expected.to_owned()]));
+    }
+}
+
 /// V8 writes `<symbol cache>` for `app[Symbol("cache")]`, and `<dummy>` for what is no property.
 #[test]
 fn a_property_with_a_symbol_for_its_key_has_a_name() {

@@ -7,7 +7,7 @@ use super::holders::{Holders, Outsides};
 use super::place::{Place, without_indexes};
 use super::scene::Scene;
 use crate::analysis::collections::Collections;
-use crate::model::heap::{Label, ObjectId, Role, TypeKind};
+use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -165,6 +165,20 @@ impl Naming<'_, '_, '_> {
         alike
     }
 
+    /// The name of what holds several members, after that of the first. If they have one holder, only
+    /// the index in its own field is not the same for all.
+    fn of_many(&self, field: Label, is_one: bool, name: &str) -> String {
+        let field = match field.kind() {
+            LabelKind::Field(field) => self.scene.heap().names.text(field),
+            _ => "",
+        };
+        match name.strip_suffix(field).filter(|_| is_one) {
+            Some(exact) => exact.to_owned() + &without_indexes(field),
+            None if is_one => name.to_owned(),
+            None => without_indexes(name).into_owned(),
+        }
+    }
+
     fn named_alike(&mut self, alike: &Alike, is_sample: bool) -> Option<Named> {
         let (scene, (number, members, source, label)) = (self.scene, alike.most()?);
         let is_one = members >= alike.members - alike.members / NEARLY_ALL;
@@ -172,7 +186,7 @@ impl Naming<'_, '_, '_> {
         let one = scene.object(number).filter(|one| is_one && !scene.heap().is_made_up(*one));
         let mut named = self.named(one, place);
         if members > 1 {
-            named.holder.label = without_indexes(&named.holder.label).into_owned();
+            named.holder.label = self.of_many(label, is_one, &named.holder.label);
         }
         if one.is_some() && !is_sample {
             named.count(members);
@@ -185,7 +199,7 @@ impl Naming<'_, '_, '_> {
         if !is_one && !named.holder.label.is_empty() {
             let (.., source, label) = alike.best(|other| other != number)?;
             let other = self.place_of(source, label).map(|place| place.label);
-            if other.is_some_and(|other| other != named.holder.label) {
+            if other.is_some_and(|other| without_indexes(&other) != named.holder.label) {
                 named.holder.label.push_str(AND_OTHERS);
                 named.is_program = None;
             }
