@@ -78,6 +78,8 @@ pub(super) fn without_indexes(name: &str) -> Cow<'_, str> {
         let (before, after) = rest.split_at(open + 1);
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
         let (index, left) = after.split_at(digits);
+        // A label of Go may stand for all later elements: `[4096…]`.
+        let left = if left.starts_with("…]") { left.trim_start_matches('…') } else { left };
         let is_index = digits > 0 && left.starts_with(']');
         pattern.push_str(before);
         pattern.push_str(if is_index { "*" } else { index });
@@ -95,6 +97,7 @@ mod tests {
     fn elements_of_one_array_have_one_pattern() {
         for (name, pattern) in [
             ("ring[17].items[3]", "ring[*].items[*]"),
+            ("[4096…].items", "[*].items"),
             ("cache", "cache"),
             ("map[string]int", "map[string]int"),
             ("[4x] [", "[4x] ["),

@@ -2,15 +2,15 @@
 
 use super::super::objects::Objects;
 use super::super::propagate::{Ground, Propagation};
-use super::super::types::{TypeRef, Types};
+use super::super::types::{Kind, TypeRef, Types};
 use super::{Columns, path};
 use crate::model::heap::{Label, LabelKind, ObjectId};
 use crate::model::names::{NameId, Names};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Elements of an array whose fields get labels of their own. Labels of later ones are their index
-/// alone.
+/// Elements of an array whose fields get labels of their own. Later ones share those of
+/// `[4096…]`, which says no index but the field.
 const MAX_NAMED_ELEMENTS: u64 = 1 << 12;
 
 /// Objects whose references one thread names at a time. Labels do not depend on it.
@@ -76,23 +76,24 @@ impl Finder<'_, '_, '_> {
     /// Replaces the labels of an object by the numbers of their positions, as if these were names.
     fn find(&self, object: ObjectId, labels: &mut [Label], positions: &mut Positions) {
         let Some(typed) = self.objects.get(object).filter(|_| !labels.is_empty()) else { return };
-        let Some(size) = self.types.get(typed.ty).map(|ty| ty.size).filter(|size| *size > 0) else {
-            return;
-        };
+        let Some(ty) = self.types.get(typed.ty).filter(|ty| ty.size > 0) else { return };
+        let (size, has_parts) =
+            (ty.size, matches!(ty.kind, Kind::Struct { .. } | Kind::Array { .. }));
         let (header, is_array) = (self.ground.header_of(object), typed.is_array(self.string));
         for label in labels {
             let LabelKind::Offset(offset) = label.kind() else { continue };
             let Some(inside) = u64::from(offset).checked_sub(header) else { continue };
             let index = inside.checked_div(size).unwrap_or(0);
-            *label = match is_array {
-                true if index >= MAX_NAMED_ELEMENTS => Label::index(index),
-                false if index > 0 => continue,
-                _ => positions.number(Position {
-                    ty: typed.ty,
-                    is_array,
-                    header: header as u32,
-                    offset,
-                }),
+            if !is_array && index > 0 {
+                continue;
+            }
+            let shared = index.saturating_sub(MAX_NAMED_ELEMENTS).saturating_mul(size);
+            *label = if shared > 0 && !has_parts {
+                Label::index(index)
+            } else {
+                let offset = u64::from(offset).saturating_sub(shared) as u32;
+                let (ty, header) = (typed.ty, header as u32);
+                positions.number(Position { ty, is_array, header, offset })
             };
         }
     }
@@ -116,7 +117,10 @@ impl Position {
         let path = path(types, self.ty, offset.checked_rem(size).unwrap_or(0));
         match (self.is_array, path.strip_prefix('.').unwrap_or(&path)) {
             (true, "") => Label::index(index),
-            (true, _) => Label::field(names.intern(&format!("[{index}]{path}"))),
+            (true, _) => {
+                let later = if index == MAX_NAMED_ELEMENTS { "…" } else { "" };
+                Label::field(names.intern(&format!("[{index}{later}]{path}")))
+            }
             // A pointer in an object of its own.
             (false, "") => Label::index(0),
             (false, path) => Label::field(names.intern(path)),
