@@ -35,6 +35,19 @@ pub struct Identified<'h, 'a> {
     pub hashes: Option<&'h [u32]>,
 }
 
+impl Identified<'_, '_> {
+    /// What identifies an object. `None` if nothing does: it has no hash code.
+    pub fn key(&self, object: ObjectId) -> Option<u64> {
+        let key = match (self.hashes, &self.heap.ids) {
+            (Some(hashes), _) => hashes.get(object.index()).copied().unwrap_or_default().into(),
+            (None, Ids::Rows(first)) => u64::from(object.0) + first,
+            (None, Ids::Numbers(numbers)) => numbers.get(object.index()),
+            (None, Ids::Addresses(addresses)) => addresses.address(object).unwrap_or_default(),
+        };
+        (key != 0).then_some(key)
+    }
+}
+
 /// Group, key and object.
 type Key = (u32, u64, ObjectId);
 
@@ -192,15 +205,9 @@ fn keys(of: Identified<'_, '_>, groups: &[Option<u32>], mut without: impl FnMut(
     let mut keys = Vec::new();
     for object in heap.objects() {
         let Some(group) = groups[heap.type_id(object).0 as usize] else { continue };
-        let key = match (of.hashes, &heap.ids) {
-            (Some(hashes), _) => hashes.get(object.index()).copied().unwrap_or_default().into(),
-            (None, Ids::Rows(first)) => u64::from(object.0) + first,
-            (None, Ids::Numbers(numbers)) => numbers.get(object.index()),
-            (None, Ids::Addresses(addresses)) => addresses.address(object).unwrap_or_default(),
-        };
-        match key {
-            0 => without(group),
-            key => keys.push((group, key, object)),
+        match of.key(object) {
+            None => without(group),
+            Some(key) => keys.push((group, key, object)),
         }
     }
     match of.hashes {

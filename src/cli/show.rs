@@ -6,14 +6,14 @@ mod origin;
 use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, named_root, root_json, root_text};
 use super::heap::{Analysed, open_heap, report_loaded, value};
-use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
+use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print, to_json};
 use super::session::Session;
 use super::size::{count, plural};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
 use crate::cli::heap::Answers;
-use crate::model::heap::{ObjectId, Reference, Value};
+use crate::model::heap::{Heap, ObjectId, Reference, Value};
 use contents::Contents;
 
 pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> {
@@ -26,39 +26,71 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     let contents = Contents::of(&analysed, loaded.collections(), object, args.entries);
     let rows: Vec<Row> = neighbours.rows().collect();
     let document = || {
-        let roots = neighbours.roots.iter().map(|row| root_text(analysed.heap, Origin::Root(*row)));
-        let roots: Vec<Json> = roots.map(|(kind, label)| root_json(kind, label)).collect();
-        let (references, referrers) = (neighbours.references.len(), neighbours.referrers.len());
-        let omitted = [
-            ("references", (neighbours.all_references - references as u64).into()),
-            ("referrers", (neighbours.all_referrers - referrers as u64).into()),
-            ("elements", contents.omitted_elements().into()),
-            ("entries", contents.omitted_entries().into()),
-        ];
-        Document::new("dumptool/show/1", &args.file)
-            .with("snapshot", loaded.snapshot)
-            .with("object", analysed.json(object))
-            .with("external_bytes", analysed.heap.external_bytes(object))
-            .with("reachable", analysed.reachable(object))
-            .with(
-                "dominator",
-                analysed.tree().dominator(object).map(|dominator| analysed.json(dominator)),
-            )
-            .with("location", origin::location_json(analysed.heap, object))
-            .with("allocation", origin::allocation_json(analysed.heap, object))
-            .with("value", value::json(analysed.heap, object, args.limit))
-            .with("fields", contents.fields_json())
-            .with("elements", contents.elements_json())
-            .with("collection", contents.collection_json())
-            .with("entries", contents.entries_json())
-            .with("roots", roots)
-            .some_rows("references", 0..references)
-            .some_rows("referrers", references..usize::MAX)
-            .with("omitted", Json::from(omitted))
+        let document = Document::new("dumptool/show/1", &args.file);
+        let document = document.with("snapshot", loaded.snapshot);
+        described(document, &analysed, object, &neighbours, &contents, args.limit)
     };
     let text = || text(&analysed, object, &neighbours, &contents, args, session);
-    print(session, document, &rows, &columns(&analysed, session), &Shown::Text(&text))?;
+    let is_json = session.common.format == OutputFormat::Json;
+    print(session, document, &rows, &columns(&analysed, is_json, session), &Shown::Text(&text))?;
     Ok(report_loaded(session, &input, loaded))
+}
+
+/// Entries, references and roots of an object in a page that has no server.
+const STORED: u64 = 12;
+
+/// The document of an object without its referrers, which only a look at all references would find.
+/// `omitted.referrers` is null.
+pub(super) fn stored(
+    loaded: &Answers<'_>,
+    analysed: &Analysed<'_, '_>,
+    object: ObjectId,
+    session: &Session,
+) -> serde_json::Value {
+    let mut neighbours = Neighbours::without_referrers(analysed.heap, object, STORED as usize);
+    neighbours.roots.truncate(STORED as usize);
+    let contents = Contents::of(analysed, loaded.collections(), object, Some(STORED));
+    let rows: Vec<Row> = neighbours.rows().collect();
+    let document =
+        described(Document::default(), analysed, object, &neighbours, &contents, Some(STORED));
+    to_json(&document, &rows, &columns(analysed, true, session))
+}
+
+/// Adds all that there is to say of an object.
+fn described<'d>(
+    document: Document<'d>,
+    analysed: &'d Analysed<'_, '_>,
+    object: ObjectId,
+    neighbours: &'d Neighbours,
+    contents: &'d Contents<'_, '_, '_>,
+    limit: Option<u64>,
+) -> Document<'d> {
+    let roots = neighbours.roots.iter().map(|row| root_text(analysed.heap, Origin::Root(*row)));
+    let roots: Vec<Json> = roots.map(|(kind, label)| root_json(kind, label)).collect();
+    let (references, referrers) = (neighbours.references.len(), neighbours.referrers.len() as u64);
+    let omitted = [
+        ("references", (neighbours.all_references - references as u64).into()),
+        ("referrers", neighbours.all_referrers.map(|all| all - referrers).into()),
+        ("elements", contents.omitted_elements().into()),
+        ("entries", contents.omitted_entries().into()),
+    ];
+    let dominator = analysed.tree().dominator(object);
+    document
+        .with("object", analysed.json(object))
+        .with("external_bytes", analysed.heap.external_bytes(object))
+        .with("reachable", analysed.reachable(object))
+        .with("dominator", dominator.map(|dominator| analysed.json(dominator)))
+        .with("location", origin::location_json(analysed.heap, object))
+        .with("allocation", origin::allocation_json(analysed.heap, object))
+        .with("value", value::json(analysed.heap, object, limit))
+        .with("fields", contents.fields_json())
+        .with("elements", contents.elements_json())
+        .with("collection", contents.collection_json())
+        .with("entries", contents.entries_json())
+        .with("roots", roots)
+        .some_rows("references", 0..references)
+        .some_rows("referrers", references..usize::MAX)
+        .with("omitted", Json::from(omitted))
 }
 
 /// References and referrers that are shown when nothing else is requested.
@@ -71,15 +103,14 @@ struct Neighbours {
     all_references: u64,
     /// The target is the object that refers.
     referrers: Vec<Reference>,
-    all_referrers: u64,
+    /// `None`: they were not looked for.
+    all_referrers: Option<u64>,
     roots: Vec<usize>,
 }
 
 impl Neighbours {
     fn of(loaded: &Answers<'_>, object: ObjectId, most: usize, session: &Session) -> Self {
         let heap = &loaded.heap;
-        let references = heap.references.of(object);
-        let all_references = references.len() as u64;
         let of = |from: ObjectId| {
             let to_object =
                 heap.references.of(from).filter(move |reference| reference.target == object);
@@ -109,11 +140,18 @@ impl Neighbours {
                 (referrers, count)
             }
         };
+        let all_referrers = Some(all_referrers);
+        Self { referrers, all_referrers, ..Self::without_referrers(heap, object, most) }
+    }
+
+    fn without_referrers(heap: &Heap<'_>, object: ObjectId, most: usize) -> Self {
+        let references = heap.references.of(object);
+        let all_references = references.len() as u64;
         Self {
             references: references.take(most).collect(),
             all_references,
-            referrers,
-            all_referrers,
+            referrers: Vec::new(),
+            all_referrers: None,
             roots: (0..heap.roots.len()).filter(|row| heap.roots[*row].object == object).collect(),
         }
     }
@@ -135,16 +173,21 @@ impl Neighbours {
     }
 }
 
-fn columns<'a>(analysed: &'a Analysed<'_, '_>, session: &'a Session) -> Columns<'a, Row> {
+/// Columns of references and referrers. A document has a list for each direction, in which absent
+/// labels are null.
+fn columns<'a>(
+    analysed: &'a Analysed<'_, '_>,
+    is_document: bool,
+    session: &'a Session,
+) -> Columns<'a, Row> {
     let label = |row: &Row| row.reference.label.text(&analysed.heap.names).into_owned();
     let columns = Columns::new(session);
-    let columns = match session.common.format {
-        // The document has a list for each direction.
-        OutputFormat::Json => columns
-            .value("label", move |row: &Row| Some(label(row)).filter(|label| !label.is_empty())),
-        _ => columns
+    let columns = if is_document {
+        columns.value("label", move |row: &Row| Some(label(row)).filter(|label| !label.is_empty()))
+    } else {
+        columns
             .text("direction", "DIRECTION", |row: &Row| row.direction)
-            .text("label", "LABEL", label),
+            .text("label", "LABEL", label)
     };
     columns
         .text("weak", "WEAK", |row| row.reference.weak)
@@ -231,7 +274,7 @@ fn text(
         "referrers",
         analysed,
         &neighbours.referrers,
-        neighbours.all_referrers,
+        neighbours.all_referrers.unwrap_or(0),
         session,
     ));
     text

@@ -169,6 +169,74 @@ fn two_dumps_show_what_grew() {
     assert_eq!(refused.status.code(), Some(2), "a heap and a profile");
 }
 
+/// Keys and values of a document without those that are null, as a page has it.
+fn without_nulls(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(without_nulls).collect(),
+        Value::Object(fields) => {
+            let present = fields.iter().filter(|(_, value)| !value.is_null());
+            present.map(|(key, value)| (key.clone(), without_nulls(value))).collect()
+        }
+        value => value.clone(),
+    }
+}
+
+#[test]
+fn a_page_describes_objects_as_show_does() {
+    for file in HEAPS.map(fixture) {
+        let file = file.to_str().unwrap();
+        let (_, data) = page(&[file]);
+        let objects = data["objects"].as_object().unwrap();
+        assert!(objects.len() > 10, "{file}: {} objects", objects.len());
+        let way = data["suspects"].as_array().unwrap().iter().flat_map(|suspect| {
+            suspect["objects"].as_array().unwrap().iter().rev().take(5).filter(|id| *id != "")
+        });
+        for id in way {
+            assert!(objects.contains_key(id.as_str().unwrap()), "{file}: {id}");
+        }
+        for (id, stored) in objects.iter().step_by(objects.len().div_ceil(6)) {
+            let show = without_nulls(&json(&["show", "--entries", "12", file, id]));
+            for key in ["object", "dominator", "fields", "elements", "entries", "roots"] {
+                // Texts of more than 200 characters are cut.
+                if !show[key].to_string().contains('…') && show[key].to_string().len() < 200 {
+                    assert_eq!(stored[key], show[key], "{file} {id} {key}");
+                }
+            }
+            assert_eq!(stored["object"], show["object"], "{file} {id}");
+            let names = |of: &Value| -> Vec<Value> {
+                let fields = of["fields"].as_array().unwrap();
+                fields.iter().map(|field| field["name"].clone()).collect()
+            };
+            assert_eq!(names(stored), names(&show), "{file} {id}");
+        }
+    }
+}
+
+#[test]
+fn a_page_marks_objects_that_the_older_dump_does_not_have() {
+    let [old, new] = ["node20", "node24"]
+        .map(|name| fixture(&format!("heapsnapshot/sessions-{name}-small.heapsnapshot.zst")));
+    let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+    let (_, data) = page(&[old, new]);
+    let objects = data["objects"].as_object().unwrap();
+    let marked: Vec<_> = objects.iter().filter(|(_, stored)| stored["new"] == true).collect();
+    assert!(!marked.is_empty());
+    let is_in_old = |id: &str| dumptool(&["show", old, id]).status.success();
+    for (id, _) in marked.iter().step_by(marked.len().div_ceil(5)) {
+        assert!(!is_in_old(id), "{id} is in the older dump, too");
+    }
+    // The types that grew have some.
+    let changed = table(&data, "Types that changed").unwrap();
+    let rows = changed["columns"][0]["values"].as_array().unwrap().len();
+    let rise = column(changed, "Shallow ±").as_array().unwrap();
+    let most = (0..rows).max_by_key(|row| rise[*row].as_i64()).unwrap();
+    let of = name(&data, &changed["columns"][0], most);
+    assert!(objects.values().any(|stored| stored["object"]["type"] == of), "{of}");
+    let (_, same) = page(&[new, new]);
+    let objects = same["objects"].as_object();
+    assert!(objects.is_none_or(|all| all.values().all(|stored| stored["new"].is_null())));
+}
+
 /// The table with a title.
 fn table<'v>(data: &'v Value, title: &str) -> Option<&'v Value> {
     data["tables"].as_array().unwrap().iter().find(|table| table["title"] == title)

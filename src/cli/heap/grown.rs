@@ -72,6 +72,11 @@ impl Newer {
         Some(Self { described, live, owners })
     }
 
+    /// The findings that are large enough for a page.
+    pub(crate) fn on_page(&self) -> impl Iterator<Item = &ReportSuspect> {
+        self.described.iter().filter_map(|described| described.page.as_ref())
+    }
+
     /// Finds what grew since an older heap. `None` if that has no roots.
     pub(crate) fn since(&self, older: &Answers<'_>) -> Option<Growth> {
         if older.heap.roots.is_empty() {

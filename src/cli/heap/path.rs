@@ -154,11 +154,10 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(MOST_INDENT))
 }
 
-/// The objects of the lines of [`outline`]; empty for the root, and for what is left out.
-pub(crate) fn outlined_ids(heap: &Heap<'_>, path: &Path) -> Vec<String> {
-    let ids = runs(heap, path).into_iter().map(|run| heap.id(run.object));
-    let ids = shortened([String::new()].into_iter().chain(ids).collect());
-    ids.into_iter().map(|id| if id.starts_with('…') { String::new() } else { id }).collect()
+/// The objects of the lines of [`outline`]; none for the root, and for what is left out.
+pub(crate) fn outlined_objects(heap: &Heap<'_>, path: &Path) -> Vec<Option<ObjectId>> {
+    let objects = runs(heap, path).into_iter().map(|run| Some(run.object));
+    shortened([None].into_iter().chain(objects).collect(), |_| None)
 }
 
 /// The root and the steps of a path, each as a text; at most 30.
@@ -170,26 +169,27 @@ pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Pat
             session.size(analysed.retained(object))
         )
     };
-    shortened(parts(analysed.heap, path, sizes))
+    shortened(parts(analysed.heap, path, sizes), more)
 }
 
 /// A path on one line with the id of each object: `global main.cache → main.Cache 0xc000010000 →
 /// table []main.Entry 0xc000020000`. Long ones are cut in the middle, as [`outline`].
 #[cfg(feature = "query")]
 pub(crate) fn with_ids(heap: &Heap<'_>, path: &Path) -> String {
-    shortened(parts(heap, path, |object| format!(" {}", heap.id(object)))).join(" → ")
+    shortened(parts(heap, path, |object| format!(" {}", heap.id(object))), more).join(" → ")
 }
 
-/// At most 30 parts of a path: those in the middle are left out.
-fn shortened(mut parts: Vec<String>) -> Vec<String> {
+/// At most 30 parts of a path: one stands for those in the middle, of which there are so many.
+fn shortened<T>(mut parts: Vec<T>, middle: impl Fn(usize) -> T) -> Vec<T> {
     if parts.len() > MOST_LINES {
         let left = parts.len() - MOST_LINES + 1;
-        parts.splice(
-            MOST_LINES / 2..MOST_LINES / 2 + left,
-            [format!("… {} more", count(left as u64))],
-        );
+        parts.splice(MOST_LINES / 2..MOST_LINES / 2 + left, [middle(left)]);
     }
     parts
+}
+
+fn more(left: usize) -> String {
+    format!("… {} more", count(left as u64))
 }
 
 /// A root with its kind, unless the root's name begins with that: `system class: Main`.

@@ -1,6 +1,7 @@
 //! The page about a heap, or about two.
 
 mod compared;
+mod stored;
 
 use super::tables::{self};
 use super::{LINES, Subject, fitting, made_by, report, table_rows};
@@ -33,9 +34,12 @@ use crate::output::report::{
 };
 use compared::{Compared, Sums};
 use std::cmp::Reverse;
+use stored::{Sampled, Stored};
 
 /// Suspects that a page shows.
 const SUSPECTS: usize = 10;
+/// Objects on the way to a suspect that a page without a server describes.
+const WAY: usize = 7;
 
 pub(super) fn page(
     args: &ReportArgs,
@@ -55,13 +59,21 @@ pub(super) fn page(
     let status = report_loaded(session, input, loaded);
     let Some(old) = old else {
         let analysed = loaded.reached();
-        let one = One::of(loaded, &analysed, (&rules, input.format), session);
+        let one = One::of(loaded, &analysed, (&rules, input.format), args.live, session);
         let build =
             |lines| one.report(report(args, "heap", subject, "bytes"), loaded, subject, lines);
         return Ok((Some(fitting(args, build)?), status));
     };
     // The newer heap leaves its sums, so that only one is in memory.
     let (after, newer) = (Sums::of(loaded), Newer::of(loaded, (&rules, input.format), session));
+    let sampled = (!args.live).then(|| {
+        let ways = newer
+            .iter()
+            .flat_map(Newer::on_page)
+            .flat_map(|suspect| suspect.way.iter().take(WAY))
+            .copied();
+        Sampled::of(loaded, (input, old), after.live(), ways, session)
+    });
     drop(held);
     let held = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
@@ -74,7 +86,8 @@ pub(super) fn page(
     let growth = newer.and_then(|newer| newer.since(loaded));
     let before = Sums::of(loaded);
     let old_status = report_loaded(session, old, loaded);
-    let compared = Compared::of(before, after, growth);
+    let mut compared = Compared::of(before, after, growth);
+    compared.store(sampled.map(|sampled| sampled.since(loaded, old, compared.changes())));
     let build =
         |lines| compared.report(report(args, "heap", subject, "bytes"), subject, session, lines);
     Ok((Some(fitting(args, build)?), old_status.max(status)))
@@ -93,6 +106,7 @@ struct One<'r, 'h, 'a> {
     waste: Waste,
     /// The tree of a page that is not too large.
     lines: Vec<TreeLine>,
+    stored: Stored,
 }
 
 impl<'r, 'h, 'a> One<'r, 'h, 'a> {
@@ -100,6 +114,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         loaded: &'h Answers<'a>,
         analysed: &'r Analysed<'h, 'a>,
         (rules, format): (&Rules, Format),
+        is_live: bool,
         session: &Session,
     ) -> Self {
         let Analysed { heap, graph, .. } = analysed;
@@ -134,8 +149,13 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             nothing: words.nothing(usual),
             owners: owners_on_bar(verdict, &words),
         };
+        let ways = suspects.iter().flat_map(|suspect| suspect.way.iter().take(WAY)).copied();
+        let stored = match is_live {
+            true => Stored::default(),
+            false => Stored::of(loaded, analysed, ways, &lines, session),
+        };
         drop(phase);
-        Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines }
+        Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines, stored }
     }
 
     fn report(
@@ -189,6 +209,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         report.tables.push(types);
         subject.add_growth(&mut report, most);
         report.tables.extend([threads, waste, Some(roots)].into_iter().flatten());
+        self.stored.add_to(&mut report, most);
         let smallest = lines.iter().map(|line| line.total_bytes).min().unwrap_or(0);
         let shown = plural(lines.len() as u64, "line", "lines");
         report.notes.push(format!(

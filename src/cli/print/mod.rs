@@ -104,6 +104,17 @@ pub(crate) fn print_documents<'a, T>(
     print_json(session, &documents.iter().map(whole).collect::<Vec<_>>())
 }
 
+/// A document with its rows, for one that holds several.
+pub(crate) fn to_json<'a, T>(
+    document: &Document<'_>,
+    rows: &'a [T],
+    columns: &Columns<'a, T>,
+) -> serde_json::Value {
+    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    // Only a map with keys that are no text could fail.
+    serde_json::to_value(Whole { document, rows }).unwrap_or_default()
+}
+
 /// Writes rows as a table of GitHub-flavoured Markdown.
 pub(crate) fn write_markdown<'a, T>(
     columns: &Columns<'a, T>,

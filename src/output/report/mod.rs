@@ -11,6 +11,7 @@ pub use answer::{Answer, BarPart, Card, Tone, address, object_address, without_p
 
 use super::json;
 use super::syntax::shell_word;
+use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -54,6 +55,10 @@ pub struct Report {
     pub curves: Vec<ReportCurve>,
     /// The tables, in order.
     pub tables: Vec<ReportTable>,
+    /// Some objects by their ids, as `show` describes them, for a page without a server. `new` says
+    /// that the older file does not have the object.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub objects: serde_json::Map<String, serde_json::Value>,
     /// Notes about omissions, and how the page was made.
     pub notes: Vec<String>,
     /// The first screen, which is in the page as HTML.
@@ -87,6 +92,9 @@ pub struct ReportSuspect {
     pub path: Vec<String>,
     /// The object of each step of the path; empty where there is none.
     pub objects: Vec<String>,
+    /// The object to look at first, the largest one, and those of the path, the root last.
+    #[serde(skip)]
+    pub way: Vec<ObjectId>,
     /// The address of its objects in the page: `#/objects?type=…`.
     pub link: String,
     /// The known leak that it is.
@@ -311,7 +319,7 @@ const SCRIPT: &str = concat!(
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "tXI1Um+bj0+4ElzWcFU+A/fP7XP8BG+kQM/ECrRXl6A=";
-const SCRIPT_HASH: &str = "vGIJNfxSsUQZHMVOpsNuEIVUv+t722QEwmuhKa38sss=";
+const SCRIPT_HASH: &str = "yAZXQhUYCP8zZFuFt104okfHOsEigFHED8np4C3QyvI=";
 
 impl Report {
     /// A report without content.
@@ -334,6 +342,7 @@ impl Report {
             trees: Vec::new(),
             curves: Vec::new(),
             tables: Vec::new(),
+            objects: serde_json::Map::new(),
             notes: Vec::new(),
             answer: Answer::default(),
             names: Vec::new(),

@@ -5,6 +5,7 @@ use crate::analysis::verdict::{Suspect, What};
 use crate::cli::heap::{path, type_name};
 use crate::cli::known::Rule;
 use crate::cli::size::{count, percent};
+use crate::model::heap::ObjectId;
 use crate::output::report::{
     Answer, BarPart, ReportRule, ReportSuspect, Tone, address, object_address, without_packages,
 };
@@ -13,12 +14,16 @@ impl Words<'_, '_, '_> {
     /// A finding on a page.
     pub(crate) fn on_page(&self, finding: &Suspect) -> ReportSuspect {
         let (path, objects) = self.outline(finding);
+        let id =
+            |object: &Option<ObjectId>| object.map_or_else(String::new, |of| self.heap().id(of));
+        let first = [self.object(finding), finding.example];
         ReportSuspect {
             bytes: finding.bytes,
             share: self.share(finding),
             message: self.message(finding),
             path,
-            objects,
+            objects: objects.iter().map(id).collect(),
+            way: first.into_iter().chain(objects.into_iter().rev().flatten()).collect(),
             link: self.link(finding),
             known: self.rule(finding).map(on_page),
         }
@@ -71,11 +76,11 @@ impl Words<'_, '_, '_> {
         }
     }
 
-    /// The way to an example, a line for each object, and the ids of these.
-    pub(super) fn outline(&self, finding: &Suspect) -> (Vec<String>, Vec<String>) {
+    /// The way to an example, a line for each object, and these objects.
+    pub(super) fn outline(&self, finding: &Suspect) -> (Vec<String>, Vec<Option<ObjectId>>) {
         let Some(path) = self.way(finding) else { return Default::default() };
         let lines = path::outline(self.session, self.analysed, &path);
-        (lines, path::outlined_ids(self.heap(), &path))
+        (lines, path::outlined_objects(self.heap(), &path))
     }
 }
 

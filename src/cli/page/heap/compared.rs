@@ -1,5 +1,6 @@
 //! Two heaps, and what grew.
 
+use super::stored::Stored;
 use super::{LEAST_PART, PARTS, damage, held_by, remarks};
 use crate::analysis::diff::{HistogramChange, changes, rise};
 use crate::analysis::dominator_stacks::{self, Counted};
@@ -32,6 +33,11 @@ impl Sums {
         let picture = picture(&stacks, 0, &FlamegraphOptions::default());
         Self { live, picture, damage: damage(loaded), remarks: remarks(loaded).collect() }
     }
+
+    /// The live objects by type.
+    pub(super) fn live(&self) -> &Histogram {
+        &self.live
+    }
 }
 
 /// Two heaps, and what grew.
@@ -43,6 +49,7 @@ pub(super) struct Compared {
     growth: Option<Growth>,
     /// The types that changed.
     changes: Vec<HistogramChange>,
+    stored: Stored,
 }
 
 impl Compared {
@@ -54,7 +61,18 @@ impl Compared {
             damage: after.damage,
             remarks: after.remarks,
             growth,
+            stored: Stored::default(),
         }
+    }
+
+    /// The types that changed.
+    pub(super) fn changes(&self) -> &[HistogramChange] {
+        &self.changes
+    }
+
+    /// Keeps the objects that the page describes, if it has no server.
+    pub(super) fn store(&mut self, stored: Option<Stored>) {
+        self.stored = stored.unwrap_or_default();
     }
 
     /// The headline is what grew most; the bar has the types by the change of their own bytes.
@@ -169,6 +187,7 @@ impl Compared {
             .sorted();
         report.tables.push(table);
         subject.add_growth(&mut report, lines);
+        self.stored.add_to(&mut report, lines);
         report.notes.extend(cut_note("tree", shown, left_out));
         report.notes.push(
         "The width of a box is the larger of its two sizes. Types with less than 0.001 % are merged."

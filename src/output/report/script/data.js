@@ -20,6 +20,8 @@ const lineAddress = (tree, at) => {
   if (id) return objectAddress(id);
   return at && tree.count && tree.count[at] > 0 ? typeAddress(name(tree.name[at])) : "";
 };
+// What the page itself has of an object, as `show` describes it.
+const storedDocument = (id) => (Object.hasOwn(report.objects || {}, id) ? report.objects[id] : null);
 // Where a name of a table leads to.
 const cellAddress = (table, column, text) => {
   if (!text) return "";

@@ -2,52 +2,60 @@
 const objectView = async (route) => (report.live ? liveObject(route.id) : storedObject(route.id));
 // What the page itself knows about an object.
 const storedObject = (id) => {
-  const at = lineOf(id), title = (at >= 0 ? label(trees[0], at) + " " : "Object ") + plain(id), content = [];
-  if (at >= 0) {
-    const tree = trees[0];
-    content.push(make("p", "", make("strong", "", amount(tree.total[at], report.unit)), ` retained (${percent(tree.total[at], tree.total[0])}), ${amount(tree.own[at], report.unit)} shallow`));
-    content.push(section("Held by", way([...above(tree, at), at].map((line) => [label(tree, line) + " " + plain(idOf(tree, line)), line === at ? "" : lineAddress(tree, line)]))));
-    content.push(section("What it retains", unfolding([nodeOfLine(tree, at)], report.unit)));
-    content.push(make("p", "more", link(addressOf("", "", { zoom: id }), "go", "Show in the picture")));
-  }
+  const at = lineOf(id), it = storedDocument(id), content = it ? [factsOf(it)] : [];
+  const title = it ? titleOf(it.object) + " " + plain(id) : (at >= 0 ? label(trees[0], at) + " " : "Object ") + plain(id);
+  if (at >= 0 && !it) content.push(make("p", "", make("strong", "", amount(trees[0].total[at], report.unit)), ` retained (${percent(trees[0].total[at], trees[0].total[0])}), ${amount(trees[0].own[at], report.unit)} shallow`));
   for (const suspect of report.suspects) {
     const step = (suspect.objects || []).indexOf(id);
     if (step >= 0) content.push(section("On the path to what stands out", way(suspect.path.map((text, i) => [text, suspect.objects[i] && i !== step ? objectAddress(suspect.objects[i]) : ""]))));
   }
+  if (at >= 0) content.push(section("Held by", way([...above(trees[0], at), at].map((line) => [label(trees[0], line) + " " + plain(idOf(trees[0], line)), line === at ? "" : lineAddress(trees[0], line)]))));
+  if (it) content.push(...contentsOf(it));
+  if (at >= 0) content.push(section("What it retains", unfolding([nodeOfLine(trees[0], at)], report.unit)), make("p", "more", link(addressOf("", "", { zoom: id }), "go", "Show in the picture")));
   return { title, content: [...content, elsewhere(commandFor("show", id), commandFor("path", id))] };
 };
 const liveObject = async (id) => {
   const options = { object: id };
   // The server computes these trees of large objects ahead.
   const [it, held, below] = await Promise.all([ask("show", options), ask("path", options), ask("tree", { ...options, depth: 6, limit: 60, "min-share": 0.001 })]);
-  const { object } = it, left = it.omitted || {};
-  const shownValue = it.value && textOf("", it.value);
-  const facts = [
-    `${size(object.shallow_bytes)} shallow`, object.retained_bytes ? `retains ${size(object.retained_bytes)}` : "", it.external_bytes ? size(it.external_bytes) + " external" : "",
-    it.reachable === false ? "not alive" : "", it.collection ? `${it.collection.kind} of ${count(it.collection.size ?? 0)}` : "",
-  ].filter(Boolean).join(" · ");
-  const content = [
-    make("p", "", facts, " · ", link(typeAddress(object.type), "", "all " + shortened(short(plain(object.type)), 60)), it.dominator ? " · freed with " : "", it.dominator ? objectLink(it.dominator) : ""),
-  ];
-  if (shownValue && shownValue !== "-") content.push(make("pre", "value", shortened(shownValue)));
+  const content = [factsOf(it)];
   if (held.paths.length) {
     const [first, ...others] = held.paths.map(pathWay);
     content.push(section("Who holds it", first, ...(others.length ? [folded(others.length === 1 ? "Another path" : "Other paths", ...others)] : [])));
   }
+  content.push(...contentsOf(it));
+  if (below.nodes.length > 1) content.push(section("What it retains", unfolding(nodesOf(below.nodes), "bytes")));
+  if (it.referrers.length) content.push(folded(`Referrers (${count(it.referrers.length + (it.omitted.referrers || 0))})`, documentTable("Referrers", it.referrers), ...moreOf(it, "referrers")));
+  if (it.roots.length > 1) content.push(folded(`Roots (${count(it.roots.length)})`, documentTable("Roots", it.roots)));
+  return { title: titleOf(it.object) + " " + plain(it.object.id), content };
+};
+// The sizes of an object, and its value.
+const factsOf = (it) => {
+  const { object } = it, shownValue = it.value && textOf("", it.value);
+  const facts = [
+    `${size(object.shallow_bytes)} shallow`, object.retained_bytes ? `retains ${size(object.retained_bytes)}` : "", it.external_bytes ? size(it.external_bytes) + " external" : "",
+    it.reachable === false ? "not alive" : "", it.collection ? `${it.collection.kind} of ${count(it.collection.size ?? 0)}` : "",
+  ].filter(Boolean).join(" · ");
+  const line = make("p", "", ...(it.new ? [make("span", "new", "NEW"), " "] : []), facts, " · ", link(typeAddress(object.type), "", "all " + shortened(short(plain(object.type)), 60)), it.dominator ? " · freed with " : "", it.dominator ? objectLink(it.dominator) : "");
+  return make("div", "", line, ...(shownValue && shownValue !== "-" ? [make("pre", "value", shortened(shownValue))] : []));
+};
+// The entries, fields, elements and references of an object.
+const contentsOf = (it) => {
+  const content = [];
   if (it.location) content.push(make("p", "dim", "Defined at " + (it.location.file ? plain([it.location.file, it.location.line, it.location.column].filter((part) => part !== null && part !== undefined).join(":")) : textOf("", it.location))));
   if (it.allocation) content.push(section("Where it was allocated", make("pre", "value", allocationText(it.allocation))));
-  const more = (key) => (left[key] ? [make("p", "dim", count(left[key]) + " more; ", make("code", "", commandFor("show", id, key === "entries" ? "--entries=0" : "--limit=0")))] : []);
-  if (it.entries && it.entries.length) content.push(section("Entries", entriesTable(it.entries, it.collection), ...more("entries")));
+  if (it.entries && it.entries.length) content.push(section("Entries", entriesTable(it.entries, it.collection), ...moreOf(it, "entries")));
   const named = (it.fields || []).filter((field) => field.name !== undefined);
   if (named.length && !(it.entries && it.entries.length)) content.push(section("Fields", fieldsTable(named)));
   else if (named.length) content.push(folded("Fields (" + count(named.length) + ")", fieldsTable(named)));
-  if (it.elements && it.elements.length) content.push(section("Elements", documentTable("Elements", it.elements), ...more("elements")));
+  if (it.elements && it.elements.length) content.push(section("Elements", documentTable("Elements", it.elements), ...moreOf(it, "elements")));
   // Fields and elements are references: these are only shown where the type is not known.
-  if (!named.length && !(it.elements || []).length && !(it.entries || []).length && it.references.length) content.push(section("References", documentTable("References", it.references), ...more("references")));
-  if (below.nodes.length > 1) content.push(section("What it retains", unfolding(nodesOf(below.nodes), "bytes")));
-  if (it.referrers.length) content.push(folded(`Referrers (${count(it.referrers.length + (left.referrers || 0))})`, documentTable("Referrers", it.referrers), ...more("referrers")));
-  if (it.roots.length > 1) content.push(folded(`Roots (${count(it.roots.length)})`, documentTable("Roots", it.roots)));
-  return { title: titleOf(object) + " " + plain(object.id), content };
+  if (!named.length && !(it.elements || []).length && !(it.entries || []).length && it.references.length) content.push(section("References", documentTable("References", it.references), ...moreOf(it, "references")));
+  return content;
+};
+const moreOf = (it, key) => {
+  const left = (it.omitted || {})[key];
+  return left ? [make("p", "dim", count(left) + " more; ", make("code", "", commandFor("show", it.object.id, key === "entries" ? "--entries=0" : "--limit=0")))] : [];
 };
 const folded = (title, ...content) => make("details", "", make("summary", "", title), ...content);
 const pathWay = (path) => {

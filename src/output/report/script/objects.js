@@ -10,6 +10,12 @@ const objectsView = async (route, change) => {
   const facts = at >= 0 ? row.columns.slice(1).map((column) => column.title + " " + columnsOfReport(row).find((of) => of.title === column.title).text(at)).join(" · ") : "";
   const find = { ...(type ? { type } : {}), ...(text ? { value: text } : {}), ...(unreachable ? { unreachable: "" } : {}), ...others };
   if (!report.live) {
+    const stored = Object.values(report.objects || {}).filter((it) => type && it.object.type === type);
+    if (stored.length) {
+      const marks = stored.some((it) => it.new) ? "NEW: not in " + plain(report.old) + ". " : "";
+      const known = new Set(stored.filter((it) => it.new).map((it) => it.object.id));
+      sections.push(section("Some of them", make("p", "dim", marks + "The page has the contents of these."), documentTable("Objects", stored.map((it) => it.object), { sortBy: "retained_bytes", isNew: (row) => known.has(row.id) })));
+    }
     const lines = trees.length ? trees[0].name.flatMap((of, line) => (type && name(of) === type ? [line] : [])) : [];
     lines.sort((a, b) => trees[0].total[b] - trees[0].total[a] || a - b);
     if (lines.length) sections.push(section("In the tree", unfolding(lines.slice(0, 200).map((line) => nodeOfLine(trees[0], line)), report.unit)));

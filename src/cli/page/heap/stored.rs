@@ -1,0 +1,307 @@
+//! The objects that a page describes itself: who reads it has no server to ask about them.
+
+use crate::analysis::diff::HistogramChange;
+use crate::analysis::histogram::Histogram;
+use crate::analysis::identity::Identified;
+use crate::analysis::tree::{TreeItem, TreeLine};
+use crate::cli::heap::{Analysed, Answers};
+use crate::cli::open::Input;
+use crate::cli::page::LINES;
+use crate::cli::session::Session;
+use crate::cli::show;
+use crate::input;
+use crate::model::heap::ObjectId;
+use crate::output::report::Report;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value as Json;
+use std::cmp::Reverse;
+
+/// Bytes of all descriptions on a page with [`LINES`] lines.
+const MOST_BYTES: usize = 100_000;
+/// Bytes of one description: those of classes with hundreds of fields are left out.
+const LARGEST: usize = MOST_BYTES / 10;
+/// Described objects of one type.
+const OF_A_TYPE: usize = 3;
+/// Characters of a text.
+const TEXT: usize = 200;
+/// Types of the newer of two heaps whose objects may turn out to be new: those that retain most, and
+/// as many that take most.
+const TYPES: usize = 24;
+/// The objects of such a type that retain most, and others in equal distances.
+const SAMPLE: (usize, usize) = (8, 40);
+
+/// Described objects, those that a reader is most likely to open first.
+#[derive(Default)]
+pub(super) struct Stored(Vec<Described>);
+
+/// An object as `show` describes it.
+#[derive(Clone)]
+struct Described {
+    id: String,
+    document: Json,
+    /// Bytes of the document.
+    length: usize,
+}
+
+impl Stored {
+    /// Describes the objects on the ways to what stands out, and the largest ones of the tree.
+    pub(super) fn of(
+        loaded: &Answers<'_>,
+        analysed: &Analysed<'_, '_>,
+        ways: impl Iterator<Item = ObjectId>,
+        lines: &[TreeLine],
+        session: &Session,
+    ) -> Self {
+        let mut largest: Vec<&TreeLine> = lines.iter().collect();
+        largest.sort_by_key(|line| Reverse(line.total_bytes));
+        let largest = largest.into_iter().filter_map(|line| match line.what {
+            TreeItem::Object(object) | TreeItem::Chain(object) => Some(object),
+            _ => None,
+        });
+        let mut of_type: FxHashMap<_, usize> = FxHashMap::default();
+        let largest = largest.filter(|object| {
+            let seen = of_type.entry(analysed.heap.type_id(*object)).or_default();
+            *seen += 1;
+            *seen <= OF_A_TYPE
+        });
+        let mut seen = FxHashSet::default();
+        let mut left = MOST_BYTES;
+        let each = ways.chain(largest).filter(|object| seen.insert(*object));
+        let each = each.map(|object| Described::of(loaded, analysed, object, session));
+        let each = each.filter(|described| described.length <= LARGEST);
+        Self(each.take_while(|described| take(&mut left, described.length)).collect())
+    }
+
+    /// Adds the objects to a page with at most so many lines.
+    pub(super) fn add_to(&self, report: &mut Report, lines: usize) {
+        let mut left = MOST_BYTES / LINES * lines.min(LINES);
+        let fitting = self.0.iter().take_while(|described| take(&mut left, described.length));
+        report.objects =
+            fitting.map(|described| (described.id.clone(), described.document.clone())).collect();
+    }
+}
+
+/// Takes a part of what is left, if there is enough.
+fn take(left: &mut usize, part: usize) -> bool {
+    let rest = left.checked_sub(part);
+    *left = rest.unwrap_or(0);
+    rest.is_some()
+}
+
+impl Described {
+    fn of(
+        loaded: &Answers<'_>,
+        analysed: &Analysed<'_, '_>,
+        object: ObjectId,
+        session: &Session,
+    ) -> Self {
+        let document = shortened(show::stored(loaded, analysed, object, session));
+        let length = document.to_string().len();
+        Self { id: analysed.heap.id(object), document, length }
+    }
+}
+
+/// A document with the beginnings of its texts and without its nulls.
+fn shortened(value: Json) -> Json {
+    match value {
+        Json::String(text) => match text.char_indices().nth(TEXT) {
+            Some((end, _)) => format!("{}…", &text[..end]).into(),
+            None => text.into(),
+        },
+        Json::Array(items) => items.into_iter().map(shortened).collect(),
+        Json::Object(fields) => {
+            let present = fields.into_iter().filter(|(_, value)| !value.is_null());
+            present.map(|(key, value)| (key, shortened(value))).collect()
+        }
+        value => value,
+    }
+}
+
+/// Objects of the newer of two heaps, of which some are selected once the older one is known.
+pub(super) struct Sampled {
+    candidates: Vec<Candidate>,
+    /// What tells whether the older heap has an object. `None`: nothing does.
+    identity: Option<Identity>,
+}
+
+struct Candidate {
+    described: Described,
+    /// Whether it is on the way to an owner.
+    is_on_way: bool,
+    is_new: bool,
+    /// The name of the type.
+    of: String,
+    retained: u64,
+    /// What identifies the object in other dumps.
+    key: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Identity {
+    Ids,
+    Hashes,
+}
+
+impl Sampled {
+    /// Describes the objects on some ways, and some of the largest types of a heap.
+    pub(super) fn of(
+        loaded: &Answers<'_>,
+        (input, old): (&Input, &Input),
+        live: &Histogram,
+        ways: impl Iterator<Item = ObjectId>,
+        session: &Session,
+    ) -> Self {
+        let analysed = loaded.analysed();
+        let heap = &loaded.heap;
+        let (identity, hashes) = identity(input);
+        let identified = Identified { heap, hashes: hashes.as_deref() };
+        let mut seen = FxHashSet::default();
+        let ways = ways.map(|object| (object, true));
+        let all = ways.chain(sample(&analysed, live).into_iter().map(|object| (object, false)));
+        let new = all.filter(|(object, _)| seen.insert(*object));
+        let candidates = new.map(|(object, is_on_way)| Candidate {
+            described: Described::of(loaded, &analysed, object, session),
+            is_on_way,
+            is_new: false,
+            of: heap.type_name(object).to_owned(),
+            retained: analysed.retained(object),
+            key: identified.key(object),
+        });
+        let candidates = candidates.collect();
+        Self { candidates, identity: identity.filter(|_| input.format == old.format) }
+    }
+
+    /// Selects the objects on ways, and for each type that grew a few, new ones first.
+    pub(super) fn since(
+        mut self,
+        older: &Answers<'_>,
+        old: &Input,
+        changes: &[HistogramChange],
+    ) -> Stored {
+        if let Some(identity) = self.identity {
+            mark_new(&mut self.candidates, identity, older, old);
+        }
+        let rise = |row: &HistogramChange| row.delta().shallow_bytes;
+        let mut grown: Vec<_> = changes.iter().filter(|row| rise(row) > 0).collect();
+        grown.sort_by_key(|row| Reverse(rise(row)));
+        let place: FxHashMap<&str, usize> =
+            grown.iter().enumerate().map(|(at, row)| (row.name.as_str(), at)).collect();
+        let (on_ways, mut others): (Vec<Candidate>, Vec<Candidate>) =
+            self.candidates.into_iter().partition(|candidate| candidate.is_on_way);
+        others.retain(|candidate| place.contains_key(candidate.of.as_str()));
+        others.sort_by_key(|candidate| {
+            (place[candidate.of.as_str()], !candidate.is_new, Reverse(candidate.retained))
+        });
+        let few = others.chunk_by(|a, b| a.of == b.of).flat_map(|of| of.iter().take(OF_A_TYPE));
+        let each = on_ways.iter().chain(few).map(Candidate::marked);
+        Stored(each.filter(|described| described.length <= LARGEST).collect())
+    }
+}
+
+impl Candidate {
+    /// The description, which says whether the object is new.
+    fn marked(&self) -> Described {
+        let mut described = self.described.clone();
+        if self.is_new {
+            described.document["new"] = true.into();
+        }
+        described
+    }
+}
+
+/// What identifies the objects of a dump in others of its process, with the hash codes.
+fn identity(input: &Input) -> (Option<Identity>, Option<Vec<u32>>) {
+    if input::has_lasting_ids(input.format) {
+        return (Some(Identity::Ids), None);
+    }
+    let hashes = input::identity_hashes(input.format, input.bytes()).ok().flatten();
+    (hashes.as_ref().map(|_| Identity::Hashes), hashes)
+}
+
+/// Marks the candidates that an older heap does not have.
+fn mark_new(candidates: &mut [Candidate], by: Identity, older: &Answers<'_>, old: &Input) {
+    let (identity, hashes) = identity(old);
+    if identity != Some(by) {
+        return;
+    }
+    let heap = &older.heap;
+    let identified = Identified { heap, hashes: hashes.as_deref() };
+    let mut of_key: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    for (at, candidate) in candidates.iter_mut().enumerate() {
+        candidate.is_new = candidate.key.is_some();
+        if let Some(key) = candidate.key {
+            of_key.entry(key).or_default().push(at);
+        }
+    }
+    for object in heap.objects() {
+        let same = identified.key(object).and_then(|key| of_key.get(&key));
+        for at in same.into_iter().flatten() {
+            // Ids identify objects of any type: another object may have the place of a freed one,
+            // and whether it has is not known. Hash codes identify those of one type.
+            if by == Identity::Ids || candidates[*at].of == heap.type_name(object) {
+                candidates[*at].is_new = false;
+            }
+        }
+    }
+}
+
+/// Live objects of the largest types: those that retain most, and others of each type in equal
+/// distances.
+fn sample(analysed: &Analysed<'_, '_>, live: &Histogram) -> Vec<ObjectId> {
+    let heap = analysed.heap;
+    let mut rows: Vec<usize> = (0..live.rows.len()).collect();
+    let mut wanted: FxHashMap<&str, Sample> = FxHashMap::default();
+    let retained = |row: &usize| Reverse(live.rows[*row].retained_bytes);
+    let own = |row: &usize| Reverse(Some(live.rows[*row].sum.bytes()));
+    for size in [&retained as &dyn Fn(&usize) -> Reverse<Option<u64>>, &own] {
+        rows.sort_by_key(size);
+        for row in rows.iter().take(TYPES).map(|row| &live.rows[*row]) {
+            let step = row.sum.count.div_ceil(SAMPLE.1 as u64).max(1);
+            wanted.entry(&row.name).or_insert_with(|| Sample { step, ..Sample::default() });
+        }
+    }
+    let of_type: Vec<bool> =
+        heap.types.iter().map(|of| wanted.contains_key(heap.names.text(of.name))).collect();
+    for object in heap.objects().filter(|object| of_type[heap.type_id(*object).0 as usize]) {
+        if let Some(sample) =
+            wanted.get_mut(heap.type_name(object)).filter(|_| analysed.is_live(object))
+        {
+            sample.add(object, analysed.retained(object));
+        }
+    }
+    let mut objects: Vec<ObjectId> = wanted.into_values().flat_map(Sample::objects).collect();
+    objects.sort_unstable();
+    objects
+}
+
+/// Some objects of one type.
+#[derive(Default)]
+struct Sample {
+    /// Every so many objects, one is taken.
+    step: u64,
+    seen: u64,
+    spread: Vec<ObjectId>,
+    /// The objects that retain most, smallest first.
+    largest: Vec<(u64, Reverse<ObjectId>)>,
+}
+
+impl Sample {
+    fn add(&mut self, object: ObjectId, retained: u64) {
+        if self.seen.is_multiple_of(self.step) && self.spread.len() < SAMPLE.1 {
+            self.spread.push(object);
+        }
+        self.seen += 1;
+        let one = (retained, Reverse(object));
+        let is_full = self.largest.len() == SAMPLE.0;
+        if is_full && self.largest.first().is_some_and(|least| one <= *least) {
+            return;
+        }
+        let at = self.largest.partition_point(|other| *other < one);
+        self.largest.insert(at, one);
+        self.largest.drain(..usize::from(is_full));
+    }
+
+    fn objects(self) -> impl Iterator<Item = ObjectId> {
+        self.largest.into_iter().map(|(_, Reverse(object))| object).chain(self.spread)
+    }
+}
