@@ -37,6 +37,7 @@ fn compare(dump: &Dump, input: &Path, target: OutputFormat) {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build: add --release")]
 fn the_command_and_the_library_convert_alike() {
     let compared = files(&fixture("")).into_par_iter().map(|path| {
         // The heap of a dump is loaded once for all targets.

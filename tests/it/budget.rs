@@ -288,6 +288,7 @@ fn check_budget(files: &[PathBuf]) {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build: add --release")]
 fn small_files_take_little_memory_and_give_little_output() {
     let folder = tempfile::tempdir().unwrap();
     let paths = files().into_iter().map(|(name, bytes)| {

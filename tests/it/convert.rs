@@ -75,6 +75,7 @@ fn round_trip(format: Format, bytes: &[u8], what: &str) {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build: add --release")]
 fn heaps_come_back_from_hprof() {
     let mut count = 0;
     for folder in ["go", "dart", "mvmheap"] {
