@@ -168,7 +168,12 @@ fn spare_capacity(program: &(Vec<u8>, Vec<u8>)) -> (Value, Value, Value) {
 }
 
 /// The waste of a program's dump.
-fn waste((exe, dump): &(Vec<u8>, Vec<u8>)) -> Value {
+fn waste(program: &(Vec<u8>, Vec<u8>)) -> Value {
+    answer(&["waste", "-n", "0"], program)
+}
+
+/// What a command says of a program's dump.
+fn answer(command: &[&str], (exe, dump): &(Vec<u8>, Vec<u8>)) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -177,7 +182,8 @@ fn waste((exe, dump): &(Vec<u8>, Vec<u8>)) -> Value {
     };
     let (exe, dump) = (file("exe", exe), file("a.heapdump", dump));
     let output = Command::new(env!("CARGO_BIN_EXE_dumptool"))
-        .args(["waste", "-n", "0", "--format", "json", "--exe"])
+        .args(command)
+        .args(["--format", "json", "--exe"])
         .args([&exe, &dump])
         .output()
         .unwrap();
@@ -255,4 +261,22 @@ fn all_values_of_an_array_inside_a_struct_are_followed() {
     let names: Vec<&str> =
         loaded.heap.objects().map(|object| loaded.heap.type_name(object)).collect();
     assert_eq!(names, [&["main"][..], &["main.Node"; 8]].concat());
+}
+
+#[test]
+fn fields_of_all_elements_of_a_slice_of_structs_have_names() {
+    let program = ELF.values(4100);
+    let loaded = load(&program.1, &program.0).unwrap();
+    let heap = &loaded.heap;
+    let array = heap.objects().find(|object| heap.type_name(*object) == "[]main.Node").unwrap();
+    let labels: Vec<_> = heap
+        .references()
+        .of(array)
+        .map(|reference| reference.label.text(heap.names()).into_owned())
+        .collect();
+    assert_eq!(labels.len(), 4100);
+    assert_eq!((&*labels[0], &*labels[4095]), ("[0].next", "[4095].next"));
+    assert!(labels[4096..].iter().all(|label| label == "[4096…].next"), "{:?}", &labels[4096..]);
+    let suspects = &answer(&["top", "--suspects"], &program)["suspects"];
+    assert_eq!(suspects[0]["count"], 4100, "{suspects}");
 }

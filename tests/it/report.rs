@@ -228,7 +228,7 @@ fn a_page_marks_objects_that_the_older_dump_does_not_have() {
     // The types that grew have some.
     let changed = table(&data, "Types that changed").unwrap();
     let rows = changed["columns"][0]["values"].as_array().unwrap().len();
-    let rise = column(changed, "Shallow ±").as_array().unwrap();
+    let rise = column(changed, "Shallow ±")["values"].as_array().unwrap();
     let most = (0..rows).max_by_key(|row| rise[*row].as_i64()).unwrap();
     let of = name(&data, &changed["columns"][0], most);
     assert!(objects.values().any(|stored| stored["object"]["type"] == of), "{of}");

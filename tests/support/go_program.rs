@@ -95,7 +95,7 @@ impl Build {
 
     /// A dump in whose data segment an interface says of the first object that it is a value of the
     /// type at a link address. Objects are an address, words, and a bit for each word, from the lowest
-    /// on, that says whether it is a pointer.
+    /// on and again after 64, that says whether it is a pointer.
     fn dump_of(self, of: u64, objects: &[(u64, Vec<u64>, u64)]) -> Vec<u8> {
         let word = self.word as u64;
         let words = |words: &[u64]| {
@@ -114,9 +114,9 @@ impl Build {
         let mut dump = Dump::empty("1.7").record(6, &params);
         let mut bytes = 0;
         for (address, values, pointers) in objects {
-            let is_pointer = |number: &u64| pointers >> number & 1 == 1;
-            let fields: Vec<_> =
-                (0..64).filter(is_pointer).map(|pointer| (1, word * pointer)).collect();
+            let is_pointer = |number: &u64| pointers >> (number % 64) & 1 == 1;
+            let all = 0..values.len() as u64;
+            let fields: Vec<_> = all.filter(is_pointer).map(|number| (1, word * number)).collect();
             dump = dump.record(1, &[U(*address), B(&words(values)), F(&fields)]);
             bytes += word * values.len() as u64;
         }
@@ -159,6 +159,17 @@ impl Build {
         let slice = [(HEAP, vec![array + 8, 2, 2], 1), (array, nodes.to_vec(), 0b111)];
         let nodes = nodes.map(|node| (node, vec![0, 7], 1));
         self.with_slice(TYPES + 0x100, &[&slice[..], &nodes].concat())
+    }
+
+    /// A program with `struct { next []main.Node }`, and its dump: one such struct with so many
+    /// nodes by value, each of which points to one of its own. For ELF with pointers of 8 bytes.
+    pub(crate) fn values(self, count: u64) -> (Vec<u8>, Vec<u8>) {
+        let (array, first) = (HEAP + 0x1000, HEAP + 0x10_0000);
+        let leaves = (0..count).map(|number| first + 0x10 * number);
+        let nodes = leaves.clone().flat_map(|leaf| [leaf, 7]).collect();
+        let own = [(HEAP, vec![array, count, count], 1), (array, nodes, 0x5555_5555_5555_5555)];
+        let objects = own.into_iter().chain(leaves.map(|leaf| (leaf, vec![0, 9], 1)));
+        self.with_slice(TYPES + 0x40, &objects.collect::<Vec<_>>())
     }
 
     /// A program with `struct { next [9]*main.Node }`, and its dump: one such struct with eight

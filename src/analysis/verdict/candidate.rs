@@ -260,7 +260,7 @@ impl Candidate {
     /// The name of the objects in the array that holds them, if their own type is not the program's.
     fn declared(&self, scene: &Scene<'_, '_>) -> Option<String> {
         let element = &self.descent.steps[self.element];
-        let role = |name: &str| scene.heap().named_role(name).unwrap_or(Role::Program);
+        let role = |name: &str| scene.named_role(name).unwrap_or(Role::Program);
         if scene.role_of_kin(element.kin) == Role::Program {
             return None;
         }
@@ -292,7 +292,7 @@ impl Candidate {
             | SuspectKind::Detached => true,
             SuspectKind::Loaders => {
                 let name = scene.name(self.descent.steps[self.element].kin);
-                scene.heap().named_role(name).is_none_or(|role| role == Role::Program)
+                scene.named_role(name).is_none_or(|role| role == Role::Program)
             }
             // What grew so much is no base, whoever made it: open archives, for example.
             SuspectKind::Slices => self.bytes >= scene.live() / GROWN,

@@ -260,7 +260,7 @@ impl<'h> Way<'h> {
         let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
         // Names of what is no field begin with this sign, but for properties whose key is a symbol.
         let is_made_up = field.starts_with('<') && !field.starts_with("<symbol ");
-        if is_made_up || is_hidden(Some(role)) || is_hidden(scene.heap().named_role(field)) {
+        if is_made_up || is_hidden(Some(role)) || is_hidden(scene.named_role(field)) {
             return None;
         }
         let inner = self.inner.map(|inner| scene.role_of(inner));
@@ -274,7 +274,7 @@ impl<'h> Way<'h> {
                 self.parts.push(SCOPE);
             } else if !field.is_empty() && (!role.is_part() || scene.heap().has_attributes(self.at))
             {
-                if scene.heap().named_role(field) != Some(Role::Inside) {
+                if scene.named_role(field) != Some(Role::Inside) {
                     self.parts.push(field);
                 }
             } else if role.is_part() && self.inner.is_some() {
@@ -329,7 +329,7 @@ fn anchored(
             _ => joined(scene, Some(&name), parts),
         }));
     }
-    if let (Some(Role::Sigil(sigil)), [inner @ .., _]) = (heap.named_role(field), parts)
+    if let (Some(Role::Sigil(sigil)), [inner @ .., _]) = (scene.named_role(field), parts)
         && let Value::Name(name) = heap.value(at)
     {
         return Some(Some(joined_as(scene, format!("{sigil}{name}"), Some(true), inner)));
@@ -430,7 +430,7 @@ fn joined_as(
 }
 
 fn is_program(scene: &Scene<'_, '_>, name: &str) -> bool {
-    scene.heap().named_role(name).is_none_or(|role| role == Role::Program)
+    scene.named_role(name).is_none_or(|role| role == Role::Program)
 }
 
 /// A variable of a call: by its name and that of the place in the source if they are known.

@@ -38,7 +38,7 @@ impl Place {
     /// Adds the name of a field, or of a way without one.
     pub(super) fn append(&mut self, scene: &Scene<'_, '_>, part: &str) {
         let label = &mut self.label;
-        let listens = |name: &str| scene.heap().named_role(name) == Some(Role::Listeners);
+        let listens = |name: &str| scene.named_role(name) == Some(Role::Listeners);
         match part {
             ANY => insert(label, ANY),
             SCOPE if self.is_program != Some(true) => label.clear(),

@@ -6,12 +6,16 @@ use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::sync::{Mutex, PoisonError};
 
 /// A chain or a tree of objects of one type has at least this many below its first.
 pub(super) const LEAST_CHAIN: usize = 20;
 
 /// Types that are found again without a look at the hash table, if their numbers differ.
 const RECENT: usize = 16;
+
+/// Names whose roles are kept.
+const MOST_NAMED: usize = 4096;
 
 /// A heap with its dominator tree and the roles of its types.
 pub(super) struct Scene<'s, 'a> {
@@ -25,6 +29,8 @@ pub(super) struct Scene<'s, 'a> {
     types: &'s [TypeId],
     /// The number of class loaders of each type.
     loaders: FxHashMap<u32, usize>,
+    /// Roles of names that were asked for: the same few fields lead up from most objects.
+    named: Mutex<FxHashMap<String, Option<Role>>>,
 }
 
 /// Objects of one type that are counted together.
@@ -90,7 +96,21 @@ impl<'s, 'a> Scene<'s, 'a> {
         for loader in loaders {
             *count.entry(kin_of[heap.type_id(loader).0 as usize]).or_default() += 1;
         }
-        Self { of, roles, kin_of, types: of.tree.types(heap), loaders: count }
+        let (types, named) = (of.tree.types(heap), Mutex::default());
+        Self { of, roles, kin_of, types, loaders: count, named }
+    }
+
+    /// The role of a name in the table of the runtime.
+    pub(super) fn named_role(&self, name: &str) -> Option<Role> {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(role) = named.get(name) {
+            return *role;
+        }
+        let role = self.heap().named_role(name);
+        if named.len() < MOST_NAMED {
+            named.insert(name.to_owned(), role);
+        }
+        role
     }
 
     pub(super) fn loaders_of(&self, kin: u32) -> usize {
