@@ -6,7 +6,7 @@ const path = require('path');
 const puppeteer = require('puppeteer-core');
 
 const start = (file) => new Promise((resolve, reject) => {
-  const server = spawn('target/debug/dumptool', ['serve', '--no-open', '-q', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn(process.env.DUMPTOOL_PROGRAM || 'target/release/dumptool', ['serve', '--no-open', '-q', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let text = '';
   server.stderr.on('data', (data) => {
     text += data;

@@ -13,10 +13,11 @@ fail() {
   failed=1
 }
 
-# The program, in target/debug, as the tests build it: where they ran before, nothing is compiled. `cargo build` gives it
-# dependencies with fewer features, and so compiles it again.
+# The program that is tried, with all features, as the tests build it: where they ran before, nothing is compiled. DUMPTOOL_PROGRAM
+# names one that is there.
+dumptool=${DUMPTOOL_PROGRAM:-$PWD/target/release/dumptool}
 build_dumptool() {
-  cargo test --locked --features full --quiet --no-run --test it
+  [ -n "${DUMPTOOL_PROGRAM:-}" ] || cargo test --locked --release --features full --quiet --no-run --test it
 }
 
 # Packages of Debian, as FILE=PACKAGE or COMMAND=PACKAGE: what is there if the package is.
