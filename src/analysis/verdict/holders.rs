@@ -300,7 +300,7 @@ impl<'h> Way<'h> {
         place.or_else(|| {
             let scope = self.parts.iter().position(|part| *part == SCOPE)?;
             let label = self.parts[..scope].iter().rev().copied().collect::<Vec<_>>().join(".");
-            (scope > 0).then_some(Place { label, is_program: None, is_local: false })
+            (scope > 0).then_some(Place::of(label, None))
         })
     }
 }
@@ -322,10 +322,9 @@ fn anchored(
     if heap.type_of(at).kind == TypeKind::Class
         && let Value::Name(name) = heap.value(at)
     {
-        let is_program = Some(true);
         return Some(Some(match parts {
             // Ruby writes the names of neither constants nor class variables.
-            [] => Place { label: format!("a constant of {name}"), is_program, is_local: false },
+            [] => Place::of(format!("a constant of {name}"), Some(true)),
             _ => joined(scene, Some(&name), parts),
         }));
     }
@@ -345,8 +344,8 @@ fn anchored(
         Role::Frame => {
             let name = frame_name(scene, at)?;
             let variable = joined_as(scene, String::new(), Some(true), parts);
-            let label = format!("local {} of {name}", variable.label);
-            Some((!parts.is_empty()).then_some(Place { label, is_local: true, ..variable }))
+            let way = format!("local {}", variable.label);
+            Some((!parts.is_empty()).then(|| Place::variable(&way, &name, variable.is_program)))
         }
         Role::File(name) => {
             let file = file_name(scene, at, name)?;
@@ -424,7 +423,7 @@ fn joined_as(
     is_program: Option<bool>,
     parts: &[&str],
 ) -> Place {
-    let mut place = Place { label, is_program, is_local: false };
+    let mut place = Place::of(label, is_program);
     parts.iter().rev().for_each(|part| place.append(scene, part));
     place
 }
@@ -433,18 +432,16 @@ fn is_program(scene: &Scene<'_, '_>, name: &str) -> bool {
     scene.named_role(name).is_none_or(|role| role == Role::Program)
 }
 
-/// A variable of a call: by its name and that of the place in the source if they are known.
-fn variable(heap: &Heap<'_>, root: &Root, frame: &StackFrame) -> String {
+/// A variable of a call, with the call: `local rows` and `load (views.py:5)`.
+fn variable(heap: &Heap<'_>, root: &Root, frame: &StackFrame) -> (String, String) {
     let function = heap.names.text(frame.function);
     let LabelKind::Field(name) = root.label.kind() else {
-        return format!("a variable of {function}");
+        return ("a variable".to_owned(), function.to_owned());
     };
-    let name = heap.names.text(name);
+    let name = format!("local {}", heap.names.text(name));
     match heap.names.text(frame.file).rsplit(['/', '\\']).next() {
-        Some(file) if frame.line > 0 => {
-            format!("local {name} of {function} ({file}:{})", frame.line)
-        }
-        _ => format!("local {name} of {function}"),
+        Some(file) if frame.line > 0 => (name, format!("{function} ({file}:{})", frame.line)),
+        _ => (name, function.to_owned()),
     }
 }
 
@@ -454,29 +451,27 @@ fn of_root(scene: &Scene<'_, '_>, root: &Root) -> Option<Place> {
     match root.kind {
         RootKind::Global | RootKind::Static => {
             let is_program = is_program(scene, &text);
-            Some(Place { label: text, is_program: Some(is_program), is_local: false })
+            Some(Place::of(text, Some(is_program)))
         }
         RootKind::Frame | RootKind::Thread => {
             let thread = heap.threads.get(root.thread? as usize)?;
             let frame = root.frame.and_then(|frame| heap.frames.get(frame as usize));
             let frame = frame.filter(|frame| !heap.names.text(frame.function).is_empty());
             let text = thread.text(&heap.names);
-            let (label, is_program) = match frame {
+            let Some(frame) = frame else {
                 // A thread holds data of its own.
-                None => (text, !matches!(scene.role_of(root.object), Role::Runtime | Role::Thread)),
-                Some(frame) => {
-                    let is_program = is_program(scene, heap.names.text(frame.function));
-                    (format!("{} in {text}", variable(heap, root, frame)), is_program)
-                }
+                let role = scene.role_of(root.object);
+                let is_program = !matches!(role, Role::Runtime | Role::Thread);
+                return Some(Place { is_local: true, ..Place::of(text, Some(is_program)) });
             };
-            Some(Place { label, is_program: Some(is_program), is_local: true })
+            let (name, call) = variable(heap, root, frame);
+            let is_program = is_program(scene, heap.names.text(frame.function));
+            Some(Place::variable(&name, &format!("{call} in {text}"), Some(is_program)))
         }
         RootKind::Native if text.starts_with("held by ") => {
-            Some(Place { label: text, is_program: None, is_local: true })
+            Some(Place { is_local: true, ..Place::of(text, None) })
         }
-        _ if heap.named_role(&text) == Some(Role::Program) => {
-            Some(Place { label: text, is_program: Some(true), is_local: false })
-        }
+        _ if heap.named_role(&text) == Some(Role::Program) => Some(Place::of(text, Some(true))),
         _ => None,
     }
 }

@@ -22,9 +22,23 @@ pub(super) struct Place {
     pub(super) is_program: Option<bool>,
     /// Whether it is a variable of a call frame.
     pub(super) is_local: bool,
+    /// Where the way ends that fields are added to, if the label goes on behind it: 10 in
+    /// `local rows of handle in thread main`.
+    pub(super) end: Option<usize>,
 }
 
 impl Place {
+    /// A name that is no variable.
+    pub(super) fn of(label: String, is_program: Option<bool>) -> Self {
+        Self { label, is_program, is_local: false, end: None }
+    }
+
+    /// A variable of what `within` tells: `local rows` of `load (views.py:5)`.
+    pub(super) fn variable(name: &str, within: &str, is_program: Option<bool>) -> Self {
+        let label = format!("{name} of {within}");
+        Self { label, is_program, is_local: true, end: Some(name.len()) }
+    }
+
     /// Whether an object above may give a better name.
     pub(super) fn may_go_on(&self) -> bool {
         !self.label.contains(ANY)
@@ -37,34 +51,37 @@ impl Place {
 
     /// Adds the name of a field, or of a way without one.
     pub(super) fn append(&mut self, scene: &Scene<'_, '_>, part: &str) {
-        let label = &mut self.label;
         let listens = |name: &str| scene.named_role(name) == Some(Role::Listeners);
         match part {
-            ANY => insert(label, ANY),
-            SCOPE if self.is_program != Some(true) => label.clear(),
-            SCOPE => match label.find(FILE) {
-                // A variable of a file.
-                Some(file) => label.truncate(file + FILE.len()),
-                None => label.push_str(SCOPE),
-            },
-            _ => match label.rsplit_once('.').filter(|(_, last)| listens(last)) {
-                Some((of, _)) => *label = format!("listeners of '{part}' of {of}"),
+            ANY => self.insert(ANY),
+            SCOPE => {
+                self.end = None;
+                match self.label.find(FILE) {
+                    _ if self.is_program != Some(true) => self.label.clear(),
+                    // A variable of a file.
+                    Some(file) => self.label.truncate(file + FILE.len()),
+                    None => self.label.push_str(SCOPE),
+                }
+            }
+            _ => match self.label.rsplit_once('.').filter(|(_, last)| listens(last)) {
+                Some((of, _)) => {
+                    (self.label, self.end) = (format!("listeners of '{part}' of {of}"), None);
+                }
                 None => {
-                    if !label.is_empty() && !label.ends_with(FILE) {
-                        insert(label, ".");
+                    if !self.label.is_empty() && !self.label.ends_with(FILE) {
+                        self.insert(".");
                     }
-                    insert(label, part);
+                    self.insert(part);
                 }
             },
         }
     }
-}
 
-/// Adds to the way that a label begins with: `local rows` in `local rows of handle in thread main`.
-fn insert(label: &mut String, part: &str) {
-    let is_variable = label.starts_with("local ") || label.starts_with("a variable");
-    let end = label.find(" of ").filter(|_| is_variable);
-    label.insert_str(end.unwrap_or(label.len()), part);
+    /// Adds to the way.
+    fn insert(&mut self, part: &str) {
+        self.label.insert_str(self.end.unwrap_or(self.label.len()), part);
+        self.end = self.end.map(|end| end + part.len());
+    }
 }
 
 /// A name with `[*]` for each index: `ring[*].items` for `ring[17].items`, as an array within an
@@ -91,7 +108,7 @@ pub(super) fn without_indexes(name: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{insert, without_indexes};
+    use super::{Place, without_indexes};
 
     #[test]
     fn elements_of_one_array_have_one_pattern() {
@@ -108,15 +125,12 @@ mod tests {
 
     #[test]
     fn fields_of_variables_stand_before_the_function() {
-        for (label, part, expected) in [
-            ("app.Cache", ".ENTRIES", "app.Cache.ENTRIES"),
-            ("local rows of load (db.py:4)", "[*]", "local rows[*] of load (db.py:4)"),
-            ("a variable of run in thread t-1", ".queue", "a variable.queue of run in thread t-1"),
-            ("listeners of 'data' of server", ".log", "listeners of 'data' of server.log"),
-        ] {
-            let mut label = label.to_owned();
-            insert(&mut label, part);
-            assert_eq!(label, expected);
-        }
+        let mut variable = Place::variable("local rows", "load (db.py:4)", None);
+        variable.insert("[*]");
+        variable.insert(".of");
+        assert_eq!(variable.label, "local rows[*].of of load (db.py:4)");
+        let mut field = Place::of("local area of the program".to_owned(), None);
+        field.insert(".ENTRIES");
+        assert_eq!(field.label, "local area of the program.ENTRIES");
     }
 }
