@@ -254,7 +254,7 @@ fn out_of_proportion(file: &Path, command: &str, small: Cost, large: Cost) -> Op
     }
     let bound = |small: f64, tolerance: f64| small * GROWTH as f64 * tolerance;
     let what = if large.memory as f64
-        > bound(small.memory as f64 - MEMORY_SLACK, 1.3).max(0.0) + 2.0 * MEMORY_SLACK
+        > bound(small.memory as f64 - MEMORY_SLACK, 1.3).max(0.0) + 2.5 * MEMORY_SLACK
     {
         format!("memory grows from {} to {} MiB", small.memory >> 20, large.memory >> 20)
     } else if large.output as f64 > bound(small.output as f64, 1.3) + OUTPUT_SLACK {
