@@ -241,7 +241,9 @@ fn over_budget(file: &Path, command: &str, (cost, message): &(Cost, String)) -> 
 
 /// What is wrong with how the cost of a command grows, if anything is.
 fn out_of_proportion(file: &Path, command: &str, small: Cost, large: Cost) -> Option<String> {
-    /// Of the program itself, and of blocks that are taken as a whole.
+    /// What every run takes, even one that only refuses its arguments (9 MiB).
+    const PROGRAM: f64 = (8 << 20) as f64;
+    /// Of blocks that are taken as a whole.
     const MEMORY_SLACK: f64 = (24 << 20) as f64;
     const OUTPUT_SLACK: f64 = (64 << 10) as f64;
     const SECONDS_SLACK: f64 = 0.5;
@@ -253,9 +255,8 @@ fn out_of_proportion(file: &Path, command: &str, small: Cost, large: Cost) -> Op
         return None;
     }
     let bound = |small: f64, tolerance: f64| small * GROWTH as f64 * tolerance;
-    let what = if large.memory as f64
-        > bound(small.memory as f64 - MEMORY_SLACK, 1.3).max(0.0) + 2.5 * MEMORY_SLACK
-    {
+    let memory = PROGRAM + bound(small.memory as f64 - PROGRAM, 1.3) + MEMORY_SLACK;
+    let what = if large.memory as f64 > memory {
         format!("memory grows from {} to {} MiB", small.memory >> 20, large.memory >> 20)
     } else if large.output as f64 > bound(small.output as f64, 1.3) + OUTPUT_SLACK {
         format!("output grows from {} to {} bytes", small.output, large.output)
