@@ -5,11 +5,13 @@ use super::args::{Common, Snapshot};
 use super::progress::Progress;
 use super::status::{self, InputError, Status, UsageError};
 use super::terminal::{Terminal, show_path};
+use crate::analysis::identity::Identified;
 use crate::convert::DumpFile;
 use crate::detect;
 use crate::error::Error;
 use crate::input::load::SnapshotChoice;
 use crate::input::{self, Format, Kind};
+use crate::model::heap::Heap;
 use crate::names::JavaMapping;
 use crate::source::{Limits, Source, Watch};
 use std::fs::File;
@@ -38,7 +40,41 @@ pub(super) struct Named {
     pub(super) symbols: Vec<PathBuf>,
 }
 
+/// What identifies the objects of a dump in other dumps of its process.
+#[derive(PartialEq, Eq)]
+pub(super) enum Identity {
+    Nothing,
+    /// The ids in the file.
+    Ids,
+    /// Identity hash codes, 0 where an object has none.
+    Hashes(Vec<u32>),
+}
+
+impl Identity {
+    /// Objects with what identifies them.
+    pub(super) fn of<'h, 'a>(&'h self, heap: &'h Heap<'a>) -> Identified<'h, 'a> {
+        let hashes = match self {
+            Self::Hashes(hashes) => Some(hashes.as_slice()),
+            Self::Nothing | Self::Ids => None,
+        };
+        Identified { heap, hashes }
+    }
+}
+
 impl Input {
+    /// What identifies the objects in other dumps.
+    ///
+    /// # Errors
+    /// An [`InputError`] if the file is damaged where its hash codes are.
+    pub(super) fn identity(&self) -> Result<Identity, InputError> {
+        if input::has_lasting_ids(self.format) {
+            return Ok(Identity::Ids);
+        }
+        let hashes = input::identity_hashes(self.format, self.bytes());
+        let hashes = hashes.map_err(|error| self.error(error))?;
+        Ok(hashes.map_or(Identity::Nothing, Identity::Hashes))
+    }
+
     /// Opens a path, standard input for `-`, or what a server sends for an address.
     ///
     /// # Errors

@@ -7,13 +7,12 @@ use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::identity::{Fate, Identified, fates};
 use crate::cli::args::DiffArgs;
 use crate::cli::heap::{Analysed, load, report_loaded};
-use crate::cli::open::Input;
+use crate::cli::open::{Identity, Input};
 use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::count;
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
-use crate::input;
 use crate::model::heap::{Heap, ObjectId};
 
 /// New objects of a class that JSON names, if there are several classes.
@@ -181,14 +180,13 @@ fn all_of(heap: &Heap<'_>) -> Value<'static> {
 /// # Errors
 /// A [`UsageError`] if nothing does, with what to do instead.
 pub(super) fn hashes(input: &Input, instead: &str) -> anyhow::Result<Option<Vec<u32>>> {
-    if input::has_lasting_ids(input.format) {
-        return Ok(None);
+    match input.identity()? {
+        Identity::Ids => Ok(None),
+        Identity::Hashes(hashes) => Ok(Some(hashes)),
+        Identity::Nothing => {
+            let file = show_path(&input.path);
+            let message = format!("nothing in {file} identifies objects in another dump");
+            Err(UsageError::new(message).hint(instead).into())
+        }
     }
-    let hashes =
-        input::identity_hashes(input.format, input.bytes()).map_err(|error| input.error(error))?;
-    hashes.map(Some).ok_or_else(|| {
-        let file = show_path(&input.path);
-        let message = format!("nothing in {file} identifies objects in another dump");
-        UsageError::new(message).hint(instead).into()
-    })
 }
