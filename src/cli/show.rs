@@ -13,7 +13,7 @@ use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
 use crate::cli::heap::Answers;
-use crate::model::heap::{Heap, ObjectId, Reference, Value};
+use crate::model::heap::{ObjectId, Reference, Value};
 use contents::Contents;
 
 pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> {
@@ -26,9 +26,27 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     let contents = Contents::of(&analysed, loaded.collections(), object, args.entries);
     let rows: Vec<Row> = neighbours.rows().collect();
     let document = || {
+        let roots = neighbours.roots.iter().map(|row| root_text(analysed.heap, Origin::Root(*row)));
+        let roots: Vec<Json> = roots.map(|(kind, label)| root_json(kind, label)).collect();
+        let (references, referrers) = (neighbours.references.len(), neighbours.referrers.len());
+        let omitted = [
+            ("references", (neighbours.all_references - references as u64).into()),
+            ("referrers", (neighbours.all_referrers - referrers as u64).into()),
+            ("elements", contents.omitted_elements().into()),
+            ("entries", contents.omitted_entries().into()),
+        ];
         let document = Document::new("dumptool/show/1", &args.file);
-        let document = document.with("snapshot", loaded.snapshot);
-        described(document, &analysed, object, &neighbours, &contents, args.limit)
+        described(
+            document.with("snapshot", loaded.snapshot),
+            &analysed,
+            object,
+            &contents,
+            args.limit,
+        )
+        .with("roots", roots)
+        .some_rows("references", 0..references)
+        .some_rows("referrers", references..usize::MAX)
+        .with("omitted", Json::from(omitted))
     };
     let text = || text(&analysed, object, &neighbours, &contents, args, session);
     let is_json = session.common.format == OutputFormat::Json;
@@ -36,44 +54,42 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     Ok(report_loaded(session, &input, loaded))
 }
 
-/// Entries, references and roots of an object in a page that has no server.
+/// Entries, elements and references of an object in a page that has no server.
 const STORED: u64 = 12;
+/// Its fields.
+const STORED_FIELDS: usize = 40;
 
-/// The document of an object without its referrers, which only a look at all references would find.
-/// `omitted.referrers` is null.
+/// What `show` says of an object, without what holds it: a look at all roots and references would
+/// find that.
 pub(super) fn stored(
     loaded: &Answers<'_>,
     analysed: &Analysed<'_, '_>,
     object: ObjectId,
     session: &Session,
 ) -> serde_json::Value {
-    let mut neighbours = Neighbours::without_referrers(analysed.heap, object, STORED as usize);
-    neighbours.roots.truncate(STORED as usize);
-    let contents = Contents::of(analysed, loaded.collections(), object, Some(STORED));
-    let rows: Vec<Row> = neighbours.rows().collect();
-    let document =
-        described(Document::default(), analysed, object, &neighbours, &contents, Some(STORED));
+    let mut contents = Contents::of(analysed, loaded.collections(), object, Some(STORED));
+    let omitted_fields = contents.keep_fields(STORED_FIELDS);
+    let all = analysed.heap.references.of(object);
+    let omitted = [
+        ("references", (all.len() as u64).saturating_sub(STORED).into()),
+        ("fields", omitted_fields.into()),
+        ("elements", contents.omitted_elements().into()),
+        ("entries", contents.omitted_entries().into()),
+    ];
+    let rows: Vec<Row> = all.take(STORED as usize).map(Row::reference).collect();
+    let document = described(Document::default(), analysed, object, &contents, Some(STORED));
+    let document = document.rows("references").with("omitted", Json::from(omitted));
     to_json(&document, &rows, &columns(analysed, true, session))
 }
 
-/// Adds all that there is to say of an object.
+/// Adds what there is to say of an object alone. A limit of 0 shows all bytes.
 fn described<'d>(
     document: Document<'d>,
     analysed: &'d Analysed<'_, '_>,
     object: ObjectId,
-    neighbours: &'d Neighbours,
     contents: &'d Contents<'_, '_, '_>,
     limit: Option<u64>,
 ) -> Document<'d> {
-    let roots = neighbours.roots.iter().map(|row| root_text(analysed.heap, Origin::Root(*row)));
-    let roots: Vec<Json> = roots.map(|(kind, label)| root_json(kind, label)).collect();
-    let (references, referrers) = (neighbours.references.len(), neighbours.referrers.len() as u64);
-    let omitted = [
-        ("references", (neighbours.all_references - references as u64).into()),
-        ("referrers", neighbours.all_referrers.map(|all| all - referrers).into()),
-        ("elements", contents.omitted_elements().into()),
-        ("entries", contents.omitted_entries().into()),
-    ];
     let dominator = analysed.tree().dominator(object);
     document
         .with("object", analysed.json(object))
@@ -87,10 +103,6 @@ fn described<'d>(
         .with("elements", contents.elements_json())
         .with("collection", contents.collection_json())
         .with("entries", contents.entries_json())
-        .with("roots", roots)
-        .some_rows("references", 0..references)
-        .some_rows("referrers", references..usize::MAX)
-        .with("omitted", Json::from(omitted))
 }
 
 /// References and referrers that are shown when nothing else is requested.
@@ -103,14 +115,15 @@ struct Neighbours {
     all_references: u64,
     /// The target is the object that refers.
     referrers: Vec<Reference>,
-    /// `None`: they were not looked for.
-    all_referrers: Option<u64>,
+    all_referrers: u64,
     roots: Vec<usize>,
 }
 
 impl Neighbours {
     fn of(loaded: &Answers<'_>, object: ObjectId, most: usize, session: &Session) -> Self {
         let heap = &loaded.heap;
+        let references = heap.references.of(object);
+        let all_references = references.len() as u64;
         let of = |from: ObjectId| {
             let to_object =
                 heap.references.of(from).filter(move |reference| reference.target == object);
@@ -140,18 +153,11 @@ impl Neighbours {
                 (referrers, count)
             }
         };
-        let all_referrers = Some(all_referrers);
-        Self { referrers, all_referrers, ..Self::without_referrers(heap, object, most) }
-    }
-
-    fn without_referrers(heap: &Heap<'_>, object: ObjectId, most: usize) -> Self {
-        let references = heap.references.of(object);
-        let all_references = references.len() as u64;
         Self {
             references: references.take(most).collect(),
             all_references,
-            referrers: Vec::new(),
-            all_referrers: None,
+            referrers,
+            all_referrers,
             roots: (0..heap.roots.len()).filter(|row| heap.roots[*row].object == object).collect(),
         }
     }
@@ -163,13 +169,17 @@ struct Row {
     reference: Reference,
 }
 
+impl Row {
+    fn reference(reference: Reference) -> Self {
+        Self { direction: "reference", reference }
+    }
+}
+
 impl Neighbours {
     fn rows(&self) -> impl Iterator<Item = Row> {
-        let row = |direction| move |reference: &Reference| Row { direction, reference: *reference };
-        self.references
-            .iter()
-            .map(row("reference"))
-            .chain(self.referrers.iter().map(row("referrer")))
+        let referrer = |reference: &Reference| Row { direction: "referrer", reference: *reference };
+        let references = self.references.iter().copied().map(Row::reference);
+        references.chain(self.referrers.iter().map(referrer))
     }
 }
 
@@ -274,7 +284,7 @@ fn text(
         "referrers",
         analysed,
         &neighbours.referrers,
-        neighbours.all_referrers.unwrap_or(0),
+        neighbours.all_referrers,
         session,
     ));
     text

@@ -196,7 +196,7 @@ fn a_page_describes_objects_as_show_does() {
         }
         for (id, stored) in objects.iter().step_by(objects.len().div_ceil(6)) {
             let show = without_nulls(&json(&["show", "--entries", "12", file, id]));
-            for key in ["object", "dominator", "fields", "elements", "entries", "roots"] {
+            for key in ["object", "dominator", "fields", "elements", "entries"] {
                 // Texts of more than 200 characters are cut.
                 if !show[key].to_string().contains('…') && show[key].to_string().len() < 200 {
                     assert_eq!(stored[key], show[key], "{file} {id} {key}");
@@ -205,7 +205,7 @@ fn a_page_describes_objects_as_show_does() {
             assert_eq!(stored["object"], show["object"], "{file} {id}");
             let names = |of: &Value| -> Vec<Value> {
                 let fields = of["fields"].as_array().unwrap();
-                fields.iter().map(|field| field["name"].clone()).collect()
+                fields.iter().take(40).map(|field| field["name"].clone()).collect()
             };
             assert_eq!(names(stored), names(&show), "{file} {id}");
         }
@@ -233,8 +233,9 @@ fn a_page_marks_objects_that_the_older_dump_does_not_have() {
     let of = name(&data, &changed["columns"][0], most);
     assert!(objects.values().any(|stored| stored["object"]["type"] == of), "{of}");
     let (_, same) = page(&[new, new]);
-    let objects = same["objects"].as_object();
-    assert!(objects.is_none_or(|all| all.values().all(|stored| stored["new"].is_null())));
+    let objects = same["objects"].as_object().unwrap();
+    assert!(!objects.is_empty());
+    assert!(objects.values().all(|stored| stored["new"].is_null()));
 }
 
 /// The table with a title.

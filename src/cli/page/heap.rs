@@ -5,6 +5,7 @@ mod stored;
 
 use super::tables::{self};
 use super::{LINES, Subject, fitting, made_by, report, table_rows};
+use crate::analysis::diff::HistogramChange;
 use crate::analysis::dominator_stacks::{self};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
@@ -38,7 +39,7 @@ use stored::{Sampled, Stored};
 
 /// Suspects that a page shows.
 const SUSPECTS: usize = 10;
-/// Objects on the way to a suspect that a page without a server describes.
+/// Objects that are described of the way to each.
 const WAY: usize = 7;
 
 pub(super) fn page(
@@ -67,12 +68,8 @@ pub(super) fn page(
     // The newer heap leaves its sums, so that only one is in memory.
     let (after, newer) = (Sums::of(loaded), Newer::of(loaded, (&rules, input.format), session));
     let sampled = (!args.live).then(|| {
-        let ways = newer
-            .iter()
-            .flat_map(Newer::on_page)
-            .flat_map(|suspect| suspect.way.iter().take(WAY))
-            .copied();
-        Sampled::of(loaded, (input, old), after.live(), ways, session)
+        let ways: Vec<_> = ways(newer.iter().flat_map(Newer::on_page)).collect();
+        Sampled::of(loaded, input, after.live(), &ways, session)
     });
     drop(held);
     let held = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
@@ -86,8 +83,10 @@ pub(super) fn page(
     let growth = newer.and_then(|newer| newer.since(loaded));
     let before = Sums::of(loaded);
     let old_status = report_loaded(session, old, loaded);
-    let mut compared = Compared::of(before, after, growth);
-    compared.store(sampled.map(|sampled| sampled.since(loaded, old, compared.changes())));
+    let stored = |changes: &[HistogramChange]| {
+        sampled.map_or_else(Stored::default, |sampled| sampled.since(loaded, (input, old), changes))
+    };
+    let compared = Compared::of(before, after, growth, stored);
     let build =
         |lines| compared.report(report(args, "heap", subject, "bytes"), subject, session, lines);
     Ok((Some(fitting(args, build)?), old_status.max(status)))
@@ -149,10 +148,10 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             nothing: words.nothing(usual),
             owners: owners_on_bar(verdict, &words),
         };
-        let ways = suspects.iter().flat_map(|suspect| suspect.way.iter().take(WAY)).copied();
-        let stored = match is_live {
-            true => Stored::default(),
-            false => Stored::of(loaded, analysed, ways, &lines, session),
+        let stored = if is_live {
+            Stored::default()
+        } else {
+            Stored::of(loaded, analysed, ways(suspects.iter()), &lines, session)
         };
         drop(phase);
         Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines, stored }
@@ -312,6 +311,11 @@ impl One<'_, '_, '_> {
             ..Card::default()
         })
     }
+}
+
+/// The objects on the ways to suspects that a page without a server describes.
+fn ways<'s>(suspects: impl Iterator<Item = &'s ReportSuspect>) -> impl Iterator<Item = ObjectId> {
+    suspects.flat_map(|suspect| suspect.way.iter().take(WAY).copied())
 }
 
 /// The card with the path to a suspect.

@@ -69,6 +69,13 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         Self { analysed, collections, fields, array, elements, all_elements, collection }
     }
 
+    /// Keeps so many fields, and returns the number of the others.
+    pub(super) fn keep_fields(&mut self, most: usize) -> u64 {
+        let others = self.fields.len().saturating_sub(most);
+        self.fields.truncate(most);
+        others as u64
+    }
+
     /// Whether there is nothing to show.
     pub(super) fn is_empty(&self) -> bool {
         self.fields.is_empty() && self.elements.is_empty()

@@ -53,26 +53,23 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub(super) fn of(before: Sums, after: Sums, growth: Option<Growth>) -> Self {
+    /// `stored` selects the objects that the page describes by the types that changed.
+    pub(super) fn of(
+        before: Sums,
+        after: Sums,
+        growth: Option<Growth>,
+        stored: impl FnOnce(&[HistogramChange]) -> Stored,
+    ) -> Self {
+        let changes = changes(&before.live, &after.live);
         Self {
-            changes: changes(&before.live, &after.live),
             live: (before.live, after.live),
             picture: after.picture.compared_with(&before.picture),
             damage: after.damage,
             remarks: after.remarks,
             growth,
-            stored: Stored::default(),
+            stored: stored(&changes),
+            changes,
         }
-    }
-
-    /// The types that changed.
-    pub(super) fn changes(&self) -> &[HistogramChange] {
-        &self.changes
-    }
-
-    /// Keeps the objects that the page describes, if it has no server.
-    pub(super) fn store(&mut self, stored: Option<Stored>) {
-        self.stored = stored.unwrap_or_default();
     }
 
     /// The headline is what grew most; the bar has the types by the change of their own bytes.

@@ -1,15 +1,13 @@
 //! The objects that a page describes itself: who reads it has no server to ask about them.
 
 use crate::analysis::diff::HistogramChange;
-use crate::analysis::histogram::Histogram;
-use crate::analysis::identity::Identified;
+use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::analysis::tree::{TreeItem, TreeLine};
 use crate::cli::heap::{Analysed, Answers};
-use crate::cli::open::Input;
+use crate::cli::open::{Identity, Input};
 use crate::cli::page::LINES;
 use crate::cli::session::Session;
 use crate::cli::show;
-use crate::input;
 use crate::model::heap::ObjectId;
 use crate::output::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,12 +16,14 @@ use std::cmp::Reverse;
 
 /// Bytes of all descriptions on a page with [`LINES`] lines.
 const MOST_BYTES: usize = 100_000;
-/// Bytes of one description: those of classes with hundreds of fields are left out.
-const LARGEST: usize = MOST_BYTES / 10;
+/// Bytes of one description.
+const LARGEST: usize = MOST_BYTES / 5;
 /// Described objects of one type.
 const OF_A_TYPE: usize = 3;
 /// Characters of a text.
 const TEXT: usize = 200;
+/// Bytes of documents before their texts are cut: many objects may share one huge text.
+const MOST_READ: usize = 16 << 20;
 /// Types of the newer of two heaps whose objects may turn out to be new: those that retain most, and
 /// as many that take most.
 const TYPES: usize = 24;
@@ -35,7 +35,6 @@ const SAMPLE: (usize, usize) = (8, 40);
 pub(super) struct Stored(Vec<Described>);
 
 /// An object as `show` describes it.
-#[derive(Clone)]
 struct Described {
     id: String,
     document: Json,
@@ -64,11 +63,9 @@ impl Stored {
             *seen += 1;
             *seen <= OF_A_TYPE
         });
-        let mut seen = FxHashSet::default();
         let mut left = MOST_BYTES;
-        let each = ways.chain(largest).filter(|object| seen.insert(*object));
-        let each = each.map(|object| Described::of(loaded, analysed, object, session));
-        let each = each.filter(|described| described.length <= LARGEST);
+        let each = described(loaded, analysed, ways.chain(largest), session);
+        let each = each.map(|(_, described)| described);
         Self(each.take_while(|described| take(&mut left, described.length)).collect())
     }
 
@@ -88,17 +85,24 @@ fn take(left: &mut usize, part: usize) -> bool {
     rest.is_some()
 }
 
-impl Described {
-    fn of(
-        loaded: &Answers<'_>,
-        analysed: &Analysed<'_, '_>,
-        object: ObjectId,
-        session: &Session,
-    ) -> Self {
-        let document = shortened(show::stored(loaded, analysed, object, session));
+/// Describes each object once, until [`MOST_READ`] bytes are read. Those with a large description
+/// are left out.
+fn described<'d>(
+    loaded: &'d Answers<'_>,
+    analysed: &'d Analysed<'_, '_>,
+    objects: impl Iterator<Item = ObjectId> + 'd,
+    session: &'d Session,
+) -> impl Iterator<Item = (ObjectId, Described)> + 'd {
+    let (mut seen, mut left) = (FxHashSet::default(), MOST_READ);
+    let new = objects.filter(move |object| seen.insert(*object));
+    let each = new.map_while(move |object| {
+        let whole = (left > 0).then(|| show::stored(loaded, analysed, object, session))?;
+        left = left.saturating_sub(whole.to_string().len());
+        let document = shortened(whole);
         let length = document.to_string().len();
-        Self { id: analysed.heap.id(object), document, length }
-    }
+        Some((object, Described { id: analysed.heap.id(object), document, length }))
+    });
+    each.filter(|(_, described)| described.length <= LARGEST)
 }
 
 /// A document with the beginnings of its texts and without its nulls.
@@ -120,8 +124,7 @@ fn shortened(value: Json) -> Json {
 /// Objects of the newer of two heaps, of which some are selected once the older one is known.
 pub(super) struct Sampled {
     candidates: Vec<Candidate>,
-    /// What tells whether the older heap has an object. `None`: nothing does.
-    identity: Option<Identity>,
+    identity: Identity,
 }
 
 struct Candidate {
@@ -136,50 +139,42 @@ struct Candidate {
     key: Option<u64>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Identity {
-    Ids,
-    Hashes,
-}
-
 impl Sampled {
     /// Describes the objects on some ways, and some of the largest types of a heap.
     pub(super) fn of(
         loaded: &Answers<'_>,
-        (input, old): (&Input, &Input),
+        input: &Input,
         live: &Histogram,
-        ways: impl Iterator<Item = ObjectId>,
+        ways: &[ObjectId],
         session: &Session,
     ) -> Self {
         let analysed = loaded.analysed();
         let heap = &loaded.heap;
-        let (identity, hashes) = identity(input);
-        let identified = Identified { heap, hashes: hashes.as_deref() };
-        let mut seen = FxHashSet::default();
-        let ways = ways.map(|object| (object, true));
-        let all = ways.chain(sample(&analysed, live).into_iter().map(|object| (object, false)));
-        let new = all.filter(|(object, _)| seen.insert(*object));
-        let candidates = new.map(|(object, is_on_way)| Candidate {
-            described: Described::of(loaded, &analysed, object, session),
-            is_on_way,
-            is_new: false,
-            of: heap.type_name(object).to_owned(),
-            retained: analysed.retained(object),
-            key: identified.key(object),
-        });
-        let candidates = candidates.collect();
-        Self { candidates, identity: identity.filter(|_| input.format == old.format) }
+        let identity = identity(input);
+        let identified = identity.of(heap);
+        let all = ways.iter().copied().chain(sample(&analysed, live));
+        let candidates = described(loaded, &analysed, all, session)
+            .map(|(object, described)| Candidate {
+                described,
+                is_on_way: ways.contains(&object),
+                is_new: false,
+                of: heap.type_name(object).to_owned(),
+                retained: analysed.retained(object),
+                key: identified.key(object),
+            })
+            .collect();
+        Self { candidates, identity }
     }
 
     /// Selects the objects on ways, and for each type that grew a few, new ones first.
     pub(super) fn since(
         mut self,
         older: &Answers<'_>,
-        old: &Input,
+        (input, old): (&Input, &Input),
         changes: &[HistogramChange],
     ) -> Stored {
-        if let Some(identity) = self.identity {
-            mark_new(&mut self.candidates, identity, older, old);
+        if input.format == old.format {
+            self.mark_new(older, identity(old));
         }
         let rise = |row: &HistogramChange| row.delta().shallow_bytes;
         let mut grown: Vec<_> = changes.iter().filter(|row| rise(row) > 0).collect();
@@ -192,16 +187,45 @@ impl Sampled {
         others.sort_by_key(|candidate| {
             (place[candidate.of.as_str()], !candidate.is_new, Reverse(candidate.retained))
         });
-        let few = others.chunk_by(|a, b| a.of == b.of).flat_map(|of| of.iter().take(OF_A_TYPE));
-        let each = on_ways.iter().chain(few).map(Candidate::marked);
-        Stored(each.filter(|described| described.length <= LARGEST).collect())
+        let mut of_type: FxHashMap<String, usize> = FxHashMap::default();
+        others.retain(|candidate| {
+            let seen = of_type.entry(candidate.of.clone()).or_default();
+            *seen += 1;
+            *seen <= OF_A_TYPE
+        });
+        Stored(on_ways.into_iter().chain(others).map(Candidate::marked).collect())
+    }
+
+    /// Marks the candidates that an older heap of the same format does not have, if that can be
+    /// known.
+    fn mark_new(&mut self, older: &Answers<'_>, identity: Identity) {
+        let by_ids = identity == Identity::Ids;
+        let same_kind = std::mem::discriminant(&identity) == std::mem::discriminant(&self.identity);
+        if !same_kind || identity == Identity::Nothing {
+            return;
+        }
+        let identified = identity.of(&older.heap);
+        let mut of_key: FxHashMap<u64, Vec<&mut Candidate>> = FxHashMap::default();
+        for candidate in &mut self.candidates {
+            let Some(key) = candidate.key else { continue };
+            candidate.is_new = true;
+            of_key.entry(key).or_default().push(candidate);
+        }
+        for object in older.heap.objects() {
+            let Some(key) = identified.key(object) else { continue };
+            for candidate in of_key.get_mut(&key).into_iter().flatten() {
+                // Ids identify objects of any type: another object may have the place of a freed
+                // one, and whether it has is not known. Hash codes identify those of one type.
+                candidate.is_new &= !by_ids && candidate.of != older.heap.type_name(object);
+            }
+        }
     }
 }
 
 impl Candidate {
     /// The description, which says whether the object is new.
-    fn marked(&self) -> Described {
-        let mut described = self.described.clone();
+    fn marked(self) -> Described {
+        let mut described = self.described;
         if self.is_new {
             described.document["new"] = true.into();
         }
@@ -209,53 +233,22 @@ impl Candidate {
     }
 }
 
-/// What identifies the objects of a dump in others of its process, with the hash codes.
-fn identity(input: &Input) -> (Option<Identity>, Option<Vec<u32>>) {
-    if input::has_lasting_ids(input.format) {
-        return (Some(Identity::Ids), None);
-    }
-    let hashes = input::identity_hashes(input.format, input.bytes()).ok().flatten();
-    (hashes.as_ref().map(|_| Identity::Hashes), hashes)
-}
-
-/// Marks the candidates that an older heap does not have.
-fn mark_new(candidates: &mut [Candidate], by: Identity, older: &Answers<'_>, old: &Input) {
-    let (identity, hashes) = identity(old);
-    if identity != Some(by) {
-        return;
-    }
-    let heap = &older.heap;
-    let identified = Identified { heap, hashes: hashes.as_deref() };
-    let mut of_key: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
-    for (at, candidate) in candidates.iter_mut().enumerate() {
-        candidate.is_new = candidate.key.is_some();
-        if let Some(key) = candidate.key {
-            of_key.entry(key).or_default().push(at);
-        }
-    }
-    for object in heap.objects() {
-        let same = identified.key(object).and_then(|key| of_key.get(&key));
-        for at in same.into_iter().flatten() {
-            // Ids identify objects of any type: another object may have the place of a freed one,
-            // and whether it has is not known. Hash codes identify those of one type.
-            if by == Identity::Ids || candidates[*at].of == heap.type_name(object) {
-                candidates[*at].is_new = false;
-            }
-        }
-    }
+/// What identifies objects. Damage is no reason to write no page.
+fn identity(input: &Input) -> Identity {
+    input.identity().unwrap_or(Identity::Nothing)
 }
 
 /// Live objects of the largest types: those that retain most, and others of each type in equal
 /// distances.
 fn sample(analysed: &Analysed<'_, '_>, live: &Histogram) -> Vec<ObjectId> {
     let heap = analysed.heap;
-    let mut rows: Vec<usize> = (0..live.rows.len()).collect();
+    let mut rows: Vec<&HistogramRow> = live.rows.iter().collect();
     let mut wanted: FxHashMap<&str, Sample> = FxHashMap::default();
-    let retained = |row: &usize| Reverse(live.rows[*row].retained_bytes);
-    let own = |row: &usize| Reverse(Some(live.rows[*row].sum.bytes()));
-    for size in [&retained as &dyn Fn(&usize) -> Reverse<Option<u64>>, &own] {
-        rows.sort_by_key(size);
-        for row in rows.iter().take(TYPES).map(|row| &live.rows[*row]) {
+    let sizes: [fn(&HistogramRow) -> u64; 2] =
+        [|row| row.retained_bytes.unwrap_or(0), |row| row.sum.bytes()];
+    for size in sizes {
+        rows.sort_by_key(|row| Reverse(size(row)));
+        for row in rows.iter().take(TYPES) {
             let step = row.sum.count.div_ceil(SAMPLE.1 as u64).max(1);
             wanted.entry(&row.name).or_insert_with(|| Sample { step, ..Sample::default() });
         }

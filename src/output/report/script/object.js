@@ -46,7 +46,7 @@ const contentsOf = (it) => {
   if (it.allocation) content.push(section("Where it was allocated", make("pre", "value", allocationText(it.allocation))));
   if (it.entries && it.entries.length) content.push(section("Entries", entriesTable(it.entries, it.collection), ...moreOf(it, "entries")));
   const named = (it.fields || []).filter((field) => field.name !== undefined);
-  if (named.length && !(it.entries && it.entries.length)) content.push(section("Fields", fieldsTable(named)));
+  if (named.length && !(it.entries && it.entries.length)) content.push(section("Fields", fieldsTable(named), ...moreOf(it, "fields")));
   else if (named.length) content.push(folded("Fields (" + count(named.length) + ")", fieldsTable(named)));
   if (it.elements && it.elements.length) content.push(section("Elements", documentTable("Elements", it.elements), ...moreOf(it, "elements")));
   // Fields and elements are references: these are only shown where the type is not known.
