@@ -22,7 +22,7 @@ pub(super) struct Place {
     pub(super) is_program: Option<bool>,
     /// Whether it is a variable of a call frame.
     pub(super) is_local: bool,
-    /// Where the way ends that fields are added to, if the label goes on behind it: 10 in
+    /// Where fields are added, if that is not at the end of the label: behind the variable, at 10 in
     /// `local rows of handle in thread main`.
     pub(super) end: Option<usize>,
 }
@@ -33,7 +33,7 @@ impl Place {
         Self { label, is_program, is_local: false, end: None }
     }
 
-    /// A variable of what `within` tells: `local rows` of `load (views.py:5)`.
+    /// A variable, such as `local rows`, of the call `within`: `load (views.py:5) in thread main`.
     pub(super) fn variable(name: &str, within: &str, is_program: Option<bool>) -> Self {
         let label = format!("{name} of {within}");
         Self { label, is_program, is_local: true, end: Some(name.len()) }
