@@ -305,7 +305,7 @@ fn addresses<'a>(json: &mut Scanner<'a>) -> Result<Addresses<'a>> {
 fn plain_list(value: &[u8]) -> Option<(Addresses<'_>, &[u8])> {
     let list = value.strip_prefix(b"[")?;
     let end = memchr::memchr(b']', list)?;
-    Some((Addresses(list), list.get(end.wrapping_add(1)..)?))
+    Some((Addresses(list.trim_ascii_start()), list.get(end.wrapping_add(1)..)?))
 }
 
 /// The text or number that a value is, and what follows it.
@@ -378,6 +378,14 @@ mod tests {
             assert_eq!(members(&plain), members(&read(line).unwrap()));
             assert_eq!(members(&plain), members(&read(&spaced).unwrap()));
         }
+    }
+
+    #[test]
+    fn a_space_before_the_first_address_of_a_plain_list_loses_no_references() {
+        let line = r#"{"o":140,"r":[ 150,160],"i":[  ]}"#;
+        let plain = Line::read_plain(line.as_bytes()).unwrap();
+        assert_eq!(Vec::from_iter(plain.named.iter()), [150, 160]);
+        assert_eq!(members(&plain), members(&read(line).unwrap()));
     }
 
     #[test]
