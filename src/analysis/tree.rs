@@ -7,7 +7,7 @@ use super::dominator_tree::DominatorTree;
 use super::owners::TypeOwner;
 use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
-use expand::Expander;
+use expand::{Expander, Members};
 use std::collections::BinaryHeap;
 
 /// Limits of [`lines`].
@@ -94,7 +94,8 @@ pub fn lines(
         omitted: Omitted::default(),
         reference: None,
     };
-    let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
+    let members = Members::default();
+    let nodes = vec![Node { parent: 0, line, members, below: Vec::new(), shown: true }];
     let mut expander = Expander::new(heap, tree, count, whole, options);
     grow(nodes, tops, &mut expander)
 }
@@ -150,12 +151,12 @@ fn below(
         [] => return Vec::new(),
         &[only] => {
             let object = dominators.object(only).unwrap_or(ObjectId(0));
-            let mut root = expander.child(TreeItem::Object(object), members, whole);
+            let mut root = expander.child(TreeItem::Object(object), members.into(), whole);
             let children = expander.expand(&mut root);
             (root, children)
         }
         _ => {
-            let mut root = expander.child(TreeItem::Selection, Vec::new(), whole);
+            let mut root = expander.child(TreeItem::Selection, Members::default(), whole);
             root.line.count = objects;
             (root, expander.group(members))
         }
@@ -194,8 +195,8 @@ fn grow(
 struct Node {
     parent: usize,
     line: TreeLine,
-    /// Numbers of the objects, until they are looked at.
-    members: Vec<u32>,
+    /// The objects, until they are looked at.
+    members: Members,
     /// Lines below this one that are not objects. Groups of roots are at most three levels deep.
     below: Vec<Node>,
     shown: bool,
@@ -204,7 +205,7 @@ struct Node {
 impl Node {
     /// The objects immediately below this line, or below the lines that divide it.
     fn objects(&self) -> u64 {
-        self.members.len() as u64 + self.below.iter().map(Self::objects).sum::<u64>()
+        self.members.len() + self.below.iter().map(Self::objects).sum::<u64>()
     }
 }
 

@@ -30,63 +30,49 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     let rules = Rules::of(&args.known, session)?;
     let Measured { unit, mut series, scale, times, status } = measure(args, session)?;
     series.retain(|series| !args.steady || series.is_steady());
-    // Equal rows keep the order of growth from the first file to the last.
-    match args.sort {
-        GrowthSort::Slope => series.sort_by(|a, b| b.slope().total_cmp(&a.slope())),
-        GrowthSort::Last => series.sort_by_key(|series| Reverse(series.bytes.last().copied())),
-        GrowthSort::Peak => series.sort_by_key(|series| Reverse(series.peak())),
-    }
+    sort(&mut series, args.sort);
     let rows = session.shown(&series, args.limit, ROWS).0;
     let verdict = match unit {
         Unit::Bytes if !args.quick && times.is_none() => verdict(args, &rules, session),
         _ => None,
     };
     args.known.only_with("heaps, without --quick", verdict.is_some())?;
-    let reason = |reason: &anyhow::Error| format!("what grew is not known: {reason}");
-    let said = |by: &dyn Fn(&HeapGrowth) -> String| match &verdict {
-        Some(Ok(growth)) => Some(by(growth)),
-        Some(Err(error)) => Some(reason(error)),
-        None => None,
+    let said = |by: &dyn Fn(&HeapGrowth) -> String| {
+        let reason = |reason: &anyhow::Error| format!("what grew is not known: {reason}");
+        verdict.as_ref().map(|verdict| verdict.as_ref().map_or_else(reason, by))
     };
     let sentence = said(&|growth| growth.sentence(session));
     let headed = said(&|growth| growth.text(session));
     let growth = verdict.as_ref().and_then(|verdict| verdict.as_ref().ok());
     let document = || {
-        let files: Vec<Value> =
-            args.files.iter().map(|path| path.display().to_string().into()).collect();
-        let scale = scale.as_ref().map(|scale| scale.iter().map(|by| (*by).into()).collect());
+        let files = args.files.iter().map(|path| Value::from(path.display().to_string()));
+        let times = times.as_ref().map(|times| times.iter().map(|time| Value::from(time.as_str())));
+        let scale = scale.as_ref().map(|scale| scale.iter().map(|by| Value::from(*by)));
         args.profile
             .narrow
             .describe(Document::new("dumptool/growth/1", &args.files[0]))
-            .with("files", files)
-            .with(
-                "times",
-                times.as_ref().map(|times| {
-                    times.iter().map(|time| time.as_str().into()).collect::<Vec<Value>>()
-                }),
-            )
+            .with("files", files.collect::<Vec<_>>())
+            .with("times", times.map(Vec::from_iter))
             .with("metric", unit.metric())
             .with("unit", unit.name())
             .with("sort", name_of(args.sort))
-            .with("scale", scale.map(|scale: Vec<Value>| scale))
+            .with("scale", scale.map(Vec::from_iter))
             .with("verdict", sentence.as_deref())
             .with("grown", growth.map(HeapGrowth::json))
             .rows("rows")
             .with("omitted", Value::from([("rows", (series.len() - rows.len()).into())]))
     };
+    let points = match &times {
+        Some(times) => plural(times.len() as u64, "histogram", "histograms"),
+        None => plural(args.files.len() as u64, "file", "files"),
+    };
     let footer = || {
         let all = plural(series.len() as u64, unit.noun(), &format!("{}s", unit.noun()));
-        let all = if rows.len() == series.len() {
-            all
-        } else {
-            format!("showing {} of {all}", count(rows.len() as u64))
-        };
+        let is_all = rows.len() == series.len();
+        let shown = format!("showing {} of ", count(rows.len() as u64));
+        let shown = if is_all { "" } else { &*shown };
         let scaled = if args.normalize { ", scaled to the total of the last one" } else { "" };
-        let points = match &times {
-            Some(times) => plural(times.len() as u64, "histogram", "histograms"),
-            None => plural(args.files.len() as u64, "file", "files"),
-        };
-        format!("{all} in {points}{scaled}\n")
+        format!("{shown}{all} in {points}{scaled}\n")
     };
     let mut names = HashSet::new();
     let repeats = !rows.iter().all(|row| names.insert(&row.name));
@@ -98,6 +84,15 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     };
     print(session, document, rows, &columns, &shown_as)?;
     Ok(status)
+}
+
+/// Equal rows keep the order of growth from the first file to the last.
+fn sort(series: &mut [Series], by: GrowthSort) {
+    match by {
+        GrowthSort::Slope => series.sort_by(|a, b| b.slope().total_cmp(&a.slope())),
+        GrowthSort::Last => series.sort_by_key(|series| Reverse(series.bytes.last().copied())),
+        GrowthSort::Peak => series.sort_by_key(|series| Reverse(series.peak())),
+    }
 }
 
 /// Describes the growth from the first heap to the last. `None` if one of them has no roots; an

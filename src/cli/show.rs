@@ -227,38 +227,9 @@ fn text(
     let mut text = headline(session, analysed, object);
     text.push_str("\n\n");
     let value = heap.value(object);
-    let mut facts = Table::new(&[Align::Left, Align::Left]);
-    let namespace = analysed.namespace(object);
-    if !namespace.is_empty() {
-        facts.row(["namespace", &shown(namespace)]);
-    }
-    match heap.representation(heap.type_id(object)) {
-        "" => {}
-        representation => facts.row(["representation", &shown(representation)]),
-    }
-    if let Some(line) = value::description(heap, object)
-        .or_else(|| value::line(&value))
-        .or_else(|| Some(value::brief(heap, object)).filter(|brief| !brief.is_empty()))
-    {
-        facts.row(["value", &line]);
-    }
-    if let Some(collection) = contents.collection() {
-        facts.row(["collection", &collection]);
-    }
-    origin::add(&mut facts, heap, object);
-    facts.row(["reachable", &reachable(analysed, object)]);
-    facts.row(["dominator".to_owned(), dominator(analysed, object, session)]);
-    for row in neighbours.roots.iter().take(SHOWN_ROOTS) {
-        let (kind, root) = root_text(heap, Origin::Root(*row));
-        facts.row(["root".to_owned(), named_root(kind, &root)]);
-    }
-    if neighbours.roots.len() > SHOWN_ROOTS {
-        facts.row([
-            "".to_owned(),
-            format!("showing {SHOWN_ROOTS} of {} roots", count(neighbours.roots.len() as u64)),
-        ]);
-    }
-    text.push_str(&facts.render());
+    text.push_str(
+        &facts(analysed, object, (&value, contents), &neighbours.roots, session).render(),
+    );
     text.push_str(&contents.text(session));
     if let Value::Bytes(bytes) = value
         && !bytes.is_empty()
@@ -271,23 +242,52 @@ fn text(
     let others = heap.references.of(object).filter(|reference| !contents.has(reference));
     let all = others.clone().count() as u64;
     if all > 0 || contents.is_empty() {
-        let most = session.rows(args.limit, SHOWN);
-        text.push_str(&list(
-            "references",
-            analysed,
-            &others.take(most).collect::<Vec<_>>(),
-            all,
-            session,
-        ));
+        let others: Vec<_> = others.take(session.rows(args.limit, SHOWN)).collect();
+        text.push_str(&list("references", analysed, &others, all, session));
     }
-    text.push_str(&list(
-        "referrers",
-        analysed,
-        &neighbours.referrers,
-        neighbours.all_referrers,
-        session,
-    ));
-    text
+    let (referrers, all) = (&neighbours.referrers, neighbours.all_referrers);
+    text + &list("referrers", analysed, referrers, all, session)
+}
+
+/// What is known of an object besides what it contains.
+fn facts(
+    analysed: &Analysed<'_, '_>,
+    object: ObjectId,
+    (value, contents): (&Value<'_>, &Contents<'_, '_, '_>),
+    roots: &[usize],
+    session: &Session,
+) -> Table {
+    let heap = analysed.heap;
+    let mut facts = Table::new(&[Align::Left, Align::Left]);
+    let namespace = analysed.namespace(object);
+    if !namespace.is_empty() {
+        facts.row(["namespace", &shown(namespace)]);
+    }
+    match heap.representation(heap.type_id(object)) {
+        "" => {}
+        representation => facts.row(["representation", &shown(representation)]),
+    }
+    if let Some(line) = value::description(heap, object)
+        .or_else(|| value::line(value))
+        .or_else(|| Some(value::brief(heap, object)).filter(|brief| !brief.is_empty()))
+    {
+        facts.row(["value", &line]);
+    }
+    if let Some(collection) = contents.collection() {
+        facts.row(["collection", &collection]);
+    }
+    origin::add(&mut facts, heap, object);
+    facts.row(["reachable", &reachable(analysed, object)]);
+    facts.row(["dominator".to_owned(), dominator(analysed, object, session)]);
+    for row in roots.iter().take(SHOWN_ROOTS) {
+        let (kind, root) = root_text(heap, Origin::Root(*row));
+        facts.row(["root".to_owned(), named_root(kind, &root)]);
+    }
+    if roots.len() > SHOWN_ROOTS {
+        let shown = format!("showing {SHOWN_ROOTS} of {} roots", count(roots.len() as u64));
+        facts.row(["".to_owned(), shown]);
+    }
+    facts
 }
 
 fn reachable(analysed: &Analysed<'_, '_>, object: ObjectId) -> String {

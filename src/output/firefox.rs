@@ -196,6 +196,26 @@ impl Used {
         thread: &mut Object<'_, impl Write>,
         strings: &mut Strings<'a>,
     ) -> io::Result<()> {
+        self.write_frames(stacks, thread, strings)?;
+        let mut table = thread.object("stackTable")?;
+        table.field("length", self.stacks.len())?;
+        table.array("prefix", &self.stacks, |out, stack| {
+            json::value(out, "", &self.stack_numbers.get(&stacks.stacks.parent(*stack)))
+        })?;
+        table.array("frame", &self.stacks, |out, stack| {
+            let frame = stacks.stacks.leaf(*stack).and_then(|frame| self.frame_numbers.get(&frame));
+            json::value(out, "", &frame)
+        })?;
+        table.close()
+    }
+
+    /// Writes the frames and their functions.
+    fn write_frames<'a>(
+        &self,
+        stacks: &'a WeightedStacks,
+        thread: &mut Object<'_, impl Write>,
+        strings: &mut Strings<'a>,
+    ) -> io::Result<()> {
         let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
         let mut function_of = Vec::with_capacity(self.frames.len());
         for &id in &self.frames {
@@ -247,16 +267,6 @@ impl Used {
         ] {
             constant(&mut table, column, value, count)?;
         }
-        table.close()?;
-        let mut table = thread.object("stackTable")?;
-        table.field("length", self.stacks.len())?;
-        table.array("prefix", &self.stacks, |out, stack| {
-            json::value(out, "", &self.stack_numbers.get(&stacks.stacks.parent(*stack)))
-        })?;
-        table.array("frame", &self.stacks, |out, stack| {
-            let frame = stacks.stacks.leaf(*stack).and_then(|frame| self.frame_numbers.get(&frame));
-            json::value(out, "", &frame)
-        })?;
         table.close()
     }
 }

@@ -64,65 +64,56 @@ struct Walk<'w, 'h, 'a> {
     each: &'w mut Each<'w>,
 }
 
+/// There are no entries.
+const NONE: ControlFlow<()> = ControlFlow::Continue(());
+
 impl Walk<'_, '_, '_> {
     pub(super) fn entries(&mut self, object: ObjectId, shape: &Shape) -> ControlFlow<()> {
         let heap = self.heap;
         let array = |path| get(heap, object, path).and_then(FieldValue::object);
         match shape.layout {
-            Layout::Array { array: path, start } => {
-                let Some(array) = array(path) else { return ControlFlow::Continue(()) };
+            Layout::Array { array: path, start } => array(path).map_or(NONE, |array| {
                 let size = self.collections.size(object).unwrap_or(u64::MAX);
                 let start = if start.is_empty() { 0 } else { self.number(object, start) };
                 self.range(array, start, size)
-            }
+            }),
             Layout::Ring { array: path, head } => {
-                let Some(array) = array(path) else { return ControlFlow::Continue(()) };
-                let (size, head) =
-                    (self.collections.size(object).unwrap_or(0), self.number(object, head));
-                let capacity = heap.array(array).map_or(0, |array| array.length);
-                let behind = size.min(capacity.saturating_sub(head));
-                self.range(array, head, behind)?;
-                self.range(array, 0, size.saturating_sub(behind).min(head))
+                array(path).map_or(NONE, |array| self.ring(object, array, head))
             }
-            Layout::Open { table } => {
-                array(table).map_or(ControlFlow::Continue(()), |table| self.open(object, table))
-            }
-            Layout::Pairs { table } => {
-                array(table).map_or(ControlFlow::Continue(()), |table| self.pairs(object, table))
-            }
+            Layout::Open { table } => array(table).map_or(NONE, |table| self.open(object, table)),
+            Layout::Pairs { table } => array(table).map_or(NONE, |table| self.pairs(object, table)),
             Layout::Parallel { keys, values } => match (array(keys), array(values)) {
                 (Some(keys), Some(values)) => self.parallel(object, keys, values),
-                _ => ControlFlow::Continue(()),
+                _ => NONE,
             },
-            Layout::Chains { table, next, key, value } => array(table)
-                .map_or(ControlFlow::Continue(()), |table| self.chains(table, next, key, value)),
+            Layout::Chains { table, next, key, value } => {
+                array(table).map_or(NONE, |table| self.chains(table, next, key, value))
+            }
             Layout::Linked { first, next, key, value } => {
                 let first = if first.is_empty() { Some(object) } else { array(first) };
-                first.map_or(ControlFlow::Continue(()), |first| self.chain(first, next, key, value))
+                first.map_or(NONE, |first| self.chain(first, next, key, value))
             }
-            Layout::Tree { root, left, right, key, value } => array(root)
-                .map_or(ControlFlow::Continue(()), |root| {
-                    self.tree(root, [left, right], key, value)
-                }),
+            Layout::Tree { root, left, right, key, value } => {
+                array(root).map_or(NONE, |root| self.tree(root, [left, right], key, value))
+            }
             Layout::Fields(fields) => {
                 fields.iter().try_for_each(|(key, value)| self.node(object, key, value))
             }
             Layout::Nested(fields) => {
-                fields.iter().try_for_each(|(path, depth)| match array(path) {
-                    Some(array) => self.nested(array, *depth),
-                    None => ControlFlow::Continue(()),
+                let mut fields = fields.iter();
+                fields.try_for_each(|(path, depth)| {
+                    array(path).map_or(NONE, |array| self.nested(array, *depth))
                 })
             }
-            Layout::Bits { universe, bits } => array(universe)
-                .map_or(ControlFlow::Continue(()), |all| self.bits(object, all, bits)),
+            Layout::Bits { universe, bits } => {
+                array(universe).map_or(NONE, |all| self.bits(object, all, bits))
+            }
             Layout::Nodes { roots, node, children, leaf, pairs } => {
                 let first = roots.iter().rev().map(|names| names.split('|').find_map(array));
                 let open = first.flatten().collect();
                 self.nodes(open, node, children, leaf, pairs)
             }
-            Layout::Trie { root, each } => {
-                array(root).map_or(ControlFlow::Continue(()), |root| self.trie(root, each))
-            }
+            Layout::Trie { root, each } => array(root).map_or(NONE, |root| self.trie(root, each)),
             Layout::Of(path) => {
                 match array(path).and_then(|inner| Some((inner, self.collections.shape(inner)?))) {
                     // Wrappers of known collections were taken off; this is a shape with a size of
@@ -130,10 +121,20 @@ impl Walk<'_, '_, '_> {
                     Some((inner, shape)) if !matches!(shape.layout, Layout::Of(_)) => {
                         self.entries(inner, shape)
                     }
-                    _ => ControlFlow::Continue(()),
+                    _ => NONE,
                 }
             }
         }
+    }
+
+    /// The elements of an array that begin at `head` and go on at the array's beginning.
+    fn ring(&mut self, object: ObjectId, array: ObjectId, head: &str) -> ControlFlow<()> {
+        let size = self.collections.size(object).unwrap_or(0);
+        let head = self.number(object, head);
+        let capacity = self.heap.array(array).map_or(0, |array| array.length);
+        let behind = size.min(capacity.saturating_sub(head));
+        self.range(array, head, behind)?;
+        self.range(array, 0, size.saturating_sub(behind).min(head))
     }
 
     pub(super) fn number(&self, object: ObjectId, path: &str) -> u64 {

@@ -32,6 +32,56 @@ const NONE: u32 = u32::MAX;
 /// Objects per task. Fewer than twice as many are not divided.
 const PART: usize = 1 << 16;
 
+/// The objects that are one line. Most objects of most heaps dominate nothing: nobody has to come
+/// back to those, so that it is enough to count them.
+#[derive(Default)]
+pub(super) struct Members {
+    /// Numbers of objects. All that dominate others are among them.
+    numbers: Vec<u32>,
+    /// The number of objects that are not in the list, and their bytes.
+    leaves: u64,
+    leaf_bytes: u64,
+}
+
+impl Members {
+    pub(super) fn len(&self) -> u64 {
+        self.numbers.len() as u64 + self.leaves
+    }
+
+    /// Adds an object, which retains `bytes`.
+    #[inline]
+    fn add(&mut self, number: u32, bytes: u64, is_leaf: bool) {
+        if is_leaf {
+            self.leaves += 1;
+            self.leaf_bytes = self.leaf_bytes.saturating_add(bytes);
+        } else {
+            self.numbers.push(number);
+        }
+    }
+
+    fn append(&mut self, mut other: Self) {
+        self.numbers.append(&mut other.numbers);
+        self.leaves += other.leaves;
+        self.leaf_bytes = self.leaf_bytes.saturating_add(other.leaf_bytes);
+    }
+}
+
+impl From<Vec<u32>> for Members {
+    fn from(numbers: Vec<u32>) -> Self {
+        Self { numbers, ..Self::default() }
+    }
+}
+
+/// The objects of a type below a line.
+struct OfType {
+    of: TypeId,
+    /// The number of the first.
+    first: u32,
+    members: Members,
+    /// Retained bytes.
+    bytes: u64,
+}
+
 /// The objects immediately below a line: their sums and, if they are shown, the lines for them.
 #[derive(Default)]
 struct Below {
@@ -39,8 +89,8 @@ struct Below {
     bytes: u64,
     /// Objects that are lines by themselves.
     singles: Vec<u32>,
-    /// The others by type, with the bytes that they retain.
-    by_type: Vec<(TypeId, Vec<u32>, u64)>,
+    /// The others.
+    by_type: Vec<OfType>,
     /// The row of each type, or [`NONE`].
     rows: Vec<u32>,
     /// Whether there are lines for them.
@@ -48,13 +98,13 @@ struct Below {
 }
 
 impl Below {
-    /// The members of a type, and what they retain.
+    /// The objects of a type, of which `first` is the first if there are none yet.
     #[inline]
-    fn of_type(&mut self, of: TypeId) -> &mut (TypeId, Vec<u32>, u64) {
+    fn of_type(&mut self, of: TypeId, first: u32) -> &mut OfType {
         let row = &mut self.rows[of.0 as usize];
         if *row == NONE {
             *row = self.by_type.len() as u32;
-            self.by_type.push((of, Vec::new(), 0));
+            self.by_type.push(OfType { of, first, members: Members::default(), bytes: 0 });
         }
         &mut self.by_type[*row as usize]
     }
@@ -64,10 +114,10 @@ impl Below {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.singles.append(&mut other.singles);
-        for (of, mut more, bytes) in other.by_type {
-            let (_, members, total) = self.of_type(of);
-            members.append(&mut more);
-            *total = total.saturating_add(bytes);
+        for OfType { of, first, members, bytes } in other.by_type {
+            let all = self.of_type(of, first);
+            all.members.append(members);
+            all.bytes = all.bytes.saturating_add(bytes);
         }
     }
 }
@@ -103,11 +153,11 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     /// A line that represents objects at some numbers, which retain `total_bytes`.
-    pub(super) fn child(&self, what: TreeItem, members: Vec<u32>, total_bytes: u64) -> Node {
+    pub(super) fn child(&self, what: TreeItem, members: Members, total_bytes: u64) -> Node {
         let line = TreeLine {
             depth: 0,
             what,
-            count: members.len() as u64,
+            count: members.len(),
             own_bytes: 0,
             total_bytes,
             omitted: Omitted::default(),
@@ -123,14 +173,14 @@ impl<'h, 'a> Expander<'h, 'a> {
         let mut below = self.below(node.line.depth != self.options.depth);
         match node.line.what {
             TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => {
-                self.add(members, &mut below);
+                self.add(members.numbers, &mut below);
             }
             TreeItem::Object(object) => {
-                let chain = self.chain(members, &mut below);
-                self.count(&mut node.line, &chain, &below);
+                let chain = self.chain(members.numbers, &mut below);
                 if chain.len() > 1 {
                     node.line.what = TreeItem::Chain(object);
                 }
+                self.count(&mut node.line, &chain.into(), &below);
             }
             TreeItem::Chain(_) | TreeItem::Group(_) => {
                 let nested = self.nested(members, &mut below);
@@ -152,14 +202,14 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     /// Objects have what they retain less what those below them retain.
-    fn count(&self, line: &mut TreeLine, objects: &[u32], below: &Below) {
-        line.count = objects.len() as u64;
+    fn count(&self, line: &mut TreeLine, objects: &Members, below: &Below) {
+        line.count = objects.len();
         if line.total_bytes < u64::MAX {
             line.own_bytes = line.total_bytes.saturating_sub(below.bytes);
             return;
         }
         // Sums of damaged files may have saturated.
-        line.own_bytes = objects.iter().fold(0_u64, |sum, number| {
+        line.own_bytes = objects.numbers.iter().fold(objects.leaf_bytes, |sum, number| {
             let object = self.object(*number);
             let own = self
                 .heap
@@ -189,7 +239,7 @@ impl<'h, 'a> Expander<'h, 'a> {
                 }
                 alike
             });
-            match alike.as_slice() {
+            match alike.concat().as_slice() {
                 [only] => chain.push(*only),
                 several => several.iter().for_each(|child| self.add_typed(below, *child, same)),
             }
@@ -199,33 +249,40 @@ impl<'h, 'a> Expander<'h, 'a> {
 
     /// Adds to objects of one type all of the type that they dominate without another type between.
     /// Gives these, and adds all others that they dominate.
-    fn nested(&self, start: Vec<u32>, below: &mut Below) -> Vec<u32> {
-        self.in_parts(start, below, |mut nested, below| {
+    fn nested(&self, start: Members, below: &mut Below) -> Members {
+        let Members { numbers, leaves, leaf_bytes } = start;
+        let parts = self.in_parts(numbers, below, |numbers, below| {
+            let mut nested = Members::from(numbers);
+            let same = nested.numbers.first().map(|first| self.same(*first));
             let mut row = 0;
-            while let Some(&number) = nested.get(row) {
+            while let Some(&number) = nested.numbers.get(row) {
                 row += 1;
-                let same = self.same(number);
                 for child in self.tree.dominators.children(number) {
                     match self.same(child) {
-                        of if of == same => nested.push(child),
+                        of if Some(of) == same => {
+                            nested.add(child, self.retained(child), self.is_leaf(child));
+                        }
                         of => self.add_typed(below, child, of),
                     }
                 }
             }
             nested
-        })
+        });
+        let mut nested = Members { numbers: Vec::new(), leaves, leaf_bytes };
+        parts.into_iter().for_each(|part| nested.append(part));
+        nested
     }
 
-    /// Calls `each` with parts of many objects side by side, and puts together what it adds and
-    /// returns.
-    fn in_parts(
+    /// Calls `each` with parts of many objects side by side, and puts together what it adds. Returns
+    /// the result of each part.
+    fn in_parts<T: Send>(
         &self,
         objects: Vec<u32>,
         below: &mut Below,
-        each: impl Fn(Vec<u32>, &mut Below) -> Vec<u32> + Sync,
-    ) -> Vec<u32> {
+        each: impl Fn(Vec<u32>, &mut Below) -> T + Sync,
+    ) -> Vec<T> {
         if objects.len() < 2 * PART {
-            return each(objects, below);
+            return vec![each(objects, below)];
         }
         let shown = below.shown;
         let part = |part: &[u32]| {
@@ -233,14 +290,13 @@ impl<'h, 'a> Expander<'h, 'a> {
                 Below { shown, rows: vec![NONE; self.heap.types.len()], ..Below::default() };
             (each(part.to_vec(), &mut below), below)
         };
-        let parts: Vec<(Vec<u32>, Below)> = objects.par_chunks(PART).map(part).collect();
+        let parts: Vec<(T, Below)> = objects.par_chunks(PART).map(part).collect();
         drop(objects);
-        let mut all = Vec::new();
-        for (mut part, more) in parts {
-            all.append(&mut part);
+        let added = parts.into_iter().map(|(part, more)| {
             below.append(more);
-        }
-        all
+            part
+        });
+        added.collect()
     }
 
     /// An empty list.
@@ -258,7 +314,6 @@ impl<'h, 'a> Expander<'h, 'a> {
     fn add(&self, objects: Vec<u32>, below: &mut Below) {
         self.in_parts(objects, below, |part, below| {
             part.into_iter().for_each(|number| self.add_typed(below, number, self.same(number)));
-            Vec::new()
         });
     }
 
@@ -275,26 +330,27 @@ impl<'h, 'a> Expander<'h, 'a> {
             below.singles.push(number);
             return;
         }
-        let (_, members, total) = below.of_type(of);
-        members.push(number);
-        *total = total.saturating_add(bytes);
+        let all = below.of_type(of, number);
+        all.members.add(number, bytes, self.is_leaf(number));
+        all.bytes = all.bytes.saturating_add(bytes);
     }
 
     fn lines(&mut self, below: Below) -> Vec<Node> {
         let Below { mut singles, mut by_type, rows, .. } = below;
         self.rows = rows;
-        by_type.iter().for_each(|(of, ..)| self.rows[of.0 as usize] = NONE);
-        by_type.sort_unstable_by_key(|(of, ..)| *of);
+        by_type.iter().for_each(|all| self.rows[all.of.0 as usize] = NONE);
+        by_type.sort_unstable_by_key(|all| all.of);
         singles.sort_unstable();
         let single = |number: u32| {
             let what = TreeItem::Object(self.object(number));
-            self.child(what, vec![number], self.retained(number))
+            self.child(what, vec![number].into(), self.retained(number))
         };
         let mut lines: Vec<Node> = singles.into_iter().map(single).collect();
-        lines.extend(by_type.into_iter().map(|(of, members, total)| match members.as_slice() {
-            [only] if !self.options.merge_types => single(*only),
-            _ => self.child(TreeItem::Group(of), members, total),
-        }));
+        let group = |OfType { of, first, members, bytes }| match members.len() {
+            1 if !self.options.merge_types => single(first),
+            _ => self.child(TreeItem::Group(of), members, bytes),
+        };
+        lines.extend(by_type.into_iter().map(group));
         lines
     }
 
@@ -305,6 +361,12 @@ impl<'h, 'a> Expander<'h, 'a> {
 
     fn retained(&self, number: u32) -> u64 {
         self.tree.retained.of_number(number)
+    }
+
+    /// Whether an object dominates no other.
+    #[inline]
+    fn is_leaf(&self, number: u32) -> bool {
+        self.tree.dominators.end(number) == number + 1
     }
 
     fn same(&self, number: u32) -> TypeId {

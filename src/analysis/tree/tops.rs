@@ -130,6 +130,6 @@ impl Tops<'_, '_, '_> {
             omitted: Omitted::default(),
             reference: None,
         };
-        Node { parent: 0, line, members, below, shown: false }
+        Node { parent: 0, line, members: members.into(), below, shown: false }
     }
 }

@@ -11,6 +11,10 @@ use crate::output::austin::Dialect;
 use crate::output::flamegraph::FlamegraphOptions;
 use crate::output::heapsnapshot::{HeapSnapshotObjects, HeapSnapshotOptions};
 use crate::output::hprof::{HprofOptions, IdKind};
+use Target::{
+    Austin, Callgrind, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Parquet, Pprof,
+    Speedscope, Svg,
+};
 
 /// The options of the library for these arguments.
 pub(super) fn of(args: &ConvertArgs) -> ConvertOptions {
@@ -59,50 +63,8 @@ pub(super) fn refuse_foreign(
     target: Target,
     input: &Input,
 ) -> Result<(), UsageError> {
-    use Target::{
-        Austin, Callgrind, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Parquet, Pprof,
-        Speedscope, Svg,
-    };
-    let of_heaps = [
-        ("--ids", args.ids.is_some(), &[Hprof][..]),
-        ("--root-unreachable", args.root_unreachable, &[Hprof]),
-        ("--objects", args.objects.is_some(), &[Heapsnapshot]),
-        ("--redact", args.redact.is_some(), &Target::ALL),
-        ("--text", args.text.is_some(), &[Parquet, Csv, Jsonl]),
-        (
-            "--min-share",
-            args.min_share.is_some(),
-            &[Folded, Svg, Speedscope, Pprof, Firefox, Callgrind],
-        ),
-    ];
-    let of_tables =
-        [("--table", !args.table.is_empty()), ("--partition", !args.partition.is_empty())];
-    let of_pictures = [
-        ("--base", args.base.is_some()),
-        ("--title", args.title.is_some()),
-        ("--inverted", args.inverted),
-        ("--lines", args.lines),
-    ];
-    let of_profiles = [
-        ("--dialect", args.dialect.is_some(), &[Austin][..]),
-        ("--merge", args.merge, &[Mojo]),
-        ("--no-threads", args.no_threads, &[Folded]),
-        ("--no-files", args.no_files, &[Folded]),
-        // Some targets have nothing but sums anyway.
-        (
-            "--aggregate",
-            args.aggregate,
-            &[Speedscope, Firefox, Callgrind, Jsonl, Csv, Parquet, Folded, Svg, Pprof, Hprof],
-        ),
-        (
-            "--metric",
-            args.profile.metric.is_some(),
-            &[Speedscope, Firefox, Callgrind, Jsonl, Csv, Parquet, Folded, Svg, Pprof, Hprof],
-        ),
-    ];
-    let names = |options: &[(&'static str, bool, &[Target])]| {
-        options.iter().map(|&(name, given, _)| (name, given)).collect::<Vec<_>>()
-    };
+    let (of_heaps, of_profiles) = (of_heaps(args), of_profiles(args));
+    let names = |options: &[Given]| Vec::from_iter(options.iter().map(|of| (of.0, of.1)));
     let (other, foreign, own) = match input.kind {
         Kind::Heap => {
             (Kind::Profile, [names(&of_profiles), args.profile.given()].concat(), &of_heaps[..])
@@ -112,22 +74,59 @@ pub(super) fn refuse_foreign(
         }
     };
     input.refuse(other, &foreign)?;
-    let of_pictures = of_pictures.map(|(name, given)| (name, given, &[Svg][..]));
-    let of_tables = of_tables.map(|(name, given)| (name, given, &[Parquet, Csv, Jsonl][..]));
-    match own
-        .iter()
-        .chain(&of_pictures)
-        .chain(&of_tables)
-        .find(|(_, given, targets)| *given && !targets.contains(&target))
-    {
+    let of_both = of_both(args);
+    let mut options = own.iter().chain(&of_both);
+    match options.find(|(_, given, targets)| *given && !targets.contains(&target)) {
         Some((name, _, targets)) => {
             let targets: Vec<_> = targets.iter().map(|target| target.name()).collect();
-            Err(UsageError::new(format!(
-                "{name} applies to {}, not to {}",
-                targets.join(", "),
-                target.name()
-            )))
+            let (targets, target) = (targets.join(", "), target.name());
+            Err(UsageError::new(format!("{name} applies to {targets}, not to {target}")))
         }
         None => Ok(()),
     }
+}
+
+/// An option, whether it is given, and the targets that it applies to.
+type Given = (&'static str, bool, &'static [Target]);
+
+/// Targets with stacks and sums.
+const STACKS: &[Target] = &[Folded, Svg, Speedscope, Pprof, Firefox, Callgrind];
+/// Targets that have more than sums, or choose among metrics.
+const SUMS: &[Target] =
+    &[Speedscope, Firefox, Callgrind, Jsonl, Csv, Parquet, Folded, Svg, Pprof, Hprof];
+const TABLES: &[Target] = &[Parquet, Csv, Jsonl];
+
+fn of_heaps(args: &ConvertArgs) -> [Given; 6] {
+    [
+        ("--ids", args.ids.is_some(), &[Hprof]),
+        ("--root-unreachable", args.root_unreachable, &[Hprof]),
+        ("--objects", args.objects.is_some(), &[Heapsnapshot]),
+        ("--redact", args.redact.is_some(), &Target::ALL),
+        ("--text", args.text.is_some(), TABLES),
+        ("--min-share", args.min_share.is_some(), STACKS),
+    ]
+}
+
+fn of_profiles(args: &ConvertArgs) -> [Given; 6] {
+    [
+        ("--dialect", args.dialect.is_some(), &[Austin]),
+        ("--merge", args.merge, &[Mojo]),
+        ("--no-threads", args.no_threads, &[Folded]),
+        ("--no-files", args.no_files, &[Folded]),
+        // Some targets have nothing but sums anyway.
+        ("--aggregate", args.aggregate, SUMS),
+        ("--metric", args.profile.metric.is_some(), SUMS),
+    ]
+}
+
+/// Options about pictures and tables.
+fn of_both(args: &ConvertArgs) -> [Given; 6] {
+    [
+        ("--base", args.base.is_some(), &[Svg]),
+        ("--title", args.title.is_some(), &[Svg]),
+        ("--inverted", args.inverted, &[Svg]),
+        ("--lines", args.lines, &[Svg]),
+        ("--table", !args.table.is_empty(), TABLES),
+        ("--partition", !args.partition.is_empty(), TABLES),
+    ]
 }

@@ -50,16 +50,7 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
     let difference = origin(&old).difference(&origin(&new));
     match (old.kind, new.kind) {
         (Kind::Heap, Kind::Heap) => {
-            old.refuse(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)])?;
-            old.refuse(Kind::Profile, &args.profile.given())?;
-            old.refuse(
-                Kind::Profile,
-                &[
-                    DiffSort::given(args.sort, Kind::Profile),
-                    ("--normalize", args.normalize),
-                    ("--trim-path", !args.trim_path.is_empty()),
-                ],
-            )?;
+            old.refuse(Kind::Profile, &profile_options(args))?;
             difference.iter().for_each(|difference| warn(difference, &new, session));
             if args.new.is_some() {
                 warn_if_minified(&old, &new, session);
@@ -83,6 +74,17 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
             .into())
         }
     }
+}
+
+fn profile_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
+    let mut given = vec![ByArg::given(args.by, Kind::Profile)];
+    given.extend(args.profile.given());
+    given.extend([
+        DiffSort::given(args.sort, Kind::Profile),
+        ("--normalize", args.normalize),
+        ("--trim-path", !args.trim_path.is_empty()),
+    ]);
+    given
 }
 
 /// Warns that two files come from different programs.

@@ -32,13 +32,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let loaded = held.get();
     let heap = &loaded.heap;
     if heap.roots.is_empty() && (options.live || options.unreachable) {
-        return without_roots(
-            session,
-            input,
-            loaded,
-            "live and unreachable objects cannot be distinguished",
-            None,
-        );
+        let what = "live and unreachable objects cannot be distinguished";
+        return without_roots(session, input, loaded, what, None);
     }
     let analysed = if options.no_retained { loaded.reached() } else { loaded.analysed() };
     let types = types(loaded, input, args)?;
@@ -49,19 +44,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         sort == FindSortArg::Retained && most <= LargestByType::MOST && selects_types(options);
     let found = match loaded.known_largest().filter(|_| is_kept) {
         Some(largest) => largest.of_types(heap, analysed.tree(), &types, most),
-        None => {
-            let all = matching(&analysed, &types, texts, args);
-            let objects = match sort {
-                // Among objects that retain nothing, the largest comes first.
-                FindSortArg::Retained => largest(&all, most, |object| {
-                    let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
-                    (analysed.retained(object), own)
-                }),
-                FindSortArg::Shallow => largest(&all, most, |object| (analysed.shallow(object), 0)),
-                FindSortArg::Id => all[..most.min(all.len())].to_vec(),
-            };
-            Largest { count: all.len(), shallow_bytes: shallow(heap, &all), objects }
-        }
+        None => first(&analysed, &matching(&analysed, &types, texts, args), sort, most),
     };
     let (rows, total) = (&found.objects, found.shallow_bytes);
     let document = || {
@@ -90,6 +73,21 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let text = if found.count == 0 { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns(&analysed, rows, args, session), &text)?;
     Ok(report_loaded(session, input, loaded))
+}
+
+/// The first objects in an order.
+fn first(analysed: &Analysed<'_, '_>, all: &[ObjectId], sort: FindSortArg, most: usize) -> Largest {
+    let heap = analysed.heap;
+    let objects = match sort {
+        // Among objects that retain nothing, the largest comes first.
+        FindSortArg::Retained => largest(all, most, |object| {
+            let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
+            (analysed.retained(object), own)
+        }),
+        FindSortArg::Shallow => largest(all, most, |object| (analysed.shallow(object), 0)),
+        FindSortArg::Id => all[..most.min(all.len())].to_vec(),
+    };
+    Largest { count: all.len(), shallow_bytes: shallow(heap, all), objects }
 }
 
 /// The order of the rows.

@@ -32,11 +32,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     found.sort(metric, true);
     let (rows, rest) = session.shown(&found.rows, args.limit, 20);
     let groups = Groups::of(profile, by);
-    if let (true, Some(glob), Some(function)) =
-        (found.rows.is_empty(), args.name(), &wanted.function)
-        && !groups.labels().iter().any(|label| function.matches(label))
-    {
-        return Err(no_function(glob, groups.labels()).into());
+    if found.rows.is_empty() {
+        wanted.check(args, groups.labels())?;
     }
     let places = places(&selected, &groups, metric);
     let of_label: HashMap<&GroupLabel, &Option<Place>> =
@@ -54,7 +51,12 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let files = ShortFiles::of_profile(profile, session.common.verbose);
     let thread =
         |row: &TopRow| place(row).map(|place| profile.thread(place.thread).label(&profile.names));
-    let columns = cost_columns(session, metric)
+    let generated = |row: &TopRow| profile.generated_name(&row.label.name, &row.label.namespace);
+    let columns = match profile.generated.is_empty() {
+        true => cost_columns(session, metric),
+        false => cost_columns(session, metric).value("generated_name", generated),
+    };
+    let columns = columns
         .cell("own", "SELF", Align::Right, move |row| amount.show(row.sums.own.get(metric)))
         .cell("sum", "TOTAL", Align::Right, move |row| amount.show(row.sums.total.get(metric)))
         .cell("share", "SHARE", Align::Right, move |row| amount.percent(row.sums.total.get(metric)))
@@ -72,12 +74,6 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         })
         .table(&["own", "sum", "share", "function", "place"])
         .minor(&["share"]);
-    let columns = match profile.generated.is_empty() {
-        true => columns,
-        false => columns.value("generated_name", |row| {
-            profile.generated_name(&row.label.name, &row.label.namespace)
-        }),
-    };
     let (one, many) = nouns(TopBy::Frames(by));
     let none = || format!("no {one} found\n");
     let footer = || {
@@ -110,6 +106,16 @@ impl Wanted {
             exclude: given_pattern("--exclude", args.exclude.as_ref())?,
             line: args.line,
         })
+    }
+
+    /// Refuses a function that the profile does not have.
+    fn check(&self, args: &FindArgs, labels: &[GroupLabel]) -> Result<(), UsageError> {
+        match (args.name(), &self.function) {
+            (Some(glob), Some(function)) if !labels.iter().any(|of| function.matches(of)) => {
+                Err(no_function(glob, labels))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn has(&self, label: &GroupLabel) -> bool {

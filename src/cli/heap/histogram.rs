@@ -57,31 +57,20 @@ fn count_objects(
         ByArg::Root if has_roots => Some(loaded.tree()),
         _ => loaded.known_tree(),
     };
+    let lacks = |what: &str| UsageError::new(format!("{} {what}", show_path(&input.path)));
     let histogram = match (by, tree) {
         (ByArg::Root, Some(tree)) => {
             Histogram::by_root_of_types(heap, tree, loaded.tree_and_roots().1, filter)
         }
-        (ByArg::Root, None) => {
-            return Err(UsageError::new(format!(
-                "{} has no roots to group by",
-                show_path(&input.path)
-            )));
-        }
+        (ByArg::Root, None) => return Err(lacks("has no roots to group by")),
         (ByArg::Loader, _) if !has_loaders(heap) => {
-            return Err(UsageError::new(format!(
-                "{} has no class loaders to group by",
-                show_path(&input.path)
-            )));
+            return Err(lacks("has no class loaders to group by"));
         }
         (ByArg::Site, _) if heap.sites.sites.is_empty() => {
-            let message =
-                format!("{} does not record where objects were allocated", show_path(&input.path));
-            return Err(UsageError::new(message));
+            return Err(lacks("does not record where objects were allocated"));
         }
         (ByArg::Generation, _) if !has_generations(heap) => {
-            let message =
-                format!("{} does not record when objects were allocated", show_path(&input.path));
-            return Err(UsageError::new(message));
+            return Err(lacks("does not record when objects were allocated"));
         }
         // The file's own counts do not depend on roots.
         (ByArg::Site, tree) if heap.sites.sites.iter().any(|site| site.live.is_some()) => {

@@ -26,7 +26,28 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
     let every =
         profile.interval_us.map(|every| format!(" every {}", interval(every))).unwrap_or_default();
     view.headline.push(format!("{measured}{every}"));
+    show_samples(profile, view, session);
+    show_sums(profile, view, session);
+    let frames = format!("{} of names", plural(profile.strings, "string", "strings"));
+    view.fact("frames", count(profile.frames), frames);
+    if profile.empty_samples + profile.invalid_samples > 0 {
+        let saturation =
+            value("saturation").map(|value| format!(", saturation {value}")).unwrap_or_default();
+        let invalid = count(profile.invalid_samples);
+        let details = format!("samples without frames, {invalid} invalid{saturation}");
+        view.fact("empty", count(profile.empty_samples), details);
+    }
+    if let Some(ProfileDetails::Jfr(details)) = &profile.details {
+        show_recording(details, view, session);
+    }
+    if let Some(hottest) = &profile.hottest {
+        let file = hottest.namespace.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
+        view.fact("hottest", percent(hottest.share), format!("{}{file} by itself", hottest.name));
+    }
+}
 
+/// The number of samples, by whom they are, and the sums of a format's own metrics.
+fn show_samples(profile: &ProfileInfo, view: &mut View, session: &Session) {
     let who = [(profile.threads, "thread", "threads"), (profile.processes, "process", "processes")];
     let who: Vec<_> = who
         .into_iter()
@@ -35,26 +56,24 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
         .collect();
     let recorded = profile.duration_us.map(|time| format!("{} recorded", duration(time)));
     let who = Some(who.join(" in ")).filter(|who| !who.is_empty());
-    let are_own = |metrics: &[MetricInfo]| {
-        metrics.len() > 1 || metrics.iter().any(|metric| metric.name != "samples")
-    };
-    let has_own = profile.mode.as_deref() == Some("samples") && are_own(&profile.metrics);
-    let has_samples = has_own && profile.metrics.iter().any(|metric| metric.name == "samples");
+    let is_samples = |metric: &MetricInfo| metric.name == "samples";
+    let are_own = profile.metrics.len() > 1 || !profile.metrics.iter().all(is_samples);
+    let has_own = profile.mode.as_deref() == Some("samples") && are_own;
+    let has_samples = has_own && profile.metrics.iter().any(is_samples);
     view.fact(
         if has_samples { "records" } else { "samples" },
         count(profile.samples),
         who.into_iter().chain(recorded).collect::<Vec<_>>().join(", "),
     );
-    if has_own {
-        for metric in &profile.metrics {
-            let total = quantity(metric.total, &Unit::named(&metric.unit), session.common.bytes);
-            view.fact(
-                &shown(&metric.name),
-                shown(&total),
-                if metric.default { "default metric".to_owned() } else { String::new() },
-            );
-        }
+    for metric in profile.metrics.iter().filter(|_| has_own) {
+        let total = quantity(metric.total, &Unit::named(&metric.unit), session.common.bytes);
+        let which = if metric.default { "default metric" } else { "" };
+        view.fact(&shown(&metric.name), shown(&total), which.to_owned());
     }
+}
+
+/// Times and memory.
+fn show_sums(profile: &ProfileInfo, view: &mut View, session: &Session) {
     if profile.time_us > 0 {
         let busy = profile
             .cpu_time_us
@@ -66,32 +85,8 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
         view.fact("memory", signed_size(memory, session.common.bytes), "net change");
     }
     if profile.gc_samples > 0 {
-        view.fact(
-            "gc",
-            duration(profile.gc_time_us),
-            format!("in {}", plural(profile.gc_samples, "sample", "samples")),
-        );
-    }
-    let frames = format!("{} of names", plural(profile.strings, "string", "strings"));
-    view.fact("frames", count(profile.frames), frames);
-    if profile.empty_samples + profile.invalid_samples > 0 {
-        let saturation =
-            value("saturation").map(|value| format!(", saturation {value}")).unwrap_or_default();
-        view.fact(
-            "empty",
-            count(profile.empty_samples),
-            format!(
-                "samples without frames, {} invalid{saturation}",
-                count(profile.invalid_samples)
-            ),
-        );
-    }
-    if let Some(ProfileDetails::Jfr(details)) = &profile.details {
-        show_recording(details, view, session);
-    }
-    if let Some(hottest) = &profile.hottest {
-        let file = hottest.namespace.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
-        view.fact("hottest", percent(hottest.share), format!("{}{file} by itself", hottest.name));
+        let samples = format!("in {}", plural(profile.gc_samples, "sample", "samples"));
+        view.fact("gc", duration(profile.gc_time_us), samples);
     }
 }
 

@@ -129,6 +129,17 @@ fn heap(line: &str, format: Format) -> Heap<'static> {
         let module = builder.add_type("module", "", TypeKind::Instance);
         heads = vec![builder.add_object(module, 64).index()];
     }
+    hold(&mut builder, &heads, (root_kind, name), threads.map(|(_, state)| state));
+    builder.finish(Ids::Rows(0), Some(Box::new(Values(values))))
+}
+
+/// Adds a root for each of these objects. The frames of a goroutine are behind its state.
+fn hold(
+    builder: &mut HeapBuilder,
+    heads: &[usize],
+    (root_kind, name): (&str, &str),
+    goroutine: Option<&str>,
+) {
     let kinds = [
         ("global", RootKind::Global),
         ("finalizer", RootKind::Finalizer),
@@ -137,10 +148,10 @@ fn heap(line: &str, format: Format) -> Heap<'static> {
     ];
     let of_root = kinds.into_iter().find(|(name, _)| *name == root_kind);
     let root_kind = of_root.map_or(RootKind::Other, |(_, kind)| kind);
-    for head in heads {
+    for &head in heads {
         let object = ObjectId(head as u32);
         let group = builder.names().intern(name);
-        let Some((_, state)) = threads else {
+        let Some(state) = goroutine else {
             builder.add_root(Root::new(object, root_kind, group));
             continue;
         };
@@ -156,7 +167,6 @@ fn heap(line: &str, format: Format) -> Heap<'static> {
         (root.frame, root.thread) = (Some(first), Some(head as u32));
         builder.add_root(root);
     }
-    builder.finish(Ids::Rows(0), Some(Box::new(Values(values))))
 }
 
 /// The findings in the heap of a line, each with the id of its rule.

@@ -1,5 +1,6 @@
 //! Cuts a JSON document to a size and keeps it JSON.
 
+use crate::input::json::{Scanner, Token};
 use std::collections::BTreeMap;
 
 /// A document whose lists have only their first elements.
@@ -59,71 +60,44 @@ fn keep_first(count: usize, document: &[u8], most: usize) -> Option<Cut> {
     let mut levels: Vec<Level<'_>> = Vec::new();
     // The depth of the list whose rest is left out.
     let mut left_out: Option<usize> = None;
-    let mut at = 0;
-    while let Some(&byte) = document.get(at) {
-        let start = at;
-        at += 1;
-        match byte {
-            b'"' => {
-                at += string_length(&document[at..]);
-                if let Some(level) = levels.last_mut()
-                    && document.get(at) == Some(&b':')
-                {
-                    level.key = &document[start + 1..at - 1];
-                }
+    let mut json = Scanner::new(document, 0);
+    let mut copied = 0;
+    while let Some(token) = json.token().ok()? {
+        let end = json.offset() as usize;
+        let is_value = !matches!(token, Token::Key(_) | Token::EndObject | Token::EndArray);
+        if let Some(list) = levels.last_mut().filter(|level| level.is_list && is_value) {
+            list.elements += 1;
+            if list.elements > count {
+                left_out.get_or_insert(levels.len());
             }
-            b'{' | b'[' => {
-                let is_empty = document[at..].trim_ascii_start().starts_with(b"]");
-                let elements = usize::from(byte == b'[' && !is_empty);
-                levels.push(Level { is_list: byte == b'[', key: b"", elements });
+        }
+        match token {
+            Token::BeginObject | Token::BeginArray => {
+                levels.push(Level { is_list: token == Token::BeginArray, key: b"", elements: 0 });
             }
-            b',' => {
-                if let Some(list) = levels.last_mut().filter(|level| level.is_list) {
-                    list.elements += 1;
-                    if list.elements > count {
-                        left_out.get_or_insert(levels.len());
-                    }
-                }
-            }
-            b']' | b'}' => {
+            Token::Key(key) => levels.iter_mut().last()?.key = key.raw(),
+            Token::EndObject | Token::EndArray => {
                 let is_end = left_out == Some(levels.len());
-                if let Some(level) = levels.pop()
-                    && is_end
-                {
+                let all = levels.pop()?.elements;
+                if is_end {
                     left_out = None;
-                    let all = level.elements;
                     let sums = cut.lists.entry(name(&levels)).or_default();
                     *sums = (sums.0 + count.min(all), sums.1 + all);
-                    let before = document[..start].trim_ascii_end().len();
-                    cut.document.extend_from_slice(&document[before..start]);
+                    copied = document[..end - 1].trim_ascii_end().len();
                 }
             }
             _ => {}
         }
         if left_out.is_none() {
-            cut.document.extend_from_slice(&document[start..at]);
+            cut.document.extend_from_slice(&document[copied..end]);
+            copied = end;
         }
         if cut.document.len() > most {
             return None;
         }
-        if byte == b'[' && count == 0 && levels.last().is_some_and(|level| level.elements > 0) {
-            left_out.get_or_insert(levels.len());
-        }
     }
-    Some(cut)
-}
-
-/// The bytes of a string after its first quotation mark.
-fn string_length(rest: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(byte) = rest.get(at) {
-        match byte {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    rest.len()
+    cut.document.extend_from_slice(&document[copied..]);
+    (cut.document.len() <= most).then_some(cut)
 }
 
 /// The name of a list below these levels: `paths[].steps`.

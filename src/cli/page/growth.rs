@@ -15,6 +15,7 @@ use crate::cli::terminal::show_path;
 use crate::input::{self, Format, Kind, ReadOptions};
 use crate::model::profile::Metric;
 use crate::output::report::{Report, ReportCurve, ReportTable};
+use std::path::PathBuf;
 
 /// Rows of the table. Those that grew most come first.
 const ROWS: usize = 200;
@@ -111,29 +112,13 @@ pub(super) fn over_files(
             return Err(super::different_kinds());
         }
         growth.begin_snapshot();
-        if input.kind == Kind::Heap {
-            let counted = count_types(session, "report", input, None, &args.heap.roots)?;
-            add_types(&mut growth, &counted, &TypeFilter::default());
-            times.push(recorded_at(input));
-            if !is_end {
-                let damage = counted.damage.as_ref();
-                status = status.max(input.report_if_damaged(damage, &session.terminal));
-            }
-            continue;
-        }
-        let loaded = load_profile(input, &args.profile, session)?;
-        let metric = loaded.metric(&args.profile)?;
-        let nanoseconds = loaded.profile.metadatum("time_nanos");
-        times.push(nanoseconds.and_then(|text| Some(text.parse::<u64>().ok()? / 1_000_000)));
-        let selected = Selected::of(&loaded.profile, &loaded.selection);
-        for row in top(&selected, TopBy::Frames(FrameBy::Function)).rows {
-            // A sum of changes may be negative: then nothing is left.
-            let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
-            growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
-        }
-        if !is_end {
-            status = status.max(loaded.report(session));
-        }
+        let added = match input.kind {
+            Kind::Heap => add_heap(&mut growth, input, args, !is_end, session)?,
+            Kind::Profile => add_profile(&mut growth, input, args, !is_end, session)?,
+        };
+        times.push(added.time);
+        status = status.max(added.status);
+        let Some(metric) = added.metric else { continue };
         if measured.as_ref().is_some_and(|before| before.of != metric.of) {
             let message =
                 format!("{} measures something other than the files before it", show_path(path));
@@ -141,25 +126,72 @@ pub(super) fn over_files(
         }
         measured = Some(metric);
     }
-    let file = |path: &std::path::PathBuf| {
-        path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    };
-    let labels: Vec<String> = args.files.iter().map(file).collect();
-    let files = labels.len();
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let labels: Vec<String> = args.files.iter().map(name).collect();
     let times = in_order(times);
     Ok(Some(match measured {
         None => Grown { times, ..Grown::of_heaps(growth, labels, "dump", status) },
-        Some(metric) => Grown {
-            title: "Functions over time",
-            note: format!("Self values in {}.", plural(files as u64, "profile", "profiles")),
-            unit: unit_name(&metric).to_owned(),
-            series: growth.finish(),
-            labels,
-            times,
-            snapshots: Vec::new(),
-            status,
-        },
+        Some(metric) => {
+            let files = plural(labels.len() as u64, "profile", "profiles");
+            Grown {
+                title: "Functions over time",
+                note: format!("Self values in {files}."),
+                unit: unit_name(&metric).to_owned(),
+                series: growth.finish(),
+                labels,
+                times,
+                snapshots: Vec::new(),
+                status,
+            }
+        }
     }))
+}
+
+/// A file whose types or functions were added.
+struct Added {
+    /// When it was recorded, in milliseconds.
+    time: Option<u64>,
+    status: Status,
+    /// The metric of a profile.
+    metric: Option<Metric>,
+}
+
+fn add_heap(
+    growth: &mut Growth,
+    input: &Input,
+    args: &ReportArgs,
+    reports: bool,
+    session: &Session,
+) -> anyhow::Result<Added> {
+    let counted = count_types(session, "report", input, None, &args.heap.roots)?;
+    add_types(growth, &counted, &TypeFilter::default());
+    let status = match reports {
+        true => input.report_if_damaged(counted.damage.as_ref(), &session.terminal),
+        false => Status::Done,
+    };
+    Ok(Added { time: recorded_at(input), status, metric: None })
+}
+
+/// Adds the self values of a profile's functions.
+fn add_profile(
+    growth: &mut Growth,
+    input: &Input,
+    args: &ReportArgs,
+    reports: bool,
+    session: &Session,
+) -> anyhow::Result<Added> {
+    let loaded = load_profile(input, &args.profile, session)?;
+    let metric = loaded.metric(&args.profile)?;
+    let selected = Selected::of(&loaded.profile, &loaded.selection);
+    for row in top(&selected, TopBy::Frames(FrameBy::Function)).rows {
+        // A sum of changes may be negative: then nothing is left.
+        let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
+        growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
+    }
+    let nanoseconds = loaded.profile.metadatum("time_nanos");
+    let time = nanoseconds.and_then(|text| Some(text.parse::<u64>().ok()? / 1_000_000));
+    let status = if reports { loaded.report(session) } else { Status::Done };
+    Ok(Added { time, status, metric: Some(metric) })
 }
 
 /// When a heap dump was written, in milliseconds, if its header says so.

@@ -165,24 +165,12 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         most: usize,
     ) -> Report {
         let (Analysed { heap, .. }, tree) = (self.analysed, self.analysed.tree());
-        let total = &self.types.total;
-        let whole = total.bytes();
+        let whole = self.types.total.bytes();
         report.warnings = damage(loaded);
         report.notes.extend(remarks(loaded));
         report.suspects.clone_from(&self.suspects);
         report.answer = self.answer(loaded, whole);
-        let mut tile = |label, value| report.tiles.push(Tile { label, value });
-        tile("live", size(total.bytes(), false));
-        tile("live objects", count(total.count));
-        tile("types", count(self.types.rows.len() as u64));
-        if let Some(unreachable) = &self.types.unreachable {
-            let bytes = match unreachable.count {
-                0 => String::new(),
-                _ => format!(" · {}", size(unreachable.bytes(), false)),
-            };
-            tile("unreachable objects", count(unreachable.count) + &bytes);
-        }
-        tile("file", size(subject.input.source.stored_bytes(), false));
+        report.tiles = self.tiles(subject);
         let fewer = (most != LINES).then(|| tree_lines(heap, tree, self.roots, most));
         let lines = fewer.as_deref().unwrap_or(&self.lines);
         let owners = owners(&mut report, heap, lines);
@@ -217,6 +205,27 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         ));
         report.notes.push(made_by(&report, subject));
         report
+    }
+}
+
+impl One<'_, '_, '_> {
+    fn tiles(&self, subject: Subject<'_>) -> Vec<Tile> {
+        let total = &self.types.total;
+        let unreachable = self.types.unreachable.as_ref().map(|sum| match sum.count {
+            0 => ("unreachable objects", count(0)),
+            objects => {
+                let bytes = size(sum.bytes(), false);
+                ("unreachable objects", format!("{} · {bytes}", count(objects)))
+            }
+        });
+        let alive = [
+            ("live", size(total.bytes(), false)),
+            ("live objects", count(total.count)),
+            ("types", count(self.types.rows.len() as u64)),
+        ];
+        let file = ("file", size(subject.input.source.stored_bytes(), false));
+        let tiles = alive.into_iter().chain(unreachable).chain([file]);
+        tiles.map(|(label, value)| Tile { label, value }).collect()
     }
 }
 

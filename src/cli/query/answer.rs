@@ -8,7 +8,7 @@ use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::UsageError;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Rows};
+use rusqlite::{Connection, Rows, Statement};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -33,21 +33,8 @@ pub(super) fn print_answer(
     memory: u64,
     session: &Session,
 ) -> anyhow::Result<()> {
-    let statement = only_statement(sql).map_err(|second| {
-        let place = place(sql, i32::try_from(second).unwrap_or(-1));
-        UsageError::new(format!("SQL{place}: more than one statement"))
-            .hint("give one SELECT statement")
-    })?;
     let explained = |error: rusqlite::Error| explain(&error, sql);
-    let mut statement = connection.prepare(statement).map_err(explained)?;
-    if statement.column_count() == 0 {
-        return Err(UsageError::new("SQL: the statement returns no rows")
-            .hint("give one SELECT statement")
-            .into());
-    }
-    if statement.parameter_count() > 0 {
-        return Err(UsageError::new("SQL: the statement has parameters, such as `?`").into());
-    }
+    let mut statement = prepared(connection, sql)?;
     let names = distinct(statement.column_names());
     let mut rows = statement.query([]).map_err(explained)?;
     let mut next = || next(&mut rows, names.len()).map_err(explained);
@@ -96,6 +83,25 @@ pub(super) fn print_answer(
         if is_complete { format!("{rows}\n") } else { format!("the first {rows} (-n for more)\n") }
     };
     print(session, document, &kept, &columns(&names, &kept, session), &Shown::Table(&footer))
+}
+
+/// The statement, ready to be run.
+fn prepared<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>, UsageError> {
+    let statement = only_statement(sql).map_err(|second| {
+        let place = place(sql, i32::try_from(second).unwrap_or(-1));
+        UsageError::new(format!("SQL{place}: more than one statement"))
+            .hint("give one SELECT statement")
+    })?;
+    let statement = connection.prepare(statement).map_err(|error| explain(&error, sql))?;
+    if statement.column_count() == 0 {
+        return Err(
+            UsageError::new("SQL: the statement returns no rows").hint("give one SELECT statement")
+        );
+    }
+    if statement.parameter_count() > 0 {
+        return Err(UsageError::new("SQL: the statement has parameters, such as `?`"));
+    }
+    Ok(statement)
 }
 
 /// The next row.

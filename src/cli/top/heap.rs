@@ -16,7 +16,7 @@ use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown as shown_text;
 use crate::input::Format;
-use crate::model::heap::{Heap, LoadWarning};
+use crate::model::heap::{Heap, LoadWarning, TypeId};
 use crate::model::site::Sampling;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashSet;
@@ -52,18 +52,12 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let mut histogram = histogram(loaded, by, objects, &args.filter.filter(), input)?;
     let has_roots = histogram.unreachable.is_some();
     if args.heap.detached {
-        let heap = &loaded.heap;
-        let of =
-            heap.detached_types.iter().map(|of| heap.names.text(heap.types[of.0 as usize].name));
-        let names: FxHashSet<&str> = of.collect();
-        histogram.rows.retain(|row| row.namespace == "native" && names.contains(&*row.name));
+        retain_detached(&mut histogram, &loaded.heap);
     }
     let is_retained = has_roots && objects != ObjectsArg::Unreachable;
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, is_retained));
     sort_rows(&mut histogram.rows, sort);
     let objects = if has_roots { objects } else { ObjectsArg::All };
-    let incomplete = loaded.incomplete;
-    let warnings = &loaded.heap.warnings;
     let names = match (&loaded.executable, input.format) {
         (Some(_), _) => Names::OfProgram,
         (None, Format::Go) => Names::OfDump,
@@ -77,8 +71,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         objects,
         sort,
         quick: false,
-        incomplete,
-        warnings,
+        incomplete: loaded.incomplete,
+        warnings: &loaded.heap.warnings,
         names,
         heap: Some(&loaded.heap),
         is_profile,
@@ -89,6 +83,13 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     };
     top.print(args, input)?;
     Ok(report_loaded(session, input, loaded))
+}
+
+/// Removes the rows of types without detached elements.
+fn retain_detached(histogram: &mut Histogram, heap: &Heap<'_>) {
+    let name = |of: &TypeId| heap.names.text(heap.types[of.0 as usize].name);
+    let names: FxHashSet<&str> = heap.detached_types.iter().map(name).collect();
+    histogram.rows.retain(|row| row.namespace == "native" && names.contains(&*row.name));
 }
 
 /// Counts and sizes in one pass that keeps no object.
@@ -239,27 +240,6 @@ impl<'a> Top<'a> {
         let &Self { by, sort, session, .. } = self;
         let whole = self.whole().max(1) as f64;
         let share = move |row: &HistogramRow| value(row, sort) as f64 / whole;
-        // The column that is sorted by comes first.
-        let mut keys = match self.sampling {
-            Sampling::Rate(_) => vec![estimate_key(sort), "share"],
-            // A sample says little of shares: small objects are hardly ever sampled.
-            Sampling::Unknown => vec![key(sort)],
-            Sampling::Complete => vec![key(sort), "share"],
-        };
-        if matches!(self.sampling, Sampling::Rate(_)) {
-            keys.extend(self.other_columns().map(estimate_key));
-            keys.push("samples");
-        } else {
-            keys.extend(self.other_columns().map(key));
-        }
-        keys.push("name");
-        if needs_namespace(by, shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str())))
-        {
-            keys.push("namespace");
-        }
-        if self.sampling != Sampling::Unknown {
-            keys.push("bar");
-        }
         let minor: Vec<&str> = ["external_bytes", "shallow_bytes"]
             .into_iter()
             .filter(|minor| *minor != key(sort))
@@ -298,13 +278,39 @@ impl<'a> Top<'a> {
                 }),
             _ => columns,
         };
-        let columns = columns.table(&keys);
+        let columns = columns.table(&self.keys(shown));
         match (self.names, by) {
             (Names::OfProgram, ByArg::Type) => {
                 columns.value("type_source", |row| row.source.name())
             }
             _ => columns,
         }
+    }
+
+    /// The columns of the table. The one that is sorted by comes first.
+    fn keys(&self, shown: &[HistogramRow]) -> Vec<&'static str> {
+        let sort = self.sort;
+        let mut keys = match self.sampling {
+            Sampling::Rate(_) => vec![estimate_key(sort), "share"],
+            // A sample says little of shares: small objects are hardly ever sampled.
+            Sampling::Unknown => vec![key(sort)],
+            Sampling::Complete => vec![key(sort), "share"],
+        };
+        if matches!(self.sampling, Sampling::Rate(_)) {
+            keys.extend(self.other_columns().map(estimate_key));
+            keys.push("samples");
+        } else {
+            keys.extend(self.other_columns().map(key));
+        }
+        keys.push("name");
+        let names = shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str()));
+        if needs_namespace(self.by, names) {
+            keys.push("namespace");
+        }
+        if self.sampling != Sampling::Unknown {
+            keys.push("bar");
+        }
+        keys
     }
 
     fn other_columns(&self) -> impl Iterator<Item = SortArg> {
@@ -353,7 +359,7 @@ impl<'a> Top<'a> {
         };
         let (one, many) = group_nouns(self.by);
         let whole = estimates.as_ref().unwrap_or(&self.histogram.whole);
-        let mut footer = if shown.len() as u64 == rows {
+        let footer = if shown.len() as u64 == rows {
             let of = if whole == total { String::new() } else { format!(" of {}", bytes(whole)) };
             format!("{}, {}{of} {what}", plural(rows, one, many), bytes(total))
         } else {
@@ -367,49 +373,61 @@ impl<'a> Top<'a> {
             };
             format!("showing {shown} of {rows} {many}; {own}{share} of {} {what}", bytes(whole))
         };
-        match &self.histogram.unreachable {
-            Some(sum) if self.objects != ObjectsArg::Unreachable && sum.count > 0 => {
+        footer + &self.not_alive() + &self.remarks() + "\n"
+    }
+
+    /// What is unreachable, or why that is not known.
+    fn not_alive(&self) -> String {
+        let bytes = |bytes: u64| size(bytes, self.session.common.bytes);
+        let is_counted = self.objects != ObjectsArg::Unreachable;
+        match (&self.histogram.unreachable, self.sampling) {
+            (Some(sum), _) => {
                 let unreachable = if self.incomplete { "not reached" } else { "unreachable" };
-                footer.push_str(&format!(" · {unreachable}: {}, {}", plural(sum.count, "object", "objects"), bytes(sum)));
+                let (objects, bytes) = (plural(sum.count, "object", "objects"), bytes(sum.bytes()));
+                let counted = match is_counted && sum.count > 0 {
+                    true => format!(" · {unreachable}: {objects}, {bytes}"),
+                    false => String::new(),
+                };
+                let damaged = "\nthe dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished";
+                if self.incomplete { counted + damaged } else { counted }
             }
-            Some(_) => {}
-            None if self.incomplete => {
-                footer.push_str("\nno roots before the damage: live and unreachable objects cannot be distinguished")
+            (None, _) if self.incomplete => {
+                "\nno roots before the damage: live and unreachable objects cannot be distinguished".to_owned()
             }
-            None if self.sampling == Sampling::Unknown => footer.push_str(
-                ": a sample of the allocations at an unknown rate, as the runtime's allocation profiler recorded it",
-            ),
-            None if let Sampling::Rate(rate) = self.sampling => footer.push_str(&format!(
+            (None, Sampling::Unknown) => {
+                ": a sample of the allocations at an unknown rate, as the runtime's allocation profiler recorded it".to_owned()
+            }
+            (None, Sampling::Rate(rate)) => format!(
                 ": estimated from the samples of the runtime's allocation profiler, one every {} on average",
-                size(rate, self.session.common.bytes)
-            )),
-            None if self.is_profile => footer.push_str(", as the runtime's allocation profiler recorded them"),
-            None if self.quick => footer.push_str(", live or not"),
-            None => footer.push_str("\nthe dump has no roots: all objects are counted, and retained sizes are not known"),
+                bytes(rate)
+            ),
+            (None, _) if self.is_profile => {
+                ", as the runtime's allocation profiler recorded them".to_owned()
+            }
+            (None, _) if self.quick => ", live or not".to_owned(),
+            (None, _) => {
+                "\nthe dump has no roots: all objects are counted, and retained sizes are not known".to_owned()
+            }
         }
-        if self.incomplete && self.histogram.unreachable.is_some() {
-            footer.push_str(
-                "\nthe dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished",
-            );
-        }
-        if let Some((first, rest)) = self.repeated.split_first() {
+    }
+
+    /// Classes of several loaders, and where names come from.
+    fn remarks(&self) -> String {
+        let mut remarks = String::new();
+        if !self.repeated.is_empty() {
             let text = |(name, loaders): &(&str, u64)| {
                 format!("{} ×{}", shown_text(name), count(*loaders))
             };
-            let shown: Vec<String> =
-                std::iter::once(first).chain(rest).take(REPEATED).map(text).collect();
-            let more = self.repeated.len().saturating_sub(REPEATED);
-            let more =
-                if more > 0 { format!(", … {} more", count(more as u64)) } else { String::new() };
-            footer.push_str(&format!(
-                "\ndefined by several class loaders: {}{more}",
-                shown.join(", ")
-            ));
+            let shown: Vec<String> = self.repeated.iter().take(REPEATED).map(text).collect();
+            remarks = format!("\ndefined by several class loaders: {}", shown.join(", "));
+            if let more @ 1.. = self.repeated.len().saturating_sub(REPEATED) {
+                remarks.push_str(&format!(", … {} more", count(more as u64)));
+            }
         }
         if self.names == Names::OfDump && self.by == ByArg::Type {
-            footer.push_str("\nthe dump has few type names; use --exe PROGRAM to read them from the executable that wrote it");
+            remarks.push_str("\nthe dump has few type names; use --exe PROGRAM to read them from the executable that wrote it");
         }
-        footer + "\n"
+        remarks
     }
 }
 

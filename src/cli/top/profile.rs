@@ -115,15 +115,6 @@ impl View<'_> {
         if counts.is_some() && by == TopBy::Frames(FrameBy::Function) {
             name = "CLASS";
         }
-        let keys: &[_] = match by {
-            TopBy::Frames(_) if each.is_some() => {
-                &["own", "own_share", "sum", "sum_share", "of_files", "what", "file"]
-            }
-            TopBy::Frames(_) if counts.is_some() => &["own", "own_share", "objects", "what", "bar"],
-            TopBy::Frames(_) => &["own", "own_share", "sum", "sum_share", "what", "file", "bar"],
-            // A thread has one number only.
-            TopBy::Thread | TopBy::Process | TopBy::Tag => &["sum", "sum_share", "samples", "what"],
-        };
         let profile = self.selected.profile;
         let generated =
             move |row: &TopRow| profile.generated_name(&row.label.name, &row.label.namespace);
@@ -145,10 +136,7 @@ impl View<'_> {
         let costs = match each {
             None => costs,
             Some(each) => costs.value("each", move |row: &TopRow| {
-                each.costs(row, file_count)
-                    .iter()
-                    .map(|cost| Value::from(*cost))
-                    .collect::<Vec<_>>()
+                Vec::from_iter(each.costs(row, file_count).into_iter().map(Value::from))
             }),
         };
         costs
@@ -168,8 +156,23 @@ impl View<'_> {
             .bold()
             .cell("file", file, Align::Left, position)
             .bar(move |row| amount.share(own(row)))
-            .table(keys)
+            .table(self.keys())
             .minor(&["sum_share", "own_share"])
+    }
+
+    /// The columns of the table.
+    fn keys(&self) -> &'static [&'static str] {
+        match self.by {
+            TopBy::Frames(_) if self.each.is_some() => {
+                &["own", "own_share", "sum", "sum_share", "of_files", "what", "file"]
+            }
+            TopBy::Frames(_) if self.counts.is_some() => {
+                &["own", "own_share", "objects", "what", "bar"]
+            }
+            TopBy::Frames(_) => &["own", "own_share", "sum", "sum_share", "what", "file", "bar"],
+            // A thread has one number only.
+            TopBy::Thread | TopBy::Process | TopBy::Tag => &["sum", "sum_share", "samples", "what"],
+        }
     }
 
     /// `showing 20 of 414 functions; 92.1 % of 180.6 s · 268 631 samples in 4 threads`.

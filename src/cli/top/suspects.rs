@@ -5,7 +5,7 @@ use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::waste::Measurements;
 use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::outstanding::Outstanding;
-use crate::cli::args::{Snapshots, TopArgs};
+use crate::cli::args::{Snapshot, Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::waste_words::WasteWords;
@@ -18,13 +18,7 @@ use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let snapshot = match args.heap.snapshot {
-        None => None,
-        Some(Snapshots::One(snapshot)) => Some(snapshot),
-        Some(Snapshots::All) => {
-            return Err(UsageError::new("--suspects analyzes a single snapshot").into());
-        }
-    };
+    let snapshot = one_snapshot(args)?;
     let rules = Rules::of(&args.known, session)?;
     let held = load(session, "top", input, snapshot, &args.heap.roots)?;
     let loaded = held.get();
@@ -46,21 +40,14 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let waste = WasteWords { analysed: &analysed, session };
     let nothing = words.nothing(verdict.usual.first());
     let text = || {
-        let mut text: String =
-            found[..most].iter().map(|finding| words.lines(finding) + "\n").collect();
-        if found.is_empty() {
-            text = nothing.clone() + "\n";
-        }
-        if most < found.len() {
-            let left = plural((found.len() - most) as u64, "suspect", "suspects");
-            text.push_str(&format!("{left} more (-n 0 shows all)\n"));
-        }
+        let shown = found[..most].iter().map(|finding| words.lines(finding) + "\n");
+        let none = found.is_empty().then(|| nothing.clone() + "\n");
+        let left = plural((found.len() - most) as u64, "suspect", "suspects");
+        let left = (most < found.len()).then(|| format!("{left} more (-n 0 shows all)\n"));
+        let heading = "\ncould be saved (see `dumptool waste`):\n".to_owned();
+        let heading = (!wasted.is_empty()).then_some(heading);
         let could_be_saved = wasted.iter().take(SHOWN).map(|one| waste.lines(one));
-        if !wasted.is_empty() {
-            text.push_str("\ncould be saved (see `dumptool waste`):\n");
-            text.extend(could_be_saved);
-        }
-        text
+        shown.chain(none).chain(left).chain(heading).chain(could_be_saved).collect()
     };
     let document = || {
         let live = Histogram::of(heap, Some(analysed.tree()), GroupBy::Type, Scope::Live);
@@ -87,6 +74,14 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     };
     print(session, document, &found[..most], &words.columns(), &Shown::Text(&text))?;
     Ok(report_loaded(session, input, loaded))
+}
+
+fn one_snapshot(args: &TopArgs) -> Result<Option<Snapshot>, UsageError> {
+    match args.heap.snapshot {
+        None => Ok(None),
+        Some(Snapshots::One(snapshot)) => Ok(Some(snapshot)),
+        Some(Snapshots::All) => Err(UsageError::new("--suspects analyzes a single snapshot")),
+    }
 }
 
 /// The number of suspects that fit on a screen.

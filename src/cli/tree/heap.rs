@@ -206,79 +206,87 @@ fn text(
     open: Option<&dyn Fn(&TreeLine) -> String>,
     session: &Session,
 ) -> String {
-    let (heap, terminal) = (&loaded.heap, &session.terminal);
+    let table = table(&loaded.heap, lines, open, session);
+    let shown = extent(lines, options, open.is_some());
+    let live = if loaded.incomplete {
+        "reached; the dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished"
+    } else {
+        "live"
+    };
     let whole = lines.first().map_or(0, |line| line.total_bytes);
-    // The rows left out below a line get a line of their own, after all other lines below it.
+    let bytes = session.size(whole);
+    let sum = match lines.first() {
+        Some(TreeLine { what: TreeItem::Heap, count, .. }) => {
+            format!("{}, {bytes} {live}", plural(*count, "object", "objects"))
+        }
+        _ => {
+            let share = percent(whole as f64 / live_bytes.max(1) as f64);
+            format!("{bytes}, {share} of {} {live}", session.size(live_bytes))
+        }
+    };
+    table.render() + &format!("{shown}; {sum}\n")
+}
+
+/// The lines with their branches. What is left out below a line is a row of its own, after all other
+/// lines below it.
+fn table(
+    heap: &Heap<'_>,
+    lines: &[TreeLine],
+    open: Option<&dyn Fn(&TreeLine) -> String>,
+    session: &Session,
+) -> Table {
+    let terminal = &session.terminal;
+    let whole = lines.first().map_or(0, |line| line.total_bytes).max(1) as f64;
     let mut rows: Vec<(u32, [String; 4])> = Vec::new();
     let mut left_out: Vec<(u32, Omitted, String)> = Vec::new();
-    let rest = |rows: &mut Vec<(u32, [String; 4])>,
-                (depth, omitted, open): (u32, Omitted, String)| {
+    let rest = |(depth, omitted, open): (u32, Omitted, String)| {
         let what = format!("… {}", plural(omitted.count, "more object", "more objects"));
-        let share = percent(omitted.bytes as f64 / whole.max(1) as f64);
+        let share = percent(omitted.bytes as f64 / whole);
         let (what, open) = (terminal.dim(&what), terminal.dim(&open));
-        rows.push((depth, [session.size(omitted.bytes), share, what, open]));
+        (depth, [session.size(omitted.bytes), share, what, open])
     };
     for line in lines {
         while let Some(closed) = left_out.pop_if(|(depth, ..)| *depth > line.depth) {
-            rest(&mut rows, closed);
+            rows.push(rest(closed));
         }
-        let share = percent(line.total_bytes as f64 / whole.max(1) as f64);
-        rows.push((
-            line.depth,
-            [session.size(line.total_bytes), share, title(heap, line, terminal), String::new()],
-        ));
-        if line.omitted.count > 0 && line.omitted.bytes > 0 {
+        let share = percent(line.total_bytes as f64 / whole);
+        let title = title(heap, line, terminal);
+        rows.push((line.depth, [session.size(line.total_bytes), share, title, String::new()]));
+        if has_omitted(line) {
             let open = open.map_or_else(String::new, |open| shown(&open(line)));
             left_out.push((line.depth + 1, line.omitted, open));
         }
     }
-    while let Some(closed) = left_out.pop() {
-        rest(&mut rows, closed);
-    }
+    rows.extend(left_out.into_iter().rev().map(rest));
     let depths: Vec<u32> = rows.iter().map(|(depth, _)| *depth).collect();
     let mut table = Table::new(&[Align::Right, Align::Right, Align::Left]);
     for ((_, [bytes, share, title, open]), branch) in rows.into_iter().zip(branches(&depths)) {
         table.noted([bytes, share, terminal.dim(&branch) + &title], &open);
     }
-    let objects = lines.first().map_or(0, |line| line.count);
-    let is_more = lines.iter().any(|line| line.omitted.count > 0 && line.omitted.bytes > 0);
-    let hint = if is_more && open.is_none() { "-v for commands that open lines" } else { "" };
-    let hints = |first: &'static str| {
-        let hints: Vec<&str> = [first, hint].into_iter().filter(|hint| !hint.is_empty()).collect();
+    table
+}
+
+fn has_omitted(line: &TreeLine) -> bool {
+    line.omitted.count > 0 && line.omitted.bytes > 0
+}
+
+/// Which entries are shown, and what shows more.
+fn extent(lines: &[TreeLine], options: TreeOptions, has_commands: bool) -> String {
+    let is_more = !has_commands && lines.iter().any(has_omitted);
+    let commands = is_more.then_some("-v for commands that open lines");
+    let hints = |first: Option<&'static str>| {
+        let hints: Vec<&str> = first.into_iter().chain(commands).collect();
         if hints.is_empty() { String::new() } else { format!(" ({})", hints.join(", ")) }
     };
-    let shown = match (lines.len() < options.lines, options.min_share > 0.0) {
-        (false, _) => {
-            let most = count(lines.len() as u64);
-            format!("showing the {most} largest entries{}", hints("-n for more"))
-        }
-        (true, true) => {
-            let share = percent(options.min_share);
-            format!("all entries with a share of at least {share}{}", hints(""))
-        }
-        (true, false) => format!("all entries{}", hints("")),
-    };
-    let live = match loaded.incomplete {
-        true => {
-            "reached; the dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished"
-        }
-        false => "live",
-    };
-    if !matches!(lines.first(), Some(TreeLine { what: TreeItem::Heap, .. })) {
-        let share = percent(whole as f64 / live_bytes.max(1) as f64);
-        return table.render()
-            + &format!(
-                "{shown}; {}, {share} of {} {live}\n",
-                session.size(whole),
-                session.size(live_bytes)
-            );
+    if lines.len() >= options.lines {
+        let most = count(lines.len() as u64);
+        return format!("showing the {most} largest entries{}", hints(Some("-n for more")));
     }
-    table.render()
-        + &format!(
-            "{shown}; {}, {} {live}\n",
-            plural(objects, "object", "objects"),
-            session.size(whole)
-        )
+    let least = match options.min_share {
+        share if share > 0.0 => format!(" with a share of at least {}", percent(share)),
+        _ => String::new(),
+    };
+    format!("all entries{least}{}", hints(None))
 }
 
 /// The lines for Graphviz.

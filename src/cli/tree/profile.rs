@@ -111,24 +111,15 @@ impl<'a> View<'a> {
     fn show_focus(&self, pattern: &str) -> anyhow::Result<()> {
         let wanted = self.wanted(pattern)?;
         let focus = Focus::of(self.selected, self.groups, &wanted);
-        let found: Vec<_> = self
-            .groups
-            .labels()
-            .iter()
-            .zip(&wanted)
-            .filter(|(_, wanted)| **wanted)
-            .map(|(label, _)| label)
-            .collect();
+        let labels = self.groups.labels().iter().zip(&wanted);
+        let found: Vec<_> = labels.filter(|(_, wanted)| **wanted).map(|(label, _)| label).collect();
         let root = match found[..] {
             [only] => only.clone(),
-            _ => GroupLabel {
-                name: format!(
-                    "{} matching {pattern}",
-                    plural(found.len() as u64, "function", "functions")
-                )
-                .into(),
-                ..GroupLabel::default()
-            },
+            _ => {
+                let functions = plural(found.len() as u64, "function", "functions");
+                let name = format!("{functions} matching {pattern}").into();
+                GroupLabel { name, ..GroupLabel::default() }
+            }
         };
         let cost = &focus.callees.node(0).sums.total;
         // However little the function costs, its callers and callees are shown.

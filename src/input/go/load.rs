@@ -64,24 +64,17 @@ fn chunks_at_a_time() -> usize {
 /// there are more objects than rows.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
-    let progress = |part: u64, parts: u64| {
-        (options.progress)(
-            (bytes.len() as u64)
-                .checked_div(parts)
-                .unwrap_or(bytes.len() as u64)
-                .saturating_mul(part),
-        )
-    };
+    let quarter = |number: u64| (options.progress)((bytes.len() as u64 / 4).saturating_mul(number));
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
     survey.by_layout = options.by_layout;
     let matched = options.executable.map(|executable| exe::Matched::new(executable, &survey));
     let matched = matched.transpose()?;
     let placed = Placed::new(bytes, &survey);
-    progress(1, 2);
+    quarter(2);
     let hints = Hints::new(placed.sizes.len());
     let reader = Reader::new(bytes, &survey, &placed, &hints);
     let mut edges = Edges::new(&reader, &placed);
-    progress(3, 4);
+    quarter(3);
     let mut names = Names::default();
     let symbols = matched.as_ref().map(exe::Matched::symbols);
     let mut roots =
@@ -90,26 +83,21 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let (mut types, mut type_of) =
         typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     let mut type_sources = Vec::new();
-    let named = match matched {
-        Some(matched) => {
-            let mut columns = exe::Columns {
-                names: &mut names,
-                types: &mut types,
-                sources: &mut type_sources,
-                type_of: &mut type_of,
-                references: &mut edges.references,
-                roots: &mut roots.roots,
-                threads: &roots.threads,
-                frames: &roots.frames,
-                rows: &roots.rows,
-                words: &roots.words,
-            };
-            Some(exe::name(matched, options.bare, &reader, &placed, &mut columns)?)
-        }
-        None => None,
+    let mut columns = exe::Columns {
+        names: &mut names,
+        types: &mut types,
+        sources: &mut type_sources,
+        type_of: &mut type_of,
+        references: &mut edges.references,
+        roots: &mut roots.roots,
+        threads: &roots.threads,
+        frames: &roots.frames,
+        rows: &roots.rows,
+        words: &roots.words,
     };
-    let (executable, typed) = named.unzip();
-    progress(1, 1);
+    let mut name = |matched| exe::name(matched, options.bare, &reader, &placed, &mut columns);
+    let (executable, typed) = matched.map(&mut name).transpose()?.unzip();
+    (options.progress)(bytes.len() as u64);
     let (words, damage) = (survey.words, survey.damage.take());
     let incomplete = damage.is_some() && !survey.roots_read;
     let heap = Heap {

@@ -23,8 +23,9 @@ mod types;
 mod values;
 
 use super::document::Document;
-use super::meta::NodeType;
+use super::meta::{Meta, NodeType};
 use super::rows::Rows;
+use super::strings::Strings;
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
 use crate::input::info::InfoWarning;
@@ -83,13 +84,7 @@ fn build<'a>(
     let Document { meta, strings, .. } = document;
     let (first, missing, surplus) = first_edges(&nodes, edges.len());
     let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees: None };
-    let is_dom_trees = |object: &ObjectId| {
-        let name = nodes.name.get(object.index()).and_then(|&name| strings.raw(name.into()));
-        let kind = nodes.kind.get(object.index()).map(|&kind| meta.node_type(kind));
-        kind == Some(NodeType::Synthetic)
-            && name.is_some_and(|name| name.raw() == b"(Document DOM trees)")
-    };
-    let dom_trees = graph.of(0).map(|(_, target)| target).find(is_dom_trees);
+    let dom_trees = dom_trees(&graph, &meta, &strings);
     let graph = Graph { dom_trees, ..graph };
     let held = || {
         let weak = graph.weak();
@@ -118,27 +113,28 @@ fn build<'a>(
     let labels = Labels::of(builder.names());
     let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees };
     roots::add(&mut builder, &graph, &weak, &meta, &strings, &orphans);
-    let shallow = match options.sizes {
+    let heap = builder.heap();
+    heap.shallow = match options.sizes {
         NodeSizes::File => std::mem::take(&mut nodes.size),
         NodeSizes::Devtools => owners::moved_sizes(&graph, &meta, &strings),
     };
-    let heap = builder.heap();
-    heap.shallow = shallow;
     // Edges after those of the last node belong to no node.
     edges.target.truncate(edges.len().saturating_sub(surplus));
     edges.label.truncate(edges.target.len());
     heap.references = References { first, target: edges.target, label: edges.label, weak: weak.0 };
     heap.references.weak.truncate(heap.references.target.len().div_ceil(64));
-    builder.warn(WarningKind::MissingReferences, missing);
-    builder.warn(WarningKind::SurplusReferences, surplus as u64);
-    builder.warn(
-        WarningKind::PartialRows,
-        u64::from(nodes.left_over > 0).saturating_add(u64::from(edges.left_over > 0)),
-    );
+    let partial = [nodes.left_over, edges.left_over].into_iter().filter(|left| *left > 0).count();
     let unheld = many_unheld(orphans.len() as u64, nodes.len() as u64).unwrap_or(0);
-    builder.warn(WarningKind::UnheldObjects, unheld);
     let repeated = nodes.repeated_ids();
-    builder.warn(WarningKind::RepeatedIds, repeated);
+    for (kind, count) in [
+        (WarningKind::MissingReferences, missing),
+        (WarningKind::SurplusReferences, surplus as u64),
+        (WarningKind::PartialRows, partial as u64),
+        (WarningKind::UnheldObjects, unheld),
+        (WarningKind::RepeatedIds, repeated),
+    ] {
+        builder.warn(kind, count);
+    }
     if options.bare {
         return builder.finish(Ids::Rows(0), None);
     }
@@ -148,6 +144,18 @@ fn build<'a>(
     let name = nodes.name;
     let values = NodeNames { strings, name, originals, locations, labels, tables, most_units };
     builder.finish(ids, Some(Box::new(values)))
+}
+
+/// The node above the trees of the documents.
+fn dom_trees(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>) -> Option<ObjectId> {
+    let nodes = graph.nodes;
+    let is_dom_trees = |object: &ObjectId| {
+        let name = nodes.name.get(object.index()).and_then(|&name| strings.raw(name.into()));
+        let kind = nodes.kind.get(object.index()).map(|&kind| meta.node_type(kind));
+        kind == Some(NodeType::Synthetic)
+            && name.is_some_and(|name| name.raw() == b"(Document DOM trees)")
+    };
+    graph.of(0).map(|(_, target)| target).find(is_dom_trees)
 }
 
 /// Returns the number of nodes without a referrer, if there are so many that retained sizes mean

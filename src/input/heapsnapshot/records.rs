@@ -221,87 +221,88 @@ const TREE: &[&str] = &["id", "function_info_index", "count", "size"];
 const SAMPLE: &[&str] = &["timestamp_us", "last_assigned_id"];
 const LOCATION: &[&str] = &["object_index", "script_id", "script_object_index", "line", "column"];
 
+/// A field of a row; 0 if rows lack it.
+fn field(row: &[u64; MAX_FIELDS], at: Option<usize>) -> u64 {
+    at.and_then(|at| row.get(at)).copied().unwrap_or(0)
+}
+
 impl<'a> Reader<'_, 'a> {
     fn part(&self, part: Part, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
-        let (meta, strings) = (&self.document.meta, &self.document.strings);
-        let field = |row: &[u64; MAX_FIELDS], at: Option<usize>| {
-            at.and_then(|at| row.get(at)).copied().unwrap_or(0)
-        };
-        let find = |fields: &[String], name: &str| fields.iter().position(|field| field == name);
+        let (meta, document) = (&self.document.meta, self.document);
         match part {
-            Part::Nodes => {
-                let numbered = Numbered::new(NODE, &meta.node_fields);
-                self.rows(&self.document.nodes, meta.node.count, |offset, row| {
-                    let node_type = meta
-                        .node_types
-                        .get(field(&row, Some(meta.node.kind)) as usize)
-                        .map_or("unknown", |(_, name)| name);
-                    let name = strings.text(field(&row, Some(meta.node.name)));
-                    visitor
-                        .record(offset, &Rec::Node { node_type, name, numbers: numbered.with(row) })
-                })
-            }
-            Part::Edges => {
-                let numbered = Numbered::new(EDGE, &meta.edge_fields);
-                let indexed = Numbered::new(&["to_node", "name_or_index"], &meta.edge_fields);
-                let mut owners = Owners::new(self.document);
-                self.rows(&self.document.edges, meta.edge.count, |offset, row| {
-                    let number = field(&row, Some(meta.edge.kind));
-                    let edge_type =
-                        meta.edge_types.get(number as usize).map_or("unknown", |(_, name)| name);
-                    let is_indexed =
-                        matches!(meta.edge_type(number), EdgeType::Element | EdgeType::Hidden);
-                    let name = (!is_indexed)
-                        .then(|| strings.text(field(&row, Some(meta.edge.name_or_index))));
-                    let numbers = if is_indexed { indexed.with(row) } else { numbered.with(row) };
-                    visitor.record(
-                        offset,
-                        &Rec::Edge { from_node: owners.next(), edge_type, name, numbers },
-                    )
-                })
-            }
-            Part::Functions => {
-                let fields = &meta.trace_function_info_fields;
-                let (name, script) = (find(fields, "name"), find(fields, "script_name"));
-                let numbered = Numbered::new(FUNCTION, fields);
-                self.rows(&self.document.trace_function_infos, fields.len(), |offset, row| {
-                    let (name, script_name) =
-                        (strings.text(field(&row, name)), strings.text(field(&row, script)));
-                    visitor.record(
-                        offset,
-                        &Rec::TraceFunctionInfo { name, script_name, numbers: numbered.with(row) },
-                    )
-                })
-            }
+            Part::Nodes => self.nodes(visitor),
+            Part::Edges => self.edges(visitor),
+            Part::Functions => self.functions(visitor),
             Part::Tree => self.tree(visitor),
             Part::Samples => {
                 let numbered = Numbered::new(SAMPLE, &meta.sample_fields);
-                self.rows(&self.document.samples, meta.sample_fields.len(), |offset, row| {
+                self.rows(&document.samples, meta.sample_fields.len(), |offset, row| {
                     visitor.record(offset, &Rec::Sample(numbered.with(row)))
                 })
             }
             Part::Locations => {
                 let numbered = Numbered::new(LOCATION, &meta.location_fields);
-                self.rows(&self.document.locations, meta.location_fields.len(), |offset, row| {
+                self.rows(&document.locations, meta.location_fields.len(), |offset, row| {
                     visitor.record(offset, &Rec::Location(numbered.with(row)))
                 })
             }
-            Part::Strings => {
-                for index in 0..strings.len() as u64 {
-                    let offset = strings.offset(index).unwrap_or(0);
-                    if index.is_multiple_of(65536) {
-                        (self.options.progress)(offset);
-                    }
-                    if visitor
-                        .record(offset, &Rec::String { index, text: strings.text(index) })
-                        .is_break()
-                    {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                }
-                Ok(ControlFlow::Continue(()))
-            }
+            Part::Strings => Ok(self.strings(visitor)),
         }
+    }
+
+    fn nodes(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
+        let (meta, strings) = (&self.document.meta, &self.document.strings);
+        let numbered = Numbered::new(NODE, &meta.node_fields);
+        self.rows(&self.document.nodes, meta.node.count, |offset, row| {
+            let kind = meta.node_types.get(field(&row, Some(meta.node.kind)) as usize);
+            let node_type = kind.map_or("unknown", |(_, name)| name);
+            let name = strings.text(field(&row, Some(meta.node.name)));
+            visitor.record(offset, &Rec::Node { node_type, name, numbers: numbered.with(row) })
+        })
+    }
+
+    fn edges(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
+        let (meta, strings) = (&self.document.meta, &self.document.strings);
+        let numbered = Numbered::new(EDGE, &meta.edge_fields);
+        let indexed = Numbered::new(&["to_node", "name_or_index"], &meta.edge_fields);
+        let mut owners = Owners::new(self.document);
+        self.rows(&self.document.edges, meta.edge.count, |offset, row| {
+            let number = field(&row, Some(meta.edge.kind));
+            let edge_type =
+                meta.edge_types.get(number as usize).map_or("unknown", |(_, name)| name);
+            let is_indexed = matches!(meta.edge_type(number), EdgeType::Element | EdgeType::Hidden);
+            let name =
+                (!is_indexed).then(|| strings.text(field(&row, Some(meta.edge.name_or_index))));
+            let numbers = if is_indexed { indexed.with(row) } else { numbered.with(row) };
+            let from_node = owners.next();
+            visitor.record(offset, &Rec::Edge { from_node, edge_type, name, numbers })
+        })
+    }
+
+    fn functions(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
+        let strings = &self.document.strings;
+        let fields = &self.document.meta.trace_function_info_fields;
+        let place = |name: &str| fields.iter().position(|field| field == name);
+        let (name, script) = (place("name"), place("script_name"));
+        let numbered = Numbered::new(FUNCTION, fields);
+        self.rows(&self.document.trace_function_infos, fields.len(), |offset, row| {
+            let (name, script_name) =
+                (strings.text(field(&row, name)), strings.text(field(&row, script)));
+            let numbers = numbered.with(row);
+            visitor.record(offset, &Rec::TraceFunctionInfo { name, script_name, numbers })
+        })
+    }
+
+    fn strings(&self, visitor: &mut impl Visitor) -> ControlFlow<()> {
+        let strings = &self.document.strings;
+        for index in 0..strings.len() as u64 {
+            let offset = strings.offset(index).unwrap_or(0);
+            if index.is_multiple_of(65536) {
+                (self.options.progress)(offset);
+            }
+            visitor.record(offset, &Rec::String { index, text: strings.text(index) })?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// Reads the rows of an array. Numbers after the last whole row are left out.

@@ -20,11 +20,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// When the bytes are not a snapshot, or `snapshot` cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut document = Document::read(bytes)?;
-    let meta = &document.meta;
     let nodes = NodeSums::read(&document, options);
     let held = Held::none(nodes.count);
     let edges = EdgeSums::read(&document, options, &held);
     let mut info = super::SPEC.summary("");
+    let meta = &document.meta;
     for (key, count) in [
         ("node_count", meta.node_count),
         ("edge_count", meta.edge_count),
@@ -33,46 +33,9 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     ] {
         count.into_iter().for_each(|count| info.add_metadata(key, count));
     }
-    let of = |numbers: &Option<Numbers<'_>>, fields: &[String]| {
-        Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64
-    };
-    let trace_nodes = trace_nodes(bytes, &document);
-    for (name, count) in [
-        ("snapshot", 1),
-        ("node", nodes.count),
-        ("edge", edges.count),
-        (
-            "trace_function_info",
-            of(&document.trace_function_infos, &meta.trace_function_info_fields),
-        ),
-        ("trace_node", trace_nodes),
-        ("sample", of(&document.samples, &meta.sample_fields)),
-        ("location", of(&document.locations, &meta.location_fields)),
-        ("string", document.strings.len() as u64),
-    ] {
-        if count > 0 {
-            info.records.add(name, count);
-        }
-    }
-    let names = |sums: &[u64; 256], types: Vec<&String>| {
-        CountsByName(
-            types
-                .into_iter()
-                .zip(sums)
-                .filter(|(_, count)| **count > 0)
-                .map(|(name, count)| (name.clone(), *count))
-                .collect(),
-        )
-    };
-    let by_node_type =
-        names(&nodes.by_type, meta.kinds.list.iter().map(|(_, name)| name).collect());
-    let synthetic = meta
-        .kinds
-        .list
-        .iter()
-        .zip(nodes.by_type)
-        .filter(|((_, name), _)| name == "synthetic")
-        .map(|(_, count)| count);
+    count_records(&mut info, bytes, &document, (nodes.count, edges.count));
+    let kinds = meta.kinds.list.iter().zip(nodes.by_type);
+    let synthetic = kinds.filter(|((_, name), _)| name == "synthetic").map(|(_, count)| count);
     let objects = nodes.count.saturating_sub(synthetic.sum());
     let details = HeapsnapshotDetails {
         nodes: nodes.count,
@@ -80,8 +43,8 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         strings: document.strings.len() as u64,
         detached: nodes.detached,
         extra_native_bytes: meta.extra_native_bytes,
-        by_node_type,
-        by_edge_type: names(&edges.by_type, meta.edge_types.iter().map(|(_, name)| name).collect()),
+        by_node_type: by_name(meta.kinds.list.iter().map(|(_, name)| name), &nodes.by_type),
+        by_edge_type: by_name(meta.edge_types.iter().map(|(_, name)| name), &edges.by_type),
     };
     let damage = nodes.damage.or(edges.damage).or(document.damage.take());
     info.heap = Some(HeapInfo {
@@ -107,6 +70,40 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     }
     info.set_damage(damage);
     Ok(info)
+}
+
+/// Counts the rows of all arrays; those of nodes and edges are known.
+fn count_records(
+    info: &mut Info,
+    bytes: &[u8],
+    document: &Document<'_>,
+    (nodes, edges): (u64, u64),
+) {
+    let meta = &document.meta;
+    let rows = |numbers: &Option<Numbers<'_>>, fields: &[String]| {
+        Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64
+    };
+    let functions = rows(&document.trace_function_infos, &meta.trace_function_info_fields);
+    for (name, count) in [
+        ("snapshot", 1),
+        ("node", nodes),
+        ("edge", edges),
+        ("trace_function_info", functions),
+        ("trace_node", trace_nodes(bytes, document)),
+        ("sample", rows(&document.samples, &meta.sample_fields)),
+        ("location", rows(&document.locations, &meta.location_fields)),
+        ("string", document.strings.len() as u64),
+    ] {
+        if count > 0 {
+            info.records.add(name, count);
+        }
+    }
+}
+
+/// The counts that are not 0, with the names of their types.
+fn by_name<'n>(types: impl Iterator<Item = &'n String>, counts: &[u64; 256]) -> CountsByName {
+    let counted = types.zip(counts).filter(|(_, count)| **count > 0);
+    CountsByName(counted.map(|(name, count)| (name.clone(), *count)).collect())
 }
 
 /// Sums over nodes.

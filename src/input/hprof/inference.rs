@@ -147,29 +147,47 @@ pub(super) fn find(
         pairs: is_measured.then_some(0),
         corrected: Vec::new(),
     };
-    let rooms = Rooms::of(classes, &distances, &layout);
-    let ends = classes.ends(&layout, |index, class, by_rules| {
-        let end = if class.hidden.larger {
-            by_rules.saturating_add(rooms.hidden(index, by_rules))
-        } else {
-            by_rules
-        };
-        let Some(distance) = distances.get(index).copied().flatten() else { return end };
-        let by_rule = layout.up(by_rules);
-        let size = settle(layout.up(end), distance, class.larger, layout.up(layout.header));
-        if size == distance.least {
-            found.pairs = found.pairs.map(|pairs| pairs.saturating_add(distance.times.into()));
-        }
-        if size != by_rule {
-            found.corrected.push(Corrected { class: index, by_rule, size, pairs: distance.times });
-        }
-        end.saturating_add(size).saturating_sub(layout.up(end))
-    });
+    let ends = found.settle_all(classes, &distances, &layout);
     found.corrected.sort_by_key(|class| class.class);
     classes.set_sizes(&ends, &layout);
     layout.mirror = mirror.and_then(|index| classes.get(index)).map_or(0, |class| class.size);
     found.rule = Rule::HotSpot(layout);
     found
+}
+
+impl Found {
+    /// Settles the size of each class, and keeps those that the rules have wrong. Returns the ends
+    /// of the classes' fields.
+    fn settle_all(
+        &mut self,
+        classes: &ClassTable<'_>,
+        distances: &[Option<Distance>],
+        layout: &Layout,
+    ) -> Vec<u64> {
+        let rooms = Rooms::of(classes, distances, layout);
+        classes.ends(layout, |index, class, by_rules| {
+            let end = if class.hidden.larger {
+                by_rules.saturating_add(rooms.hidden(index, by_rules))
+            } else {
+                by_rules
+            };
+            let Some(distance) = distances.get(index).copied().flatten() else { return end };
+            let by_rule = layout.up(by_rules);
+            let size = settle(layout.up(end), distance, class.larger, layout.up(layout.header));
+            if size == distance.least {
+                self.pairs = self.pairs.map(|pairs| pairs.saturating_add(distance.times.into()));
+            }
+            if size != by_rule {
+                self.corrected.push(Corrected {
+                    class: index,
+                    by_rule,
+                    size,
+                    pairs: distance.times,
+                });
+            }
+            end.saturating_add(size).saturating_sub(layout.up(end))
+        })
+    }
 }
 
 /// Returns the size of a class that is `expected` by the rules and the known additions of the JVM.

@@ -1,6 +1,7 @@
 //! The summary of a file for `info`.
 
 use super::direct::DirectBuffer;
+use super::header::Header;
 use super::inference;
 use super::layout::ClassTable;
 use super::naming::Strings;
@@ -254,36 +255,14 @@ impl<'a> Totals<'a> {
         info.add_metadata("id_size", header.id_size.bytes());
         info.add_metadata("timestamp_ms", header.timestamp);
         info.records = self.record_counts();
-        let roots: Vec<_> = ROOT_TAGS
-            .iter()
-            .zip(self.roots)
-            .map(|(tag, count)| RootCount { kind: tag.name, count })
-            .collect();
-        let segments =
-            self.records.count("heap_dump").saturating_add(self.records.count("heap_dump_segment"));
-        if segments == 0 && damage.is_none() {
-            info.warnings.push(InfoWarning::NoHeapDump);
-        }
-        if self.no_data.0 > 0 {
-            info.warnings.push(InfoWarning::OmittedContents(self.no_data.0));
-        }
-        let layout = self.layout(header.id_size);
-        // In a damaged file, or one of another runtime, missing records have other causes.
-        let omitted = match layout {
-            Some(_) if damage.is_none() => std::mem::take(&mut self.omitted).count(header.id_size),
-            _ => None,
-        };
+        let details = self.details(header, mapping);
         // In files of dumptool, arrays have the bytes outside the original heap.
         let ours = self.table.named("dumptool.Info", &self.strings).is_some();
-        let lack_stacks = self.virtual_threads.lack_stacks(&self.thread_roots);
-        for (kind, count) in [
-            (WarningKind::OmittedElements, omitted.unwrap_or(0)),
-            (WarningKind::OmittedStacks, lack_stacks.into()),
-        ] {
-            if count > 0 {
-                info.warnings.push(InfoWarning::Load(LoadWarning { kind, count }));
-            }
+        if details.segments == 0 && damage.is_none() {
+            info.warnings.push(InfoWarning::NoHeapDump);
         }
+        let is_whole = damage.is_none() && details.layout.is_some();
+        info.warnings.extend(self.lacks(header.id_size, is_whole));
         info.warnings.extend(self.short_names().filter(|_| mapping.is_none() && !ours));
         info.heap = Some(HeapInfo {
             snapshots: vec![SnapshotInfo {
@@ -293,31 +272,58 @@ impl<'a> Totals<'a> {
                     (self.instances + self.object_arrays + self.primitive_arrays.objects).0,
                 ),
                 references: None,
-                roots: Some(roots.iter().map(|root| root.count).sum()),
+                roots: Some(details.roots.iter().map(|root| root.count).sum()),
                 types: Some(self.classes.0),
                 shallow_bytes: None,
                 external_bytes: Some(if ours { 0 } else { self.external }),
                 time_us: None,
-                details: info::FormatDetails::Hprof(Box::new(HprofDetails {
-                    id_size: header.id_size.bytes() as u8,
-                    classes: self.classes.0,
-                    strings: self.records.count("utf8"),
-                    threads: self.threads.0.max(self.records.count("start_thread")),
-                    timestamp_ms: header.timestamp,
-                    instances: self.instances.0,
-                    object_arrays: self.object_arrays.0,
-                    primitive_arrays: self.primitive_arrays.objects.0,
-                    reference_slots: self.reference_slots(),
-                    segments,
-                    closed: self.closed,
-                    roots: roots.into_iter().filter(|root| root.count > 0).collect(),
-                    layout,
-                    top_classes: self.top_classes(mapping),
-                })),
+                details: info::FormatDetails::Hprof(Box::new(details)),
             }],
         });
         info.set_damage(damage);
         info
+    }
+
+    fn details(&mut self, header: &Header, mapping: Option<&JavaMapping>) -> HprofDetails {
+        // Sizes of instances are known after this.
+        let layout = self.layout(header.id_size);
+        let segments = ["heap_dump", "heap_dump_segment"].map(|name| self.records.count(name));
+        let roots = ROOT_TAGS
+            .iter()
+            .zip(self.roots)
+            .map(|(tag, count)| RootCount { kind: tag.name, count })
+            .filter(|root| root.count > 0);
+        HprofDetails {
+            id_size: header.id_size.bytes() as u8,
+            classes: self.classes.0,
+            strings: self.records.count("utf8"),
+            threads: self.threads.0.max(self.records.count("start_thread")),
+            timestamp_ms: header.timestamp,
+            instances: self.instances.0,
+            object_arrays: self.object_arrays.0,
+            primitive_arrays: self.primitive_arrays.objects.0,
+            reference_slots: self.reference_slots(),
+            segments: segments.into_iter().fold(0, u64::saturating_add),
+            closed: self.closed,
+            roots: roots.collect(),
+            layout,
+            top_classes: self.top_classes(mapping),
+        }
+    }
+
+    /// Warnings about what the dump does not have. In one that is damaged or of another runtime than
+    /// HotSpot, missing elements have other causes.
+    fn lacks(&mut self, id_size: IdSize, is_whole: bool) -> Vec<InfoWarning> {
+        let elements = match is_whole {
+            true => std::mem::take(&mut self.omitted).count(id_size).unwrap_or(0),
+            false => 0,
+        };
+        let stacks = self.virtual_threads.lack_stacks(&self.thread_roots).into();
+        let contents = Some(self.no_data.0).filter(|count| *count > 0);
+        let lost = [(WarningKind::OmittedElements, elements), (WarningKind::OmittedStacks, stacks)];
+        let lost = lost.into_iter().filter(|(_, count)| *count > 0);
+        let lost = lost.map(|(kind, count)| InfoWarning::Load(LoadWarning { kind, count }));
+        contents.map(InfoWarning::OmittedContents).into_iter().chain(lost).collect()
     }
 
     /// A warning if most classes of the program look minified.

@@ -4,7 +4,7 @@
 //! (version 3), the order of reference ranges, the padding of highscores, type or frame indices of
 //! roots.
 
-use super::blocks::{Body, toc_entries};
+use super::blocks::{BlockName, Body, toc_entries};
 use super::dump::{COLLECTABLES, Dump, REFERENCES, Snapshot};
 use super::highscores::{self, Board};
 use super::ranges::RangeCheck;
@@ -91,10 +91,18 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
         sizes.0,
         "blocks whose size field is neither 0 nor the compressed size",
     );
+    compare_tables(bytes, &found, reached, findings);
+}
+
+/// Compares the entries of the tables of contents with the blocks that were found before a position.
+fn compare_tables(
+    bytes: &[u8],
+    found: &[(u64, u64, BlockName)],
+    reached: u64,
+    findings: &mut Findings,
+) {
     let hints = Hints::read(bytes);
-    if hints.outer.is_none() {
-        return;
-    }
+    let Some(last) = hints.outer else { return };
     let wrong = hints
         .entries()
         .iter()
@@ -109,7 +117,6 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
         "entries of tables of contents that match no block",
     );
     let listed = found.iter().filter(|(start, ..)| hints.at_offset(*start).is_some()).count();
-    let last = hints.outer.unwrap_or(0);
     let before = found.iter().filter(|(start, ..)| *start < last).count();
     findings.equal(
         "toc.blocks",

@@ -19,14 +19,9 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (mut roots, mut objects, mut bytes_of_objects) = (0u64, 0u64, 0u64);
     let (mut packages, mut blessed) = (0u64, 0u64);
     let mut damage = None;
-    for (number, record) in records.by_ref().enumerate() {
-        let (offset, record) = match record {
-            Ok(record) => record,
-            Err(error) => {
-                damage = Some(error);
-                break;
-            }
-        };
+    let read =
+        records.by_ref().map_while(|record| record.map_err(|error| damage = Some(error)).ok());
+    for (number, (offset, record)) in read.enumerate() {
         if number.is_multiple_of(65536) {
             (options.progress)(offset);
         }

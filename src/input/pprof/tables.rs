@@ -198,43 +198,9 @@ impl<'a> Tables<'a> {
                 self.types.push(value_type(value)?);
             }
             (2, Value::Bytes(_)) => self.samples = self.samples.saturating_add(1),
-            (3, Value::Bytes(_)) => {
-                let (mut id, mut mapping) = (0, Mapping::default());
-                for field in value.fields() {
-                    match field? {
-                        Field { number: 1, value, .. } => id = value.number(),
-                        Field { number: 2, value, .. } => mapping.start = value.number(),
-                        Field { number: 3, value, .. } => mapping.limit = value.number(),
-                        Field { number: 4, value, .. } => mapping.offset = value.number(),
-                        Field { number: 5, value, .. } => mapping.file = value.number(),
-                        Field { number: 6, value, .. } => mapping.build_id = value.number(),
-                        Field { number: flag @ 7..=10, value, .. } => {
-                            let flags = mapping.is_symbolized.iter_mut();
-                            let wanted = flags.zip(7..).filter(|(_, number)| *number == flag);
-                            wanted.for_each(|(it, _)| *it = value.number() != 0);
-                        }
-                        _ => {}
-                    }
-                }
-                self.bad_ids += u64::from(!self.mappings.add(id, mapping));
-            }
+            (3, Value::Bytes(_)) => self.mapping(value)?,
             (4, Value::Bytes(_)) => self.location(value)?,
-            (5, Value::Bytes(_)) => {
-                let (mut id, mut function) = (0, Function::default());
-                for field in value.fields() {
-                    match field? {
-                        Field { number: 1, value, .. } => id = value.number(),
-                        Field { number: 2, value, .. } => function.name = value.number(),
-                        Field { number: 3, value, .. } => function.system_name = value.number(),
-                        Field { number: 4, value, .. } => function.file = value.number(),
-                        Field { number: 5, value, .. } => {
-                            function.start_line = value.number() as i64
-                        }
-                        _ => {}
-                    }
-                }
-                self.bad_ids += u64::from(!self.functions.add(id, function));
-            }
+            (5, Value::Bytes(_)) => self.function(value)?,
             (6, Value::Bytes(text)) => self.strings.push(text.rest()),
             (7, _) => self.drop_frames = value.number(),
             (8, _) => self.keep_frames = value.number(),
@@ -247,6 +213,44 @@ impl<'a> Tables<'a> {
             (15, _) => self.doc_url = value.number(),
             _ => {}
         }
+        Ok(())
+    }
+
+    fn mapping(&mut self, value: Value<'a>) -> Result<()> {
+        let (mut id, mut mapping) = (0, Mapping::default());
+        for field in value.fields() {
+            match field? {
+                Field { number: 1, value, .. } => id = value.number(),
+                Field { number: 2, value, .. } => mapping.start = value.number(),
+                Field { number: 3, value, .. } => mapping.limit = value.number(),
+                Field { number: 4, value, .. } => mapping.offset = value.number(),
+                Field { number: 5, value, .. } => mapping.file = value.number(),
+                Field { number: 6, value, .. } => mapping.build_id = value.number(),
+                Field { number: flag @ 7..=10, value, .. } => {
+                    let flags = mapping.is_symbolized.iter_mut();
+                    let wanted = flags.zip(7..).filter(|(_, number)| *number == flag);
+                    wanted.for_each(|(it, _)| *it = value.number() != 0);
+                }
+                _ => {}
+            }
+        }
+        self.bad_ids += u64::from(!self.mappings.add(id, mapping));
+        Ok(())
+    }
+
+    fn function(&mut self, value: Value<'a>) -> Result<()> {
+        let (mut id, mut function) = (0, Function::default());
+        for field in value.fields() {
+            match field? {
+                Field { number: 1, value, .. } => id = value.number(),
+                Field { number: 2, value, .. } => function.name = value.number(),
+                Field { number: 3, value, .. } => function.system_name = value.number(),
+                Field { number: 4, value, .. } => function.file = value.number(),
+                Field { number: 5, value, .. } => function.start_line = value.number() as i64,
+                _ => {}
+            }
+        }
+        self.bad_ids += u64::from(!self.functions.add(id, function));
         Ok(())
     }
 

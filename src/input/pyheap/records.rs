@@ -28,14 +28,6 @@ impl Record for Rec<'_> {
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
         let (line, other) = (&self.0, self.0.other());
-        let texts = [
-            ("root", other.root),
-            ("module", other.module),
-            ("name", other.name),
-            ("python", other.header.python),
-            ("implementation", other.header.implementation),
-            ("platform", other.header.platform),
-        ];
         match line.kind {
             Kind::Header => sink.unsigned("version", line.number),
             Kind::Type | Kind::Names | Kind::Thread => sink.unsigned("number", line.number),
@@ -47,7 +39,14 @@ impl Record for Rec<'_> {
             }
             Kind::Root | Kind::End | Kind::Unknown => {}
         }
-        for (name, text) in texts {
+        for (name, text) in [
+            ("root", other.root),
+            ("module", other.module),
+            ("name", other.name),
+            ("python", other.header.python),
+            ("implementation", other.header.implementation),
+            ("platform", other.header.platform),
+        ] {
             text.into_iter().for_each(|text| sink.text(name, text.decode().as_bytes()));
         }
         match line.value {
@@ -57,9 +56,8 @@ impl Record for Rec<'_> {
             Scalar::None => {}
         }
         line.length.into_iter().for_each(|length| sink.unsigned("length", length));
-        if line.external > 0 {
-            sink.unsigned("external", line.external);
-        }
+        let external = Some(line.external).filter(|bytes| *bytes > 0);
+        external.into_iter().for_each(|bytes| sink.unsigned("external", bytes));
         if !other.list.is_empty() {
             sink.list("of", other.list.iter(), |name, sink| {
                 sink.text("name", name.decode().as_bytes());
@@ -80,10 +78,8 @@ impl Record for Rec<'_> {
             ("entries", &line.entries),
             ("objects", &other.held),
         ];
-        for (name, addresses) in lists {
-            if addresses.iter().next().is_none() {
-                continue;
-            }
+        for (name, addresses) in lists.into_iter().filter(|(_, list)| list.iter().next().is_some())
+        {
             if sink.wants_contents() {
                 sink.list(name, addresses.iter(), |address, sink| sink.address("address", address));
             } else {

@@ -110,12 +110,10 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         ("implementation", header.implementation),
         ("platform", header.platform),
     ] {
-        if let Some(value) = value {
-            info.add_metadata(key, value.decode());
-        }
+        value.into_iter().for_each(|value| info.add_metadata(key, value.decode()));
     }
     info.add_metadata("pid", header.pid);
-    for (name, count) in [
+    let counts = [
         ("header", 1),
         ("type", totals.types.len() as u64),
         ("names", totals.names),
@@ -123,11 +121,9 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         ("thread", totals.threads),
         ("root", totals.roots),
         ("end", totals.ends),
-    ] {
-        if count > 0 {
-            info.records.add(name, count);
-        }
-    }
+    ];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    counts.for_each(|(name, count)| info.records.add(name, count));
     if skipped.count > 0 {
         let first = skipped.first;
         info.warnings.push(InfoWarning::MalformedLines { count: skipped.count, first });

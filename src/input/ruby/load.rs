@@ -104,6 +104,14 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// The addresses that the object of a row refers to.
+    #[inline]
+    fn references_of(&self, row: u32) -> &[u64] {
+        let end = |row: u32| self.objects.get(row as usize).map_or(0, |of| of.references as usize);
+        let start = row.checked_sub(1).map_or(0, end);
+        self.references.get(start..end(row)).unwrap_or_default()
+    }
+
     /// Reserves room for as many objects and references as usual parts have. Columns that grow are
     /// copied, and the kernel clears their memory again and again.
     fn make_room(&mut self) {
@@ -259,26 +267,15 @@ impl<'a> Loader<'a> {
                 target.push(class);
                 label.push(class_label);
             }
-            let start = row
-                .checked_sub(1)
-                .and_then(|before| part.objects.get(before as usize))
-                .map_or(0, |before| before.references);
-            let own =
-                part.references.get(start as usize..object.references as usize).unwrap_or_default();
+            let own = part.references_of(row);
             for (index, &address) in own.iter().enumerate() {
                 let Some(object_of) = self.addresses.at(address) else {
                     dangling = dangling.saturating_add(1);
                     continue;
                 };
                 target.push(object_of);
-                label.push(reference_label(
-                    object.names,
-                    index,
-                    address,
-                    own.len(),
-                    &self.shapes,
-                    names,
-                ));
+                let (name, length) = (object.names, own.len());
+                label.push(reference_label(name, index, address, length, &self.shapes, names));
             }
             first.push(target.len() as u64);
             type_of.push(of);

@@ -2,7 +2,7 @@
 
 use super::{Moment, Track, WeightedStacks, WeightedStacksBuilder};
 use crate::model::profile::{
-    LabelsId, Metric, Profile, ProfileThread, ThreadId, TimedEvent, Values,
+    LabelsId, Metric, Profile, ProfileThread, Samples, TimedEvent, Values,
 };
 use rustc_hash::FxHashMap;
 
@@ -70,29 +70,7 @@ impl Selection {
 pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> WeightedStacks {
     let metrics =
         if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
-    let mut tracks = Vec::new();
-    let mut numbers = vec![None; profile.threads.len()];
-    let mut known = FxHashMap::<ProfileThread, usize>::default();
-    let mut merged = false;
-    for (row, thread) in
-        profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(&profile, thread))
-    {
-        let labels = if selection.keep_labels { thread.labels } else { LabelsId::default() };
-        let track = *known.entry(ProfileThread { labels, ..*thread }).or_insert_with(|| {
-            let is_known = !thread.is_unknown();
-            let shown = if selection.keep_labels { profile.labels_of(thread) } else { &[] };
-            tracks.push(Track {
-                name: thread.label(&profile.names),
-                pid: thread.process(),
-                thread: is_known.then(|| thread.id(&profile.names)),
-                interpreter: thread.interpreter,
-                labels: shown.to_vec(),
-            });
-            tracks.len() - 1
-        });
-        merged |= track + 1 < tracks.len();
-        numbers[row] = Some(track);
-    }
+    let Tracks { tracks, of_threads, merged } = Tracks::of(&profile, selection);
     let stacks = WeightedStacks {
         title: title.to_owned(),
         values: metrics.iter().map(|metric| metric.of.clone()).collect(),
@@ -107,58 +85,120 @@ pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> W
         metadata: profile.metadata.clone(),
         ..WeightedStacks::default()
     };
-    let mut builder = WeightedStacksBuilder::with(stacks);
-    let track = |thread: ThreadId| numbers[thread.index()];
-    let mut values = vec![0; metrics.len()];
-    let read = |sums: &Values, values: &mut [i64]| {
-        values.iter_mut().zip(&metrics).for_each(|(value, metric)| *value = sums.get(metric))
-    };
+    let builder = WeightedStacksBuilder::with(stacks);
+    let values = vec![0; metrics.len()];
+    let mut entries = Entries { profile: &profile, metrics, of_threads, values, builder };
     match &profile.samples {
-        Some(samples) if selection.in_order => {
-            let mut clocks = vec![0i64; numbers.len()];
-            for sample in samples.iter() {
-                let Some(track) = track(sample.thread) else { continue };
-                let length = sample.time.unwrap_or(0).max(0);
-                let start = clocks[sample.thread.index()];
-                clocks[sample.thread.index()] = start.saturating_add(length);
-                let memory = sample.memory.unwrap_or(0);
-                let moment = Moment { start, length, idle: sample.idle, gc: sample.gc, memory };
-                read(&Values::of_sample(&sample), &mut values);
-                builder.add_at(track, sample.stack, &values, moment);
-            }
-        }
-        _ if selection.in_order && !profile.events.is_empty() => {
-            for sample in profile.events.chunk_by(|one, other| profile.is_one_sample(one, other)) {
-                let [event, ..] = sample else { continue };
-                let place = |event: &TimedEvent| {
-                    let is_of = |metric: &Metric| metric.number_in_file() == Some(event.metric);
-                    metrics.iter().position(is_of)
-                };
-                let wanted = sample.iter().any(|event| place(event).is_some());
-                let Some(track) = track(event.thread).filter(|_| wanted) else { continue };
-                values.fill(0);
-                for event in sample {
-                    let value = place(event).and_then(|place| values.get_mut(place));
-                    value.into_iter().for_each(|value| *value = value.saturating_add(event.value));
-                }
-                let (start, length) = (event.start, event.length.into());
-                let moment = Moment { start, length, idle: false, gc: false, memory: 0 };
-                builder.add_at(track, event.stack, &values, moment);
-            }
-        }
-        _ => {
-            for row in profile.aggregate.iter() {
-                let Some(track) = track(row.thread) else { continue };
-                read(&row.values, &mut values);
-                if profile.has_separate_values && values.iter().all(|value| *value == 0) {
-                    continue;
-                }
-                builder.add(track, row.stack, &values);
-            }
-        }
+        Some(samples) if selection.in_order => entries.add_samples(samples),
+        _ if selection.in_order && !profile.events.is_empty() => entries.add_events(),
+        _ => entries.add_sums(),
     }
+    let mut builder = entries.builder;
     if merged && !builder.is_in_order() {
         builder.merge_entries();
     }
     builder.finish()
+}
+
+/// The tracks of the selected threads.
+struct Tracks {
+    tracks: Vec<Track>,
+    /// The number of each thread's track.
+    of_threads: Vec<Option<usize>>,
+    /// Whether several threads share a track because they differ in nothing that is kept.
+    merged: bool,
+}
+
+impl Tracks {
+    fn of(profile: &Profile, selection: &Selection) -> Self {
+        let mut tracks = Vec::new();
+        let mut of_threads = vec![None; profile.threads.len()];
+        let mut known = FxHashMap::<ProfileThread, usize>::default();
+        let mut merged = false;
+        let threads = profile.threads.iter().zip(&mut of_threads);
+        for (thread, of_thread) in threads.filter(|(thread, _)| selection.has(profile, thread)) {
+            let labels = if selection.keep_labels { thread.labels } else { LabelsId::default() };
+            let track = *known.entry(ProfileThread { labels, ..*thread }).or_insert_with(|| {
+                let is_known = !thread.is_unknown();
+                let shown = if selection.keep_labels { profile.labels_of(thread) } else { &[] };
+                tracks.push(Track {
+                    name: thread.label(&profile.names),
+                    pid: thread.process(),
+                    thread: is_known.then(|| thread.id(&profile.names)),
+                    interpreter: thread.interpreter,
+                    labels: shown.to_vec(),
+                });
+                tracks.len() - 1
+            });
+            merged |= track + 1 < tracks.len();
+            *of_thread = Some(track);
+        }
+        Self { tracks, of_threads, merged }
+    }
+}
+
+/// Adds the entries of a profile to a builder that has its names, frames and stacks.
+struct Entries<'p> {
+    profile: &'p Profile,
+    metrics: Vec<Metric>,
+    /// The number of each thread's track; `None` for threads that are not selected.
+    of_threads: Vec<Option<usize>>,
+    /// The values of an entry, by metric.
+    values: Vec<i64>,
+    builder: WeightedStacksBuilder,
+}
+
+impl Entries<'_> {
+    fn read(&mut self, sums: &Values) {
+        let values = self.values.iter_mut().zip(&self.metrics);
+        values.for_each(|(value, metric)| *value = sums.get(metric));
+    }
+
+    /// Samples follow each other without gaps in their thread.
+    fn add_samples(&mut self, samples: &Samples) {
+        let mut clocks = vec![0i64; self.of_threads.len()];
+        for sample in samples.iter() {
+            let Some(track) = self.of_threads[sample.thread.index()] else { continue };
+            let length = sample.time.unwrap_or(0).max(0);
+            let start = clocks[sample.thread.index()];
+            clocks[sample.thread.index()] = start.saturating_add(length);
+            let memory = sample.memory.unwrap_or(0);
+            let moment = Moment { start, length, idle: sample.idle, gc: sample.gc, memory };
+            self.read(&Values::of_sample(&sample));
+            self.builder.add_at(track, sample.stack, &self.values, moment);
+        }
+    }
+
+    fn add_events(&mut self) {
+        let profile = self.profile;
+        for sample in profile.events.chunk_by(|one, other| profile.is_one_sample(one, other)) {
+            let [event, ..] = sample else { continue };
+            let place = |event: &TimedEvent| {
+                let is_of = |metric: &Metric| metric.number_in_file() == Some(event.metric);
+                self.metrics.iter().position(is_of)
+            };
+            let wanted = sample.iter().any(|event| place(event).is_some());
+            let track = self.of_threads[event.thread.index()].filter(|_| wanted);
+            let Some(track) = track else { continue };
+            self.values.fill(0);
+            for event in sample {
+                let value = place(event).and_then(|place| self.values.get_mut(place));
+                value.into_iter().for_each(|value| *value = value.saturating_add(event.value));
+            }
+            let (start, length) = (event.start, event.length.into());
+            let moment = Moment { start, length, idle: false, gc: false, memory: 0 };
+            self.builder.add_at(track, event.stack, &self.values, moment);
+        }
+    }
+
+    fn add_sums(&mut self) {
+        for row in self.profile.aggregate.iter() {
+            let Some(track) = self.of_threads[row.thread.index()] else { continue };
+            self.read(&row.values);
+            let is_zero = self.values.iter().all(|value| *value == 0);
+            if !(self.profile.has_separate_values && is_zero) {
+                self.builder.add(track, row.stack, &self.values);
+            }
+        }
+    }
 }

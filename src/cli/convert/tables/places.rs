@@ -31,18 +31,15 @@ pub(super) fn is_folder(args: &ConvertArgs) -> bool {
 /// partitions that cannot be.
 pub(super) fn plan(job: &Job<'_>) -> Result<Vec<Place>, UsageError> {
     let Job { args, input, conversion, .. } = *job;
-    let is_there = |table: &Table| match input.kind {
-        Kind::Heap => table.is_of_heaps(),
-        Kind::Profile => table.is_of_profiles(),
-    };
-    if let Some(table) = args.table.iter().find(|table| !is_there(table)) {
-        let all = Table::ALL.iter().copied().filter(is_there).map(Table::name);
+    let all = of_kind(input.kind);
+    if let Some(table) = args.table.iter().find(|table| !all.contains(table)) {
         let (other, kind) = match input.kind {
             Kind::Heap => ("profiles", "heap"),
             Kind::Profile => ("heaps", "profile"),
         };
+        let all = Vec::from_iter(all.iter().map(|table| table.name()));
         return Err(UsageError::new(format!("only {other} have the table {}", table.name()))
-            .hint(format!("tables of a {kind}: {}", all.collect::<Vec<_>>().join(", "))));
+            .hint(format!("tables of a {kind}: {}", all.join(", "))));
     }
     if !is_folder(args) {
         let usual = if input.kind == Kind::Heap { Table::Objects } else { Table::Samples };
@@ -60,21 +57,13 @@ pub(super) fn plan(job: &Job<'_>) -> Result<Vec<Place>, UsageError> {
     if args.output == Path::new("-") {
         return Err(UsageError::new("partitions cannot be written to standard output"));
     }
-    let mut tables: Vec<Table> = match args.table.is_empty() {
-        true => Table::ALL
-            .iter()
-            .copied()
-            .filter(|table| is_there(table) && !table.is_private())
-            .collect(),
-        false => args.table.clone(),
-    };
-    let mut seen = Vec::new();
-    tables.retain(|table| {
-        !seen.contains(table) && {
-            seen.push(*table);
-            true
+    let mut tables = Vec::new();
+    let all = all.iter().filter(|table| args.table.is_empty() && !table.is_private());
+    for &table in args.table.iter().chain(all) {
+        if !tables.contains(&table) {
+            tables.push(table);
         }
-    });
+    }
     check_keys(&args.partition, &tables)?;
     let extension = conversion.target.extensions()[0];
     let name = (!args.partition.is_empty()).then(|| partition_name(job));
@@ -91,6 +80,15 @@ pub(super) fn plan(job: &Job<'_>) -> Result<Vec<Place>, UsageError> {
         Place { table, path }
     };
     Ok(tables.into_iter().map(place).collect())
+}
+
+/// The tables of heaps or of profiles.
+fn of_kind(kind: Kind) -> Vec<Table> {
+    let is_there = |table: &Table| match kind {
+        Kind::Heap => table.is_of_heaps(),
+        Kind::Profile => table.is_of_profiles(),
+    };
+    Table::ALL.iter().copied().filter(is_there).collect()
 }
 
 /// Refuses keys that are there twice, or are columns.

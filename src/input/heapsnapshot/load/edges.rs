@@ -160,8 +160,8 @@ impl Edges {
             progress(part.offset());
             reader.read(part, columns)
         };
-        let outcomes: Vec<_> =
-            rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
+        let parts = rows.parts.par_iter().zip(columns.into_par_iter());
+        let outcomes: Vec<_> = parts.map(read).collect();
         let Rest { mut beyond, mut weak_map_entries } = Rest::default();
         let mut ends = Vec::with_capacity(outcomes.len());
         for (done, error, rest) in outcomes {
@@ -175,19 +175,17 @@ impl Edges {
         kind.truncate(count);
         target.truncate(count);
         label.truncate(count);
-        (
-            Self {
-                kind,
-                target: target.into_iter().map(ObjectId).collect(),
-                label,
-                used: reader.used,
-                properties: reader.properties,
-                beyond,
-                left_over: rows.left_over,
-                weak_map_entries,
-            },
-            error,
-        )
+        let edges = Self {
+            kind,
+            target: target.into_iter().map(ObjectId).collect(),
+            label,
+            used: reader.used,
+            properties: reader.properties,
+            beyond,
+            left_over: rows.left_over,
+            weak_map_entries,
+        };
+        (edges, error)
     }
 
     /// The number of edges.

@@ -3,6 +3,7 @@
 use super::bits::Bits;
 use crate::error::{Error, Result};
 use crate::input::heapsnapshot::document::Document;
+use crate::input::heapsnapshot::meta::Meta;
 use crate::input::heapsnapshot::rows::{Part, Rows, first_error};
 use crate::input::read::Progress;
 use crate::model::heap::{MAX_OBJECTS, Sizes};
@@ -39,6 +40,46 @@ struct Rest {
     traces: Vec<(u32, u64)>,
 }
 
+/// Reads the nodes of a part up to the first error. Returns the number of the first node that was
+/// not read.
+fn read_part(
+    meta: &Meta,
+    part: &Part<'_>,
+    (kind, name, id, size, edges): Columns<'_>,
+) -> (usize, Option<Error>, Rest) {
+    let fields = meta.node;
+    let mut rest = Rest::default();
+    let mut done = part.first;
+    let outcome = part.read(fields.count, |index, row| {
+        let field = |at: usize| row.get(at).copied().unwrap_or(0);
+        let number = part.first.wrapping_add(index);
+        put(kind, index, meta.kinds.kind(field(fields.kind)));
+        put(name, index, narrow(field(fields.name)));
+        for (column, value, wide) in [
+            (&mut *id, field(fields.id), &mut rest.ids),
+            (&mut *size, field(fields.self_size), &mut rest.sizes),
+        ] {
+            put(column, index, narrow(value));
+            if value >= u32::MAX.into() {
+                wide.push((number, value));
+            }
+        }
+        put(edges, index, narrow(field(fields.edge_count)));
+        if let Some(at) = fields.detachedness
+            && let state @ 1..=2 = field(at)
+        {
+            rest.detachedness.push((number as u32, state as u8));
+        }
+        if let Some(at) = fields.trace_node_id
+            && let trace @ 1.. = field(at)
+        {
+            rest.traces.push((number as u32, trace));
+        }
+        done = number.wrapping_add(1);
+    });
+    (done, outcome.err().map(|error| error.context("in nodes")), rest)
+}
+
 impl Nodes {
     /// Reads all nodes, up to the first error.
     ///
@@ -65,38 +106,9 @@ impl Nodes {
             split(&mut size, &rows.parts),
             split(&mut edges, &rows.parts),
         );
-        let read = |(part, (kind, name, id, size, edges)): (&Part<'_>, Columns<'_>)| {
+        let read = |(part, columns): (&Part<'_>, Columns<'_>)| {
             progress(part.offset());
-            let mut rest = Rest::default();
-            let mut done = part.first;
-            let outcome = part.read(fields.count, |index, row| {
-                let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                let number = part.first.wrapping_add(index);
-                put(kind, index, document.meta.kinds.kind(field(fields.kind)));
-                put(name, index, narrow(field(fields.name)));
-                for (column, value, wide) in [
-                    (&mut *id, field(fields.id), &mut rest.ids),
-                    (&mut *size, field(fields.self_size), &mut rest.sizes),
-                ] {
-                    put(column, index, narrow(value));
-                    if value >= u32::MAX.into() {
-                        wide.push((number, value));
-                    }
-                }
-                put(edges, index, narrow(field(fields.edge_count)));
-                if let Some(at) = fields.detachedness
-                    && let state @ 1..=2 = field(at)
-                {
-                    rest.detachedness.push((number as u32, state as u8));
-                }
-                if let Some(at) = fields.trace_node_id
-                    && let trace @ 1.. = field(at)
-                {
-                    rest.traces.push((number as u32, trace));
-                }
-                done = number.wrapping_add(1);
-            });
-            (done, outcome.err().map(|error| error.context("in nodes")), rest)
+            read_part(&document.meta, part, columns)
         };
         let outcomes: Vec<_> =
             rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();

@@ -32,11 +32,8 @@ pub(super) fn add(
     let mut pending: std::collections::VecDeque<usize> =
         is_synthetic(0).then_some(0).into_iter().collect();
     while let Some(node) = pending.pop_front() {
-        let name = graph
-            .nodes
-            .name
-            .get(node)
-            .map_or_else(Default::default, |&name| strings.text(name.into()));
+        let name = graph.nodes.name.get(node);
+        let name = name.map_or_else(Default::default, |&name| strings.text(name.into()));
         let own = builder.names().intern(if node == 0 { "(root)" } else { &name });
         let global = builder.names().intern("global object");
         let own_kind = kind(&name);
@@ -54,16 +51,11 @@ pub(super) fn add(
             let (kind, group) =
                 if is_global { (RootKind::Global, global) } else { (own_kind, own) };
             // A name of its own would make each root a group of its own.
-            let label = graph
-                .edges
-                .label
-                .get(row)
-                .copied()
-                .filter(|label| matches!(label.kind(), LabelKind::Index(_)) && !is_global);
-            builder.add_root(Root {
-                label: label.unwrap_or(Label::NONE),
-                ..Root::new(target, kind, group)
-            });
+            let is_kept =
+                |label: &&Label| matches!(label.kind(), LabelKind::Index(_)) && !is_global;
+            let label = graph.edges.label.get(row).filter(is_kept).copied();
+            let label = label.unwrap_or(Label::NONE);
+            builder.add_root(Root { label, ..Root::new(target, kind, group) });
         }
     }
     let group = builder.names().intern("(only weakly held)");

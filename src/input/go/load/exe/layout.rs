@@ -1,7 +1,7 @@
 //! The positions of the pointers of a value, and the types of their targets.
 
 use super::size_classes::size_class;
-use super::types::{Kind, TypeRef, Types};
+use super::types::{Field, Kind, TypeRef, Types};
 use crate::input::go::fields;
 use std::sync::Arc;
 
@@ -145,90 +145,94 @@ fn lay_out(ty: TypeRef, types: &Types, word: u64) -> Layout {
 }
 
 fn slots(ty: TypeRef, types: &Types) -> Vec<Slot> {
-    let mut slots = Vec::new();
-    let mut open = vec![(0u64, ty)];
+    let mut found = Slots { types, slots: Vec::new(), open: vec![(0, ty)] };
     // A type that contains itself, as only a damaged executable has it, would go on without end.
     for _ in 0..MAX_SLOTS.saturating_mul(4) {
-        let Some((offset, ty)) = open.pop() else { break };
-        if slots.len() >= MAX_SLOTS || open.len() >= MAX_SLOTS {
+        let Some((offset, ty)) = found.open.pop() else { break };
+        if found.slots.len() >= MAX_SLOTS || found.open.len() >= MAX_SLOTS {
             break;
         }
-        let Some(described) = types.get(ty) else { continue };
-        let mut slot = |holds| slots.push(Slot { offset, holds });
-        match &described.kind {
-            Kind::Number(_) | Kind::Unknown => {}
-            Kind::UnsafePointer => slot(Holds::Unknown),
-            Kind::Pointer { element } => slot(Holds::Pointer(*element)),
-            Kind::String => slot(Holds::String),
-            Kind::Slice { element } => slot(Holds::Slice(*element)),
-            Kind::Map { .. } => slot(Holds::Map(ty)),
-            Kind::Channel { .. } => slot(Holds::Channel(ty)),
-            Kind::Function => slot(Holds::Function),
-            Kind::Interface { has_methods } => slot(Holds::Interface { has_methods: *has_methods }),
+        found.add(offset, ty);
+    }
+    found.slots.sort_by_key(|slot| slot.offset);
+    found.slots
+}
+
+/// The slots of a type that were found, and the parts of it that are still to be looked at.
+struct Slots<'t> {
+    types: &'t Types,
+    slots: Vec<Slot>,
+    open: Vec<(u64, TypeRef)>,
+}
+
+impl Slots<'_> {
+    /// Adds the slots of a part, or the parts that it has in turn.
+    fn add(&mut self, offset: u64, ty: TypeRef) {
+        let Some(described) = self.types.get(ty) else { return };
+        let holds = match &described.kind {
+            Kind::Number(_) | Kind::Unknown => return,
+            Kind::UnsafePointer => Holds::Unknown,
+            Kind::Pointer { element } => Holds::Pointer(*element),
+            Kind::String => Holds::String,
+            Kind::Slice { element } => Holds::Slice(*element),
+            Kind::Map { .. } => Holds::Map(ty),
+            Kind::Channel { .. } => Holds::Channel(ty),
+            Kind::Function => Holds::Function,
+            Kind::Interface { has_methods } => Holds::Interface { has_methods: *has_methods },
             Kind::Array { element, length } => {
-                match types.get(*element).map_or(0, |element| element.size) {
-                    0 => {}
-                    _ if *length > FEW => slot(Holds::Array(*element, *length)),
-                    size => open.extend(
-                        (0..*length)
-                            .rev()
-                            .map(|index| (offset.wrapping_add(size.wrapping_mul(index)), *element)),
-                    ),
-                }
-            }
-            Kind::Struct { fields } if described.name.starts_with("sync/atomic.Pointer[") => {
-                // The type that it points to is that of a field without size before the pointer.
-                let element =
-                    fields.iter().find_map(|field| match types.get(field.ty).map(|ty| &ty.kind) {
-                        Some(Kind::Array { element, length: 0 }) => Some(*element),
-                        _ => None,
-                    });
-                if let (Some(element), Some(pointer)) =
-                    (element, fields.iter().find(|field| &*field.name == "v"))
-                {
-                    open.push((offset.wrapping_add(pointer.offset), element));
-                }
-            }
-            Kind::Struct { fields } if described.name == "reflect.Value" => {
-                slot(Holds::Reflected);
-                let first = fields.first();
-                open.extend(first.map(|field| (offset.wrapping_add(field.offset), field.ty)));
-            }
-            Kind::Struct { fields } if described.name.starts_with("weak.Pointer[") => {
-                let pointer = fields.iter().find(|field| &*field.name == "u");
-                let holds = Holds::Pointer(Types::WEAK_HANDLE);
-                slots.extend(pointer.map(|field| {
-                    let offset = offset.wrapping_add(field.offset);
-                    Slot { offset, holds }
-                }));
-            }
-            Kind::Struct { .. } if described.name.starts_with(RUNTIME_POINTER) => {
-                // The type that it points to is in its name alone.
-                let name = described.name.strip_prefix(RUNTIME_POINTER).unwrap_or_default();
-                let element = name.strip_suffix(']').and_then(|name| types.named(name));
-                slot(element.map_or(Holds::Unknown, Holds::Pointer));
-            }
-            Kind::Struct { fields } if described.name.starts_with("map.bucket[") => {
-                for field in fields.iter().rev() {
-                    match &*field.name {
-                        // The next bucket of a chain. Its declared type hides this.
-                        "overflow" => slots.push(Slot {
-                            offset: offset.wrapping_add(field.offset),
-                            holds: Holds::Pointer(ty),
-                        }),
-                        _ => open.push((offset.wrapping_add(field.offset), field.ty)),
+                match self.types.get(*element).map_or(0, |element| element.size) {
+                    0 => return,
+                    _ if *length > FEW => Holds::Array(*element, *length),
+                    size => {
+                        let at = |index: u64| offset.wrapping_add(size.wrapping_mul(index));
+                        self.open.extend((0..*length).rev().map(|index| (at(index), *element)));
+                        return;
                     }
                 }
             }
             Kind::Struct { fields } => {
-                open.extend(
-                    fields.iter().rev().map(|field| (offset.wrapping_add(field.offset), field.ty)),
-                );
+                return self.add_struct((offset, ty), &described.name, fields);
             }
+        };
+        self.slots.push(Slot { offset, holds });
+    }
+
+    /// Some structs of the library hide what they hold from the types of their fields.
+    fn add_struct(&mut self, (offset, ty): (u64, TypeRef), name: &str, fields: &[Field]) {
+        let types = self.types;
+        let place = |field: &Field| (offset.wrapping_add(field.offset), field.ty);
+        let named = |name: &str| fields.iter().find(|field| &*field.name == name).map(place);
+        if name.starts_with("sync/atomic.Pointer[") {
+            // The type that it points to is that of a field without size before the pointer.
+            let element = |field: &Field| match types.get(field.ty).map(|ty| &ty.kind) {
+                Some(Kind::Array { element, length: 0 }) => Some(*element),
+                _ => None,
+            };
+            let element = fields.iter().find_map(element);
+            self.open
+                .extend(named("v").zip(element).map(|((offset, _), element)| (offset, element)));
+        } else if name == "reflect.Value" {
+            self.slots.push(Slot { offset, holds: Holds::Reflected });
+            self.open.extend(fields.first().map(place));
+        } else if name.starts_with("weak.Pointer[") {
+            let holds = Holds::Pointer(Types::WEAK_HANDLE);
+            self.slots.extend(named("u").map(|(offset, _)| Slot { offset, holds }));
+        } else if let Some(name) = name.strip_prefix(RUNTIME_POINTER) {
+            // The type that it points to is in its name alone.
+            let element = name.strip_suffix(']').and_then(|name| types.named(name));
+            let holds = element.map_or(Holds::Unknown, Holds::Pointer);
+            self.slots.push(Slot { offset, holds });
+        } else {
+            // The next bucket of a map's chain. Its declared type hides this.
+            let is_next =
+                |field: &&Field| name.starts_with("map.bucket[") && &*field.name == "overflow";
+            let holds = Holds::Pointer(ty);
+            let next = fields.iter().filter(is_next).map(place);
+            self.slots.extend(next.map(|(offset, _)| Slot { offset, holds }));
+            let others = fields.iter().rev().filter(|field| !is_next(field));
+            self.open.extend(others.map(place));
         }
     }
-    slots.sort_by_key(|slot| slot.offset);
-    slots
 }
 
 /// The pointer words of a type without a bitmap, by what its slots are.

@@ -268,6 +268,7 @@ pub(super) fn fit(
     if layout.size == 0 || offset.checked_add(layout.size)? > usable {
         return None;
     }
+    let fills = bytes <= usable && size_class(bytes.saturating_add(slot.header)) == slot.size;
     let from = slot.pointers.partition_point(|pointer| *pointer < offset);
     let listed = slot.pointers.get(from..)?;
     let pattern = &layout.pointers;
@@ -276,22 +277,15 @@ pub(super) fn fit(
     if !layout.is_exact && !pattern.is_empty() {
         // Pointers that the collector does not know may be missing from the object's list.
         let all = listed.iter().all(|listed| expected.any(|expected| expected == *listed));
-        let fits = offset == 0
-            && bytes <= usable
-            && size_class(bytes.saturating_add(slot.header)) == slot.size;
-        return all.then_some(if fits { (Fit::Exact, count) } else { (Fit::Partial, 1) });
+        let fit = if offset == 0 && fills { (Fit::Exact, count) } else { (Fit::Partial, 1) };
+        return all.then_some(fit);
     }
     let matched =
         listed.iter().zip(expected).take_while(|(listed, expected)| **listed == *expected).count();
     let all = matched == listed.len();
     let of_value = (pattern.len() as u64).checked_mul(count)?;
     let complete = matched as u64 == of_value || matched as u64 > of_value && slot.repeats;
-    if offset == 0
-        && all
-        && complete
-        && bytes <= usable
-        && size_class(bytes.saturating_add(slot.header)) == slot.size
-    {
+    if offset == 0 && all && complete && fills {
         return Some((Fit::Exact, count));
     }
     let most = usable.saturating_sub(offset).checked_div(layout.size)?;
@@ -305,11 +299,8 @@ pub(super) fn fit(
                 .take_while(|expected| *expected < offset)
                 .eq(slot.pointers.iter().take(from).copied());
         let count = if pattern.is_empty() { count.min(most) } else { most };
-        return Some(if is_array {
-            (Fit::Array, before.saturating_add(count))
-        } else {
-            (Fit::Partial, 1)
-        });
+        let array = (Fit::Array, before.saturating_add(count));
+        return Some(if is_array { array } else { (Fit::Partial, 1) });
     }
     let first = pattern.len();
     (matched >= first

@@ -3,7 +3,7 @@
 //! Nothing is changed here, so that several threads judge values at a time.
 
 use super::super::hidden::Hidden;
-use super::super::layout::{Holds, Layouts, Slot as Part};
+use super::super::layout::{Holds, Layout, Layouts, Slot as Part};
 use super::super::objects::{self, Fit, Level, Objects, Typed};
 use super::super::program::Program;
 use super::super::shifts::Shifts;
@@ -99,7 +99,6 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             return Verdict::Known;
         }
         let memory = self.ground.read(object);
-        let size = memory.contents.len() as u64;
         let node = if self.is_special(item.ty) { self.nodes.get(&item.ty) } else { None };
         let ty = match (item.form, node) {
             (Form::Closure, _) => return self.closure(item, inside, &memory),
@@ -112,6 +111,21 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             },
         };
         let Some(layout) = self.layouts.known(ty) else { return Verdict::Unprepared };
+        self.fits(item, (inside, ty), layout, (&memory, old), listed)
+    }
+
+    /// Judges whether values of a layout can be at a place in the memory of an object, which has
+    /// been judged before if `old` is there.
+    #[inline]
+    fn fits(
+        &self,
+        item: &Item,
+        (inside, ty): (u64, TypeRef),
+        layout: &Layout,
+        (memory, old): (&ObjectMemory<'a>, Option<Typed>),
+        listed: &mut Vec<u64>,
+    ) -> Verdict {
+        let size = memory.contents.len() as u64;
         let is_plain = layout.pointers.is_empty();
         let bytes = layout.size.saturating_mul(item.count);
         if size == TINY && is_plain && bytes < TINY && !memory.has_pointers() {
@@ -290,20 +304,13 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 lead
             }
             Holds::Interface { has_methods } => {
-                let data = word(1)?;
-                let ty = self.dynamic(target, has_methods)?;
-                if self.types.get(ty)?.direct {
-                    return Some(Lead::Inline(ty));
-                }
-                self.value(data, ty, level.max(Level::Dynamic), found)
+                let data = (word(1)?, self.dynamic(target, has_methods)?);
+                self.lead_to_data(data, true, level, found)?
             }
             Holds::Reflected => {
                 let (data, flags) = (word(1)?, word(2)?);
-                let ty = self.dynamic(target, false)?;
-                if self.types.get(ty)?.direct && flags & INDIRECT == 0 {
-                    return Some(Lead::Inline(ty));
-                }
-                self.value(data, ty, level.max(Level::Dynamic), found)
+                let data = (data, self.dynamic(target, false)?);
+                self.lead_to_data(data, flags & INDIRECT == 0, level, found)?
             }
             Holds::Counted(element) => self.slice(target, element, word(1)?, level, found),
             Holds::Map(_)
@@ -311,15 +318,10 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             | Holds::Groups(_)
             | Holds::Buckets(..)
             | Holds::Overflow(_) => self.lead_in_map(values, (offset, target), part, found)?,
-            Holds::Buffer(channel) => {
-                let capacity = word(-1)?;
-                match self.types.get(channel)?.kind {
-                    Kind::Channel { element } => {
-                        self.slice(target, element, capacity, level, found)
-                    }
-                    _ => return None,
-                }
-            }
+            Holds::Buffer(channel) => match self.types.get(channel)?.kind {
+                Kind::Channel { element } => self.slice(target, element, word(-1)?, level, found),
+                _ => return None,
+            },
             Holds::Channel(channel) => match self.hidden.known_channel(channel) {
                 Some(ty) => {
                     self.add(Item { form: Form::Whole, ..Item::one(target, ty, level) }, found)
@@ -338,6 +340,21 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 let element = self.channel_element(channel)?;
                 self.value(target, element, level, found)
             }
+        })
+    }
+
+    /// Leads to the value of an interface or a `reflect.Value` of a type. The word may be
+    /// the value itself.
+    fn lead_to_data(
+        &self,
+        (data, ty): (u64, TypeRef),
+        may_be_word: bool,
+        level: Level,
+        found: &mut Vec<Item>,
+    ) -> Option<Lead> {
+        Some(match self.types.get(ty)?.direct && may_be_word {
+            true => Lead::Inline(ty),
+            false => self.value(data, ty, level.max(Level::Dynamic), found),
         })
     }
 
