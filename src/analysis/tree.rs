@@ -60,6 +60,9 @@ pub struct TreeLine {
     pub omitted: Omitted,
     /// The row of a reference from the object of the line above to that of this line.
     pub reference: Option<usize>,
+    /// The place of the line in the order in which lines are chosen: of a tree with fewer lines, those
+    /// with the lowest ranks are there. 0 for the first line.
+    pub rank: usize,
 }
 
 /// Objects that are not shown below a line.
@@ -93,6 +96,7 @@ pub fn lines(
         total_bytes: whole,
         omitted: Omitted::default(),
         reference: None,
+        rank: 0,
     };
     let members = Members::default();
     let nodes = vec![Node { parent: 0, line, members, below: Vec::new(), shown: true }];
@@ -175,13 +179,14 @@ fn grow(
     for child in children {
         add(&mut nodes, &mut pending, 0, child, expander);
     }
-    let mut left = expander.options.lines.saturating_sub(1);
+    let mut rank = 0;
     while let Some((_, std::cmp::Reverse(index))) = pending.pop() {
-        if left == 0 {
+        if rank + 1 >= expander.options.lines {
             omit(&mut nodes, index);
             continue;
         }
-        left -= 1;
+        rank += 1;
+        nodes[index].line.rank = rank;
         nodes[index].shown = true;
         let children = expander.expand(&mut nodes[index]);
         for child in children {

@@ -162,6 +162,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             total_bytes,
             omitted: Omitted::default(),
             reference: None,
+            rank: 0,
         };
         Node { parent: 0, line, members, below: Vec::new(), shown: false }
     }

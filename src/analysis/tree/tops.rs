@@ -129,6 +129,7 @@ impl Tops<'_, '_, '_> {
             total_bytes,
             omitted: Omitted::default(),
             reference: None,
+            rank: 0,
         };
         Node { parent: 0, line, members: members.into(), below, shown: false }
     }

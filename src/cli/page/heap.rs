@@ -7,7 +7,6 @@ use super::tables::{self};
 use super::{LINES, Subject, fitting, made_by, report, table_rows};
 use crate::analysis::diff::HistogramChange;
 use crate::analysis::dominator_stacks::{self};
-use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
@@ -95,7 +94,6 @@ pub(super) fn page(
 /// The results for one heap.
 struct One<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
-    roots: &'h RootGroups,
     types: Histogram,
     by_root: Histogram,
     suspects: Vec<ReportSuspect>,
@@ -128,7 +126,9 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             let roots = loaded.keep_roots(RootGroups::over(&lands, heap, graph));
             drop(lands);
             let by_root = Histogram::by_root(heap, tree, roots);
-            (threads, roots, by_root, tree_lines(heap, tree, roots, LINES))
+            let options =
+                TreeOptions { min_share: 0.0, depth: 500, lines: LINES, merge_types: false };
+            (threads, by_root, tree::lines(heap, tree, roots, options))
         };
         let counted = || {
             let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
@@ -136,7 +136,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             let waste = Waste::without_owners(heap, tree, &measured);
             (types, waste)
         };
-        let (((threads, roots, by_root, lines), (types, waste)), verdict) =
+        let (((threads, by_root, lines), (types, waste)), verdict) =
             rayon::join(|| rayon::join(held, counted), || loaded.verdict());
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let found = || verdict.suspects.iter().take(SUSPECTS);
@@ -154,7 +154,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             Stored::of(loaded, analysed, ways(suspects.iter()), &lines, session)
         };
         drop(phase);
-        Self { analysed, roots, types, by_root, suspects, headline, threads, waste, lines, stored }
+        Self { analysed, types, by_root, suspects, headline, threads, waste, lines, stored }
     }
 
     fn report(
@@ -164,16 +164,15 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         subject: Subject<'_>,
         most: usize,
     ) -> Report {
-        let (Analysed { heap, .. }, tree) = (self.analysed, self.analysed.tree());
+        let heap = self.analysed.heap;
         let whole = self.types.total.bytes();
         report.warnings = damage(loaded);
         report.notes.extend(remarks(loaded));
         report.suspects.clone_from(&self.suspects);
         report.answer = self.answer(loaded, whole);
         report.tiles = self.tiles(subject);
-        let fewer = (most != LINES).then(|| tree_lines(heap, tree, self.roots, most));
-        let lines = fewer.as_deref().unwrap_or(&self.lines);
-        let owners = owners(&mut report, heap, lines);
+        let lines: Vec<_> = self.lines.iter().filter(|line| line.rank < most).collect();
+        let owners = owners(&mut report, heap, &lines);
         report.trees.push(owners);
         let types = tables::groups(
             &mut report,
@@ -348,20 +347,9 @@ fn share(part: u64, whole: u64) -> String {
     percent(part as f64 / whole.max(1) as f64)
 }
 
-/// So many lines of the dominator tree.
-fn tree_lines(
-    heap: &Heap<'_>,
-    tree: &DominatorTree,
-    roots: &RootGroups,
-    lines: usize,
-) -> Vec<TreeLine> {
-    let options = TreeOptions { min_share: 0.0, depth: 500, lines, merge_types: false };
-    tree::lines(heap, tree, roots, options)
-}
-
 /// The dominator tree as columns.
-fn owners(report: &mut Report, heap: &Heap<'_>, lines: &[TreeLine]) -> ReportTree {
-    let object = |line: &TreeLine| match line.what {
+fn owners(report: &mut Report, heap: &Heap<'_>, lines: &[&TreeLine]) -> ReportTree {
+    let object = |line: &&TreeLine| match line.what {
         TreeItem::Object(object) | TreeItem::Chain(object) => heap.id(object),
         _ => String::new(),
     };
