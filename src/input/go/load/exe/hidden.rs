@@ -229,22 +229,21 @@ pub(super) fn add(
         Some(Field { name: name.into(), ty: Types::WORD, offset: slot.offset })
     });
     let fields = fields.collect();
-    add_fields(name, size, fields, slots, pointers, types, layouts)
+    add_fields(name, fields, Layout::new(slots, pointers, true, size), types, layouts)
 }
 
 /// Like [`add`], with named parts.
 pub(super) fn add_fields(
     name: String,
-    size: u64,
     fields: Box<[Field]>,
-    slots: Vec<Slot>,
-    pointers: Vec<u64>,
+    layout: Layout,
     types: &mut Types,
     layouts: &mut Layouts,
 ) -> TypeRef {
+    let (size, package) = (layout.size, None);
     let kind = if fields.is_empty() { Kind::Unknown } else { Kind::Struct { fields } };
-    let ty = types.add(Type { name, package: None, size, kind, mask: None, direct: false });
-    layouts.set(ty, Layout::new(slots, pointers, true, size));
+    let ty = types.add(Type { name, package, size, kind, mask: None, direct: false });
+    layouts.set(ty, layout);
     ty
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::debug::Capture;
 use super::super::hidden;
-use super::super::layout::Slot as Part;
+use super::super::layout::{Layout, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
 use super::super::size_classes::size_class;
 use super::super::types::{Field, Kind, TypeRef};
@@ -187,14 +187,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             offset: capture.offset,
         };
         let fields = captures.iter().map(field).collect();
-        hidden::add_fields(
-            format!("func {name}"),
-            size,
-            fields,
-            slots,
-            pointers,
-            &mut self.types,
-            &mut self.layouts,
-        )
+        let (name, layout) = (format!("func {name}"), Layout::new(slots, pointers, true, size));
+        hidden::add_fields(name, fields, layout, &mut self.types, &mut self.layouts)
     }
 }
