@@ -1,6 +1,6 @@
 //! Recordings of Java's Flight Recorder, against the JDK's own reading of them.
 
-use crate::support::jfr::{Chunk, Field, class, numbers, old_objects as old_chunk, text};
+use crate::support::jfr::{Chunk, async_profiler, class, numbers, old_objects as old_chunk, text};
 use crate::support::{broken, corpus_folder, damage, files, fixture, info, json, read, records};
 use dumptool::analysis::profile::Selected;
 use dumptool::input::jfr::{class_histograms, old_objects};
@@ -328,43 +328,6 @@ fn events_without_a_metric_of_their_own_have_the_class_they_name_and_threads_may
     let mut rows = rows(&profile);
     rows.iter_mut().for_each(|(_, labels)| labels.sort_unstable());
     assert_eq!(rows, [("<unnamed>", labels.clone()), ("", labels)]);
-}
-
-/// A chunk with the types of events of async-profiler, whose fields are in its order.
-fn async_profiler() -> Chunk {
-    let sample = [
-        ("startTime", class::LONG, false),
-        ("eventThread", class::THREAD, true),
-        ("stackTrace", class::STACK, true),
-    ];
-    let with = |more: &[Field]| [&sample[..], more].concat();
-    let about = ("objectClass", class::CLASS, true);
-    let number = |name| (name, class::LONG, false);
-    let cpu =
-        [("startTime", class::LONG, false), ("sampledThread", class::THREAD, true), sample[2]];
-    let lock =
-        [sample[0], number("duration"), sample[1], sample[2], ("monitorClass", class::CLASS, true)];
-    let tlab = with(&[about, number("allocationSize"), number("tlabSize")]);
-    let id = class::FREE;
-    Chunk::new()
-        .class(id, "jdk.ExecutionSample", &cpu)
-        .class(id + 1, "profiler.WallClockSample", &with(&[number("samples"), number("timeSpan")]))
-        .class(id + 2, "jdk.ObjectAllocationInNewTLAB", &tlab)
-        .class(id + 3, "jdk.ObjectAllocationOutsideTLAB", &tlab[..5])
-        .class(id + 4, "jdk.JavaMonitorEnter", &lock)
-        .class(id + 5, "profiler.LiveObject", &with(&[about, number("allocationSize")]))
-        .class(id + 6, "profiler.NativeLock", &[lock[0], lock[1], lock[2], lock[3]])
-        .pool(class::CLASS, vec![(1, text("[B")), (2, text(""))])
-        .pool(class::THREAD, vec![(7, text("main"))])
-        .pool(class::METHOD, vec![(1, [numbers(&[2]), text("malloc")].concat())])
-        .pool(class::STACK, vec![(1, numbers(&[0, 1, 1, 0]))])
-        .event(id, &numbers(&[10, 7, 1]))
-        .event(id + 1, &numbers(&[20, 7, 1, 5, 100]))
-        .event(id + 2, &numbers(&[30, 7, 1, 1, 16, 4096]))
-        .event(id + 3, &numbers(&[40, 7, 1, 1, 8000]))
-        .event(id + 4, &numbers(&[50, 900, 7, 1, 1]))
-        .event(id + 5, &numbers(&[60, 7, 1, 1, 24]))
-        .event(id + 6, &numbers(&[70, 300, 7, 1]))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::support::{fixture, small};
 use dumptool::detect::detect;
-use dumptool::input::{self, load::ProfileOptions};
+use dumptool::input::{self, Kind, load::ProfileOptions};
 use dumptool::output::Syntax;
 use dumptool::tables::{self, Table, TableSelection, of_profile};
 use serde_json::Value;
@@ -72,8 +72,8 @@ fn heaps(folder: &Path) -> Vec<PathBuf> {
     ]
     .map(fixture)
     .into();
-    for (name, _, bytes) in small::dumps() {
-        if name != "small-profile.hprof" {
+    for (name, format, bytes) in small::dumps() {
+        if input::kind(format, &bytes) == Kind::Heap {
             let path = folder.join(name);
             fs::write(&path, bytes).unwrap();
             heaps.push(path);

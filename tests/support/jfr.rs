@@ -191,3 +191,40 @@ pub fn old_objects(objects: u64, last: u64, samples: u64) -> Chunk {
         .pool(REFERENCE, (1..=objects).map(|id| (id, numbers(&[1, holder(id), 0]))).collect());
     (1..=samples).fold(chunk, |chunk, id| chunk.event(class::FREE, &numbers(&[1_000 + id, id])))
 }
+
+/// A chunk with the types of events of async-profiler, whose fields are in its order.
+pub fn async_profiler() -> Chunk {
+    let sample = [
+        ("startTime", class::LONG, false),
+        ("eventThread", class::THREAD, true),
+        ("stackTrace", class::STACK, true),
+    ];
+    let with = |more: &[Field]| [&sample[..], more].concat();
+    let about = ("objectClass", class::CLASS, true);
+    let number = |name| (name, class::LONG, false);
+    let cpu =
+        [("startTime", class::LONG, false), ("sampledThread", class::THREAD, true), sample[2]];
+    let lock =
+        [sample[0], number("duration"), sample[1], sample[2], ("monitorClass", class::CLASS, true)];
+    let tlab = with(&[about, number("allocationSize"), number("tlabSize")]);
+    let id = class::FREE;
+    Chunk::new()
+        .class(id, "jdk.ExecutionSample", &cpu)
+        .class(id + 1, "profiler.WallClockSample", &with(&[number("samples"), number("timeSpan")]))
+        .class(id + 2, "jdk.ObjectAllocationInNewTLAB", &tlab)
+        .class(id + 3, "jdk.ObjectAllocationOutsideTLAB", &tlab[..5])
+        .class(id + 4, "jdk.JavaMonitorEnter", &lock)
+        .class(id + 5, "profiler.LiveObject", &with(&[about, number("allocationSize")]))
+        .class(id + 6, "profiler.NativeLock", &[lock[0], lock[1], lock[2], lock[3]])
+        .pool(class::CLASS, vec![(1, text("[B")), (2, text(""))])
+        .pool(class::THREAD, vec![(7, text("main"))])
+        .pool(class::METHOD, vec![(1, [numbers(&[2]), text("malloc")].concat())])
+        .pool(class::STACK, vec![(1, numbers(&[0, 1, 1, 0]))])
+        .event(id, &numbers(&[10, 7, 1]))
+        .event(id + 1, &numbers(&[20, 7, 1, 5, 100]))
+        .event(id + 2, &numbers(&[30, 7, 1, 1, 16, 4096]))
+        .event(id + 3, &numbers(&[40, 7, 1, 1, 8000]))
+        .event(id + 4, &numbers(&[50, 900, 7, 1, 1]))
+        .event(id + 5, &numbers(&[60, 7, 1, 1, 24]))
+        .event(id + 6, &numbers(&[70, 300, 7, 1]))
+}

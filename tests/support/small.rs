@@ -1,9 +1,9 @@
-//! A small sound dump of each format of heaps whose fixtures are large, with something of
+//! A small sound file of each format whose fixtures are large, with something of
 //! everything in it. Damage is done to these thousands of times where a fixture takes too long.
 
 use super::dart::{Snapshot, string};
 use super::hprof::File;
-use super::mvmheap;
+use super::{jfr, mvmheap};
 use dumptool::input::load::ProfileOptions;
 use dumptool::input::{self, Format};
 use dumptool::output::hprof::write_profile;
@@ -24,6 +24,7 @@ pub fn dumps() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("small-8.hprof", Format::Hprof, hprof("1.0.2", 8)),
         ("small-4.hprof", Format::Hprof, hprof("1.0.1", 4)),
         ("small-profile.hprof", Format::Hprof, hprof_profile()),
+        ("small.jfr", Format::Jfr, recording()),
     ]
 }
 
@@ -57,6 +58,11 @@ fn dart() -> Vec<u8> {
         .property(6, 1000, "buffer")
         .hashes(&[0, 0, 0, 0, 17, 18, 18, 0, 0, 19, 20])
         .bytes()
+}
+
+/// Events with stacks, classes and weights, and sampled objects with those that hold them.
+fn recording() -> Vec<u8> {
+    [jfr::async_profiler().bytes(), jfr::old_objects(5, 0, 5).bytes()].concat()
 }
 
 /// What a recording looks like as a profile of Java.

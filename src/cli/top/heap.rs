@@ -16,6 +16,7 @@ use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown as shown_text;
 use crate::input::Format;
+use crate::input::load::Loaded;
 use crate::model::heap::{Heap, LoadWarning, TypeId};
 use crate::model::site::Sampling;
 use crate::model::sum::Sum;
@@ -58,11 +59,6 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, is_retained));
     sort_rows(&mut histogram.rows, sort);
     let objects = if has_roots { objects } else { ObjectsArg::All };
-    let names = match (&loaded.executable, input.format) {
-        (Some(_), _) => Names::OfProgram,
-        (None, Format::Go) => Names::OfDump,
-        (None, _) => Names::All,
-    };
     let is_profile =
         by == ByArg::Site && loaded.heap.sites().sites.iter().any(|site| site.live.is_some());
     let top = Top {
@@ -73,7 +69,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         quick: false,
         incomplete: loaded.incomplete,
         warnings: &loaded.heap.warnings,
-        names,
+        names: Names::of(loaded, input),
         heap: Some(&loaded.heap),
         is_profile,
         sampling: if is_profile { loaded.heap.sites().sampling } else { Sampling::Complete },
@@ -172,6 +168,16 @@ enum Names {
     OfDump,
     /// An executable.
     OfProgram,
+}
+
+impl Names {
+    fn of(loaded: &Loaded<'_>, input: &Input) -> Self {
+        match (&loaded.executable, input.format) {
+            (Some(_), _) => Self::OfProgram,
+            (None, Format::Go) => Self::OfDump,
+            (None, _) => Self::All,
+        }
+    }
 }
 
 /// The result of `top` for a heap.

@@ -32,7 +32,7 @@ use crate::input::info::InfoWarning;
 use crate::input::load::{LoadOptions, Loaded, NodeSizes, PlainObjectTypes, only_snapshot};
 use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, WarningKind};
+use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, TypeIds, WarningKind};
 use crate::model::sum::Sum;
 use edges::Edges;
 use entries::Tables;
@@ -95,14 +95,7 @@ fn build<'a>(
         let (meta, strings, locations) = (&meta, &strings, &locations);
         Finder { graph: &graph, meta, strings, locations, maps: Some(maps) }.find()
     });
-    let types = || {
-        let detached = detached::detached(&graph, &meta);
-        let plain = match options.plain_objects {
-            PlainObjectTypes::ByProperties => PlainObjects::of(&graph, &meta, &strings),
-            PlainObjectTypes::One => PlainObjects::default(),
-        };
-        Types::new(&meta, &strings).of_all(&nodes, &detached, &plain, &originals, &mut builder)
-    };
+    let types = || types(&graph, &meta, &strings, options, &originals, &mut builder);
     let ((weak, orphans), types) = rayon::join(held, types);
     builder.heap().type_of = types;
     if options.bare {
@@ -126,15 +119,11 @@ fn build<'a>(
     let partial = [nodes.left_over, edges.left_over].into_iter().filter(|left| *left > 0).count();
     let unheld = many_unheld(orphans.len() as u64, nodes.len() as u64).unwrap_or(0);
     let repeated = nodes.repeated_ids();
-    for (kind, count) in [
-        (WarningKind::MissingReferences, missing),
-        (WarningKind::SurplusReferences, surplus as u64),
-        (WarningKind::PartialRows, partial as u64),
-        (WarningKind::UnheldObjects, unheld),
-        (WarningKind::RepeatedIds, repeated),
-    ] {
-        builder.warn(kind, count);
-    }
+    builder.warn(WarningKind::MissingReferences, missing);
+    builder.warn(WarningKind::SurplusReferences, surplus as u64);
+    builder.warn(WarningKind::PartialRows, partial as u64);
+    builder.warn(WarningKind::UnheldObjects, unheld);
+    builder.warn(WarningKind::RepeatedIds, repeated);
     if options.bare {
         return builder.finish(Ids::Rows(0), None);
     }
@@ -144,6 +133,23 @@ fn build<'a>(
     let name = nodes.name;
     let values = NodeNames { strings, name, originals, locations, labels, tables, most_units };
     builder.finish(ids, Some(Box::new(values)))
+}
+
+/// Adds the types, and gives that of each node.
+fn types(
+    graph: &Graph<'_>,
+    meta: &Meta,
+    strings: &Strings<'_>,
+    options: LoadOptions<'_>,
+    originals: &Originals,
+    builder: &mut HeapBuilder<'_>,
+) -> TypeIds {
+    let detached = detached::detached(graph, meta);
+    let plain = match options.plain_objects {
+        PlainObjectTypes::ByProperties => PlainObjects::of(graph, meta, strings),
+        PlainObjectTypes::One => PlainObjects::default(),
+    };
+    Types::new(meta, strings).of_all(graph.nodes, &detached, &plain, originals, builder)
 }
 
 /// The node above the trees of the documents.

@@ -50,18 +50,17 @@ impl Record for Rec<'_> {
             text.into_iter().for_each(|text| sink.text(name, text.decode().as_bytes()));
         }
         match line.value {
+            Scalar::None => {}
             Scalar::Text(text) => sink.text("value", text.decode().as_bytes()),
             Scalar::Number(raw) => sink.text("value", raw),
             Scalar::Boolean(value) => sink.boolean("value", value),
-            Scalar::None => {}
         }
         line.length.into_iter().for_each(|length| sink.unsigned("length", length));
         let external = Some(line.external).filter(|bytes| *bytes > 0);
         external.into_iter().for_each(|bytes| sink.unsigned("external", bytes));
         if !other.list.is_empty() {
-            sink.list("of", other.list.iter(), |name, sink| {
-                sink.text("name", name.decode().as_bytes());
-            });
+            let names = other.list.iter().map(|name| name.decode());
+            sink.list("of", names, |name, sink| sink.text("name", name.as_bytes()));
         }
         if !other.frames.is_empty() {
             sink.list("frames", other.frames.iter(), |frame, sink| {

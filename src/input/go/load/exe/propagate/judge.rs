@@ -322,16 +322,15 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 Kind::Channel { element } => self.slice(target, element, word(-1)?, level, found),
                 _ => return None,
             },
-            Holds::Channel(channel) => match self.hidden.known_channel(channel) {
-                Some(ty) => {
+            Holds::Channel(channel) => {
+                self.hidden.known_channel(channel).map_or(Lead::Unprepared, |ty| {
                     self.add(Item { form: Form::Whole, ..Item::one(target, ty, level) }, found)
-                }
-                None => Lead::Unprepared,
-            },
+                })
+            }
             // Closures in the executable capture nothing.
             Holds::Function if self.is_in_process(target) => {
-                let ty = Types::WORD;
-                found.push(Item { form: Form::Closure, ..Item::one(target, ty, level) });
+                let item = Item::one(target, Types::WORD, level);
+                found.push(Item { form: Form::Closure, ..item });
                 Lead::Nothing
             }
             Holds::Function => Lead::Nothing,
