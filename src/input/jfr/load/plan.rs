@@ -103,11 +103,16 @@ impl Loader<'_> {
         };
         let at_all = [plan.stack, plan.thread, plan.start, plan.state, plan.about, plan.address];
         let of_set = plan.set.map(|(at, _)| at);
-        let of_weights = plan.weights.iter().filter_map(|(_, weight)| Some(weight.as_ref()?.0));
+        let of_weights: Vec<usize> =
+            plan.weights.iter().filter_map(|(_, weight)| Some(weight.as_ref()?.0)).collect();
+        // The number of a value in a pool is no weight.
+        let is_pooled = |at: &usize| class.fields.get(*at).is_some_and(|field| field.is_pooled);
+        let has_weights = !of_weights.iter().any(is_pooled);
         let needed: Vec<usize> =
             at_all.into_iter().flatten().chain(of_set).chain(of_weights).collect();
         let last = needed.iter().copied().max().unwrap_or(0);
-        let adds_up = plan.set.is_none() && plan.address.is_none() && plan.weights.len() <= WEIGHTS;
+        let is_single = plan.set.is_none() && plan.address.is_none();
+        let adds_up = is_single && has_weights && plan.weights.len() <= WEIGHTS;
         let reads = reads(class, last, &tables.types)
             .filter(|reads| adds_up && needed.iter().all(|at| reads.get(*at) != Some(&Read::Text)));
         Some(Plan { last, reads, ..plan })
