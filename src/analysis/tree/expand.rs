@@ -32,13 +32,13 @@ const NONE: u32 = u32::MAX;
 /// Objects per task. Fewer than twice as many are not divided.
 const PART: usize = 1 << 16;
 
-/// The objects that are one line. Most objects of most heaps dominate nothing: nobody has to come
-/// back to those, so that it is enough to count them.
+/// The objects that are one line. Most objects of a heap dominate nothing. Nothing is below them, so it
+/// is enough to count them.
 #[derive(Default)]
 pub(super) struct Members {
     /// Numbers of objects. All that dominate others are among them.
     numbers: Vec<u32>,
-    /// The number of objects that are not in the list, and their bytes.
+    /// The number of objects that are not in the list, and the bytes that they retain.
     leaves: u64,
     leaf_bytes: u64,
 }

@@ -89,9 +89,9 @@ pub(super) fn refuse_foreign(
 /// An option, whether it is given, and the targets that it applies to.
 type Given = (&'static str, bool, &'static [Target]);
 
-/// Targets with stacks and sums.
+/// Targets that a dominator tree can be written to.
 const STACKS: &[Target] = &[Folded, Svg, Speedscope, Pprof, Firefox, Callgrind];
-/// Targets that have more than sums, or choose among metrics.
+/// Targets that can have the sums of one metric.
 const SUMS: &[Target] =
     &[Speedscope, Firefox, Callgrind, Jsonl, Csv, Parquet, Folded, Svg, Pprof, Hprof];
 const TABLES: &[Target] = &[Parquet, Csv, Jsonl];
