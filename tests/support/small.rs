@@ -1,5 +1,5 @@
-//! A small sound file of each format whose fixtures are large, with something of
-//! everything in it. Damage is done to these thousands of times where a fixture takes too long.
+//! A small sound file of each format whose fixtures are large, with something of everything in it.
+//! Damage is done to these thousands of times where a fixture takes too long.
 
 use super::dart::{Snapshot, string};
 use super::hprof::File;

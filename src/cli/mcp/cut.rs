@@ -75,7 +75,7 @@ fn keep_first(count: usize, document: &[u8], most: usize) -> Option<Cut> {
             Token::BeginObject | Token::BeginArray => {
                 levels.push(Level { is_list: token == Token::BeginArray, key: b"", elements: 0 });
             }
-            Token::Key(key) => levels.iter_mut().last()?.key = key.raw(),
+            Token::Key(key) => levels.last_mut()?.key = key.raw(),
             Token::EndObject | Token::EndArray => {
                 let is_end = left_out == Some(levels.len());
                 let all = levels.pop()?.elements;

@@ -112,10 +112,7 @@ pub(super) fn over_files(
             return Err(super::different_kinds());
         }
         growth.begin_snapshot();
-        let added = match input.kind {
-            Kind::Heap => add_heap(&mut growth, input, args, !is_end, session)?,
-            Kind::Profile => add_profile(&mut growth, input, args, !is_end, session)?,
-        };
+        let added = add(&mut growth, input, args, is_end, session)?;
         times.push(added.time);
         status = status.max(added.status);
         let Some(metric) = added.metric else { continue };
@@ -156,30 +153,23 @@ struct Added {
     metric: Option<Metric>,
 }
 
-fn add_heap(
+/// Adds the types of a heap, or the self values of a profile's functions. `is_end`: the file's damage
+/// is reported elsewhere.
+fn add(
     growth: &mut Growth,
     input: &Input,
     args: &ReportArgs,
-    reports: bool,
+    is_end: bool,
     session: &Session,
 ) -> anyhow::Result<Added> {
-    let counted = count_types(session, "report", input, None, &args.heap.roots)?;
-    add_types(growth, &counted, &TypeFilter::default());
-    let status = match reports {
-        true => input.report_if_damaged(counted.damage.as_ref(), &session.terminal),
-        false => Status::Done,
-    };
-    Ok(Added { time: recorded_at(input), status, metric: None })
-}
-
-/// Adds the self values of a profile's functions.
-fn add_profile(
-    growth: &mut Growth,
-    input: &Input,
-    args: &ReportArgs,
-    reports: bool,
-    session: &Session,
-) -> anyhow::Result<Added> {
+    let status = |report: &dyn Fn() -> Status| if is_end { Status::Done } else { report() };
+    if input.kind == Kind::Heap {
+        let counted = count_types(session, "report", input, None, &args.heap.roots)?;
+        add_types(growth, &counted, &TypeFilter::default());
+        let damage = counted.damage.as_ref();
+        let status = status(&|| input.report_if_damaged(damage, &session.terminal));
+        return Ok(Added { time: recorded_at(input), status, metric: None });
+    }
     let loaded = load_profile(input, &args.profile, session)?;
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
@@ -190,8 +180,7 @@ fn add_profile(
     }
     let nanoseconds = loaded.profile.metadatum("time_nanos");
     let time = nanoseconds.and_then(|text| Some(text.parse::<u64>().ok()? / 1_000_000));
-    let status = if reports { loaded.report(session) } else { Status::Done };
-    Ok(Added { time, status, metric: Some(metric) })
+    Ok(Added { time, status: status(&|| loaded.report(session)), metric: Some(metric) })
 }
 
 /// When a heap dump was written, in milliseconds, if its header says so.

@@ -95,8 +95,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         rows: &roots.rows,
         words: &roots.words,
     };
-    let mut name = |matched| exe::name(matched, options.bare, &reader, &placed, &mut columns);
-    let (executable, typed) = matched.map(&mut name).transpose()?.unzip();
+    let name = |matched| exe::name(matched, options.bare, &reader, &placed, &mut columns);
+    let (executable, typed) = matched.map(name).transpose()?.unzip();
     (options.progress)(bytes.len() as u64);
     let (words, damage) = (survey.words, survey.damage.take());
     let incomplete = damage.is_some() && !survey.roots_read;

@@ -95,7 +95,7 @@ fn build<'a>(
         let (meta, strings, locations) = (&meta, &strings, &locations);
         Finder { graph: &graph, meta, strings, locations, maps: Some(maps) }.find()
     });
-    let types = || types(&graph, &meta, &strings, options, &originals, &mut builder);
+    let types = || types_of_nodes(&graph, &meta, &strings, options, &originals, &mut builder);
     let ((weak, orphans), types) = rayon::join(held, types);
     builder.heap().type_of = types;
     if options.bare {
@@ -136,7 +136,7 @@ fn build<'a>(
 }
 
 /// Adds the types, and gives that of each node.
-fn types(
+fn types_of_nodes(
     graph: &Graph<'_>,
     meta: &Meta,
     strings: &Strings<'_>,

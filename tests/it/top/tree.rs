@@ -66,6 +66,22 @@ fn what_a_line_retains_is_its_own_what_is_below_it_and_what_is_left_out() {
 }
 
 #[test]
+fn a_tree_of_fewer_lines_has_those_with_the_lowest_ranks() {
+    let shape = |line: &TreeLine| {
+        (line.depth, line.what.clone(), line.count, line.own_bytes, line.total_bytes, line.rank)
+    };
+    for seed in 0..1000 {
+        let heap = typed(seed).heap;
+        let all = tree(&heap, ALL);
+        for lines in [1, 2, 4, 7] {
+            let fewer = tree(&heap, TreeOptions { lines, ..ALL });
+            let lowest = all.iter().filter(|line| line.rank < lines);
+            assert!(fewer.iter().map(shape).eq(lowest.map(shape)), "seed {seed}, {lines} lines");
+        }
+    }
+}
+
+#[test]
 fn all_live_objects_stand_in_the_whole_tree() {
     for seed in 0..1000 {
         let of = typed(seed);

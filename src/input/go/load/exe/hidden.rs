@@ -240,9 +240,9 @@ pub(super) fn add_fields(
     types: &mut Types,
     layouts: &mut Layouts,
 ) -> TypeRef {
-    let (size, package) = (layout.size, None);
     let kind = if fields.is_empty() { Kind::Unknown } else { Kind::Struct { fields } };
-    let ty = types.add(Type { name, package, size, kind, mask: None, direct: false });
+    let size = layout.size;
+    let ty = types.add(Type { name, package: None, size, kind, mask: None, direct: false });
     layouts.set(ty, layout);
     ty
 }

@@ -18,6 +18,7 @@ mod evidence;
 mod follow;
 mod frames;
 mod judge;
+mod lead;
 mod library;
 mod memory;
 mod rounds;
