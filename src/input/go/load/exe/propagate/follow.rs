@@ -4,7 +4,7 @@ use super::super::hidden;
 use super::super::layout::{Holds, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
 use super::super::types::{Kind, TypeRef};
-use super::lead::Lead;
+use super::judge::Lead;
 use super::{Form, HEADER, Item, Propagation, Values};
 
 /// Values that a pointer leads to.

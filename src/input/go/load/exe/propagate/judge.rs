@@ -9,7 +9,6 @@ use super::super::program::Program;
 use super::super::shifts::Shifts;
 use super::super::size_classes::size_class;
 use super::super::types::{TypeRef, Types};
-use super::lead::Lead;
 use super::memory::{Ground, ObjectMemory};
 use super::{Form, HEADER, Item, TINY, Values};
 use crate::model::heap::ObjectId;
@@ -32,6 +31,19 @@ pub(super) enum Verdict {
     /// It is what the object is.
     Fits(Typed),
     /// The layout of its type is not there yet.
+    Unprepared,
+}
+
+/// The work that remains after a part of a value was followed.
+///
+/// The values that it leads to are added to a list in place: returned, each would be written in
+/// parts and read as a whole at once, for which the processor waits.
+#[derive(Clone, Copy)]
+pub(super) enum Lead {
+    Nothing,
+    /// An interface that holds a value of this type in its data word.
+    Inline(TypeRef),
+    /// It takes a type that has not been made yet.
     Unprepared,
 }
 

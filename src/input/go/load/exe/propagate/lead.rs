@@ -3,21 +3,8 @@
 use super::super::layout::{Holds, Slot as Part};
 use super::super::objects::Level;
 use super::super::types::{Kind, TypeRef, Types};
-use super::judge::Judge;
+use super::judge::{Judge, Lead};
 use super::{Form, Item, Values};
-
-/// The work that remains after a part of a value was followed.
-///
-/// The values that it leads to are added to a list in place: returned, each would be written in
-/// parts and read as a whole at once, for which the processor waits.
-#[derive(Clone, Copy)]
-pub(super) enum Lead {
-    Nothing,
-    /// An interface that holds a value of this type in its data word.
-    Inline(TypeRef),
-    /// It takes a type that has not been made yet.
-    Unprepared,
-}
 
 /// The flag of a `reflect.Value` that has a pointer to its value.
 const INDIRECT: u64 = 1 << 7;
