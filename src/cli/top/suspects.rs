@@ -26,7 +26,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if heap.roots.is_empty() {
         return without_roots(session, input, loaded, "suspects cannot be found", None);
     }
-    let analysed = loaded.analysed();
+    let analysed = loaded.reached();
     // The search for dominators keeps one thread busy, and so does that for owners.
     let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
     let (verdict, wasted) = rayon::join(
