@@ -6,6 +6,8 @@ use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Gives each object the numbers right after its own to what it dominates: first the objects that
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
@@ -34,47 +36,51 @@ pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
         dominator[number] = position;
     }
     let position = dominator;
-    let mut placed = Placed {
-        order: vec![ObjectId(0); live - 1],
-        dominator: vec![0; live],
-        size: vec![0; live],
+    let placed = Placed {
+        order: (0..live - 1).map(|_| AtomicU32::new(0)).collect(),
+        size: (0..live).map(|_| AtomicU32::new(0)).collect(),
     };
-    placed.size[0] = live as u32;
-    let mut numbers = 1..;
-    for (below, owners) in parts.into_iter().zip(found.chunks(PART)) {
-        let mut rest = 0;
-        for (&object, number) in owners.iter().zip(&mut numbers) {
-            let (own, size): (u32, u32) = (position[number], size_of[number]);
-            placed.put(own, object, size);
-            // What is left of the range after the children of the search is owned.
-            let (first, end) = (next[number] as usize, (own + size) as usize);
-            let taken = rest..rest + (end - first);
-            rest = taken.end;
-            placed.order[first - 1..end - 1].copy_from_slice(&below.objects[taken.clone()]);
-            placed.size[first..end].copy_from_slice(&below.size[taken]);
-        }
+    placed.size[0].store(live as u32, Relaxed);
+    let mut firsts = Vec::with_capacity(parts.len());
+    let mut first = 1;
+    for below in &parts {
+        firsts.push(first);
+        first += below.of_owner.len();
     }
+    parts.into_par_iter().zip(firsts).for_each(|(below, first)| {
+        let mut rest = below.objects.iter().zip(&below.size);
+        for (number, owner) in (first..).zip(&found[first - 1..][..below.of_owner.len()]) {
+            let (own, size) = (position[number], size_of[number]);
+            placed.put(own, *owner, size);
+            // What is left of the range after the children of the search is owned.
+            for (place, (object, size)) in (next[number]..own + size).zip(&mut rest) {
+                placed.put(place, *object, *size);
+            }
+        }
+    });
     drop((found, size_of, next, position));
     placed.finish(graph.len())
 }
 
-/// The columns of [`Dominators`], by position.
+/// The columns of [`Dominators`], by position. Several threads write, each into places of its own.
 struct Placed {
-    order: Vec<ObjectId>,
-    dominator: Vec<u32>,
-    size: Vec<u32>,
+    order: Vec<AtomicU32>,
+    size: Vec<AtomicU32>,
 }
 
 impl Placed {
     #[inline]
-    fn put(&mut self, position: u32, object: ObjectId, size: u32) {
-        self.order[position as usize - 1] = object;
-        self.size[position as usize] = size;
+    fn put(&self, position: u32, object: ObjectId, size: u32) {
+        self.order[position as usize - 1].store(object.0, Relaxed);
+        self.size[position as usize].store(size, Relaxed);
     }
 
     /// Finds dominators from sizes, and the numbers of all objects of the heap.
     fn finish(self, objects: usize) -> Dominators {
-        let Self { order, mut dominator, size } = self;
+        let order: Vec<ObjectId> =
+            self.order.into_iter().map(|object| ObjectId(object.into_inner())).collect();
+        let size: Vec<u32> = self.size.into_iter().map(AtomicU32::into_inner).collect();
+        let mut dominator = vec![0; size.len()];
         let (number, ()) =
             rayon::join(|| numbers(&order, objects), || dominators(&size, &mut dominator));
         Dominators { order, dominator, number, size }
@@ -111,7 +117,7 @@ fn dominators(size: &[u32], dominator: &mut [u32]) {
     }
 }
 
-/// Owners that are looked at together, on one thread.
+/// Owners that one thread looks at before another may take the next ones.
 const PART: usize = 1 << 16;
 
 /// The owned objects of some owners, one owner after the other, in depth-first order.
@@ -125,14 +131,18 @@ struct Below {
 }
 
 impl Below {
-    /// Finds what each [`PART`] of the owners owns.
+    /// Finds what the owners own. Each part has the next ones of them.
     fn parts(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> Vec<Self> {
-        owners.par_chunks(PART).map(|owners| Self::of(graph, owned, owners)).collect()
+        let parts = owners.par_chunks(PART);
+        let found = parts.fold(Self::default, |mut below, owners| {
+            below.add_owners(graph, owned, owners);
+            below
+        });
+        found.collect()
     }
 
-    fn of(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> Self {
-        let mut below = Self::default();
-        below.of_owner.reserve_exact(owners.len());
+    fn add_owners(&mut self, graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) {
+        self.of_owner.reserve(owners.len());
         for (at, owner) in owners.iter().enumerate() {
             // Owners lie far apart, and so do their references, and the objects to which these lead.
             if let Some(soon) = owners.get(at + AHEAD) {
@@ -144,13 +154,10 @@ impl Below {
             if let Some(soon) = owners.get(at + AHEAD / 3) {
                 owned.of_object(graph, *soon).for_each(|object| graph.prefetch(object));
             }
-            let before = below.objects.len();
-            below.add(graph, owned, *owner);
-            below.of_owner.push((below.objects.len() - before) as u32 + 1);
+            let before = self.objects.len();
+            self.add(graph, owned, *owner);
+            self.of_owner.push((self.objects.len() - before) as u32 + 1);
         }
-        below.objects.shrink_to_fit();
-        below.size.shrink_to_fit();
-        below
     }
 
     /// The function calls itself for each level of owned objects, of which there are at most three.

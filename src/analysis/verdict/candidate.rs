@@ -3,8 +3,9 @@
 use super::alike::sample;
 use super::descent::{Descent, is_own};
 use super::finding::{EachSize, Holder, Portion, Suspect, SuspectKind, What};
-use super::scene::{Group, LEAST_CHAIN, Scene};
+use super::scene::{Group, LEAST_CHAIN, PART, Scene};
 use crate::model::heap::{ObjectId, Role, ThreadKind, TypeId};
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 
@@ -138,7 +139,7 @@ impl Candidate {
         };
         let is_runtime = self.is_runtime(scene, kind, &what, &named);
         let largest =
-            element.members().max_by_key(|number| (scene.bytes(*number), Reverse(*number)));
+            element.par_members().max_by_key(|number| (scene.bytes(*number), Reverse(*number)));
         Suspect {
             kind,
             bytes: self.bytes,
@@ -320,7 +321,7 @@ impl Candidate {
             same.fold(scene.bytes(member), |bytes, child| bytes.saturating_sub(scene.bytes(child)))
         };
         let mut sizes: Vec<u64> = match self.threads.len() {
-            0 => element.members().map(bytes).collect(),
+            0 => element.par_members().map(bytes).collect(),
             threads => vec![self.bytes / threads as u64],
         };
         let (Some(min), Some(max)) = (sizes.iter().min().copied(), sizes.iter().max().copied())
@@ -356,16 +357,24 @@ impl Candidate {
     }
 
     fn consists_of(&self, scene: &Scene<'_, '_>) -> Vec<Portion> {
-        let heap = scene.heap();
-        let mut sums = vec![(0_u64, 0_u64); heap.types.len()];
-        for head in self.heads() {
-            for number in *head..scene.end(*head) {
-                let Some(object) = scene.object(number) else { continue };
-                let (count, bytes) = &mut sums[scene.kin(number) as usize];
-                *count += 1;
-                *bytes = bytes.saturating_add(heap.shallow_bytes(object));
+        let none = || vec![(0_u64, 0_u64); scene.heap().types.len()];
+        let range = |head: &u32| *head..scene.end(*head);
+        let sums = match self.heads() {
+            [only] => {
+                let range = range(only);
+                let part = |start: u32| start..range.end.min(start.saturating_add(PART as u32));
+                let starts = range.clone().into_par_iter().step_by(PART);
+                starts
+                    .fold(none, |sums, start| add_types(scene, sums, part(start)))
+                    .reduce(none, joined)
             }
-        }
+            heads => {
+                let parts = heads.par_chunks(PART);
+                parts
+                    .fold(none, |sums, part| add_types(scene, sums, part.iter().flat_map(range)))
+                    .reduce(none, joined)
+            }
+        };
         let parts = (0..).zip(sums).filter(|(_, (_, bytes))| *bytes > 0);
         let mut parts: Vec<Portion> =
             parts.map(|(kin, (count, bytes))| Portion { of: TypeId(kin), count, bytes }).collect();
@@ -373,4 +382,25 @@ impl Candidate {
         parts.truncate(MOST_PARTS);
         parts
     }
+}
+
+/// Counts and shallow bytes by type.
+type Sums = Vec<(u64, u64)>;
+
+fn add_types(scene: &Scene<'_, '_>, mut sums: Sums, numbers: impl Iterator<Item = u32>) -> Sums {
+    let heap = scene.heap();
+    for number in numbers {
+        let Some(object) = scene.object(number) else { continue };
+        let (count, bytes) = &mut sums[scene.kin(number) as usize];
+        *count += 1;
+        *bytes = bytes.saturating_add(heap.shallow_bytes(object));
+    }
+    sums
+}
+
+fn joined(mut sums: Sums, others: Sums) -> Sums {
+    for (sum, other) in sums.iter_mut().zip(others) {
+        *sum = (sum.0 + other.0, sum.1.saturating_add(other.1));
+    }
+    sums
 }

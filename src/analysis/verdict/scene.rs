@@ -4,6 +4,7 @@ use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeKind};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +14,9 @@ pub(super) const LEAST_CHAIN: usize = 20;
 
 /// Types that are found again without a look at the hash table, if their numbers differ.
 const RECENT: usize = 16;
+
+/// Objects that one thread looks at before another may take the next ones.
+pub(super) const PART: usize = 1 << 16;
 
 /// Names whose roles are kept.
 const MOST_NAMED: usize = 4096;
@@ -62,6 +66,16 @@ impl Group {
 
     pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
         self.heads.iter().chain(&self.inner).copied()
+    }
+
+    /// The members, for several threads.
+    pub(super) fn par_members(&self) -> impl IndexedParallelIterator<Item = u32> + '_ {
+        self.heads.par_iter().chain(&self.inner).copied()
+    }
+
+    /// The members in parts, for several threads.
+    fn parts(&self) -> impl IndexedParallelIterator<Item = &[u32]> {
+        self.heads.par_chunks(PART).chain(self.inner.par_chunks(PART))
     }
 }
 
@@ -180,25 +194,24 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// Groups numbers by type, those with most bytes first. Members that a member holds are not
     /// looked for: see [`Scene::complete`].
     pub(super) fn groups(&self, numbers: impl Iterator<Item = u32>) -> Vec<Group> {
-        let mut slots: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut groups: Vec<Group> = Vec::new();
+        sorted(self.by_kin(numbers))
+    }
+
+    /// Groups numbers by type, in the order of the first of each.
+    fn by_kin(&self, numbers: impl Iterator<Item = u32>) -> Vec<Group> {
+        let mut groups = Groups::default();
         let mut recent = [(u32::MAX, 0); RECENT];
         for number in numbers {
             let kin = self.kin(number);
             let recent = &mut recent[kin as usize % RECENT];
             if kin != recent.0 {
-                let slot = *slots.entry(kin).or_insert_with(|| {
-                    groups.push(Group { kin, ..Group::default() });
-                    groups.len() - 1
-                });
-                *recent = (kin, slot);
+                *recent = (kin, groups.slot(kin));
             }
-            let group = &mut groups[recent.1];
+            let group = &mut groups.list[recent.1];
             group.heads.push(number);
             group.bytes = group.bytes.saturating_add(self.bytes(number));
         }
-        groups.sort_by_key(|group| (Reverse(group.bytes), group.heads[0]));
-        groups
+        groups.list
     }
 
     /// A group without the members that hold next to nothing, if one member holds nearly all. Parts
@@ -225,17 +238,22 @@ impl<'s, 'a> Scene<'s, 'a> {
         let kin = group.kin;
         let same = |member: u32| self.children(member).filter(move |child| self.kin(*child) == kin);
         // Depth first, so that the members stand in the order of numbers, in which they are read.
-        let mut open = Vec::new();
-        for &head in &group.heads {
-            open.extend(same(head));
-            open.reverse();
-            while let Some(member) = open.pop() {
-                group.inner.push(member);
-                let from = open.len();
-                open.extend(same(member));
-                open[from..].reverse();
+        let below = |heads: &[u32]| {
+            let (mut inner, mut open) = (Vec::new(), Vec::new());
+            for &head in heads {
+                open.extend(same(head));
+                open.reverse();
+                while let Some(member) = open.pop() {
+                    inner.push(member);
+                    let from = open.len();
+                    open.extend(same(member));
+                    open[from..].reverse();
+                }
             }
-        }
+            inner
+        };
+        let parts: Vec<Vec<u32>> = group.heads.par_chunks(PART).map(below).collect();
+        parts.iter().for_each(|part| group.inner.extend_from_slice(part));
         let is_part = self.role_of_kin(kin).is_part();
         let [head] = group.heads[..] else { return };
         let held = same(head).fold(0_u64, |sum, member| sum.saturating_add(self.bytes(member)));
@@ -247,8 +265,47 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     /// The objects that a completed group holds, grouped.
     pub(super) fn below(&self, group: &Group) -> Vec<Group> {
-        let children = group.members().flat_map(|member| self.children(member));
         let is_other = |child: &u32| group.inner.is_empty() || self.kin(*child) != group.kin;
-        self.groups(children.filter(is_other))
+        let below = |members: &[u32]| {
+            let children = members.iter().flat_map(|member| self.children(*member));
+            self.by_kin(children.filter(is_other))
+        };
+        let parts: Vec<Vec<Group>> = group.parts().map(below).collect();
+        let mut groups = Groups::default();
+        parts.into_iter().flatten().for_each(|part| groups.add(part));
+        sorted(groups.list)
     }
+}
+
+/// Groups by type, in the order of the first of each.
+#[derive(Default)]
+struct Groups {
+    slots: FxHashMap<u32, usize>,
+    list: Vec<Group>,
+}
+
+impl Groups {
+    /// The group of a type, as an index into the list.
+    fn slot(&mut self, kin: u32) -> usize {
+        *self.slots.entry(kin).or_insert_with(|| {
+            self.list.push(Group { kin, ..Group::default() });
+            self.list.len() - 1
+        })
+    }
+
+    /// Adds the objects of a group to those of its type.
+    fn add(&mut self, part: Group) {
+        let slot = self.slot(part.kin);
+        let group = &mut self.list[slot];
+        group.bytes = group.bytes.saturating_add(part.bytes);
+        match group.heads.is_empty() {
+            true => group.heads = part.heads,
+            false => group.heads.extend_from_slice(&part.heads),
+        }
+    }
+}
+
+fn sorted(mut groups: Vec<Group>) -> Vec<Group> {
+    groups.sort_by_key(|group| (Reverse(group.bytes), group.heads[0]));
+    groups
 }
