@@ -32,7 +32,7 @@ impl Allocator {
 
 // SAFETY: calls go to `HugePages` unchanged, except that it is `spill` that makes some of the
 // mappings which `HugePages` would make: as large, zeroed and aligned to a page, so that `HugePages`
-// can shrink them. A null pointer is never returned.
+// can free and shrink them. A null pointer is never returned.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if let Some(pointer) = Self::spilled(layout) {
@@ -51,14 +51,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on. Files must not be kept for other allocations.
-        unsafe {
-            if spill::is_on() && is_mapped(layout) {
-                spill::unmap(pointer, rounded(layout.size()));
-            } else {
-                HugePages.dealloc(pointer, layout);
-            }
-        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { HugePages.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -72,7 +66,7 @@ unsafe impl GlobalAlloc for Allocator {
             // caller's to free.
             unsafe {
                 new.copy_from_nonoverlapping(pointer, layout.size());
-                self.dealloc(pointer, layout);
+                HugePages.dealloc(pointer, layout);
             }
             return new;
         }

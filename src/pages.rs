@@ -6,8 +6,7 @@
 //! (`madvise`, transparent huge pages); elsewhere this is the system's allocator.
 //!
 //! Allocations of [`LARGE`] and more are mappings of their own, so growing one moves pages, not
-//! bytes. Some of those that are freed are kept for the next ones: a page that the kernel hands out
-//! again has to be zeroed again, which takes longer than to fill it.
+//! bytes.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -36,8 +35,8 @@ pub(crate) fn rounded(size: usize) -> usize {
 }
 
 // SAFETY: small allocations are the system allocator's; large ones are private mappings, which are
-// aligned to a page and of the rounded size that `dealloc` and `realloc` compute again from the same
-// layout.
+// zeroed, aligned to a page and of the rounded size that `dealloc` and `realloc` compute again from
+// the same layout.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match is_mapped(layout) {
@@ -49,7 +48,7 @@ unsafe impl GlobalAlloc for HugePages {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match is_mapped(layout) {
-            true => mapping::zeroed(layout.size()),
+            true => mapping::new(layout.size()),
             // SAFETY: the caller's promise is passed on.
             false => unsafe { System.alloc_zeroed(layout) },
         }
@@ -91,54 +90,11 @@ unsafe impl GlobalAlloc for HugePages {
 
 #[cfg(target_os = "linux")]
 mod mapping {
-    use super::kept::{self, Block};
     use super::rounded;
     use std::ptr::null_mut;
 
-    /// Memory with any contents.
     pub(super) fn new(size: usize) -> *mut u8 {
-        allocated(size).0
-    }
-
-    pub(super) fn zeroed(size: usize) -> *mut u8 {
-        let (pointer, used) = allocated(size);
-        if !pointer.is_null() {
-            // SAFETY: the mapping has at least as many bytes.
-            unsafe { pointer.write_bytes(0, used) };
-        }
-        pointer
-    }
-
-    /// A mapping, and its bytes from the first on that may not be zero.
-    fn allocated(size: usize) -> (*mut u8, usize) {
-        let size = rounded(size);
-        let pointer = match kept::take(size) {
-            None => fresh(size),
-            Some(block) if block.size == size => return (block.pointer(), size),
-            Some(block) => {
-                // SAFETY: `kept` has given the mapping away.
-                let pointer = unsafe { resized(block.pointer(), block.size, size) };
-                if !pointer.is_null() {
-                    return (pointer, block.size);
-                }
-                // SAFETY: it is left as it was, and nobody else knows it.
-                unsafe { unmap(block) };
-                null_mut()
-            }
-        };
-        if !pointer.is_null() {
-            return (pointer, 0);
-        }
-        // There may be a limit to what the process maps.
-        while let Some(block) = kept::take_any() {
-            // SAFETY: `kept` has given the mapping away.
-            unsafe { unmap(block) };
-        }
-        (fresh(size), 0)
-    }
-
-    fn fresh(size: usize) -> *mut u8 {
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let (size, protection) = (rounded(size), libc::PROT_READ | libc::PROT_WRITE);
         // SAFETY: a new private mapping at an address of the kernel's choice touches no memory in
         // use.
         let pointer = unsafe {
@@ -148,36 +104,20 @@ mod mapping {
     }
 
     /// # Safety
-    /// `pointer` came from [`new`], [`zeroed`] or [`resize`] with this size, and is not used any
-    /// more.
+    /// `pointer` came from [`new`] or [`resize`] with this size, and is not used any more.
     pub(super) unsafe fn free(pointer: *mut u8, size: usize) {
-        if let Some(block) = kept::keep(Block::of(pointer, rounded(size))) {
-            // SAFETY: the whole mapping is the caller's.
-            unsafe { unmap(block) };
-        }
+        // SAFETY: the whole mapping is the caller's. It can only fail for arguments that are not a
+        // mapping.
+        unsafe { libc::munmap(pointer.cast(), rounded(size)) };
     }
 
     /// # Safety
     /// Like [`free`], with the old size.
     pub(super) unsafe fn resize(pointer: *mut u8, old_size: usize, size: usize) -> *mut u8 {
-        kept::resized(rounded(old_size), rounded(size));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { resized(pointer, rounded(old_size), rounded(size)) }
-    }
-
-    /// # Safety
-    /// It is a mapping of this module of the old size.
-    unsafe fn resized(pointer: *mut u8, old_size: usize, size: usize) -> *mut u8 {
+        let (old_size, size) = (rounded(old_size), rounded(size));
         // SAFETY: the whole mapping is the caller's; when it fails it is left as it was.
         let pointer = unsafe { libc::mremap(pointer.cast(), old_size, size, libc::MREMAP_MAYMOVE) };
         advised(pointer, size)
-    }
-
-    /// # Safety
-    /// Nobody uses the memory.
-    unsafe fn unmap(block: Block) {
-        // SAFETY: it can only fail for arguments that are not a mapping.
-        unsafe { libc::munmap(block.pointer().cast(), block.size) };
     }
 
     fn advised(pointer: *mut libc::c_void, size: usize) -> *mut u8 {
@@ -191,122 +131,9 @@ mod mapping {
     }
 }
 
-/// Mappings that were freed and will be used again.
-#[cfg(target_os = "linux")]
-mod kept {
-    use std::sync::{Mutex, MutexGuard, PoisonError};
-
-    /// Mappings that are kept.
-    const BLOCKS: usize = 32;
-
-    /// The mappings that are kept are at most one of so many parts of those that are in use, so that
-    /// little memory waits for nothing.
-    const PART: usize = 2;
-
-    /// A mapping of whole huge pages, or a part of one.
-    #[derive(Clone, Copy)]
-    pub(super) struct Block {
-        address: usize,
-        pub(super) size: usize,
-    }
-
-    impl Block {
-        pub(super) fn of(pointer: *mut u8, size: usize) -> Self {
-            Self { address: pointer.expose_provenance(), size }
-        }
-
-        pub(super) fn pointer(self) -> *mut u8 {
-            std::ptr::with_exposed_provenance_mut(self.address)
-        }
-    }
-
-    /// A list that needs no memory of the allocator that it belongs to.
-    struct Kept {
-        blocks: [Block; BLOCKS],
-        count: usize,
-        bytes: usize,
-        /// Bytes of the mappings that are in use.
-        used: usize,
-    }
-
-    static KEPT: Mutex<Kept> = Mutex::new(Kept {
-        blocks: [Block { address: 0, size: 0 }; BLOCKS],
-        count: 0,
-        bytes: 0,
-        used: 0,
-    });
-
-    impl Kept {
-        fn list(&self) -> &[Block] {
-            &self.blocks[..self.count]
-        }
-
-        fn remove(&mut self, at: usize) -> Block {
-            let block = self.blocks[at];
-            self.count -= 1;
-            self.blocks[at] = self.blocks[self.count];
-            self.bytes -= block.size;
-            block
-        }
-
-        fn add(&mut self, block: Block) {
-            self.blocks[self.count] = block;
-            self.count += 1;
-            self.bytes += block.size;
-        }
-    }
-
-    fn lock() -> MutexGuard<'static, Kept> {
-        KEPT.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Keeps a mapping, or returns it if there are enough.
-    pub(super) fn keep(block: Block) -> Option<Block> {
-        let mut kept = lock();
-        kept.used = kept.used.saturating_sub(block.size);
-        if kept.count == BLOCKS || kept.bytes.saturating_add(block.size) > kept.used / PART {
-            return Some(block);
-        }
-        kept.add(block);
-        None
-    }
-
-    /// A mapping of this size, or the largest one if none is large enough. In any case, the caller
-    /// uses this size from now on.
-    pub(super) fn take(size: usize) -> Option<Block> {
-        let mut kept = lock();
-        kept.used = kept.used.saturating_add(size);
-        let sizes = || kept.list().iter().map(|block| block.size).enumerate();
-        let fitting = sizes().filter(|(_, of)| *of >= size).min_by_key(|(_, of)| *of);
-        let (at, _) = fitting.or_else(|| sizes().max_by_key(|(_, of)| *of))?;
-        let mut block = kept.remove(at);
-        if block.size > size {
-            kept.add(Block { address: block.address + size, size: block.size - size });
-            block.size = size;
-        }
-        Some(block)
-    }
-
-    /// A mapping in use has another size now.
-    pub(super) fn resized(old_size: usize, size: usize) {
-        let mut kept = lock();
-        kept.used = kept.used.saturating_sub(old_size).saturating_add(size);
-    }
-
-    /// One of the mappings.
-    pub(super) fn take_any() -> Option<Block> {
-        let mut kept = lock();
-        (kept.count > 0).then(|| kept.remove(0))
-    }
-}
-
 #[cfg(not(target_os = "linux"))]
 mod mapping {
     pub(super) fn new(_size: usize) -> *mut u8 {
-        unreachable!("nothing is mapped here")
-    }
-
-    pub(super) fn zeroed(_size: usize) -> *mut u8 {
         unreachable!("nothing is mapped here")
     }
 

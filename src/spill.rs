@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -40,16 +40,6 @@ pub(crate) fn is_on() -> bool {
 /// not allocate.
 pub(crate) fn map(size: usize) -> *mut u8 {
     FOLDER.get().and_then(|folder| mapping(folder, size).ok()).unwrap_or(null_mut())
-}
-
-/// Frees a mapping of this module, or any other one.
-///
-/// # Safety
-/// The whole mapping is the caller's, and is not used any more.
-pub(crate) unsafe fn unmap(pointer: *mut u8, size: usize) {
-    // SAFETY: the caller's promise is passed on. It can only fail for arguments that are not a
-    // mapping.
-    unsafe { _ = munmap(pointer.cast(), size) };
 }
 
 fn file(folder: &CStr) -> io::Result<OwnedFd> {

@@ -1,7 +1,5 @@
 //! `--spill` where the program's allocator makes no mappings: refused.
 
-#![allow(unsafe_code)]
-
 use std::io;
 use std::path::Path;
 use std::ptr::null_mut;
@@ -17,7 +15,3 @@ pub(crate) fn is_on() -> bool {
 pub(crate) fn map(_size: usize) -> *mut u8 {
     null_mut()
 }
-
-/// # Safety
-/// Nothing is done.
-pub(crate) unsafe fn unmap(_pointer: *mut u8, _size: usize) {}

@@ -36,35 +36,3 @@ fn large_allocations_are_zeroed_when_asked() {
         HugePages.dealloc(pointer, layout);
     }
 }
-
-#[test]
-fn freed_memory_that_is_used_again_is_zeroed_when_asked_and_overlaps_nothing() {
-    let layout = |size| Layout::from_size_align(size, 8).unwrap();
-    // Sizes that fit, have to be divided, and have to grow.
-    let sizes = [LARGE, 8 * LARGE, 2 * LARGE, 3 * LARGE + 1, LARGE, 16 * LARGE];
-    // What is in use allows others to be kept.
-    let in_use = layout(200 * LARGE);
-    // SAFETY: as above.
-    unsafe {
-        let other = HugePages.alloc(in_use);
-        for round in 1..20 {
-            let all: Vec<*mut u8> = (0..sizes.len())
-                .map(|at| {
-                    let size = sizes[(at + round) % sizes.len()];
-                    let pointer = HugePages.alloc_zeroed(layout(size));
-                    let places = (0..size).step_by(4096).chain([size - 1]);
-                    assert!(places.clone().all(|i| *pointer.add(i) == 0), "{round} {at}");
-                    places.for_each(|i| *pointer.add(i) = at as u8 + 1);
-                    pointer
-                })
-                .collect();
-            for (at, pointer) in all.into_iter().enumerate() {
-                let size = sizes[(at + round) % sizes.len()];
-                let mut places = (0..size).step_by(4096).chain([size - 1]);
-                assert!(places.all(|i| *pointer.add(i) == at as u8 + 1), "{round} {at}");
-                HugePages.dealloc(pointer, layout(size));
-            }
-        }
-        HugePages.dealloc(other, in_use);
-    }
-}
