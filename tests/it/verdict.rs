@@ -173,6 +173,40 @@ fn the_entries_of_a_map_are_named_and_not_its_nodes() {
     assert_eq!(planted.first(), expected);
 }
 
+/// Several threads look at parts of so many entries.
+#[test]
+fn many_entries_are_counted_as_few_are() {
+    const ENTRIES: u64 = 150_000;
+    let mut planted = Planted::default();
+    let [map, node, ticket] =
+        ["rt.Map", "rt.Node", "app.Ticket"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let table = planted.of("rt.Node[]", "", TypeKind::Array);
+    let map = planted.add(map, 48, None, "app.TICKETS");
+    let table = planted.add(table, 8016, Some(map), "table");
+    let mut last = table;
+    let mut largest = 0;
+    for entry in 0..ENTRIES {
+        // Three entries have one place in the table.
+        let (before, label) = if entry % 3 == 0 { (table, "entry") } else { (last, "next") };
+        last = planted.add(node, 32, Some(before), label);
+        let size = 24 + entry * 7919 % ENTRIES;
+        let ticket = planted.add(ticket, size, Some(last), "value");
+        if size == 24 + ENTRIES - 1 {
+            largest = ticket;
+        }
+    }
+    let tickets: u64 = (24..24 + ENTRIES).sum();
+    let verdict = planted.verdict();
+    let [found] = &verdict.suspects[..] else { panic!("{verdict:?}") };
+    assert_eq!((found.count, found.bytes), (ENTRIES, 48 + 8016 + 32 * ENTRIES + tickets));
+    assert_eq!(found.example, ObjectId(largest as u32));
+    let each = (found.each.min, found.each.median, found.each.max);
+    assert_eq!(each, (24, 24 + ENTRIES / 2, 24 + ENTRIES - 1));
+    let parts: Vec<_> =
+        found.consists_of.iter().map(|part| (part.of.0, part.count, part.bytes)).collect();
+    assert_eq!(parts, [(2, ENTRIES, tickets), (1, ENTRIES, 32 * ENTRIES), (3, 1, 8016)]);
+}
+
 /// A map of nodes with maps of nodes, as in an index by letters.
 #[test]
 fn nodes_with_collections_of_nodes_are_one_tree() {
