@@ -536,6 +536,7 @@ fn a_sum_of_hprof_has_no_more_parts_than_there_is_room_for() {
 
 /// A tree of stacks is small where its stacks, one by one, are not.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "takes long in a debug build: add --release")]
 fn traces_of_hprof_have_no_more_frames_than_there_is_room_for() {
     const DEPTH: usize = 20_000;
     let mut recording = String::from("# mode: wall\n");

@@ -1,7 +1,7 @@
 //! Names of bundled JavaScript, with the maps of the bundler.
 
 use crate::support::heapsnapshot::Snapshot;
-use crate::support::{corpus, fixture, read};
+use crate::support::{corpus_folder, fixture, read};
 use dumptool::analysis::profile::{FrameBy, Selected, TopBy, top};
 use dumptool::input::load::{LoadOptions, ProfileOptions};
 use dumptool::input::{self, Format};
@@ -168,8 +168,9 @@ fn prototypes_of_classes_without_a_name_are_not_their_objects() {
 }
 
 #[test]
-fn a_shortened_heap_with_its_map_has_the_classes_of_the_plain_one() {
-    let Some(folder) = corpus("names") else { return };
+#[ignore = "needs DUMPTOOL_CORPUS"]
+fn a_shortened_heap_of_the_corpus_with_its_map_has_the_classes_of_the_plain_one() {
+    let folder = corpus_folder("names");
     let maps = maps(&folder.join("app.min.js.map"));
     let (short, plain) = (
         read(&folder.join("app.min.heapsnapshot.zst")),
