@@ -8,7 +8,6 @@ use super::session::Session;
 use super::size::{count, percent, plural};
 use super::status::Status;
 use super::terminal::shown;
-use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Fill, Waste, WasteKind, WastePart, WasteRow};
 use crate::model::heap::{Heap, TypeId};
 
@@ -22,8 +21,7 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
         return without_roots(session, &input, loaded, "waste cannot be found", None);
     }
     let analysed = loaded.reached();
-    // The search for dominators keeps one thread busy.
-    let (read, tree) = rayon::join(|| Read::of(analysed.heap), || analysed.tree());
+    let (tree, read) = analysed.tree_and_contents();
     let phase = Progress::new("comparing contents", None);
     let waste = Waste::of_read(analysed.heap, tree, read);
     drop(phase);

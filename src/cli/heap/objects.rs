@@ -6,6 +6,7 @@ use super::load::damage;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::glob::Glob;
 use crate::analysis::graph::Graph;
+use crate::analysis::waste::contents::Read;
 use crate::cli::open::Input;
 use crate::cli::print::Value as Json;
 use crate::cli::status::UsageError;
@@ -48,6 +49,12 @@ impl<'h, 'a> Analysed<'h, 'a> {
     /// Returns the dominator tree, which is computed on first use.
     pub(crate) fn tree(&self) -> &'h DominatorTree {
         self.analyses.tree()
+    }
+
+    /// The dominator tree, and the contents of all objects. They are read while the tree is computed,
+    /// because the search for dominators keeps one thread busy.
+    pub(crate) fn tree_and_contents(&self) -> (&'h DominatorTree, Read) {
+        rayon::join(|| self.tree(), || Read::of(self.heap))
     }
 
     /// The object that the user named.

@@ -12,7 +12,6 @@ use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::verdict::{Suspect, Verdict};
-use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::{Measurements, Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
 use crate::cli::heap::Answers;
@@ -115,8 +114,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         session: &Session,
     ) -> Self {
         let Analysed { heap, graph, .. } = analysed;
-        // The search for dominators keeps one thread busy.
-        let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
+        let (tree, read) = analysed.tree_and_contents();
         let phase = Progress::new("preparing the page", None);
         // Before several parts of the page need them at once.
         tree.types(heap);

@@ -3,7 +3,6 @@
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::waste::Measurements;
-use crate::analysis::waste::contents::Read;
 use crate::analysis::waste::outstanding::Outstanding;
 use crate::cli::args::{Snapshot, Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;
@@ -27,8 +26,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         return without_roots(session, input, loaded, "suspects cannot be found", None);
     }
     let analysed = loaded.reached();
-    // The search for dominators keeps one thread busy, and so does that for owners.
-    let (read, tree) = rayon::join(|| Read::of(heap), || analysed.tree());
+    let (tree, read) = analysed.tree_and_contents();
     let (verdict, wasted) = rayon::join(
         || loaded.verdict(),
         || Outstanding::of(heap, tree, &Measurements::of_read(heap, tree, read)),
