@@ -62,7 +62,8 @@ pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
     placed.finish(graph.len())
 }
 
-/// The columns of [`Dominators`], by position. Several threads write, each into places of its own.
+/// The columns of [`Dominators`], by position. They are atomic because several threads write, each
+/// into places of its own.
 struct Placed {
     order: Vec<AtomicU32>,
     size: Vec<AtomicU32>,

@@ -357,22 +357,16 @@ impl Candidate {
     }
 
     fn consists_of(&self, scene: &Scene<'_, '_>) -> Vec<Portion> {
-        let none = || vec![(0_u64, 0_u64); scene.heap().types.len()];
         let range = |head: &u32| *head..scene.end(*head);
         let sums = match self.heads() {
             [only] => {
                 let range = range(only);
                 let part = |start: u32| start..range.end.min(start.saturating_add(PART as u32));
-                let starts = range.clone().into_par_iter().step_by(PART);
-                starts
-                    .fold(none, |sums, start| add_types(scene, sums, part(start)))
-                    .reduce(none, joined)
+                sums_by_type(scene, range.clone().into_par_iter().step_by(PART).map(part))
             }
             heads => {
                 let parts = heads.par_chunks(PART);
-                parts
-                    .fold(none, |sums, part| add_types(scene, sums, part.iter().flat_map(range)))
-                    .reduce(none, joined)
+                sums_by_type(scene, parts.map(|heads| heads.iter().flat_map(range)))
             }
         };
         let parts = (0..).zip(sums).filter(|(_, (_, bytes))| *bytes > 0);
@@ -384,23 +378,27 @@ impl Candidate {
     }
 }
 
-/// Counts and shallow bytes by type.
-type Sums = Vec<(u64, u64)>;
-
-fn add_types(scene: &Scene<'_, '_>, mut sums: Sums, numbers: impl Iterator<Item = u32>) -> Sums {
+/// The counts and shallow bytes by type of numbers, which come in parts.
+fn sums_by_type(
+    scene: &Scene<'_, '_>,
+    parts: impl ParallelIterator<Item: Iterator<Item = u32>>,
+) -> Vec<(u64, u64)> {
     let heap = scene.heap();
-    for number in numbers {
-        let Some(object) = scene.object(number) else { continue };
-        let (count, bytes) = &mut sums[scene.kin(number) as usize];
-        *count += 1;
-        *bytes = bytes.saturating_add(heap.shallow_bytes(object));
-    }
-    sums
-}
-
-fn joined(mut sums: Sums, others: Sums) -> Sums {
-    for (sum, other) in sums.iter_mut().zip(others) {
-        *sum = (sum.0 + other.0, sum.1.saturating_add(other.1));
-    }
-    sums
+    let none = || vec![(0_u64, 0_u64); heap.types.len()];
+    parts
+        .fold(none, |mut sums, part| {
+            for number in part {
+                let Some(object) = scene.object(number) else { continue };
+                let (count, bytes) = &mut sums[scene.kin(number) as usize];
+                *count += 1;
+                *bytes = bytes.saturating_add(heap.shallow_bytes(object));
+            }
+            sums
+        })
+        .reduce(none, |mut sums, others| {
+            for (sum, other) in sums.iter_mut().zip(others) {
+                *sum = (sum.0 + other.0, sum.1.saturating_add(other.1));
+            }
+            sums
+        })
 }

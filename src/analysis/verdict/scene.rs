@@ -298,9 +298,10 @@ impl Groups {
         let slot = self.slot(part.kin);
         let group = &mut self.list[slot];
         group.bytes = group.bytes.saturating_add(part.bytes);
-        match group.heads.is_empty() {
-            true => group.heads = part.heads,
-            false => group.heads.extend_from_slice(&part.heads),
+        if group.heads.is_empty() {
+            group.heads = part.heads;
+        } else {
+            group.heads.extend_from_slice(&part.heads);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Graphs as deep as they are large, on a small stack, and graphs for which naive algorithms take
-//! quadratic time.
+//! Large graphs: as deep as they are large, on a small stack; those for which naive algorithms take
+//! quadratic time; and one that several threads look at.
 
 use crate::support::heap::Sketch;
 use dumptool::analysis::dominators::Dominators;
@@ -73,4 +73,42 @@ fn a_broom_does_not_take_quadratic_time() {
             .all(|row| dominators.dominator(ObjectId(row)) == Some(ObjectId(0)))
     );
     assert_eq!(retained.get(&dominators, ObjectId(1)), u64::from(handle - 1));
+}
+
+/// So many objects that several threads look at parts of them. Each holder has two objects, which
+/// share one, which owns another.
+#[test]
+fn many_holders_dominate_what_their_objects_share_and_own() {
+    const HOLDERS: u32 = 100_000;
+    let [left, right, shared, owned] = [1, 2, 3, 4].map(|kind| kind * HOLDERS);
+    let references = (0..HOLDERS).flat_map(|at| {
+        [
+            (at, left + at),
+            (at, right + at),
+            (left + at, shared + at),
+            (right + at, shared + at),
+            (shared + at, owned + at),
+        ]
+    });
+    let holders: Vec<u32> = (0..HOLDERS).collect();
+    let sketch = Sketch::of(5 * HOLDERS as usize, &references.collect::<Vec<_>>(), &holders);
+    let heap = sketch.heap();
+    let dominators = Dominators::of(&Graph::of(&heap));
+    let retained = Retained::of(&heap, &dominators);
+    for (kind, above, bytes) in [
+        (0, None, 5),
+        (left, Some(0), 1),
+        (right, Some(0), 1),
+        (shared, Some(0), 2),
+        (owned, Some(shared), 1),
+    ] {
+        for at in 0..HOLDERS {
+            let object = ObjectId(kind + at);
+            let number = dominators.number(object).unwrap();
+            assert_eq!(dominators.object(number), Some(object));
+            assert_eq!(dominators.dominator(object), above.map(|kind| ObjectId(kind + at)));
+            assert_eq!(retained.get(&dominators, object), bytes);
+            assert_eq!(u64::from(dominators.end(number) - number), bytes);
+        }
+    }
 }
