@@ -20,6 +20,11 @@ build_dumptool() {
   [ -n "${DUMPTOOL_PROGRAM:-}" ] || cargo test --locked --release --features full --quiet --no-run --test it
 }
 
+# The lines of every third file of a corpus, or of all with DUMPTOOL_EVERY=1: to open all takes a quarter of an hour.
+some() {
+  awk -v every="${DUMPTOOL_EVERY:-3}" 'NR % every == 0'
+}
+
 # Packages of Debian, as FILE=PACKAGE or COMMAND=PACKAGE: what is there if the package is.
 install_debian() {
   local missing=() pair
