@@ -50,7 +50,7 @@ impl ServeArgs {
         ReportArgs {
             files: [&self.file].into_iter().chain(&self.new).cloned().collect(),
             output: None,
-            max_size: 400_000,
+            max_size: ReportArgs::default_size(),
             title: None,
             live: true,
             heap: self.heap.clone(),

@@ -5,7 +5,7 @@ use crate::analysis::profile::{
 };
 use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Document, Shown, Value, print};
+use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
     Amount, ShortFiles, cost_columns, events, given_pattern, load_profile, no_function, nouns,
     refuse_tag, stack_text, total_json, unit_name, whole, with_filters,
@@ -13,7 +13,7 @@ use crate::cli::profile::{
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
-use crate::model::profile::Profile;
+use crate::model::profile::{Metric, Profile};
 use std::collections::HashMap;
 
 /// Frames of an example; those next to the function say most.
@@ -51,12 +51,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let files = ShortFiles::of_profile(profile, session.common.verbose);
     let thread =
         |row: &TopRow| place(row).map(|place| profile.thread(place.thread).label(&profile.names));
-    let generated = |row: &TopRow| profile.generated_name(&row.label.name, &row.label.namespace);
-    let columns = match profile.generated.is_empty() {
-        true => cost_columns(session, metric),
-        false => cost_columns(session, metric).value("generated_name", generated),
-    };
-    let columns = columns
+    let columns = functions(session, profile, metric)
         .cell("own", "SELF", Align::Right, move |row| amount.show(row.sums.own.get(metric)))
         .cell("sum", "TOTAL", Align::Right, move |row| amount.show(row.sums.total.get(metric)))
         .cell("share", "SHARE", Align::Right, move |row| amount.percent(row.sums.total.get(metric)))
@@ -88,6 +83,21 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let text = if rows.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns, &text)?;
     Ok(loaded.report(session))
+}
+
+/// The columns of functions that `top` has, too.
+fn functions<'a>(
+    session: &'a Session,
+    profile: &'a Profile,
+    metric: &'a Metric,
+) -> Columns<'a, TopRow> {
+    let columns = cost_columns(session, metric);
+    if profile.generated.is_empty() {
+        return columns;
+    }
+    columns.value("generated_name", |row: &TopRow| {
+        profile.generated_name(&row.label.name, &row.label.namespace)
+    })
 }
 
 /// The functions to find.

@@ -34,6 +34,7 @@ use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, TypeIds, WarningKind};
 use crate::model::sum::Sum;
+use bits::Bits;
 use edges::Edges;
 use entries::Tables;
 use essential::Graph;
@@ -111,12 +112,8 @@ fn build<'a>(
         NodeSizes::File => std::mem::take(&mut nodes.size),
         NodeSizes::Devtools => owners::moved_sizes(&graph, &meta, &strings),
     };
-    // Edges after those of the last node belong to no node.
-    edges.target.truncate(edges.len().saturating_sub(surplus));
-    edges.label.truncate(edges.target.len());
-    heap.references = References { first, target: edges.target, label: edges.label, weak: weak.0 };
-    heap.references.weak.truncate(heap.references.target.len().div_ceil(64));
     let partial = [nodes.left_over, edges.left_over].into_iter().filter(|left| *left > 0).count();
+    heap.references = references(first, edges, surplus, weak);
     let unheld = many_unheld(orphans.len() as u64, nodes.len() as u64).unwrap_or(0);
     let repeated = nodes.repeated_ids();
     builder.warn(WarningKind::MissingReferences, missing);
@@ -133,6 +130,16 @@ fn build<'a>(
     let name = nodes.name;
     let values = NodeNames { strings, name, originals, locations, labels, tables, most_units };
     builder.finish(ids, Some(Box::new(values)))
+}
+
+/// The references of the heap, without the last edges, which belong to no node.
+fn references(first: Offsets, edges: Edges, surplus: usize, weak: Bits) -> References {
+    let Edges { mut target, mut label, .. } = edges;
+    let Bits(mut weak) = weak;
+    target.truncate(target.len().saturating_sub(surplus));
+    label.truncate(target.len());
+    weak.truncate(target.len().div_ceil(64));
+    References { first, target, label, weak }
 }
 
 /// Adds the types, and gives that of each node.

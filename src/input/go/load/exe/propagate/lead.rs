@@ -43,8 +43,8 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     ) -> Option<Lead> {
         let words = self.ground.words();
         let word = |number: i64| {
-            let at = offset.wrapping_add_signed(number.wrapping_mul(words.size as i64));
-            words.at(values.bytes, at)
+            let at = number.wrapping_mul(words.size as i64);
+            words.at(values.bytes, offset.wrapping_add_signed(at))
         };
         let level = values.level;
         Some(match part.holds {
@@ -82,13 +82,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                     self.add(Item { form: Form::Whole, ..Item::one(target, ty, level) }, found)
                 })
             }
-            // Closures in the executable capture nothing.
-            Holds::Function if self.is_in_process(target) => {
-                let item = Item::one(target, Types::WORD, level);
-                found.push(Item { form: Form::Closure, ..item });
+            Holds::Function => {
+                // Closures in the executable capture nothing.
+                if self.is_in_process(target) {
+                    let item = Item::one(target, Types::WORD, level);
+                    found.push(Item { form: Form::Closure, ..item });
+                }
                 Lead::Nothing
             }
-            Holds::Function => Lead::Nothing,
             Holds::Waiting { channel } => {
                 let channel = words.at(values.bytes, offset.wrapping_add(channel))?;
                 let element = self.channel_element(channel)?;
