@@ -69,20 +69,24 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         })
         .table(&["own", "sum", "share", "function", "place"])
         .minor(&["share"]);
-    let (one, many) = nouns(TopBy::Frames(by));
-    let none = || format!("no {one} found\n");
+    let nouns = nouns(TopBy::Frames(by));
+    let none = || format!("no {} found\n", nouns.0);
     let footer = || {
-        let found = plural(found.rows.len() as u64, one, many);
-        let which = match rest.is_empty() {
-            true => format!("all {found} found"),
-            false => format!("showing {} of {found} found", count(rows.len() as u64)),
-        };
-        let events = events(&selected);
+        let (which, events) = (how_many(rows.len(), found.rows.len(), nouns), events(&selected));
         format!("{which}; shares of {} · {events}\n", whole(&selected.total, metric, amount))
     };
     let text = if rows.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns, &text)?;
     Ok(loaded.report(session))
+}
+
+/// Says how many of the functions that were found are shown.
+fn how_many(shown: usize, found: usize, (one, many): (&str, &str)) -> String {
+    let of = plural(found as u64, one, many);
+    if shown == found {
+        return format!("all {of} found");
+    }
+    format!("showing {} of {of} found", count(shown as u64))
 }
 
 /// The columns of functions that `top` has, too.

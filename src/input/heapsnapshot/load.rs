@@ -124,10 +124,9 @@ fn build<'a>(
     if options.bare {
         return builder.finish(Ids::Rows(0), None);
     }
-    let ids =
-        if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
+    let Nodes { id, name, .. } = nodes;
+    let ids = if repeated == 0 { Ids::Numbers(id) } else { Ids::Rows(0) };
     let most_units = OnceLock::new();
-    let name = nodes.name;
     let values = NodeNames { strings, name, originals, locations, labels, tables, most_units };
     builder.finish(ids, Some(Box::new(values)))
 }

@@ -83,11 +83,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 })
             }
             Holds::Function => {
-                // Closures in the executable capture nothing.
-                if self.is_in_process(target) {
-                    let item = Item::one(target, Types::WORD, level);
-                    found.push(Item { form: Form::Closure, ..item });
-                }
+                self.add_closure(target, level, found);
                 Lead::Nothing
             }
             Holds::Waiting { channel } => {
@@ -96,6 +92,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 self.value(target, element, level, found)
             }
         })
+    }
+
+    /// Adds the closure of a function. Closures in the executable capture nothing.
+    fn add_closure(&self, target: u64, level: Level, found: &mut Vec<Item>) {
+        if self.is_in_process(target) {
+            let item = Item::one(target, Types::WORD, level);
+            found.push(Item { form: Form::Closure, ..item });
+        }
     }
 
     /// Leads to the value of an interface or a `reflect.Value` of a type. The word may be
