@@ -51,7 +51,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let files = ShortFiles::of_profile(profile, session.common.verbose);
     let thread =
         |row: &TopRow| place(row).map(|place| profile.thread(place.thread).label(&profile.names));
-    let columns = functions(session, profile, metric)
+    let columns = cost_columns(session, profile, metric)
         .cell("own", "SELF", Align::Right, move |row| amount.show(row.sums.own.get(metric)))
         .cell("sum", "TOTAL", Align::Right, move |row| amount.show(row.sums.total.get(metric)))
         .cell("share", "SHARE", Align::Right, move |row| amount.percent(row.sums.total.get(metric)))
@@ -87,21 +87,6 @@ fn how_many(shown: usize, found: usize, (one, many): (&str, &str)) -> String {
         return format!("all {of} found");
     }
     format!("showing {} of {of} found", count(shown as u64))
-}
-
-/// The columns of functions that `top` has, too.
-fn functions<'a>(
-    session: &'a Session,
-    profile: &'a Profile,
-    metric: &'a Metric,
-) -> Columns<'a, TopRow> {
-    let columns = cost_columns(session, metric);
-    if profile.generated.is_empty() {
-        return columns;
-    }
-    columns.value("generated_name", |row: &TopRow| {
-        profile.generated_name(&row.label.name, &row.label.namespace)
-    })
 }
 
 /// The functions to find.

@@ -12,15 +12,25 @@ pub(crate) fn total_json(values: &Values, metric: &Metric) -> Value<'static> {
 }
 
 /// The columns of functions, files, lines, threads and processes that all commands have.
-pub(crate) fn cost_columns<'a>(session: &'a Session, metric: &'a Metric) -> Columns<'a, TopRow> {
-    Columns::new(session)
+pub(crate) fn cost_columns<'a>(
+    session: &'a Session,
+    profile: &'a Profile,
+    metric: &'a Metric,
+) -> Columns<'a, TopRow> {
+    let columns = Columns::new(session)
         .value("name", |row: &TopRow| &*row.label.name)
         .value("namespace", |row| Value::non_empty(&row.label.namespace))
         .value("line", |row| row.label.line)
         .value("self", move |row| row.sums.own.get(metric))
         .value("total", move |row| row.sums.total.get(metric))
         .value("samples_self", |row| row.sums.own.samples())
-        .value("samples_total", |row| row.sums.total.samples())
+        .value("samples_total", |row| row.sums.total.samples());
+    if profile.generated.is_empty() {
+        return columns;
+    }
+    columns.value("generated_name", |row: &TopRow| {
+        profile.generated_name(&row.label.name, &row.label.namespace)
+    })
 }
 
 /// Callers that are shown before the function.

@@ -127,11 +127,7 @@ impl View<'_> {
             Some(line) => format!("{}:{line}", files.show(&row.label.namespace)),
             None => files.show(&row.label.namespace),
         };
-        let costs = cost_columns(session, metric);
-        let costs = match profile.generated.is_empty() {
-            true => costs,
-            false => costs.value("generated_name", generated),
-        };
+        let costs = cost_columns(session, profile, metric);
         let costs = if counts.is_some() { costs.value("objects", objects) } else { costs };
         let costs = match each {
             None => costs,
