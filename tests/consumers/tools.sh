@@ -22,7 +22,7 @@ build_dumptool() {
 
 # Of a list of files, one per line, the first and every third after it, or all with DUMPTOOL_EVERY=1, which takes minutes more.
 some() {
-  awk -v every="${DUMPTOOL_EVERY:-3}" 'NR % every == 1 % every'
+  awk -v every="${DUMPTOOL_EVERY:-3}" 'every < 2 || NR % every == 1'
 }
 
 # Packages of Debian, as FILE=PACKAGE or COMMAND=PACKAGE: what is there if the package is.
