@@ -5,7 +5,7 @@ use crate::analysis::profile::{
 };
 use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
+use crate::cli::print::{Align, Document, Shown, Value, print};
 use crate::cli::profile::{
     Amount, ShortFiles, cost_columns, events, given_pattern, load_profile, no_function, nouns,
     refuse_tag, stack_text, total_json, unit_name, whole, with_filters,
@@ -13,7 +13,7 @@ use crate::cli::profile::{
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
-use crate::model::profile::{Metric, Profile};
+use crate::model::profile::Profile;
 use std::collections::HashMap;
 
 /// Frames of an example; those next to the function say most.
