@@ -203,7 +203,11 @@ fn declared(
     let mut found = Vec::new();
     for object in heap.objects() {
         let row = heap.type_id(object).0 as usize;
-        if std::mem::replace(&mut seen[row], true) || heap.array(object).is_some() {
+        if seen[row] {
+            continue;
+        }
+        seen[row] = true;
+        if heap.array(object).is_some() {
             continue;
         }
         let mut shape = None;

@@ -4,6 +4,8 @@ use super::ephemerons::Dependent;
 use super::object_set::ObjectSet;
 use super::prefetch::prefetch;
 use crate::model::heap::{Heap, ObjectId, Offsets, References, Root, RootKind};
+use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// The strong references of a heap, with ephemerons resolved, and the targets of its roots.
 ///
@@ -16,6 +18,7 @@ pub struct Graph<'h> {
     /// for the set of roots, only that one and those that nothing owns ([`RootKind::Unowned`]).
     pub(super) starts: Vec<ObjectId>,
     pub(super) dependent: Dependent,
+    pub(super) once: OnceLock<ObjectSet>,
 }
 
 impl<'h> Graph<'h> {
@@ -23,7 +26,7 @@ impl<'h> Graph<'h> {
     pub fn of(heap: &'h Heap<'_>) -> Self {
         let starts = starts(heap);
         let dependent = Dependent::of(heap, &starts);
-        Self { references: &heap.references, starts, dependent }
+        Self { references: &heap.references, starts, dependent, once: OnceLock::new() }
     }
 
     /// Number of objects.
@@ -52,6 +55,18 @@ impl<'h> Graph<'h> {
     pub fn targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
         let values = self.dependent.on(object).iter().map(|(_, value)| *value);
         self.references.strong_targets(object).chain(values)
+    }
+
+    /// The objects that exactly one reference leads to, and no root. They are found once and then
+    /// kept: a bit for each object.
+    pub(crate) fn held_once(&self) -> &ObjectSet {
+        if let Some(once) = self.once.get() {
+            return once;
+        }
+        // Before the cell is locked: a thread that waits for this work could take up another part of
+        // the analysis, which asks for the set as well.
+        let once = held_once(self);
+        self.once.get_or_init(|| once)
     }
 
     /// Prefetches the position of an object's references.
@@ -88,4 +103,57 @@ fn starts(heap: &Heap<'_>) -> Vec<ObjectId> {
     let mut seen = ObjectSet::none(heap.len());
     let named = heap.roots.iter().filter(counts).map(|root| root.object);
     root.into_iter().chain(named).filter(|object| seen.insert(*object)).collect()
+}
+
+/// Parts of the references that are looked at side by side. Each takes two bits for each object of the
+/// heap.
+const PARTS: usize = 4;
+
+/// The objects to which exactly one reference leads, and no root.
+fn held_once(graph: &Graph<'_>) -> ObjectSet {
+    let parts = rayon::current_num_threads().clamp(1, PARTS);
+    let references = graph.references;
+    let length = references.len().div_ceil(parts);
+    let of_part = |part: usize| {
+        let mut seen = Seen::none(graph.len());
+        let row = |part: usize| (part * length).min(references.len());
+        let rows = row(part)..row(part + 1);
+        references.strong(rows).for_each(|target| seen.see(target, false));
+        seen
+    };
+    let mut seen = (0..parts)
+        .into_par_iter()
+        .map(of_part)
+        .reduce_with(Seen::and)
+        .unwrap_or_else(|| Seen::none(graph.len()));
+    graph.dependent.values().for_each(|value| seen.see(value, false));
+    graph.starts().iter().for_each(|start| seen.see(*start, true));
+    ObjectSet { bits: seen.0.into_iter().map(|[once, more]| once & !more).collect() }
+}
+
+/// Whether a reference leads to an object, and whether there is more; side by side, because both
+/// are needed.
+struct Seen(Vec<[u64; 2]>);
+
+impl Seen {
+    fn none(objects: usize) -> Self {
+        Self(vec![[0; 2]; objects.div_ceil(64)])
+    }
+
+    #[inline]
+    fn see(&mut self, object: ObjectId, again: bool) {
+        let [once, more] = &mut self.0[object.index() / 64];
+        let bit = 1 << (object.index() % 64);
+        *more |= if again { bit } else { *once & bit };
+        *once |= bit;
+    }
+
+    /// Combines the marks of two parts.
+    fn and(mut self, other: Self) -> Self {
+        for ([once, more], [other_once, other_more]) in self.0.iter_mut().zip(other.0) {
+            *more |= other_more | (*once & other_once);
+            *once |= other_once;
+        }
+        self
+    }
 }

@@ -36,6 +36,12 @@ impl ObjectSet {
         self.bits[object.index() / 64] >> (object.index() % 64) & 1 == 1
     }
 
+    /// The objects of the set, in order.
+    pub(super) fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let words = (0..).step_by(64).zip(&self.bits);
+        words.flat_map(|(first, word)| bits(*word).map(move |bit| ObjectId(first + bit)))
+    }
+
     /// The objects of a range that are not in the set. The range begins at a multiple of 64.
     pub(super) fn others(&self, objects: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
         let words = (objects.start as u32..).step_by(64).zip(self.other_words(objects));
@@ -68,6 +74,38 @@ impl ObjectSet {
     /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|bits| *bits == 0)
+    }
+}
+
+/// A set of objects, in which each has a place: the number of objects before it.
+pub(super) struct Ranked {
+    set: ObjectSet,
+    /// The number of objects before each word of the set.
+    before: Vec<u32>,
+}
+
+impl Ranked {
+    pub(super) fn of(set: ObjectSet) -> Self {
+        let mut all = 0;
+        let before = set.bits.iter().map(|word| {
+            let before = all;
+            all += word.count_ones();
+            before
+        });
+        Self { before: before.collect(), set }
+    }
+
+    /// The set.
+    pub(super) fn set(&self) -> &ObjectSet {
+        &self.set
+    }
+
+    /// The number of objects in the set that come before an object, which may be in it or not.
+    #[inline]
+    pub(super) fn place(&self, object: ObjectId) -> u32 {
+        let (word, bit) = (object.index() / 64, object.index() % 64);
+        let lower = self.set.bits[word] & ((1 << bit) - 1);
+        self.before[word] + lower.count_ones()
     }
 }
 

@@ -4,7 +4,7 @@ use super::dominators::Dominators;
 use super::flood::{ALL, Ground, NOTHING};
 use super::graph::Graph;
 use super::made_up::MadeUp;
-use super::object_set::ObjectSet;
+use super::object_set::{ObjectSet, Ranked};
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -16,17 +16,18 @@ use std::ops::Range;
 /// path into a region leads through its top object.
 ///
 /// So the roots that reach an object are those that reach its region, and of most heaps few
-/// references are left. 4 bytes for each live object, and 4 for each edge.
+/// references are left. Two bits for each live object, 4 bytes for each region and 4 for each edge.
 pub(super) struct Regions<'d> {
     dominators: &'d Dominators,
-    /// The region of each object, by number; [`NONE`] for synthetic objects.
-    of_number: Vec<u32>,
+    /// The numbers of synthetic objects and of the top objects of regions. The numbers of a region
+    /// follow that of its top object, so the places of these are the regions.
+    tops: Ranked,
+    /// The places of synthetic objects, which are no regions.
+    made_up: ObjectSet,
     /// The edges of region r lead to `targets[first[r]..first[r + 1]]`.
     first: Vec<usize>,
     targets: Vec<u32>,
 }
-
-const NONE: u32 = u32::MAX;
 
 /// More regions than one for this many live objects save no work.
 const FEW: usize = 4;
@@ -52,34 +53,38 @@ impl<'d> Regions<'d> {
         alone: impl Fn(u32) -> bool,
     ) -> Option<Self> {
         let live = dominators.len() as u32;
-        let mut of_number = vec![NONE; dominators.len() + 1];
+        // With room for the number after the last one.
+        let mut tops = ObjectSet::none(dominators.len() + 2);
+        let mut places = Vec::new();
         let mut heads = ObjectSet::none(graph.len());
-        let (mut number, mut regions) = (1, 0);
+        let (mut number, mut place) = (1, 0);
         while number <= live {
             let Some(object) = dominators.object(number) else { break };
-            if made_up.contains(object) {
-                number += 1;
-                continue;
+            tops.insert(ObjectId(number));
+            let is_made_up = made_up.contains(object);
+            if is_made_up {
+                places.push(ObjectId(place));
+            } else {
+                heads.insert(object);
             }
-            heads.insert(object);
-            let end = if alone(number) { number + 1 } else { dominators.end(number) };
-            of_number[number as usize..end as usize].fill(regions);
-            (number, regions) = (end, regions + 1);
+            let is_alone = is_made_up || alone(number);
+            number = if is_alone { number + 1 } else { dominators.end(number) };
+            place += 1;
         }
-        if regions as usize > dominators.len() / FEW {
+        if place as usize - places.len() > dominators.len() / FEW {
             return None;
         }
         let heads = Targets::of(heads);
-        let region = |object| {
-            let number = dominators.number(object)?;
-            Some(of_number[number as usize]).filter(|region| *region != NONE)
-        };
+        let mut made_up = ObjectSet::none(place as usize);
+        places.into_iter().for_each(|place| _ = made_up.insert(place));
+        let (first, targets) = (Vec::new(), Vec::new());
+        let regions = Self { dominators, tops: Ranked::of(tops), made_up, first, targets };
         let objects = graph.len() as u32;
         let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
             let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
             let mut edges: Vec<(u32, u32)> = Vec::new();
             for_each_reference(graph, block, &heads, |object, target, _| {
-                if let (Some(from), Some(to)) = (region(object), region(target))
+                if let (Some(from), Some(to)) = (regions.node(object), regions.node(target))
                     && from != to
                 {
                     edges.push((from, to));
@@ -92,10 +97,13 @@ impl<'d> Regions<'d> {
         let mut edges: Vec<(u32, u32)> = blocks.collect();
         edges.par_sort_unstable();
         edges.dedup();
-        let start = |region| edges.partition_point(|(from, _)| *from < region);
-        let first = (0..=regions).map(start).collect();
+        let mut first = vec![0; place as usize + 1];
+        edges.iter().for_each(|(from, _)| first[*from as usize + 1] += 1);
+        for region in 1..first.len() {
+            first[region] += first[region - 1];
+        }
         let targets = edges.into_iter().map(|(_, to)| to).collect();
-        Some(Self { dominators, of_number, first, targets })
+        Some(Self { first, targets, ..regions })
     }
 }
 
@@ -155,12 +163,10 @@ pub(super) fn for_each_reference(
 impl Regions<'_> {
     /// Calls `each` with the number of the top object of each region, and the region.
     pub(super) fn for_each_head(&self, mut each: impl FnMut(u32, u32)) {
-        let mut last = NONE;
-        for (number, &region) in (0..).zip(&self.of_number).skip(1) {
-            if region != NONE && region != last {
-                each(number, region);
+        for (region, top) in (0..).zip(self.tops.set().objects()) {
+            if !self.made_up.contains(ObjectId(region)) {
+                each(top.0, region);
             }
-            last = region;
         }
     }
 }
@@ -171,8 +177,10 @@ impl Ground for Regions<'_> {
     }
 
     fn node(&self, object: ObjectId) -> Option<u32> {
-        let number = self.dominators.number(object)?;
-        Some(self.of_number[number as usize]).filter(|region| *region != NONE)
+        // One place less than that of the next number: the top object is part of its region.
+        let next = ObjectId(self.dominators.number(object)? + 1);
+        let region = self.tops.place(next) - 1;
+        (!self.made_up.contains(ObjectId(region))).then_some(region)
     }
 
     #[inline]
@@ -182,25 +190,14 @@ impl Ground for Regions<'_> {
     }
 
     fn for_each_held(&self, holder: &[u32], mut each: impl FnMut(ObjectId, u32)) {
-        let mut number = 1;
-        while let Some(object) = self.dominators.object(number) {
-            let region = self.of_number[number as usize];
-            if region == NONE {
-                number += 1;
-                continue;
+        let after = self.dominators.len() as u32 + 1;
+        let ends = self.tops.set().objects().skip(1).map(|top| top.0).chain([after]);
+        for ((top, end), holder) in self.tops.set().objects().zip(ends).zip(holder) {
+            if !matches!(*holder, NOTHING | ALL) {
+                (top.0..end)
+                    .filter_map(|number| self.dominators.object(number))
+                    .for_each(|object| each(object, *holder));
             }
-            let rest = &self.of_number[number as usize..];
-            let end = number + rest.iter().take_while(|of| **of == region).count() as u32;
-            match holder[region as usize] {
-                NOTHING | ALL => {}
-                holder => {
-                    each(object, holder);
-                    (number + 1..end)
-                        .filter_map(|number| self.dominators.object(number))
-                        .for_each(|object| each(object, holder));
-                }
-            }
-            number = end;
         }
     }
 

@@ -13,7 +13,9 @@ pub mod outstanding;
 pub mod owners;
 pub mod rooms;
 
+use super::collections::Collections;
 use super::dominator_tree::DominatorTree;
+use super::graph::Graph;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use contents::Contents;
 use owners::{Item, Owner, Owners};
@@ -180,8 +182,13 @@ pub struct Measurements {
 
 impl Measurements {
     /// Looks at all live objects and their contents.
-    pub fn of_read(heap: &Heap<'_>, tree: &DominatorTree, read: contents::Read) -> Self {
-        let rooms = Rooms::of(heap, tree);
+    pub fn of_read(
+        heap: &Heap<'_>,
+        tree: &DominatorTree,
+        collections: &Collections<'_, '_>,
+        read: contents::Read,
+    ) -> Self {
+        let rooms = Rooms::of(heap, tree, collections);
         let contents = Contents::of(heap, tree, &rooms.claimed, read);
         Self { rooms, contents }
     }
@@ -190,15 +197,19 @@ impl Measurements {
 impl Waste {
     /// Finds the waste of a heap.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
-        Self::of_read(heap, tree, contents::Read::of(heap))
+        let read = contents::Read::of(heap, &Graph::of(heap));
+        Self::of_measured(
+            heap,
+            tree,
+            &Measurements::of_read(heap, tree, &Collections::of(heap), read),
+        )
     }
 
-    /// The same with contents that have been read.
-    pub fn of_read(heap: &Heap<'_>, tree: &DominatorTree, read: contents::Read) -> Self {
-        let measured = Measurements::of_read(heap, tree, read);
+    /// The same from measurements.
+    pub fn of_measured(heap: &Heap<'_>, tree: &DominatorTree, measured: &Measurements) -> Self {
         let (mut waste, mut found) = rayon::join(
-            || Self::without_owners(heap, tree, &measured),
-            || owners(heap, tree, &measured).find(heap, tree),
+            || Self::without_owners(heap, tree, measured),
+            || owners(heap, tree, measured).find(heap, tree),
         );
         for part in &mut waste.parts {
             part.owners = found.remove(&part.kind).unwrap_or_default();

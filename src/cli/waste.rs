@@ -23,7 +23,7 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
     let analysed = loaded.reached();
     let (tree, read) = analysed.tree_and_contents();
     let phase = Progress::new("comparing contents", None);
-    let waste = Waste::of_read(analysed.heap, tree, read);
+    let waste = Waste::of_measured(analysed.heap, tree, &analysed.measured(read));
     drop(phase);
     let report = Report {
         analysed: &analysed,

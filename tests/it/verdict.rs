@@ -122,8 +122,10 @@ impl Planted {
 
     fn waste(&self) -> Vec<Outstanding> {
         let heap = self.heap();
-        let tree = DominatorTree::new(&heap);
-        Outstanding::of(&heap, &tree, &Measurements::of_read(&heap, &tree, Read::of(&heap)))
+        let graph = Graph::of(&heap);
+        let tree = DominatorTree::of_graph(&heap, &graph);
+        let (collections, read) = (Collections::of(&heap), Read::of(&heap, &graph));
+        Outstanding::of(&heap, &tree, &Measurements::of_read(&heap, &tree, &collections, read))
     }
 
     /// The first finding: kind, type, count, bytes and holders.

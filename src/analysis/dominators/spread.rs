@@ -36,10 +36,9 @@ pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
         dominator[number] = position;
     }
     let position = dominator;
-    let placed = Placed {
-        order: (0..live - 1).map(|_| AtomicU32::new(0)).collect(),
-        size: (0..live).map(|_| AtomicU32::new(0)).collect(),
-    };
+    // The kernel clears new memory when it is first written, here with all threads.
+    let column = |length: usize| (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect();
+    let placed = Placed { order: column(live - 1), size: column(live) };
     placed.size[0].store(live as u32, Relaxed);
     let mut firsts = Vec::with_capacity(parts.len());
     let mut first = 1;

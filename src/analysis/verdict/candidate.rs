@@ -8,6 +8,8 @@ use crate::model::heap::{ObjectId, Role, ThreadKind, TypeId};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
+use std::iter;
+use std::ops::Range;
 
 /// A collection of the runtime's own objects is a finding with at least one of so many parts of the
 /// live heap.
@@ -245,17 +247,22 @@ impl Candidate {
 
     /// Bytes outside of the managed heap.
     fn external(&self, scene: &Scene<'_, '_>) -> u64 {
-        let mut ranges: Vec<_> =
-            self.heads().iter().map(|head| (*head, scene.end(*head))).collect();
+        self.externals(scene).fold(0_u64, |sum, (_, bytes)| sum.saturating_add(bytes))
+    }
+
+    /// The numbers of the objects below the heads that hold bytes outside of the managed heap, with
+    /// these bytes.
+    fn externals(&self, scene: &Scene<'_, '_>) -> impl Iterator<Item = (u32, u64)> {
+        let externals = scene.heap().externals();
+        let heads = if externals.is_empty() { &[] } else { self.heads() };
+        let mut ranges: Vec<_> = heads.iter().map(|head| (*head, scene.end(*head))).collect();
         ranges.sort_unstable();
-        let holds = |number: u32| {
-            let after = ranges.partition_point(|(start, _)| *start <= number);
-            after > 0 && number < ranges[after - 1].1
+        let holds = move |number: &u32| {
+            let after = ranges.partition_point(|(start, _)| start <= number);
+            after > 0 && *number < ranges[after - 1].1
         };
-        let external = scene.heap().externals().iter();
-        external
-            .filter(|(object, _)| scene.number(*object).is_some_and(holds))
-            .fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes))
+        let of = |(object, bytes): &(ObjectId, u64)| Some((scene.number(*object)?, *bytes));
+        externals.iter().filter_map(of).filter(move |(number, _)| holds(number))
     }
 
     /// The name of the objects in the array that holds them, if their own type is not the program's.
@@ -357,18 +364,23 @@ impl Candidate {
     }
 
     fn consists_of(&self, scene: &Scene<'_, '_>) -> Vec<Portion> {
-        let range = |head: &u32| *head..scene.end(*head);
-        let sums = match self.heads() {
+        let whole = |head: &u32| (*head, *head..scene.end(*head));
+        let mut sums = match self.heads() {
             [only] => {
-                let range = range(only);
+                let (head, range) = whole(only);
                 let part = |start: u32| start..range.end.min(start.saturating_add(PART as u32));
-                sums_by_type(scene, range.clone().into_par_iter().step_by(PART).map(part))
+                let parts = range.clone().into_par_iter().step_by(PART).map(part);
+                sums_by_type(scene, parts.map(|part| iter::once((head, part))))
             }
             heads => {
                 let parts = heads.par_chunks(PART);
-                sums_by_type(scene, parts.map(|heads| heads.iter().flat_map(range)))
+                sums_by_type(scene, parts.map(|heads| heads.iter().map(whole)))
             }
         };
+        for (number, bytes) in self.externals(scene) {
+            let sum = &mut sums[scene.kin(number) as usize].1;
+            *sum = sum.wrapping_sub(bytes);
+        }
         let parts = (0..).zip(sums).filter(|(_, (_, bytes))| *bytes > 0);
         let mut parts: Vec<Portion> =
             parts.map(|(kin, (count, bytes))| Portion { of: TypeId(kin), count, bytes }).collect();
@@ -378,26 +390,35 @@ impl Candidate {
     }
 }
 
-/// The counts and shallow bytes by type of numbers, which come in parts.
+/// The counts and own bytes by type of what heads dominate, which comes in parts: a head, and some of
+/// the numbers from its own on.
+///
+/// An object's own bytes are what it retains without what the objects that it dominates retain. So all
+/// columns are read in their order, but sums are right only at the end, and wrap until then.
 fn sums_by_type(
     scene: &Scene<'_, '_>,
-    parts: impl ParallelIterator<Item: Iterator<Item = u32>>,
+    parts: impl ParallelIterator<Item: Iterator<Item = (u32, Range<u32>)>>,
 ) -> Vec<(u64, u64)> {
-    let heap = scene.heap();
-    let none = || vec![(0_u64, 0_u64); heap.types.len()];
+    let none = || vec![(0_u64, 0_u64); scene.heap().types.len()];
     parts
         .fold(none, |mut sums, part| {
-            for number in part {
-                let Some(object) = scene.object(number) else { continue };
-                let (count, bytes) = &mut sums[scene.kin(number) as usize];
-                *count += 1;
-                *bytes = bytes.saturating_add(heap.shallow_bytes(object));
+            for (head, range) in part {
+                for number in range {
+                    let retained = scene.bytes(number);
+                    let (count, bytes) = &mut sums[scene.kin(number) as usize];
+                    *count += 1;
+                    *bytes = bytes.wrapping_add(retained);
+                    if number != head {
+                        let above = &mut sums[scene.kin(scene.dominator(number)) as usize].1;
+                        *above = above.wrapping_sub(retained);
+                    }
+                }
             }
             sums
         })
         .reduce(none, |mut sums, others| {
             for (sum, other) in sums.iter_mut().zip(others) {
-                *sum = (sum.0 + other.0, sum.1.saturating_add(other.1));
+                *sum = (sum.0 + other.0, sum.1.wrapping_add(other.1));
             }
             sums
         })

@@ -17,6 +17,7 @@ use crate::analysis::verdict::finding::{Holder, Suspect, SuspectKind};
 use crate::model::heap::{Heap, ObjectId, Offsets, References, TypeKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::sync::OnceLock;
 
 /// Finds the owners of at least so many bytes that no root reaches, and the bytes of all objects
 /// that no root reaches.
@@ -29,7 +30,8 @@ pub(super) fn leaked(
     let heap = of.heap;
     let references = unreached_references(heap, of.tree);
     let starts = starts(heap, of.tree, &references);
-    let graph = Graph { references: &references, starts, dependent: Dependent::default() };
+    let (references, once) = (&references, OnceLock::new());
+    let graph = Graph { references, starts, dependent: Dependent::default(), once };
     let tree = DominatorTree::of_graph(heap, &graph);
     let scene = Scene::new(Surveyed { heap, graph: &graph, tree: &tree }, collections);
     let found = findings(&scene, collections, least, MOST_FINDINGS).into_iter();

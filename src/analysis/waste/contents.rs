@@ -1,6 +1,7 @@
 //! Texts and blocks of bytes that are there more than once, and zeros.
 
 use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::graph::Graph;
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
 use crate::phases;
@@ -104,14 +105,14 @@ impl Hashed {
 
 impl Read {
     /// Reads the contents of the objects of a heap.
-    pub fn of(heap: &Heap<'_>) -> Self {
+    pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         if heap.values.is_none() {
             return Self::default();
         }
         let _phase = phases::begin("reading contents");
-        let (of_texts, shared) = memory_of_texts(heap);
-        let counts =
-            |object| !of_texts.contains(object) || shared.contains(object) || is_text(heap, object);
+        let (of_texts, once) = (memory_of_texts(heap), graph.held_once());
+        let is_held_by_text = |object| of_texts.contains(object) && once.contains(object);
+        let counts = |object| !is_held_by_text(object) || is_text(heap, object);
         let mut found = Scan::of(heap, counts);
         rayon::join(|| keep_repeated(&mut found.texts), || keep_repeated(&mut found.blocks));
         found.zeros.par_sort_unstable();
@@ -119,20 +120,14 @@ impl Read {
     }
 }
 
-/// The objects to which texts refer, and the objects that more than one reference leads to, or a
-/// root: a text does not hold those alone.
-fn memory_of_texts(heap: &Heap<'_>) -> (ObjectSet, ObjectSet) {
+/// The objects to which texts refer.
+fn memory_of_texts(heap: &Heap<'_>) -> ObjectSet {
     let is_text: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Text).collect();
-    let (mut of_texts, mut shared) = (ObjectSet::none(heap.len()), ObjectSet::none(heap.len()));
+    let mut of_texts = ObjectSet::none(heap.len());
     for text in heap.objects().filter(|object| is_text[heap.type_id(*object).0 as usize]) {
-        let targets = &heap.references.target[heap.references.range(text)];
-        targets.iter().for_each(|target| _ = of_texts.insert(*target));
+        heap.references.strong_targets(text).for_each(|target| _ = of_texts.insert(target));
     }
-    let mut seen = ObjectSet::none(heap.len());
-    let again = heap.references.target.iter().filter(|target| !seen.insert(**target));
-    again.for_each(|target| _ = shared.insert(*target));
-    heap.roots.iter().for_each(|root| _ = shared.insert(root.object));
-    (of_texts, shared)
+    of_texts
 }
 
 fn is_text(heap: &Heap<'_>, object: ObjectId) -> bool {
@@ -234,19 +229,16 @@ impl Grouped {
         let Self { mut groups, mut copies } = Self::default();
         for objects in values.filter(|objects| objects.len() > 1) {
             let Some(&example) = objects.first() else { continue };
-            let kept = objects
-                .iter()
-                .copied()
-                .max_by_key(|object| (tree.retained(*object), Reverse(*object)));
-            let others = objects.iter().filter(|object| Some(**object) != kept);
-            let others = others.map(|&object| Copy {
-                object,
-                bytes: tree.retained(object),
-                is_text,
-                is_zero,
-            });
             let before = copies.len();
-            copies.extend(others);
+            copies.extend(objects.iter().map(|&object| {
+                let bytes = tree.retained(object);
+                Copy { object, bytes, is_text, is_zero }
+            }));
+            let of_value = (before..copies.len()).map(|at| &copies[at]);
+            let largest =
+                of_value.enumerate().max_by_key(|(_, copy)| (copy.bytes, Reverse(copy.object)));
+            let kept = largest.map_or(before, |(at, _)| before + at);
+            copies.remove(kept);
             let wasted =
                 copies[before..].iter().fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
             groups.push(Copies {

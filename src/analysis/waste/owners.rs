@@ -2,7 +2,7 @@
 
 use super::{WasteKind, WasteOwner};
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::object_set::ObjectSet;
+use crate::analysis::object_set::{ObjectSet, Ranked};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, TypeId, TypeKind, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -39,9 +39,8 @@ impl Owner {
 pub(super) struct Owners {
     /// Items in the order of their objects, each object once.
     items: Vec<Item>,
-    /// The objects of the items, and the number of items before each word of the set.
-    set: ObjectSet,
-    before: Vec<u32>,
+    /// The objects of the items, in which each has the place of its item.
+    objects: Ranked,
 }
 
 /// A wasted object.
@@ -69,16 +68,9 @@ impl Owners {
     pub(super) fn of(heap: &Heap<'_>, mut items: Vec<Item>) -> Self {
         items.par_sort_by_key(|item| item.object);
         items.dedup_by_key(|item| item.object);
-        let mut set = ObjectSet::none(heap.len());
-        items.iter().for_each(|item| _ = set.insert(item.object));
-        let mut all = 0;
-        let before = set.bits.iter().map(|word| {
-            let before = all;
-            all += word.count_ones();
-            before
-        });
-        let before = before.collect();
-        Self { items, set, before }
+        let mut objects = ObjectSet::none(heap.len());
+        items.iter().for_each(|item| _ = objects.insert(item.object));
+        Self { items, objects: Ranked::of(objects) }
     }
 
     /// Finds the first reference to each object among those of live objects.
@@ -128,7 +120,7 @@ impl Owners {
     fn find_in(&self, heap: &Heap<'_>, tree: &DominatorTree, first: u32, size: u32) -> Found {
         let mut found = Found::default();
         let mut numbers: FxHashMap<(WasteKind, Owner), u32> = FxHashMap::default();
-        let mut left = self.set.clone();
+        let mut left = self.objects.set().clone();
         let end = first.saturating_add(size).min(heap.len() as u32);
         for from in (first..end).map(ObjectId) {
             for row in heap.fields_of(from) {
@@ -137,24 +129,17 @@ impl Owners {
                     continue;
                 }
                 left.remove(target);
-                let item = self.number(target);
-                let key = (self.items[item].kind, owner(heap, from, heap.references.label(row)));
+                let item = self.objects.place(target);
+                let key =
+                    (self.items[item as usize].kind, owner(heap, from, heap.references.label(row)));
                 let number = *numbers.entry(key).or_insert_with(|| {
                     found.owners.push(key);
                     found.owners.len() as u32 - 1
                 });
-                found.items.push((item as u32, number));
+                found.items.push((item, number));
             }
         }
         found
-    }
-
-    /// The number of the item of an object that has one.
-    #[inline]
-    fn number(&self, object: ObjectId) -> usize {
-        let (word, bit) = (object.index() / 64, object.index() % 64);
-        let lower = self.set.bits[word] & ((1 << bit) - 1);
-        (self.before[word] + lower.count_ones()) as usize
     }
 }
 

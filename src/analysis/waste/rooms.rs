@@ -43,12 +43,11 @@ pub struct Measured {
 
 impl Rooms {
     /// Measures all live collections.
-    pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
+    pub fn of(heap: &Heap<'_>, tree: &DominatorTree, collections: &Collections<'_, '_>) -> Self {
         let mut claimed = ObjectSet::none(heap.len());
         if heap.values.is_none() {
             return Self { all: Vec::new(), claimed };
         }
-        let collections = Collections::of(heap);
         let reader = heap.known().rooms;
         let is_array: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Array).collect();
         let measured = |object: ObjectId| match heap.room(object).filter(|_| reader) {
@@ -61,7 +60,7 @@ impl Rooms {
                 spare_bytes: room.spare_bytes,
                 ..Measured::array(object, 0, 0, 0)
             }),
-            None => measure(heap, tree, &collections, object),
+            None => measure(heap, tree, collections, object),
         };
         // The collections of a batch, and its arrays, which may be those of collections.
         let batch = |first: u32| {

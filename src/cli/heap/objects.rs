@@ -6,6 +6,7 @@ use super::load::damage;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::glob::Glob;
 use crate::analysis::graph::Graph;
+use crate::analysis::waste::Measurements;
 use crate::analysis::waste::contents::Read;
 use crate::cli::open::Input;
 use crate::cli::print::Value as Json;
@@ -51,10 +52,21 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.analyses.tree()
     }
 
-    /// The dominator tree, and the contents of all objects. They are read while the tree is computed,
-    /// because the search for dominators keeps one thread busy.
+    /// The dominator tree, and the contents of all objects. They are read, and collections recognized,
+    /// while the tree is computed, because the search for dominators keeps one thread busy.
     pub(crate) fn tree_and_contents(&self) -> (&'h DominatorTree, Read) {
-        rayon::join(|| self.tree(), || Read::of(self.heap))
+        // Both need it, and find it with all threads.
+        self.graph.held_once();
+        let read = || {
+            self.analyses.collections();
+            Read::of(self.heap, self.graph)
+        };
+        rayon::join(|| self.tree(), read)
+    }
+
+    /// Measures what collections and contents waste.
+    pub(crate) fn measured(&self, read: Read) -> Measurements {
+        Measurements::of_read(self.heap, self.tree(), &self.analyses.collections(), read)
     }
 
     /// The object that the user named.

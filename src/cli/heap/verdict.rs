@@ -42,6 +42,12 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         Self { analysed, loaded, examples, shortest: OnceCell::new(), session, known: None }
     }
 
+    /// Finds the ways to the examples now, and not when the first is asked for.
+    pub(crate) fn with_ways(self) -> Self {
+        self.shortest();
+        self
+    }
+
     /// Recognizes known leaks in a file of a format.
     pub(crate) fn knowing(self, rules: &'r Rules, format: Format) -> Self {
         Self { known: Some((rules, format)), ..self }

@@ -12,7 +12,7 @@ use crate::analysis::root_groups::{Lands, RootGroups};
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::verdict::{Suspect, Verdict};
-use crate::analysis::waste::{Measurements, Waste, WastePart};
+use crate::analysis::waste::{Waste, WastePart};
 use crate::cli::args::{ByArg, ObjectsArg, ReportArgs};
 use crate::cli::heap::Answers;
 use crate::cli::heap::grown::Newer;
@@ -130,7 +130,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         };
         let counted = || {
             let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-            let measured = Measurements::of_read(heap, tree, read);
+            let measured = analysed.measured(read);
             let waste = Waste::without_owners(heap, tree, &measured);
             (types, waste)
         };

@@ -2,7 +2,6 @@
 
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
-use crate::analysis::waste::Measurements;
 use crate::analysis::waste::outstanding::Outstanding;
 use crate::cli::args::{Snapshot, Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;
@@ -27,14 +26,17 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     }
     let analysed = loaded.reached();
     let (tree, read) = analysed.tree_and_contents();
-    let (verdict, wasted) = rayon::join(
-        || loaded.verdict(),
-        || Outstanding::of(heap, tree, &Measurements::of_read(heap, tree, read)),
-    );
+    let describe = || {
+        let verdict = loaded.verdict();
+        let most = session.rows(args.limit, SHOWN).min(verdict.suspects.len());
+        let described = verdict.suspects[..most].iter().chain(verdict.usual.first());
+        let words = Words::new(loaded, &analysed, described, session).with_ways();
+        (verdict, most, words)
+    };
+    let ((verdict, most, words), wasted) =
+        rayon::join(describe, || Outstanding::of(heap, tree, &analysed.measured(read)));
+    let words = words.knowing(&rules, input.format);
     let found = &verdict.suspects;
-    let most = session.rows(args.limit, SHOWN).min(found.len());
-    let described = found[..most].iter().chain(verdict.usual.first());
-    let words = Words::new(loaded, &analysed, described, session).knowing(&rules, input.format);
     let waste = WasteWords { analysed: &analysed, session };
     let nothing = words.nothing(verdict.usual.first());
     let text = || {
