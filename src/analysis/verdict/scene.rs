@@ -232,8 +232,9 @@ impl<'s, 'a> Scene<'s, 'a> {
         Group { kin, heads: vec![number], bytes, ..Group::default() }
     }
 
-    /// Adds the members that members hold directly. A few in a single object, or some that hold
-    /// little of what it holds, are no chain, but its contents, unless they are parts of a collection.
+    /// Adds the members that members hold directly. A few in a single object, some that hold little of
+    /// what it holds, or those of which it holds most itself are no chain, but its contents, unless they
+    /// are parts of a collection.
     pub(super) fn complete(&self, group: &mut Group) {
         let kin = group.kin;
         let same = |member: u32| self.children(member).filter(move |child| self.kin(*child) == kin);
@@ -256,8 +257,13 @@ impl<'s, 'a> Scene<'s, 'a> {
         parts.iter().for_each(|part| group.inner.extend_from_slice(part));
         let is_part = self.role_of_kin(kin).is_part();
         let [head] = group.heads[..] else { return };
-        let held = same(head).fold(0_u64, |sum, member| sum.saturating_add(self.bytes(member)));
-        let is_chain = group.inner.len() >= LEAST_CHAIN && held >= self.bytes(head) / 2;
+        let sum = |(count, bytes): (usize, u64), member: u32| {
+            (count + 1, bytes.saturating_add(self.bytes(member)))
+        };
+        let (direct, held) = same(head).fold((0, 0), sum);
+        let is_chain = group.inner.len() >= LEAST_CHAIN
+            && direct < group.inner.len().div_ceil(2)
+            && held >= self.bytes(head) / 2;
         if !is_chain && !is_part {
             group.inner.clear();
         }
