@@ -11,7 +11,8 @@ use dumptool::analysis::waste::contents::Read;
 use dumptool::analysis::waste::outstanding::Outstanding;
 use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{
-    Heap, Ids, Known, Label, ObjectId, ObjectValues, Role, Root, RootKind, TypeId, TypeKind, Value,
+    Heap, Ids, Known, Label, ObjectId, ObjectValues, Role, Root, RootKind, SourceLocation, TypeId,
+    TypeKind, Value,
 };
 use dumptool::model::names::Names;
 use dumptool::model::roles::Roles;
@@ -27,6 +28,8 @@ struct Planted {
     types: Vec<(&'static str, &'static str, TypeKind)>,
     values: HashMap<ObjectId, Held>,
     links: Vec<(usize, usize, &'static str)>,
+    /// Objects that are threads, which have no frames.
+    threads: Vec<usize>,
 }
 
 #[derive(Clone)]
@@ -35,6 +38,7 @@ enum Held {
     Bytes(&'static [u8]),
     Length(u64),
     Name(&'static str),
+    File(&'static str),
 }
 
 struct Contents(HashMap<ObjectId, Held>);
@@ -51,7 +55,13 @@ impl ObjectValues for Contents {
             Some(Held::Bytes(bytes)) => Value::Bytes((*bytes).into()),
             Some(Held::Length(length)) => Value::Length(*length),
             Some(Held::Name(name)) => Value::Name((*name).into()),
+            Some(Held::File(_)) => Value::None,
         }
+    }
+
+    fn location(&self, _: &Heap<'_>, object: ObjectId) -> Option<SourceLocation> {
+        let Some(Held::File(file)) = self.0.get(&object) else { return None };
+        Some(SourceLocation { file: (*file).to_owned(), line: 1, column: 1 })
     }
 }
 
@@ -84,6 +94,7 @@ impl Planted {
             .iter()
             .map(|(name, namespace, kind)| builder.add_type(name, namespace, *kind))
             .collect();
+        let weak = Label::field(builder.names().intern("referent"));
         let mut owned: HashMap<usize, Vec<(usize, &str)>> = HashMap::new();
         for (object, (.., owner, label)) in self.objects.iter().enumerate() {
             owner.iter().for_each(|owner| owned.entry(*owner).or_default().push((object, label)));
@@ -95,9 +106,16 @@ impl Planted {
             builder.add_object(types[*of], *size);
             for (target, label) in owned.remove(&object).unwrap_or_default() {
                 let label = Label::field(builder.names().intern(label));
-                builder.add_reference(ObjectId(target as u32), label, false);
+                let is_weak = label == weak;
+                builder.add_reference(ObjectId(target as u32), label, is_weak);
             }
-            if owner.is_none() {
+            if let Some(row) = self.threads.iter().position(|thread| *thread == object) {
+                let object = ObjectId(object as u32);
+                builder.add_thread("worker", row as u64, Some(object), &[]);
+                let thread = Some(row as u32);
+                builder
+                    .add_root(Root { thread, ..Root::new(object, RootKind::Thread, Names::EMPTY) });
+            } else if owner.is_none() {
                 let label = Label::field(builder.names().intern(label));
                 let object = ObjectId(object as u32);
                 builder
@@ -141,11 +159,14 @@ impl Planted {
 /// What a reader says about its runtime.
 const ROLES: Roles = &[
     ("rt.Map", Role::Collection("map")),
+    ("rt.Array", Role::Collection("array")),
     ("rt.Node", Role::Inside),
     ("rt.Glob", Role::Passage),
     ("rt.Hash", Role::Collection("hash")),
     ("the hash", Role::Sigil("%")),
     ("rt.Code", Role::Hidden),
+    ("rt.Thread", Role::Thread),
+    ("rt.Entry", Role::ThreadLocal),
     ("rt.Function", Role::Closure),
     ("rt.Scope", Role::Closure),
     ("rt.*", Role::Runtime),
@@ -382,6 +403,19 @@ fn types_that_alternate_in_a_list_are_one_chain() {
 }
 
 #[test]
+fn an_array_of_arrays_is_no_chain() {
+    let mut planted = Planted::default();
+    let array = planted.of("rt.Array", "", TypeKind::Instance);
+    let outer = planted.add(array, 800, None, "app.rows");
+    for _ in 0..100 {
+        planted.add(array, 1000, Some(outer), "[]");
+    }
+    let (kind, of, count, _, holders) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Collection, "rt.Array", 100));
+    assert_eq!(holders, ["app.rows"]);
+}
+
+#[test]
 fn an_object_with_another_of_its_type_is_no_chain() {
     let mut planted = Planted::default();
     let [plain, order] =
@@ -423,6 +457,46 @@ fn the_source_text_of_code_is_no_suspect_though_the_program_keeps_a_part_of_it()
     let verdict = planted.verdict();
     assert_eq!(verdict.suspects, []);
     assert!(verdict.usual.first().is_some_and(|usual| usual.bytes == 100_000));
+}
+
+#[test]
+fn values_of_a_thread_local_variable_are_named_though_nothing_but_threads_holds_them() {
+    let mut planted = Planted::default();
+    let [thread, table, entry, value, variable] =
+        ["rt.Thread", "rt.Node", "rt.Entry", "app.Context", "rt.Variable"]
+            .map(|name| planted.of(name, "", TypeKind::Instance));
+    let variable = planted.add(variable, 16, None, "app.CONTEXT");
+    for _ in 0..8 {
+        let thread = planted.add(thread, 100, None, "");
+        planted.threads.push(thread);
+        let table = planted.add(table, 32, Some(thread), "locals");
+        let entry = planted.add(entry, 32, Some(table), "[3]");
+        planted.link(entry, variable, "referent");
+        planted.add(value, 20_000, Some(entry), "value");
+    }
+    let (kind, of, count, bytes, holders) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Threads, "app.Context", 8));
+    assert_eq!((bytes, holders), (8 * 20_164, vec!["app.CONTEXT".to_owned()]));
+}
+
+#[test]
+fn a_variable_that_several_functions_use_is_named_with_their_file() {
+    let mut planted = Planted::default();
+    let [function, scope, map, entry] = ["rt.Function", "rt.Scope", "rt.Map", "app.Entry"]
+        .map(|name| planted.of(name, "", TypeKind::Instance));
+    let functions = [(); 2].map(|()| {
+        let function = planted.add(function, 16, None, "rt.listener");
+        planted.value(function, Held::File("/srv/app/cart.js"));
+        function
+    });
+    let scope = planted.add(scope, 16, Some(functions[0]), "context");
+    planted.link(functions[1], scope, "context");
+    let map = planted.add(map, 16, Some(scope), "cache");
+    for _ in 0..1000 {
+        planted.add(entry, 1000, Some(map), "[]");
+    }
+    let (_, of, count, _, holders) = planted.first();
+    assert_eq!((of, count, holders), ("app.Entry", 1000, vec!["cart.js: cache".to_owned()]));
 }
 
 #[test]

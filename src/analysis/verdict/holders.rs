@@ -23,7 +23,7 @@ const MOST_UP: usize = 64;
 const MOST_DETOURS: usize = 2;
 
 /// The field of a function that holds its variables.
-const CONTEXT: &str = "context";
+pub(super) const CONTEXT: &str = "context";
 
 /// Holders of one object that are looked at.
 const MOST_HOLDERS: usize = 32;
@@ -124,6 +124,13 @@ impl Holders {
             })
     }
 
+    /// Asks for what holds an object, for the next time if it is not known.
+    pub(super) fn want(&self, number: u32) {
+        if !self.known.contains(&number) {
+            self.wanted.borrow_mut().insert(number);
+        }
+    }
+
     /// The root that says most about an object.
     pub(super) fn root(&self, object: ObjectId) -> Option<u32> {
         self.roots.get(&object).copied()
@@ -135,9 +142,7 @@ impl Holders {
     }
 
     fn place_within(&self, scene: &Scene<'_, '_>, number: u32, detours: usize) -> Option<Place> {
-        if !self.known.contains(&number) {
-            self.wanted.borrow_mut().insert(number);
-        }
+        self.want(number);
         let mut seen: FxHashMap<(u32, Label), usize> = FxHashMap::default();
         // Many holders of one type have names alike.
         let references = self.of_number(scene, number).filter(|(source, label)| {

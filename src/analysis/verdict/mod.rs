@@ -24,6 +24,7 @@ mod named;
 mod partition;
 mod place;
 mod scene;
+mod scope;
 mod union;
 mod via;
 

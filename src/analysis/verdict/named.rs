@@ -6,6 +6,7 @@ use super::finding::{AND_OTHERS, Holder};
 use super::holders::{Holders, Outsides};
 use super::place::{Place, without_indexes};
 use super::scene::Scene;
+use super::scope::variable_of_file;
 use crate::analysis::collections::Collections;
 use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
 use rustc_hash::FxHashMap;
@@ -65,6 +66,11 @@ impl Naming<'_, '_, '_> {
         }
         if let Some(container) = of.container.map(|step| steps[step].heads[0]) {
             let place = self.holders.place(self.scene, container);
+            let place = match place {
+                Some(place) if !place.is_in_scope() => Some(place),
+                // The function is one of many ways to the variable.
+                place => variable_of_file(self.scene, &self.holders, container).or(place),
+            };
             let mut named = self.named(self.scene.object(container), place);
             named.count(of.entries(self.scene));
             self.add_field(of, &mut named);

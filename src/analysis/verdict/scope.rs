@@ -1,0 +1,51 @@
+//! Variables of a file that its functions hold: `server.js: cache`.
+
+use super::holders::{CONTEXT, Holders};
+use super::place::{FILE, Place};
+use super::scene::Scene;
+use crate::model::heap::{LabelKind, ObjectId, Role};
+
+/// Fields between the variable and an object.
+const MOST_PARTS: usize = 6;
+
+/// Modules of Node begin with this.
+const INTERNAL: &str = "node:";
+
+/// The variable that holds an object, with the file of its functions. `None` if the variable is no
+/// function's, or one of the runtime's.
+pub(super) fn variable_of_file(
+    scene: &Scene<'_, '_>,
+    holders: &Holders,
+    mut number: u32,
+) -> Option<Place> {
+    let heap = scene.heap();
+    let mut parts: Vec<&str> = Vec::new();
+    while parts.len() < MOST_PARTS {
+        let above = scene.dominator(number);
+        let part = holders.field_name(scene, scene.object(above)?, scene.object(number)?)?;
+        parts.push(part);
+        holders.want(above);
+        let mut functions = holders.of_number(scene, above).filter(|(function, label)| {
+            let is_context = match label.kind() {
+                LabelKind::Field(name) => heap.names.text(name) == CONTEXT,
+                _ => false,
+            };
+            is_context && scene.role_of(*function) == Role::Closure
+        });
+        // Functions that share their variables are in one file.
+        if let Some((function, _)) = functions.next() {
+            parts.reverse();
+            let label = file_of(scene, function)? + FILE + &parts.join(".");
+            return Some(Place::of(label, Some(true)));
+        }
+        number = above;
+    }
+    None
+}
+
+/// The file of a function, without folders.
+fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<String> {
+    let path = scene.heap().location(function)?.file;
+    let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())?;
+    (!path.starts_with(INTERNAL)).then(|| file.to_owned())
+}
