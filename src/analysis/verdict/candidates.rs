@@ -2,6 +2,7 @@
 
 use super::alike::{divide, is_divisible, sample, sample_of};
 use super::candidate::Candidate;
+use super::descent::Descent;
 use super::holders::{Holders, Outsides};
 use super::partition::{Partition, alone};
 use super::scene::{Group, Scene};
@@ -18,7 +19,7 @@ pub(super) fn candidates(
     least: u64,
 ) -> Vec<Candidate> {
     let (mut candidates, tops) =
-        threads(scene, partition, owners, Enough { threads: 2, bytes: least });
+        threads(scene, partition, owners, Enough { threads: 2, bytes: least, locals: false });
     let mut many = Vec::new();
     for mut group in scene.groups(tops.into_iter()) {
         let singles: Vec<u32> = alone(scene, &group, least).collect();
@@ -116,6 +117,9 @@ impl Ranges {
 pub(super) struct Enough {
     pub(super) threads: usize,
     pub(super) bytes: u64,
+    /// Whether threads count that mostly hold the values of thread-local variables. The variable says
+    /// more than their stack, which is often that of waiting for work.
+    pub(super) locals: bool,
 }
 
 /// The owners that only threads with one stack hold, and all other owners.
@@ -144,7 +148,9 @@ pub(super) fn threads(
         }
     }
     let is_found = |(threads, group): &(Vec<u32>, Group)| {
-        threads.len() >= enough.threads && group.bytes >= enough.bytes
+        threads.len() >= enough.threads
+            && group.bytes >= enough.bytes
+            && (enough.locals || !is_thread_local(scene, group))
     };
     let found: Vec<bool> = groups.iter().map(is_found).collect();
     // The object of a thread goes with what its stack holds.
@@ -168,4 +174,15 @@ pub(super) fn threads(
     let groups = groups.into_iter().zip(found).filter(|(_, found)| *found);
     let candidates = groups.map(|((threads, group), _)| Candidate::of_threads(threads, group));
     (candidates.collect(), others)
+}
+
+/// Whether what threads hold is mostly in their thread-local variables.
+fn is_thread_local(scene: &Scene<'_, '_>, group: &Group) -> bool {
+    let objects = group.heads.iter().copied();
+    let objects = objects.filter(|number| scene.role(*number) == Role::Thread);
+    let Some(threads) = scene.groups(objects).into_iter().next() else { return false };
+    threads.bytes >= group.bytes / 2 && {
+        let way = Descent::of(scene, threads);
+        way.steps.iter().any(|step| scene.role_of_kin(step.kin) == Role::ThreadLocal)
+    }
 }

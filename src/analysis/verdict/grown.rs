@@ -337,7 +337,7 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
     fn threads(&self) -> Vec<Candidate> {
         let partition = Partition::around(self.scene, &[]);
         let united = Owners::of(self.scene, &partition);
-        threads(self.scene, &partition, &united, Enough { threads: 1, bytes: 0 }).0
+        threads(self.scene, &partition, &united, Enough { threads: 1, bytes: 0, locals: true }).0
     }
 
     /// The size of an owner that consisted of these objects.

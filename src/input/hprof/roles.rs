@@ -34,6 +34,7 @@ pub(super) const ROLES: Roles = &[
     ("java.util.*Node", Inside),
     ("java.util.*$Node", Inside),
     ("java.util.*$*Entry", Inside),
+    ("java.util.*$*Index", Inside),
     ("java.util.*$Itr", Inside),
     ("java.util.concurrent.Executors$RunnableAdapter", Inside),
     ("java.util.concurrent.CompletableFuture$*", Inside),
