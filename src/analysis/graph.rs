@@ -18,6 +18,7 @@ pub struct Graph<'h> {
     /// for the set of roots, only that one and those that nothing owns ([`RootKind::Unowned`]).
     pub(super) starts: Vec<ObjectId>,
     pub(super) dependent: Dependent,
+    /// See [`Graph::held_once`].
     pub(super) once: OnceLock<ObjectSet>,
 }
 
