@@ -394,7 +394,8 @@ impl Candidate {
 /// the numbers from its own on.
 ///
 /// An object's own bytes are what it retains without what the objects that it dominates retain. So all
-/// columns are read in their order, but sums are right only at the end, and wrap until then.
+/// columns are read in their order, but sums are right only at the end, and wrap until then. They are
+/// wrong if retained sizes stop at 2⁶⁴ − 1, which only damaged files reach.
 fn sums_by_type(
     scene: &Scene<'_, '_>,
     parts: impl ParallelIterator<Item: Iterator<Item = (u32, Range<u32>)>>,
