@@ -169,6 +169,7 @@ const ROLES: Roles = &[
     ("rt.Entry", Role::ThreadLocal),
     ("rt.Function", Role::Closure),
     ("rt.Scope", Role::Closure),
+    ("rt:*", Role::Hidden),
     ("rt.*", Role::Runtime),
 ];
 
@@ -479,14 +480,14 @@ fn values_of_a_thread_local_variable_are_named_though_nothing_but_threads_holds_
     assert_eq!((bytes, holders), (8 * 20_164, vec!["app.CONTEXT".to_owned()]));
 }
 
-#[test]
-fn a_variable_that_several_functions_use_is_named_with_their_file() {
+/// A map in a variable that two functions of a file use.
+fn variable_of(file: &'static str) -> Planted {
     let mut planted = Planted::default();
     let [function, scope, map, entry] = ["rt.Function", "rt.Scope", "rt.Map", "app.Entry"]
         .map(|name| planted.of(name, "", TypeKind::Instance));
     let functions = [(); 2].map(|()| {
         let function = planted.add(function, 16, None, "rt.listener");
-        planted.value(function, Held::File("/srv/app/cart.js"));
+        planted.value(function, Held::File(file));
         function
     });
     let scope = planted.add(scope, 16, Some(functions[0]), "context");
@@ -495,8 +496,20 @@ fn a_variable_that_several_functions_use_is_named_with_their_file() {
     for _ in 0..1000 {
         planted.add(entry, 1000, Some(map), "[]");
     }
+    planted
+}
+
+#[test]
+fn a_variable_that_several_functions_use_is_named_with_their_file() {
+    let planted = variable_of("/srv/app/cart.js");
     let (_, of, count, _, holders) = planted.first();
     assert_eq!((of, count, holders), ("app.Entry", 1000, vec!["cart.js: cache".to_owned()]));
+}
+
+#[test]
+fn a_variable_is_not_named_with_a_file_of_the_runtime() {
+    let (.., holders) = variable_of("rt:internal/timers").first();
+    assert!(holders.iter().all(|holder| !holder.contains("timers")), "{holders:?}");
 }
 
 #[test]

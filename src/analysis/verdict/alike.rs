@@ -124,9 +124,9 @@ pub(super) fn field(scene: &Scene<'_, '_>, label: Label) -> u64 {
     }
 }
 
-fn hash(of: impl Hash) -> u64 {
+fn hash(value: impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
-    of.hash(&mut hasher);
+    value.hash(&mut hasher);
     // 0 represents objects without a known holder.
     hasher.finish() | 1
 }

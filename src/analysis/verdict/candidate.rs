@@ -135,7 +135,7 @@ impl Candidate {
             Some(first) => {
                 let thread = &scene.heap().threads[*first as usize];
                 let object = thread.object.filter(|_| thread.kind == ThreadKind::Thread);
-                What::Threads(thread.kind, object.map(|of| scene.heap().type_id(of)))
+                What::Threads(thread.kind, object.map(|object| scene.heap().type_id(object)))
             }
             None => What::Objects(TypeId(element.kin), self.declared(scene)),
         };
@@ -261,8 +261,8 @@ impl Candidate {
             let after = ranges.partition_point(|(start, _)| start <= number);
             after > 0 && *number < ranges[after - 1].1
         };
-        let of = |(object, bytes): &(ObjectId, u64)| Some((scene.number(*object)?, *bytes));
-        externals.iter().filter_map(of).filter(move |(number, _)| holds(number))
+        let numbered = |(object, bytes): &(ObjectId, u64)| Some((scene.number(*object)?, *bytes));
+        externals.iter().filter_map(numbered).filter(move |(number, _)| holds(number))
     }
 
     /// The name of the objects in the array that holds them, if their own type is not the program's.
@@ -358,9 +358,9 @@ impl Candidate {
         let objects: FxHashSet<ObjectId> =
             step.members().filter(holds).filter_map(|number| scene.object(number)).collect();
         let threads = (0..).zip(&scene.heap().threads);
-        let of =
-            threads.filter(|(_, thread)| thread.object.is_some_and(|of| objects.contains(&of)));
-        of.map(|(row, _)| row).collect()
+        let found = threads
+            .filter(|(_, thread)| thread.object.is_some_and(|object| objects.contains(&object)));
+        found.map(|(row, _)| row).collect()
     }
 
     fn consists_of(&self, scene: &Scene<'_, '_>) -> Vec<Portion> {

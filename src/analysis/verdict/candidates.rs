@@ -2,7 +2,7 @@
 
 use super::alike::{divide, is_divisible, sample, sample_of};
 use super::candidate::Candidate;
-use super::descent::Descent;
+use super::descent::{Descent, thread_local_entries};
 use super::holders::{Holders, Outsides};
 use super::partition::{Partition, alone};
 use super::scene::{Group, Scene};
@@ -182,7 +182,6 @@ fn is_thread_local(scene: &Scene<'_, '_>, group: &Group) -> bool {
     let objects = objects.filter(|number| scene.role(*number) == Role::Thread);
     let Some(threads) = scene.groups(objects).into_iter().next() else { return false };
     threads.bytes >= group.bytes / 2 && {
-        let way = Descent::of(scene, threads);
-        way.steps.iter().any(|step| scene.role_of_kin(step.kin) == Role::ThreadLocal)
+        thread_local_entries(scene, &Descent::of(scene, threads).steps).is_some()
     }
 }

@@ -132,11 +132,11 @@ impl Descent {
 
     /// Whether the objects of a step are entries of the program's own collection, each for an object
     /// of the other step: they refer to each other, or name the type of what they hold.
-    fn is_entry(&self, scene: &Scene<'_, '_>, entry: usize, of: usize) -> bool {
-        let (entry, of) = (&self.steps[entry], &self.steps[of]);
-        let name = scene.name(of.kin);
+    fn is_entry(&self, scene: &Scene<'_, '_>, entry: usize, owner: usize) -> bool {
+        let (entry, owner) = (&self.steps[entry], &self.steps[owner]);
+        let name = scene.name(owner.kin);
         let names = scene.name(entry.kin).contains('[') && scene.name(entry.kin).contains(name);
-        entry.count() == of.count() && (names || !entry.inner.is_empty())
+        entry.count() == owner.count() && (names || !entry.inner.is_empty())
     }
 
     /// The object that holds the element, if it is one: the outermost of the collections around it.
@@ -189,4 +189,12 @@ fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Group]) -> Option<usiz
     let is_for_each = |at: &usize| below[*at].count() * 2 >= parts.count();
     let each = || (0..below.len()).filter(is_for_each);
     each().find(is_program).or_else(|| each().next())
+}
+
+/// The first step of a way that consists of the entries of thread-local variables.
+pub(super) fn thread_local_entries<'w>(
+    scene: &Scene<'_, '_>,
+    steps: &'w [Group],
+) -> Option<&'w Group> {
+    steps.iter().find(|step| scene.role_of_kin(step.kin) == Role::ThreadLocal)
 }

@@ -153,9 +153,9 @@ impl Trace {
 }
 
 fn type_name(scene: &Scene<'_, '_>, kin: u32) -> TypeName {
-    let Some(of) = scene.heap().types.get(kin as usize) else { return TypeName::default() };
+    let Some(type_row) = scene.heap().types.get(kin as usize) else { return TypeName::default() };
     let text = |name| scene.heap().names.text(name).to_owned();
-    (text(of.name), text(of.namespace))
+    (text(type_row.name), text(type_row.namespace))
 }
 
 /// The type of what dominates an object; empty below the roots and what stands for them.

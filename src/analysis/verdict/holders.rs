@@ -85,7 +85,7 @@ impl Holders {
         let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
             let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
             let mut found = Vec::new();
-            for_each_reference(scene.of.graph, block, &marked, |source, target, row| {
+            for_each_reference(scene.survey.graph, block, &marked, |source, target, row| {
                 let label = row.map_or(Label::NONE, |row| heap.references.label(row));
                 if let Some(number) =
                     scene.number(target).filter(|_| scene.number(source).is_some())

@@ -22,14 +22,14 @@ use std::sync::OnceLock;
 /// Finds the owners of at least so many bytes that no root reaches, and the bytes of all objects
 /// that no root reaches.
 pub(super) fn leaked(
-    of: Surveyed<'_, '_>,
+    survey: Surveyed<'_, '_>,
     collections: &Collections<'_, '_>,
     kind: SuspectKind,
     least: u64,
 ) -> (Vec<Suspect>, u64) {
-    let heap = of.heap;
-    let references = unreached_references(heap, of.tree);
-    let starts = starts(heap, of.tree, &references);
+    let heap = survey.heap;
+    let references = unreached_references(heap, survey.tree);
+    let starts = starts(heap, survey.tree, &references);
     let (references, once) = (&references, OnceLock::new());
     let graph = Graph { references, starts, dependent: Dependent::default(), once };
     let tree = DominatorTree::of_graph(heap, &graph);
@@ -103,9 +103,9 @@ fn head(heap: &Heap<'_>, referrers: &Referrers, object: ObjectId) -> ObjectId {
     }
     let cycle = way.get(seen.get(&at).copied().unwrap_or(0)..).unwrap_or_default();
     let weight = |object: &ObjectId| {
-        let of = heap.type_of(*object);
+        let type_row = heap.type_of(*object);
         let is_of_class =
-            of.kind == TypeKind::Instance && !heap.names.text(of.namespace).is_empty();
+            type_row.kind == TypeKind::Instance && !heap.names.text(type_row.namespace).is_empty();
         (is_of_class, heap.shallow_bytes(*object), Reverse(*object))
     };
     cycle.iter().copied().max_by_key(weight).unwrap_or(object)

@@ -163,7 +163,7 @@ fn together(
     candidates: &mut Vec<Candidate>,
 ) -> Holders {
     let kins: FxHashSet<u32> = candidates.iter().filter_map(Candidate::kin).collect();
-    let mut heads = ObjectSet::none(scene.of.tree.dominators.len() + 1);
+    let mut heads = ObjectSet::none(scene.survey.tree.dominators.len() + 1);
     for head in candidates.iter().flat_map(Candidate::heads) {
         heads.insert(ObjectId(*head));
     }

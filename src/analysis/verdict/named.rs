@@ -2,6 +2,7 @@
 
 use super::alike::{MOST_MEMBERS, field, sample_of};
 use super::candidate::{Candidate, Named};
+use super::descent::thread_local_entries;
 use super::finding::{AND_OTHERS, Holder};
 use super::holders::{Holders, Outsides};
 use super::place::{Place, without_indexes};
@@ -56,15 +57,15 @@ impl Alike {
 
 impl Naming<'_, '_, '_> {
     /// What holds the objects of a candidate.
-    pub(super) fn holders(&mut self, of: &Candidate) -> Vec<Named> {
-        if let Some(key) = self.thread_local(of) {
+    pub(super) fn holders(&mut self, candidate: &Candidate) -> Vec<Named> {
+        if let Some(key) = self.thread_local(candidate) {
             return vec![key];
         }
-        let steps = &of.descent.steps;
+        let steps = &candidate.descent.steps;
         if self.is_source_text(&steps[0].heads) {
             return Vec::new();
         }
-        if let Some(container) = of.container.map(|step| steps[step].heads[0]) {
+        if let Some(container) = candidate.container.map(|step| steps[step].heads[0]) {
             let place = self.holders.place(self.scene, container);
             let place = match place {
                 Some(place) if !place.is_in_scope() => Some(place),
@@ -72,13 +73,13 @@ impl Naming<'_, '_, '_> {
                 place => variable_of_file(self.scene, &self.holders, container).or(place),
             };
             let mut named = self.named(self.scene.object(container), place);
-            named.count(of.entries(self.scene));
-            self.add_field(of, &mut named);
+            named.count(candidate.entries(self.scene));
+            self.add_field(candidate, &mut named);
             return vec![named];
         }
         let mut named = Vec::new();
         let is_sample = steps[0].heads.len() > MOST_MEMBERS;
-        for alike in self.most_frequent(&steps[0].heads, of) {
+        for alike in self.most_frequent(&steps[0].heads, candidate) {
             named.extend(self.named_alike(&alike, is_sample));
         }
         named.retain(|named| !named.holder.label.is_empty() || named.holder.object.is_some());
@@ -104,15 +105,16 @@ impl Naming<'_, '_, '_> {
     /// objects of the program may hold parts of it.
     fn is_source_text(&self, heads: &[u32]) -> bool {
         let (scene, [head]) = (self.scene, heads) else { return false };
-        let of = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
+        let kind = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
         let mut holders = self.holders.of_number(scene, *head).map(|(source, _)| source);
-        of == Some(TypeKind::Text) && holders.any(|holder| scene.role_of(holder) == Role::Hidden)
+        kind == Some(TypeKind::Text) && holders.any(|holder| scene.role_of(holder) == Role::Hidden)
     }
 
     /// Adds the field by which an object that is no collection holds the first of a chain.
-    fn add_field(&self, of: &Candidate, named: &mut Named) {
-        let below = of.container.map(|step| step + 1).filter(|step| *step <= of.element);
-        let next = below.map(|step| &of.descent.steps[step]);
+    fn add_field(&self, candidate: &Candidate, named: &mut Named) {
+        let below =
+            candidate.container.map(|step| step + 1).filter(|step| *step <= candidate.element);
+        let next = below.map(|step| &candidate.descent.steps[step]);
         let Some(first) = next.filter(|step| step.heads.len() == 1).map(|step| step.heads[0])
         else {
             return;
@@ -134,8 +136,8 @@ impl Naming<'_, '_, '_> {
     }
 
     /// The holders of most members, by type and field.
-    fn most_frequent(&mut self, members: &[u32], of: &Candidate) -> Vec<Alike> {
-        let (scene, kin) = (self.scene, of.descent.steps[0].kin);
+    fn most_frequent(&mut self, members: &[u32], candidate: &Candidate) -> Vec<Alike> {
+        let (scene, kin) = (self.scene, candidate.descent.steps[0].kin);
         let mut tally: FxHashMap<(u32, u64), Alike> = FxHashMap::default();
         let mut looked_at = 0;
         let mut seen: Vec<(u32, u64)> = Vec::new();
@@ -225,12 +227,10 @@ impl Naming<'_, '_, '_> {
     }
 
     /// The thread-local variable whose values the objects are.
-    fn thread_local(&self, of: &Candidate) -> Option<Named> {
+    fn thread_local(&self, candidate: &Candidate) -> Option<Named> {
         let scene = self.scene;
-        let step = of.descent.steps[..=of.element]
-            .iter()
-            .find(|step| scene.role_of_kin(step.kin) == Role::ThreadLocal)?;
-        let largest = step.heads.iter().max_by_key(|number| scene.bytes(**number))?;
+        let entries = thread_local_entries(scene, &candidate.descent.steps[..=candidate.element])?;
+        let largest = entries.heads.iter().max_by_key(|number| scene.bytes(**number))?;
         let entry = scene.object(*largest)?;
         // The entry holds the variable weakly, so that the variable has another holder.
         let mut weak = scene.heap().references.of(entry).filter(|reference| reference.weak);
@@ -252,8 +252,8 @@ impl Naming<'_, '_, '_> {
             Some(Role::Collection(noun)) => noun,
             _ => "",
         };
-        let of = object.filter(|_| !noun.is_empty());
-        let entries = of.and_then(|object| self.collections.size(object));
+        let collection = object.filter(|_| !noun.is_empty());
+        let entries = collection.and_then(|object| self.collections.size(object));
         Named { holder: Holder { label, object, noun, entries }, is_program }
     }
 }

@@ -80,7 +80,7 @@ impl Partition {
 
     /// Everything below the roots, which are to be opened.
     fn closed(scene: &Scene<'_, '_>) -> (Self, Vec<u32>) {
-        let mut opened = ObjectSet::none(scene.of.tree.dominators.len() + 1);
+        let mut opened = ObjectSet::none(scene.survey.tree.dominators.len() + 1);
         opened.insert(ObjectId(0));
         (Self { opened, tops: Vec::new(), ways: FxHashMap::default() }, vec![0])
     }

@@ -64,8 +64,8 @@ impl Place {
                 }
             }
             _ => match self.label.rsplit_once('.').filter(|(_, last)| listens(last)) {
-                Some((of, _)) => {
-                    (self.label, self.end) = (format!("listeners of '{part}' of {of}"), None);
+                Some((owner, _)) => {
+                    (self.label, self.end) = (format!("listeners of '{part}' of {owner}"), None);
                 }
                 None => {
                     if !self.label.is_empty() && !self.label.ends_with(FILE) {

@@ -23,7 +23,7 @@ const MOST_NAMED: usize = 4096;
 
 /// A heap with its dominator tree and the roles of its types.
 pub(super) struct Scene<'s, 'a> {
-    pub(super) of: Surveyed<'s, 'a>,
+    pub(super) survey: Surveyed<'s, 'a>,
     /// By type.
     roles: Vec<Role>,
     /// By type: the first one of its kind with its name, because class loaders define classes again.
@@ -80,8 +80,8 @@ impl Group {
 }
 
 impl<'s, 'a> Scene<'s, 'a> {
-    pub(super) fn new(of: Surveyed<'s, 'a>, collections: &Collections<'_, '_>) -> Self {
-        let heap = of.heap;
+    pub(super) fn new(survey: Surveyed<'s, 'a>, collections: &Collections<'_, '_>) -> Self {
+        let heap = survey.heap;
         let mut roles = heap.type_roles();
         for (row, role) in roles.iter_mut().enumerate() {
             let kind = collections.kind_of_type(TypeId(row as u32));
@@ -99,19 +99,26 @@ impl<'s, 'a> Scene<'s, 'a> {
             }
         });
         let owners = TypeOwners::of(heap);
-        owners.list.iter().filter_map(|of| of.object).for_each(|of| set(of, Role::Loader));
-        let loaders = owners.list.iter().filter_map(|of| of.object);
+        owners
+            .list
+            .iter()
+            .filter_map(|owner| owner.object)
+            .for_each(|loader| set(loader, Role::Loader));
+        let loaders = owners.list.iter().filter_map(|owner| owner.object);
         let mut known = FxHashMap::default();
         let kin = (0u32..).zip(&heap.types);
         let kin_of: Vec<u32> = kin
-            .map(|(row, of)| *known.entry((of.name, of.namespace, of.kind)).or_insert(row))
+            .map(|(row, type_row)| {
+                let key = (type_row.name, type_row.namespace, type_row.kind);
+                *known.entry(key).or_insert(row)
+            })
             .collect();
         let mut count = FxHashMap::default();
         for loader in loaders {
             *count.entry(kin_of[heap.type_id(loader).0 as usize]).or_default() += 1;
         }
-        let (types, named) = (of.tree.types(heap), Mutex::default());
-        Self { of, roles, kin_of, types, loaders: count, named }
+        let (types, named) = (survey.tree.types(heap), Mutex::default());
+        Self { survey, roles, kin_of, types, loaders: count, named }
     }
 
     /// The role of a name in the table of the runtime.
@@ -132,16 +139,16 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 
     pub(super) fn heap(&self) -> &'s Heap<'a> {
-        self.of.heap
+        self.survey.heap
     }
 
     /// The shallow and external bytes of all live objects.
     pub(super) fn live(&self) -> u64 {
-        self.of.tree.live_bytes()
+        self.survey.tree.live_bytes()
     }
 
     pub(super) fn bytes(&self, number: u32) -> u64 {
-        self.of.tree.retained.of_number(number)
+        self.survey.tree.retained.of_number(number)
     }
 
     pub(super) fn own(&self, number: u32) -> u64 {
@@ -151,28 +158,28 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 
     pub(super) fn end(&self, number: u32) -> u32 {
-        self.of.tree.dominators.end(number)
+        self.survey.tree.dominators.end(number)
     }
 
     pub(super) fn children(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
-        self.of.tree.dominators.children(number)
+        self.survey.tree.dominators.children(number)
     }
 
     pub(super) fn dominator(&self, number: u32) -> u32 {
-        self.of.tree.dominators.dominator_of_number(number)
+        self.survey.tree.dominators.dominator_of_number(number)
     }
 
     pub(super) fn object(&self, number: u32) -> Option<ObjectId> {
-        self.of.tree.dominators.object(number)
+        self.survey.tree.dominators.object(number)
     }
 
     pub(super) fn number(&self, object: ObjectId) -> Option<u32> {
-        self.of.tree.dominators.number(object)
+        self.survey.tree.dominators.number(object)
     }
 
     pub(super) fn kin(&self, number: u32) -> u32 {
-        let of = number.checked_sub(1).and_then(|at| self.types.get(at as usize));
-        of.map_or(0, |of| self.kin_of[of.0 as usize])
+        let type_id = number.checked_sub(1).and_then(|at| self.types.get(at as usize));
+        type_id.map_or(0, |type_id| self.kin_of[type_id.0 as usize])
     }
 
     pub(super) fn role(&self, number: u32) -> Role {
@@ -188,7 +195,10 @@ impl<'s, 'a> Scene<'s, 'a> {
     }
 
     pub(super) fn name(&self, kin: u32) -> &'s str {
-        self.heap().types.get(kin as usize).map_or("", |of| self.heap().names.text(of.name))
+        self.heap()
+            .types
+            .get(kin as usize)
+            .map_or("", |type_row| self.heap().names.text(type_row.name))
     }
 
     /// Groups numbers by type, those with most bytes first. Members that a member holds are not

@@ -8,9 +8,6 @@ use crate::model::heap::{LabelKind, ObjectId, Role};
 /// Fields between the variable and an object.
 const MOST_PARTS: usize = 6;
 
-/// Modules of Node begin with this.
-const INTERNAL: &str = "node:";
-
 /// The variable that holds an object, with the file of its functions. `None` if the variable is no
 /// function's, or one of the runtime's.
 pub(super) fn variable_of_file(
@@ -43,9 +40,9 @@ pub(super) fn variable_of_file(
     None
 }
 
-/// The file of a function, without folders.
+/// The file of a function, without folders. `None` for a file of the runtime.
 fn file_of(scene: &Scene<'_, '_>, function: ObjectId) -> Option<String> {
     let path = scene.heap().location(function)?.file;
     let file = path.rsplit(['/', '\\']).next().filter(|file| !file.is_empty())?;
-    (!path.starts_with(INTERNAL)).then(|| file.to_owned())
+    (scene.heap().named_role(&path) != Some(Role::Hidden)).then(|| file.to_owned())
 }

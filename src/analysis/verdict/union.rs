@@ -3,6 +3,7 @@
 //! What two members of a group share, neither of them dominates. A flood from the roots that stops at
 //! the members leaves out what only they reach.
 
+use super::Surveyed;
 use super::partition::Partition;
 use super::scene::Scene;
 use crate::analysis::flood::{ALL, Flood, Ground, NOTHING, Objects};
@@ -20,10 +21,10 @@ pub(super) struct Owners<'s> {
 
 impl<'s> Owners<'s> {
     pub(super) fn of(scene: &Scene<'s, '_>, partition: &Partition) -> Self {
-        let of = scene.of;
-        let made_up = MadeUp::of(of.heap, of.graph);
+        let Surveyed { heap, graph, tree } = scene.survey;
+        let made_up = MadeUp::of(heap, graph);
         let alone = |number| partition.is_open(number);
-        let regions = Regions::around(of.graph, &of.tree.dominators, &made_up, alone);
+        let regions = Regions::around(graph, &tree.dominators, &made_up, alone);
         Self { made_up, regions }
     }
 
@@ -50,7 +51,7 @@ impl<'s> Owners<'s> {
             }
             None => {
                 let made_up = &self.made_up;
-                let ground = Objects { graph: scene.of.graph, made_up };
+                let ground = Objects { graph: scene.survey.graph, made_up };
                 let holder = self.flood(scene, &ground, groups);
                 let mut bytes = vec![0_u64; groups.len()];
                 for (object, holder) in scene.heap().objects().zip(holder) {
@@ -77,7 +78,7 @@ impl<'s> Owners<'s> {
         members.iter().flatten().for_each(|node| kept[*node as usize] = true);
         let closed = Closed { ground, kept: &kept };
         let mut flood = Flood::new(&closed, |_| ALL);
-        let (heap, graph) = (scene.heap(), scene.of.graph);
+        let (heap, graph) = (scene.heap(), scene.survey.graph);
         let starts = graph.starts().iter().copied();
         let roots =
             heap.roots.iter().map(|root| root.object).filter(|root| self.made_up.is_held(*root));
@@ -102,7 +103,7 @@ impl<'s> Owners<'s> {
         let holder = match &self.regions {
             Some(regions) => self.flood_threads(scene, regions, &group_of, tops),
             None => {
-                let ground = Objects { graph: scene.of.graph, made_up: &self.made_up };
+                let ground = Objects { graph: scene.survey.graph, made_up: &self.made_up };
                 self.flood_threads(scene, &ground, &group_of, tops)
             }
         };
@@ -123,14 +124,15 @@ impl<'s> Owners<'s> {
             flood.reach(root.object, thread.map_or(ALL, |group| group + 1));
         }
         flood.follow();
-        let targets = self.made_up.list.iter().flat_map(|object| scene.of.graph.targets(*object));
+        let targets =
+            self.made_up.list.iter().flat_map(|object| scene.survey.graph.targets(*object));
         targets.for_each(|target| flood.reach_first(target, ALL));
         let holders = flood.holders();
-        let of = |number: &u32| {
+        let owner = |number: &u32| {
             let node = scene.object(*number).and_then(|object| ground.node(object));
             node.map_or(ALL, |node| holders[node as usize])
         };
-        tops.iter().map(of).collect()
+        tops.iter().map(owner).collect()
     }
 }
 
@@ -181,7 +183,6 @@ mod tests {
     use crate::analysis::collections::Collections;
     use crate::analysis::dominator_tree::DominatorTree;
     use crate::analysis::graph::Graph;
-    use crate::analysis::verdict::Surveyed;
     use crate::model::HeapBuilder;
     use crate::model::heap::{Heap, Ids, Label, Root, RootKind, TypeKind};
     use crate::model::names::Names;
@@ -189,9 +190,9 @@ mod tests {
 
     fn heap(edges: &[Vec<u32>], roots: &[u32]) -> Heap<'static> {
         let mut builder = HeapBuilder::with_capacity(0, 0);
-        let of = builder.add_type("app.T", "", TypeKind::Instance);
+        let type_id = builder.add_type("app.T", "", TypeKind::Instance);
         for (object, targets) in (0_u64..).zip(edges) {
-            builder.add_object(of, object + 1);
+            builder.add_object(type_id, object + 1);
             targets.iter().for_each(|to| builder.add_reference(ObjectId(*to), Label::NONE, false));
         }
         for root in roots {

@@ -28,6 +28,8 @@ pub(super) const ROLES: Roles = &[
     ("(compiled code)", Hidden),
     ("system / *", Hidden),
     ("system", Hidden),
+    // Files of Node's own modules.
+    ("node:*", Hidden),
     ("(*", Runtime),
     ("Map", Collection("map")),
     ("Set", Collection("set")),
