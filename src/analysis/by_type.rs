@@ -17,13 +17,13 @@ impl ObjectsByType {
     }
 
     /// The objects of a type, in ascending order.
-    pub fn of_type(&self, of: TypeId) -> impl Iterator<Item = ObjectId> + '_ {
-        self.objects.get(of.0).iter().map(|object| ObjectId(*object))
+    pub fn of_type(&self, type_id: TypeId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.objects.get(type_id.0).iter().map(|object| ObjectId(*object))
     }
 
     /// The object at a place among those of a type, in ascending order.
     #[inline]
-    pub fn get(&self, of: TypeId, place: usize) -> Option<ObjectId> {
-        self.objects.get(of.0).get(place).map(|object| ObjectId(*object))
+    pub fn get(&self, type_id: TypeId, place: usize) -> Option<ObjectId> {
+        self.objects.get(type_id.0).get(place).map(|object| ObjectId(*object))
     }
 }

@@ -53,10 +53,10 @@ impl<'h, 'a> Collections<'h, 'a> {
     /// fields.
     pub fn of(heap: &'h Heap<'a>) -> Self {
         let mut shapes: Vec<Option<&'static Shape>> =
-            heap.types.iter().map(|of| shape(heap, of)).collect();
+            heap.types.iter().map(|type_row| shape(heap, type_row)).collect();
         let declared = declared(heap, &shapes);
-        for (of, parent) in declared {
-            shapes[of] = parent;
+        for (row, parent) in declared {
+            shapes[row] = parent;
         }
         Self { heap, shapes: Arc::new(CollectionShapes(shapes)) }
     }
@@ -77,8 +77,8 @@ impl<'h, 'a> Collections<'h, 'a> {
     }
 
     /// The kind of the collections of a type.
-    pub fn kind_of_type(&self, of: TypeId) -> Option<CollectionKind> {
-        Some(self.shapes.0.get(of.0 as usize).copied().flatten()?.kind)
+    pub fn kind_of_type(&self, type_id: TypeId) -> Option<CollectionKind> {
+        Some(self.shapes.0.get(type_id.0 as usize).copied().flatten()?.kind)
     }
 
     /// Whether a collection only wraps another one.
@@ -184,8 +184,8 @@ impl<'h, 'a> Collections<'h, 'a> {
 }
 
 /// The shape of a class of this name.
-fn shape(heap: &Heap<'_>, of: &Type) -> Option<&'static Shape> {
-    let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
+fn shape(heap: &Heap<'_>, type_row: &Type) -> Option<&'static Shape> {
+    let (name, namespace) = (heap.names.text(type_row.name), heap.names.text(type_row.namespace));
     SHAPES
         .iter()
         .find(|shape| shape.names.contains(&name) && namespace.starts_with(shape.namespace))

@@ -213,11 +213,11 @@ impl<'h, 'a> Starts<'h, 'a> {
     /// The name and namespace of a frame.
     fn text(&self, frame: u32) -> (Cow<'_, str>, &str) {
         let Some(start) = frame.checked_sub(self.first) else {
-            let of = self.heap.shown(TypeId(frame));
-            let name = self.heap.names.text(of.name);
+            let shown = self.heap.shown(TypeId(frame));
+            let name = self.heap.names.text(shown.name);
             return (
                 if name.is_empty() { "<unnamed>" } else { name }.into(),
-                self.heap.qualifier(&of),
+                self.heap.qualifier(&shown),
             );
         };
         let name: Cow<'_, str> = match self.starts[start as usize] {

@@ -85,8 +85,8 @@ impl Counted {
                 }
                 continue;
             };
-            let of = if counts(live) { Some(&mut sums[group]) } else { None };
-            for sum in of.into_iter().chain((!live).then_some(&mut unreachable)) {
+            let reached = if counts(live) { Some(&mut sums[group]) } else { None };
+            for sum in reached.into_iter().chain((!live).then_some(&mut unreachable)) {
                 sum.external_bytes = sum.external_bytes.saturating_add(bytes);
             }
         }

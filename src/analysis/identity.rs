@@ -155,16 +155,16 @@ impl Tracker {
         alive
     }
 
-    fn keys(&mut self, of: Identified<'_, '_>) -> Vec<Key> {
-        let heap = of.heap;
-        let mut group_of = |of: &Type| {
+    fn keys(&mut self, identified: Identified<'_, '_>) -> Vec<Key> {
+        let heap = identified.heap;
+        let mut group_of = |type_row: &Type| {
             let text = |name| heap.names.text(name).to_owned();
             let next = self.groups.len() as u32;
-            let key = (text(of.name), text(of.namespace));
-            (!of.kind.is_made_up()).then(|| *self.groups.entry(key).or_insert(next))
+            let key = (text(type_row.name), text(type_row.namespace));
+            (!type_row.kind.is_made_up()).then(|| *self.groups.entry(key).or_insert(next))
         };
         let groups: Vec<_> = heap.types.iter().map(&mut group_of).collect();
-        keys(of, &groups, |_| {})
+        keys(identified, &groups, |_| {})
     }
 }
 
@@ -200,17 +200,21 @@ fn types(
 
 /// Returns group, key and object of all objects with a key, sorted as they are compared, and passes
 /// the others to `without`.
-fn keys(of: Identified<'_, '_>, groups: &[Option<u32>], mut without: impl FnMut(u32)) -> Vec<Key> {
-    let heap = of.heap;
+fn keys(
+    identified: Identified<'_, '_>,
+    groups: &[Option<u32>],
+    mut without: impl FnMut(u32),
+) -> Vec<Key> {
+    let heap = identified.heap;
     let mut keys = Vec::new();
     for object in heap.objects() {
         let Some(group) = groups[heap.type_id(object).0 as usize] else { continue };
-        match of.key(object) {
+        match identified.key(object) {
             None => without(group),
             Some(key) => keys.push((group, key, object)),
         }
     }
-    match of.hashes {
+    match identified.hashes {
         Some(_) => keys.sort_unstable(),
         None => keys.sort_unstable_by_key(|(_, key, object)| (*key, *object)),
     }

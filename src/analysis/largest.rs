@@ -81,10 +81,10 @@ impl LargestByType {
         most: usize,
     ) -> Largest {
         let mut all = Largest::default();
-        for (of, _) in self.0.iter().zip(selected).filter(|(_, selected)| **selected) {
-            all.count += of.count;
-            all.shallow_bytes = all.shallow_bytes.saturating_add(of.shallow_bytes);
-            all.objects.extend(&of.largest);
+        for (row, _) in self.0.iter().zip(selected).filter(|(_, selected)| **selected) {
+            all.count += row.count;
+            all.shallow_bytes = all.shallow_bytes.saturating_add(row.shallow_bytes);
+            all.objects.extend(&row.largest);
         }
         all.objects = largest(&all.objects, most, |object| size(heap, tree, object));
         all

@@ -36,7 +36,7 @@ impl TypeOwners {
         let keys = match heap.classes.iter().any(|class| class.instances.is_some()) {
             true => by_loader(heap),
             false if heap.threads.iter().any(|thread| thread.kind == ThreadKind::Isolate) => {
-                heap.types.iter().map(|of| Key::Library(of.namespace)).collect()
+                heap.types.iter().map(|type_row| Key::Library(type_row.namespace)).collect()
             }
             false => return Self::default(),
         };
@@ -62,8 +62,8 @@ impl TypeOwners {
     #[inline]
     pub fn owner(&self, heap: &Heap<'_>, object: ObjectId) -> u32 {
         let own = heap.type_id(object);
-        let of = heap.class_object(object).and_then(|class| class.instances).unwrap_or(own);
-        self.of_type.get(of.0 as usize).copied().unwrap_or(0)
+        let type_id = heap.class_object(object).and_then(|class| class.instances).unwrap_or(own);
+        self.of_type.get(type_id.0 as usize).copied().unwrap_or(0)
     }
 }
 
@@ -73,7 +73,7 @@ fn by_loader(heap: &Heap<'_>) -> Vec<Key> {
     // All loaders have the same label, which is looked for once.
     let mut label: Option<Label> = None;
     for class in &heap.classes {
-        let Some(of) = class.instances else { continue };
+        let Some(type_id) = class.instances else { continue };
         let is_loader = |found: Label| match label {
             Some(known) => found == known,
             None => {
@@ -84,7 +84,7 @@ fn by_loader(heap: &Heap<'_>) -> Vec<Key> {
             heap.references.of(class.object).find(|reference| is_loader(reference.label))
         {
             label = Some(reference.label);
-            keys[of.0 as usize] = Key::Loader(reference.target);
+            keys[type_id.0 as usize] = Key::Loader(reference.target);
         }
     }
     keys
@@ -120,10 +120,10 @@ pub struct RepeatedClass {
 pub fn repeated_classes(heap: &Heap<'_>) -> Vec<RepeatedClass> {
     let mut counts: FxHashMap<NameId, u64> = FxHashMap::default();
     for class in &heap.classes {
-        if let Some(of) = class.instances.map(|of| &heap.types[of.0 as usize])
-            && matches!(of.kind, TypeKind::Instance | TypeKind::Text | TypeKind::Number)
+        if let Some(type_row) = class.instances.map(|type_id| &heap.types[type_id.0 as usize])
+            && matches!(type_row.kind, TypeKind::Instance | TypeKind::Text | TypeKind::Number)
         {
-            *counts.entry(of.name).or_default() += 1;
+            *counts.entry(type_row.name).or_default() += 1;
         }
     }
     let repeated = counts.into_iter().filter(|(_, loaders)| *loaders > 1);

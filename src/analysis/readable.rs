@@ -103,13 +103,13 @@ impl ReadableTypes {
 fn form(heap: &Heap<'_>, object: ObjectId) -> Option<Form> {
     static BY_CLASS: LazyLock<FxHashMap<&str, Form>> =
         LazyLock::new(|| FORMS.iter().copied().collect());
-    let of = |class: &str| BY_CLASS.get(class).copied();
-    if let Some(form) = of(heap.type_name(object)) {
+    let form_of = |class: &str| BY_CLASS.get(class).copied();
+    if let Some(form) = form_of(heap.type_name(object)) {
         return Some(form);
     }
     let mut found = None;
     heap.each_field(object, |field| {
-        found = of(field.class);
+        found = form_of(field.class);
         if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     found

@@ -58,16 +58,16 @@ impl Retained {
 fn add_up<T: Copy + Send>(
     heap: &Heap<'_>,
     dominators: &Dominators,
-    of: impl Fn(u64) -> T + Sync,
+    narrow: impl Fn(u64) -> T + Sync,
     add: impl Fn(T, T) -> T,
 ) -> Vec<T> {
-    let own = |object: &ObjectId| of(heap.shallow.get(object.index()));
+    let own = |object: &ObjectId| narrow(heap.shallow.get(object.index()));
     let mut sums = Vec::with_capacity(dominators.len() + 1);
-    sums.push(of(0));
+    sums.push(narrow(0));
     sums.par_extend(dominators.order().par_iter().map(own));
     for (object, bytes) in &heap.external {
         if let Some(number) = dominators.number(*object) {
-            sums[number as usize] = add(sums[number as usize], of(*bytes));
+            sums[number as usize] = add(sums[number as usize], narrow(*bytes));
         }
     }
     let above = dominators.dominators();
@@ -88,10 +88,10 @@ mod tests {
     /// A root holds the first of two objects, which holds the second.
     fn chain(sizes: [u64; 2]) -> Heap<'static> {
         let mut builder = HeapBuilder::with_capacity(0, 0);
-        let of = builder.add_type("app.T", "", TypeKind::Instance);
-        builder.add_object(of, sizes[0]);
+        let type_id = builder.add_type("app.T", "", TypeKind::Instance);
+        builder.add_object(type_id, sizes[0]);
         builder.add_reference(ObjectId(1), Label::NONE, false);
-        builder.add_object(of, sizes[1]);
+        builder.add_object(type_id, sizes[1]);
         builder.add_root(Root::new(ObjectId(0), RootKind::Global, Names::EMPTY));
         builder.finish(Ids::Rows(0), None)
     }

@@ -59,10 +59,10 @@ impl SiteGroups {
     pub(super) fn of_objects(&self, heap: &Heap<'_>) -> Vec<u32> {
         let mut groups = vec![Self::NONE; heap.type_of.len()];
         for &(ObjectId(object), site) in &heap.sites.of {
-            if let (Some(group), Some(of)) =
+            if let (Some(group), Some(site_group)) =
                 (groups.get_mut(object as usize), self.of_site.get(site as usize))
             {
-                *group = *of;
+                *group = *site_group;
             }
         }
         groups

@@ -139,10 +139,10 @@ impl Threads {
 
     /// The roots in a call frame: rows of [`Heap::roots`].
     pub fn locals(&self, frame: u32) -> impl Iterator<Item = usize> + '_ {
-        let start = self.locals.partition_point(|(of, _)| *of < frame);
+        let start = self.locals.partition_point(|(row, _)| *row < frame);
         self.locals[start..]
             .iter()
-            .take_while(move |(of, _)| *of == frame)
+            .take_while(move |(row, _)| *row == frame)
             .map(|(_, row)| *row as usize)
     }
 }

@@ -159,10 +159,10 @@ impl Parts {
     fn of(heap: &Heap<'_>) -> Self {
         let mut parts: Vec<Part> = Vec::new();
         let mut known = FxHashMap::default();
-        let of_type = heap.types().iter().map(|of| {
-            *known.entry((of.name, of.kind == TypeKind::Root)).or_insert_with(|| {
+        let of_type = heap.types().iter().map(|type_row| {
+            *known.entry((type_row.name, type_row.kind == TypeKind::Root)).or_insert_with(|| {
                 parts.push(Part {
-                    name: heap.names().text(of.name).to_owned(),
+                    name: heap.names().text(type_row.name).to_owned(),
                     sum: Sum::default(),
                     retained_bytes: 0,
                 });
@@ -175,8 +175,8 @@ impl Parts {
         Self { parts, of_type, roots }
     }
 
-    fn at(&mut self, of: TypeId) -> &mut Part {
-        &mut self.parts[self.of_type[of.0 as usize] as usize]
+    fn at(&mut self, type_id: TypeId) -> &mut Part {
+        &mut self.parts[self.of_type[type_id.0 as usize] as usize]
     }
 
     /// Adds the objects that count.

@@ -325,7 +325,8 @@ fn boxed<'w>(
     heap: &'w Heap<'_>,
     tree: &'w DominatorTree,
 ) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
-    let is_number: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Number).collect();
+    let is_number: Vec<bool> =
+        heap.types.iter().map(|type_row| type_row.kind == TypeKind::Number).collect();
     let numbers = heap.objects().filter(move |object| is_number[heap.type_id(*object).0 as usize]);
     let numbers = numbers.map(|object| (object, heap.shallow_bytes(object)));
     numbers.filter(|(object, bytes)| *bytes > 0 && tree.is_live(*object))

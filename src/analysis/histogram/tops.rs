@@ -71,8 +71,9 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
     fn new(heap: &'t Heap<'a>, tree: &'t T, groups: &'t Groups) -> Self {
         let none = vec![0; groups.names.len()];
         let isolates = heap.isolates();
-        let of_type =
-            |(of, group): (&Type, &u32)| if of.kind.is_made_up() { Groups::NONE } else { *group };
+        let of_type = |(type_row, group): (&Type, &u32)| {
+            if type_row.kind.is_made_up() { Groups::NONE } else { *group }
+        };
         let of_type = if groups.by.is_of_type() && isolates.is_empty() {
             heap.types.iter().zip(&groups.of_type).map(of_type).collect()
         } else {

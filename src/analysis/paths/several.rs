@@ -122,8 +122,8 @@ struct Backward<'s, 'a> {
 }
 
 impl<'s, 'a> Backward<'s, 'a> {
-    fn new(of: &Several<'s, '_, 'a>, starts: &Starts) -> Self {
-        let &Several { heap, graph, distances, referrers } = of;
+    fn new(search: &Several<'s, '_, 'a>, starts: &Starts) -> Self {
+        let &Several { heap, graph, distances, referrers } = search;
         let mut holders: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for pair in &heap.ephemerons {
             if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {

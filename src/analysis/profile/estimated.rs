@@ -150,11 +150,11 @@ impl Estimate<'_> {
         };
         self.frames = vec![unknown; groups.labels().len()];
         for frame in (0..self.profile.frames.len() as u32).map(FrameId) {
-            let of = self.profile.function_of(frame);
-            let [function, file] = [of.function, of.file]
+            let of_frame = self.profile.function_of(frame);
+            let [function, file] = [of_frame.function, of_frame.file]
                 .map(|name| self.builder.name(self.profile.names.text(name).as_bytes()));
             let group = groups.of_frame(frame) as usize;
-            self.frames[group] = ProfileFrame { function, file, line: 0, kind: of.kind };
+            self.frames[group] = ProfileFrame { function, file, line: 0, kind: of_frame.kind };
         }
     }
 
@@ -197,8 +197,8 @@ impl Estimate<'_> {
                 if inside.contains(&callee) {
                     continue;
                 }
-                let of = &self.functions[callee];
-                let part = cost / (of.outermost + of.called);
+                let costs = &self.functions[callee];
+                let part = cost / (costs.outermost + costs.called);
                 open.push((cost as u64, Reverse(contexts.len())));
                 contexts.push(Context {
                     function: callee,
@@ -254,9 +254,9 @@ impl Estimate<'_> {
         if values.is_zero() {
             return;
         }
-        let (line, of) = (self.profile.frame(own.line), self.profile.function_of(own.line));
+        let (line, entry) = (self.profile.frame(own.line), self.profile.function_of(own.line));
         // A line of code that was inlined from another file is not one of the function's.
-        let line = if line.file == of.file { line.line } else { 0 };
+        let line = if line.file == entry.file { line.line } else { 0 };
         let frame = self.builder.frame(ProfileFrame { line, ..self.frames[function] });
         let stack = self.builder.push(below, frame);
         self.builder.add(self.threads[own.thread.index()], stack, values);

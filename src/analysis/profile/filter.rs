@@ -73,19 +73,21 @@ impl ProfileFilter {
             let groups = Groups::of(profile, FrameBy::Function);
             let matching = self.patterns().map(|(name, pattern)| {
                 let pattern = pattern?;
-                let of: Vec<bool> =
+                let matching: Vec<bool> =
                     groups.labels().iter().map(|label| pattern.matches(label)).collect();
-                if !of.contains(&true) {
+                if !matching.contains(&true) {
                     unmatched.push(name);
                 }
-                Some(of)
+                Some(matching)
             });
             self.stacks(profile, &groups, &matching)
         });
         let is_meant = |thread| self.has_labels(profile, thread);
         let threads = match self.labels.is_empty() {
             true => Vec::new(),
-            false => profile.threads.iter().map(|of| is_meant(profile.labels_of(of))).collect(),
+            false => {
+                profile.threads.iter().map(|thread| is_meant(profile.labels_of(thread))).collect()
+            }
         };
         profile.narrow(Narrowed { stacks, threads, time: self.time.clone() });
         unmatched
@@ -99,8 +101,8 @@ impl ProfileFilter {
         matching: &[Option<Vec<bool>>; 5],
     ) -> (StackTree, Vec<Option<StackId>>) {
         let [focus, ignore, hide, show, from] = matching;
-        let is = |of: &Option<Vec<bool>>, group: usize, without: bool| {
-            of.as_ref().map_or(without, |of| of[group])
+        let is = |marks: &Option<Vec<bool>>, group: usize, without: bool| {
+            marks.as_ref().map_or(without, |marks| marks[group])
         };
         let marks: Vec<Marks> = (0..groups.labels().len())
             .map(|group| Marks {

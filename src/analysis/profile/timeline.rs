@@ -136,39 +136,39 @@ impl Lines<'_> {
                 threads.push(OfThread { open, stacks: Vec::new() });
                 threads.len() - 1
             });
-            let of = &mut threads[at];
-            self.change(of, stack)?;
-            if let Some(innermost) = of.open.last_mut() {
+            let thread = &mut threads[at];
+            self.change(thread, stack)?;
+            if let Some(innermost) = thread.open.last_mut() {
                 innermost.call.own = innermost.call.own.saturating_add(value);
                 innermost.call.total = innermost.call.total.saturating_add(value);
                 innermost.short = innermost.short.saturating_add(value);
             }
         }
         let mut all = vec![Open::new(TimedItem::All)];
-        for mut of in threads {
-            self.change(&mut of, StackId::EMPTY)?;
-            all.append(&mut of.open);
+        for mut thread in threads {
+            self.change(&mut thread, StackId::EMPTY)?;
+            all.append(&mut thread.open);
             self.close(&mut all);
         }
         Some(self.flat(all.pop()))
     }
 
     /// Ends the calls that are not in the stack any more, and begins those that are new.
-    fn change(&mut self, of: &mut OfThread, stack: StackId) -> Option<()> {
+    fn change(&mut self, thread: &mut OfThread, stack: StackId) -> Option<()> {
         let stacks = &self.profile.stacks;
         let (mut at, mut fresh) = (stack, Vec::new());
         let common = loop {
             let depth = self.depths[at.index()] as usize;
-            if depth == 0 || of.stacks.get(depth - 1) == Some(&at) {
+            if depth == 0 || thread.stacks.get(depth - 1) == Some(&at) {
                 break depth;
             }
             fresh.push(at);
             at = stacks.parent(at);
         };
         fresh.reverse();
-        let changed = fresh.len() + of.stacks.len().saturating_sub(common);
+        let changed = fresh.len() + thread.stacks.len().saturating_sub(common);
         self.left = self.left.checked_sub(changed as u64)?;
-        of.stacks.truncate(common);
+        thread.stacks.truncate(common);
         let group = |stack: &StackId| {
             stacks
                 .leaf(*stack)
@@ -176,13 +176,13 @@ impl Lines<'_> {
         };
         // A function that goes on in another line is the same call.
         let functions: Vec<TimedItem> = fresh.iter().map(group).collect();
-        let goes_on = of.open.iter().skip(common + 1).zip(&functions);
+        let goes_on = thread.open.iter().skip(common + 1).zip(&functions);
         let same = common + goes_on.take_while(|(open, what)| open.call.what == **what).count();
-        while of.open.len() > same + 1 {
-            self.close(&mut of.open);
+        while thread.open.len() > same + 1 {
+            self.close(&mut thread.open);
         }
-        of.open.extend(functions.into_iter().skip(same - common).map(Open::new));
-        of.stacks.extend(fresh);
+        thread.open.extend(functions.into_iter().skip(same - common).map(Open::new));
+        thread.stacks.extend(fresh);
         Some(())
     }
 
@@ -204,10 +204,10 @@ impl Lines<'_> {
     }
 
     /// Adds the cost since the last call that is shown, so that the next one has its true place.
-    fn add_short(&mut self, of: &mut Open) {
-        let total = std::mem::take(&mut of.short);
+    fn add_short(&mut self, open: &mut Open) {
+        let total = std::mem::take(&mut open.short);
         if total >= self.least {
-            of.call.children.push(self.done.len() as u32);
+            open.call.children.push(self.done.len() as u32);
             let (what, children) = (TimedItem::Short, Vec::new());
             self.done.push(Done { what, total, own: total, children });
         }
@@ -265,7 +265,8 @@ mod tests {
         let at =
             |sample: &Sample| sample.0.get(depth).map_or(-1, |(function, _)| i32::from(*function));
         let runs: Vec<&[Sample]> = samples.chunk_by(|a, b| at(a) == at(b)).collect();
-        let itself: Vec<Sample> = samples.iter().filter(|of| at(of) == -1).cloned().collect();
+        let itself: Vec<Sample> =
+            samples.iter().filter(|sample| at(sample) == -1).cloned().collect();
         let mut lines = vec![(depth as u32 + 1, what, sum(samples), sum(&itself))];
         if runs.iter().all(|run| at(&run[0]) == -1) {
             return lines;

@@ -234,8 +234,8 @@ impl<'h, 'a> Expander<'h, 'a> {
                 let mut alike = Vec::new();
                 for child in part {
                     match self.same(child) {
-                        of if of == same => alike.push(child),
-                        of => self.add_typed(below, child, of),
+                        typed if typed == same => alike.push(child),
+                        typed => self.add_typed(below, child, typed),
                     }
                 }
                 alike
@@ -260,10 +260,10 @@ impl<'h, 'a> Expander<'h, 'a> {
                 row += 1;
                 for child in self.tree.dominators.children(number) {
                     match self.same(child) {
-                        of if Some(of) == same => {
+                        typed if Some(typed) == same => {
                             nested.add(child, self.retained(child), self.is_leaf(child));
                         }
-                        of => self.add_typed(below, child, of),
+                        typed => self.add_typed(below, child, typed),
                     }
                 }
             }
@@ -371,10 +371,10 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     fn same(&self, number: u32) -> TypeId {
-        let of = match self.types {
+        let type_id = match self.types {
             Some(types) => types[number as usize - 1],
             None => self.heap.type_id(self.object(number)),
         };
-        self.same[of.0 as usize]
+        self.same[type_id.0 as usize]
     }
 }

@@ -122,7 +122,8 @@ impl Read {
 
 /// The objects to which texts refer.
 fn memory_of_texts(heap: &Heap<'_>) -> ObjectSet {
-    let is_text: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Text).collect();
+    let is_text: Vec<bool> =
+        heap.types.iter().map(|type_row| type_row.kind == TypeKind::Text).collect();
     let mut of_texts = ObjectSet::none(heap.len());
     for text in heap.objects().filter(|object| is_text[heap.type_id(*object).0 as usize]) {
         heap.references.strong_targets(text).for_each(|target| _ = of_texts.insert(target));

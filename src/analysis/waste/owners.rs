@@ -22,15 +22,18 @@ pub struct Owner {
 impl Owner {
     /// Returns `app.Session#names`, `java.lang.Object[]#[]`, or the type alone.
     pub fn text(&self, heap: &Heap<'_>) -> String {
-        let of = heap.types.get(self.of.0 as usize).map_or("", |of| heap.names.text(of.name));
-        let of = match self.class.map(|class| heap.value(class)) {
+        let name = heap
+            .types
+            .get(self.of.0 as usize)
+            .map_or("", |type_row| heap.names.text(type_row.name));
+        let name = match self.class.map(|class| heap.value(class)) {
             Some(Value::Name(name)) => name,
-            _ => of.into(),
+            _ => name.into(),
         };
         match self.label.kind() {
-            LabelKind::None => of.into_owned(),
-            LabelKind::Index(_) => format!("{of}#[]"),
-            _ => format!("{of}#{}", self.label.text(&heap.names)),
+            LabelKind::None => name.into_owned(),
+            LabelKind::Index(_) => format!("{name}#[]"),
+            _ => format!("{name}#{}", self.label.text(&heap.names)),
         }
     }
 }

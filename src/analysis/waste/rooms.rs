@@ -49,7 +49,8 @@ impl Rooms {
             return Self { all: Vec::new(), claimed };
         }
         let reader = heap.known().rooms;
-        let is_array: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Array).collect();
+        let is_array: Vec<bool> =
+            heap.types.iter().map(|type_row| type_row.kind == TypeKind::Array).collect();
         let measured = |object: ObjectId| match heap.room(object).filter(|_| reader) {
             Some(room) => Some(Measured {
                 is_empty: room.used == 0 && room.is_collection,
