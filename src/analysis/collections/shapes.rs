@@ -7,9 +7,16 @@
 //! (`scala$collection$mutable$HashMap$$table`).
 
 mod known;
+mod libraries;
 
 use CollectionKind::{Buffer, List, Map, Set};
-pub(super) use known::SHAPES;
+use known::RUNTIMES;
+use libraries::LIBRARIES;
+
+/// All known shapes. The first one that names a class counts.
+pub(super) fn known_shapes() -> impl Iterator<Item = &'static Shape> {
+    RUNTIMES.iter().chain(LIBRARIES)
+}
 
 /// The kind of a collection, as its users see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
