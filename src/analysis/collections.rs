@@ -12,7 +12,7 @@ pub use entries::CollectionEntry;
 pub use shapes::CollectionKind;
 
 use crate::model::heap::{FieldValue, Heap, ObjectId, Type, TypeId, Value};
-use shapes::{Fill, SHAPES, Shape, Size};
+use shapes::{Fill, Shape, Size, known_shapes};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -186,8 +186,7 @@ impl<'h, 'a> Collections<'h, 'a> {
 /// The shape of a class of this name.
 fn shape(heap: &Heap<'_>, type_row: &Type) -> Option<&'static Shape> {
     let (name, namespace) = (heap.names.text(type_row.name), heap.names.text(type_row.namespace));
-    SHAPES
-        .iter()
+    known_shapes()
         .find(|shape| shape.names.contains(&name) && namespace.starts_with(shape.namespace))
 }
 
@@ -197,7 +196,7 @@ fn declared(
     shapes: &[Option<&'static Shape>],
 ) -> Vec<(usize, Option<&'static Shape>)> {
     let known = |class: &str| {
-        SHAPES.iter().find(|shape| shape.namespace.is_empty() && shape.names.contains(&class))
+        known_shapes().find(|shape| shape.namespace.is_empty() && shape.names.contains(&class))
     };
     let mut seen: Vec<bool> = shapes.iter().map(Option::is_some).collect();
     let mut found = Vec::new();

@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 pub struct DominatorTree {
     pub(crate) dominators: Dominators,
     pub(crate) retained: Retained,
-    types: OnceLock<Vec<TypeId>>,
+    types: OnceLock<TypeIds>,
 }
 
 impl DominatorTree {
@@ -103,23 +103,27 @@ impl DominatorTree {
     }
 
     /// Returns the types of the live objects by number, from 1, so that a range of the tree is a
-    /// single read: 4 bytes each. They are computed once and then kept.
-    pub(crate) fn types(&self, heap: &Heap<'_>) -> &[TypeId] {
+    /// single read: 2 bytes each, 4 in heaps of more than 65,536 types. They are computed once and
+    /// then kept.
+    pub(crate) fn types(&self, heap: &Heap<'_>) -> &TypeIds {
         if let Some(types) = self.types.get() {
             return types;
         }
         // Before the cell is locked: a thread that waits for this work could take up another part of
         // the analysis, which asks for the types as well.
-        let types =
-            self.dominators.order().par_iter().map(|object| heap.type_id(*object)).collect();
+        let objects = self.dominators.order().par_iter().map(|object| object.index());
+        let types = match &heap.type_of {
+            TypeIds::Narrow(ids) => TypeIds::Narrow(objects.map(|object| ids[object]).collect()),
+            TypeIds::Wide(ids) => TypeIds::Wide(objects.map(|object| ids[object]).collect()),
+        };
         self.types.get_or_init(|| types)
     }
 
     /// As [`Self::types`], for callers that read so many objects: `None` if they are too few to be
     /// worth it.
-    pub(crate) fn types_for(&self, heap: &Heap<'_>, objects: u64) -> Option<&[TypeId]> {
+    pub(crate) fn types_for(&self, heap: &Heap<'_>, objects: u64) -> Option<&TypeIds> {
         if objects < self.len() as u64 / 8 {
-            return self.types.get().map(Vec::as_slice);
+            return self.types.get();
         }
         Some(self.types(heap))
     }

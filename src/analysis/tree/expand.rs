@@ -2,7 +2,7 @@
 
 use super::{Node, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::model::heap::{Heap, ObjectId, TypeId};
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds};
 use crate::model::names::NameId;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ pub(super) struct Expander<'h, 'a> {
     /// The first type with the same name and namespace, by type.
     same: Vec<TypeId>,
     /// By number, from 1, if that is worth it.
-    types: Option<&'h [TypeId]>,
+    types: Option<&'h TypeIds>,
     /// The smallest line.
     smallest: u64,
     /// The smallest object that is a line by itself.
@@ -371,10 +371,8 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     fn same(&self, number: u32) -> TypeId {
-        let type_id = match self.types {
-            Some(types) => types[number as usize - 1],
-            None => self.heap.type_id(self.object(number)),
-        };
+        let known = self.types.and_then(|types| types.get(number as usize - 1));
+        let type_id = known.unwrap_or_else(|| self.heap.type_id(self.object(number)));
         self.same[type_id.0 as usize]
     }
 }

@@ -3,7 +3,7 @@
 use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
-use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeKind};
+use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeIds, TypeKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -30,7 +30,7 @@ pub(super) struct Scene<'s, 'a> {
     kin_of: Vec<u32>,
     /// By number, from 1. The tree is walked in the order of numbers, in which the types of objects
     /// lie far apart.
-    types: &'s [TypeId],
+    types: &'s TypeIds,
     /// The number of class loaders of each type.
     loaders: FxHashMap<u32, usize>,
     /// Roles of names that were asked for: the same few fields lead up from most objects.
