@@ -80,6 +80,7 @@ mod spec;
 pub mod speedscope;
 #[doc(hidden)]
 pub mod v8profile;
+mod waves;
 
 pub use info::{
     BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats,

@@ -147,16 +147,37 @@ impl<'a> HeapBuilder<'a> {
             _ => references.first.set_last(end as u64),
         }
         if weak {
-            self.weaken_last();
+            self.weaken(end - 1);
         }
     }
 
+    /// Makes the reference in a row weak. No row after it is.
     #[cold]
-    fn weaken_last(&mut self) {
+    fn weaken(&mut self, row: usize) {
         let references = &mut self.heap.references;
-        let row = references.target.len() - 1;
         references.weak.resize(row / 64 + 1, 0);
         references.weak[row / 64] |= 1 << (row % 64);
+    }
+
+    /// Appends the objects of another builder, with their references and external bytes. Types, names
+    /// and all numbers of objects are those of this heap.
+    pub(crate) fn append(&mut self, part: HeapBuilder<'_>) {
+        let HeapBuilder { heap: part, .. } = part;
+        let heap = &mut self.heap;
+        let before = heap.references.target.len();
+        let end = (before + part.references.target.len()) as u64;
+        let ends = part.references.first.range(1..part.references.first.len());
+        heap.references.first.extend(ends.map(|first| first + before as u64), end);
+        heap.references.target.extend_from_slice(&part.references.target);
+        heap.references.label.extend_from_slice(&part.references.label);
+        heap.type_of.append(&part.type_of);
+        heap.shallow.append(&part.shallow);
+        heap.external.extend(part.external);
+        for (word, bits) in part.references.weak.iter().enumerate().filter(|(_, bits)| **bits != 0)
+        {
+            let set = (0..64).filter(|bit| bits >> bit & 1 == 1);
+            set.for_each(|bit| self.weaken(before + word * 64 + bit));
+        }
     }
 
     /// Adds bytes outside the managed heap to those of an object.

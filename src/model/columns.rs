@@ -2,6 +2,7 @@
 
 use super::types::TypeId;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// A number per object that is nearly always small: in 2 bytes each as long as few are 65,535 or
 /// more, otherwise in 4.
@@ -71,6 +72,16 @@ impl Sizes {
                 low.extend(sizes.iter().map(|&size| size as u32))
             }
             _ => sizes.iter().for_each(|&size| self.push(size)),
+        }
+    }
+
+    /// Appends the sizes of another column.
+    pub(super) fn append(&mut self, other: &Self) {
+        match (&mut self.low, &other.low) {
+            (Low::Narrow(low), Low::Narrow(more)) if other.large.is_empty() => {
+                low.extend_from_slice(more)
+            }
+            _ => other.iter().for_each(|size| self.push(size)),
         }
     }
 
@@ -189,6 +200,14 @@ impl TypeIds {
                 Err(_) => self.widen().push(id),
             },
             Self::Wide(wide) => wide.push(id),
+        }
+    }
+
+    /// Appends the types of another column.
+    pub(super) fn append(&mut self, other: &Self) {
+        match (&mut *self, other) {
+            (Self::Narrow(narrow), Self::Narrow(more)) => narrow.extend_from_slice(more),
+            _ => other.iter().for_each(|id| self.push(id)),
         }
     }
 
@@ -348,6 +367,11 @@ impl Offsets {
             Self::Small(small) => small.get(index).map_or(0, |&offset| offset.into()),
             Self::Large(large) => large.get(index).copied().unwrap_or(0),
         }
+    }
+
+    /// Those in some rows.
+    pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = u64> + '_ {
+        rows.map(|row| self.get(row))
     }
 
     /// The number of entries.

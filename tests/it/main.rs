@@ -39,6 +39,7 @@ mod histogram;
 mod hprof;
 mod hprof_layout;
 mod hprof_reach;
+mod hprof_segments;
 mod hprof_values;
 mod hprof_write;
 mod jfr;

@@ -17,20 +17,17 @@
 //!   the JVM keeps until memory is short, and that of a java.lang.ref.Finalizer, which the JVM
 //!   keeps until `finalize` has run. Eclipse MAT takes both for strong as well.
 
-use super::class_cache::ClassCache;
 use super::members::Members;
-use super::rows::{Faults, Rows};
+use super::rows::Rows;
 use super::scan::Scan;
 use super::types::Types;
 use super::values::Contents;
 use super::{sites, threads};
 use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
-use crate::java::CLASS;
-use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
-use crate::model::heap::{Ids, Label, MAX_OBJECTS, Offsets};
+use crate::model::heap::{Ids, MAX_OBJECTS};
 use crate::phases;
 use std::num::Saturating;
 
@@ -58,7 +55,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         builder = builder.without_labels();
     }
     let types = Types::new(&scan, &mut builder);
-    let positions = rows(bytes, &mut scan, (&addresses, &types), &mut builder, options);
+    let positions = Rows::add(bytes, &mut scan, (&addresses, &types), &mut builder, options);
     drop(phase);
     let _phase = phases::begin("decoding threads");
     if scan.virtual_threads.lack_stacks(&scan.roots) {
@@ -89,31 +86,4 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         damage: scan.damage,
         ..Loaded::of(heap)
     })
-}
-
-/// Decodes the objects, and gives their positions in the file.
-fn rows<'a>(
-    bytes: &'a [u8],
-    scan: &mut Scan<'a>,
-    (addresses, types): (&Addresses, &Types),
-    builder: &mut HeapBuilder<'a>,
-    options: LoadOptions<'_>,
-) -> Offsets {
-    let class_label = Label::field(builder.names().intern(CLASS));
-    let held = |id| addresses.at(id).filter(|_| id != 0);
-    let held_classes: Vec<_> = scan.held_classes().into_iter().map(held).collect();
-    let has_label = !options.bare && held_classes.iter().any(Option::is_some);
-    builder.heap().class_label = has_label.then_some(class_label);
-    let rows = Rows {
-        class_label,
-        scan,
-        addresses,
-        types,
-        held_classes,
-        builder,
-        classes: ClassCache::default(),
-        shapes: Vec::new(),
-        faults: Faults::default(),
-    };
-    rows.add(bytes, options.progress)
 }

@@ -91,6 +91,7 @@ mod roles;
 pub mod roots;
 mod rows;
 mod scan;
+mod segments;
 mod sites;
 pub mod sizes;
 pub mod statistics;

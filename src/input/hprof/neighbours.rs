@@ -56,6 +56,14 @@ impl Distance {
         }
     }
 
+    /// Takes the pairs of the next part of the file.
+    fn append(&mut self, part: Self) {
+        let least = self.least.min(part.least);
+        let times = |seen: Self| if seen.least == least { seen.times } else { 0 };
+        let times = times(*self).saturating_add(times(part));
+        *self = Self { least, times, pairs: self.pairs.saturating_add(part.pairs) };
+    }
+
     /// The same bound on the size, without neighbours that prove it.
     fn as_bound(self) -> Self {
         Self { times: 0, pairs: 0, ..self }
@@ -81,6 +89,16 @@ enum What {
     /// The object of a class, by its position in the file.
     Class(u32),
     Other,
+}
+
+impl What {
+    /// The same with the row of its class in another numbering.
+    fn with_row(self, row_of: impl Fn(u32) -> u32) -> Self {
+        match self {
+            Self::Instance(row) => Self::Instance(row_of(row)),
+            other => other,
+        }
+    }
 }
 
 /// The smallest overhead of arrays: bytes other than elements.
@@ -149,6 +167,30 @@ impl Distances {
         }
     }
 
+    /// Takes what was seen in the next part of the file, whose classes have these rows.
+    fn append(&mut self, part: Self, row_of: impl Fn(u32) -> u32) {
+        // As many of the first instances are kept as if all had been seen one after the other.
+        let mut pairs: Vec<u32> = (0..)
+            .zip(&part.classes)
+            .map(|(row, _)| {
+                self.classes.get(row_of(row) as usize).map_or(KEPT, |class| class.pairs)
+            })
+            .collect();
+        for (id, row) in part.first {
+            let Some(pairs) = pairs.get_mut(row as usize).filter(|pairs| **pairs < KEPT) else {
+                continue;
+            };
+            *pairs = pairs.saturating_add(1);
+            self.first.push((id, row_of(row)));
+        }
+        for (row, distance) in (0..).zip(part.classes) {
+            if let Some(class) = self.classes.get_mut(row_of(row) as usize) {
+                class.append(distance);
+            }
+        }
+        self.arrays.merge(part.arrays);
+    }
+
     /// Shortens the distances of the first instances to class objects after them.
     fn see_class_objects(&mut self, class_objects: &[u64]) {
         for (id, row) in &self.first {
@@ -167,7 +209,10 @@ impl Distances {
 #[derive(Debug)]
 pub(super) struct Watch {
     rows: FxHashMap<u64, u32>,
+    /// Classes by row.
+    classes: Vec<u64>,
     cache: ClassCache,
+    first_id: Option<u64>,
     /// The previous object, if there is one. Both fields are read separately: a copy of both at
     /// once would wait for the stores of each.
     last_id: Option<u64>,
@@ -183,13 +228,17 @@ pub(super) struct Watch {
     class_objects: Vec<u64>,
     /// The largest hash of a page in the sample.
     limit: u64,
+    /// It watches a part of the file, which does not tell in which order the file is.
+    is_part: bool,
 }
 
 impl Default for Watch {
     fn default() -> Self {
         Self {
             rows: FxHashMap::default(),
+            classes: Vec::new(),
             cache: ClassCache::default(),
+            first_id: None,
             last_id: None,
             last: What::Other,
             distances: Distances::default(),
@@ -199,11 +248,22 @@ impl Default for Watch {
             sample: Vec::new(),
             class_objects: Vec::new(),
             limit: u64::MAX,
+            is_part: false,
         }
     }
 }
 
 impl Watch {
+    /// For a part of a file, of which the sample needs no pages above this limit.
+    pub(super) fn of_part(limit: u64) -> Self {
+        Self { limit, is_part: true, ..Self::default() }
+    }
+
+    /// The largest hash of a page in the sample.
+    pub(super) fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// Takes the next object and the row of its class, unless it is a primitive array. Rows count
     /// classes from 0 in the order of their first objects.
     #[inline(always)]
@@ -225,16 +285,22 @@ impl Watch {
             }
             Object::PrimitiveArray(_) => (What::Other, None),
         };
-        if let Some(before) = self.last_id {
-            if before < id {
-                self.distances.see(&self.last, before, id)
-            } else {
-                self.descents = self.descents.saturating_add(1)
-            }
+        match self.last_id {
+            Some(before) => self.pair(before, id),
+            None => self.first_id = Some(id),
         }
         (self.last_id, self.last) = (Some(id), what);
         self.add(id, what);
         row
+    }
+
+    #[inline(always)]
+    fn pair(&mut self, before: u64, id: u64) {
+        if before < id {
+            self.distances.see(&self.last, before, id)
+        } else {
+            self.descents = self.descents.saturating_add(1)
+        }
     }
 
     /// Takes a class, by its position.
@@ -254,23 +320,61 @@ impl Watch {
 
     fn keep(&mut self, id: u64, what: What) {
         self.sample.push((id, what));
-        let room = if self.is_nearly_ascending() { SMALL_SAMPLE } else { SAMPLE };
-        while self.sample.len() >= room && self.limit > 0 {
-            self.limit /= 2;
+        if self.sample.len() >= self.room() {
+            self.thin_out();
+        }
+    }
+
+    fn room(&self) -> usize {
+        if self.is_nearly_ascending() && !self.is_part { SMALL_SAMPLE } else { SAMPLE }
+    }
+
+    /// Halves the sample until it is small enough.
+    fn thin_out(&mut self) {
+        let room = self.room();
+        loop {
             let limit = self.limit;
             self.sample.retain(|(id, _)| hash(id >> PAGE) <= limit);
+            if self.sample.len() < room || limit == 0 {
+                return;
+            }
+            self.limit /= 2;
         }
     }
 
     #[inline]
     fn row(&mut self, class: u64) -> u32 {
-        let Self { rows, distances, cache, .. } = self;
+        let Self { rows, classes, distances, cache, .. } = self;
         cache.get_or_find(class, || {
             *rows.entry(class).or_insert_with(|| {
+                classes.push(class);
                 distances.classes.push(Distance::NONE);
-                (distances.classes.len() as u32).saturating_sub(1)
+                (classes.len() as u32).saturating_sub(1)
             })
         })
+    }
+
+    /// Takes all that was seen in the next part of the file. Returns the rows of its classes.
+    pub(super) fn append(&mut self, part: Self) -> Vec<u32> {
+        let rows: Vec<u32> = part.classes.iter().map(|class| self.row(*class)).collect();
+        let row_of = |row: u32| rows.get(row as usize).copied().unwrap_or(u32::MAX);
+        if let (Some(before), Some(first)) = (self.last_id, part.first_id) {
+            self.pair(before, first);
+        }
+        self.distances.append(part.distances, row_of);
+        if part.last_id.is_some() {
+            (self.last_id, self.last) = (part.last_id, part.last.with_row(row_of));
+        }
+        self.first_id = self.first_id.or(part.first_id);
+        self.bits |= part.bits;
+        self.objects = self.objects.saturating_add(part.objects);
+        self.descents = self.descents.saturating_add(part.descents);
+        self.class_objects.extend(part.class_objects);
+        self.limit = self.limit.min(part.limit);
+        let sample = part.sample.into_iter().map(|(id, what)| (id, what.with_row(row_of)));
+        self.sample.extend(sample);
+        self.thin_out();
+        rows
     }
 
     /// Whether each object had a larger address than the one before.

@@ -5,13 +5,16 @@ use super::header::Header;
 use super::objects::Object;
 use super::primitives::{IdSize, read_id, u4};
 use super::roots::Root;
+use super::segments;
 use super::statistics::{AllocSites, ControlSettings, CpuSamples, HeapSummary};
 use super::symbols::{Frame, LoadClass, StartThread, Trace, Utf8};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::record::records;
+use crate::input::waves::in_waves;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
+use std::ops::Range;
 
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +114,7 @@ pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Resu
 /// end: there is no other sign of a cut between two records.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
+    bytes: &'a [u8],
     /// After the current segment.
     cursor: Cursor<'a>,
     header: Header,
@@ -123,6 +127,8 @@ pub struct Records<'a> {
     ended: bool,
     surplus: u64,
     objects: Saturating<u64>,
+    /// Up to here, segments are read one after the other.
+    tried: u64,
 }
 
 impl<'a> Records<'a> {
@@ -136,6 +142,7 @@ impl<'a> Records<'a> {
         let header = Header::read(&mut cursor)?;
         let heap = Cursor::new(&[], 0);
         Ok(Self {
+            bytes,
             cursor,
             header,
             heap,
@@ -144,6 +151,7 @@ impl<'a> Records<'a> {
             ended: false,
             surplus: 0,
             objects: Saturating(0),
+            tried: 0,
         })
     }
 
@@ -171,6 +179,44 @@ impl<'a> Records<'a> {
         self.heap.skip_to_remaining(self.heap.remaining().saturating_sub(length));
         self.objects += 1;
         Some((offset, object))
+    }
+
+    /// All bytes of the file.
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Reads the segments that come next side by side, in parts, and takes the results of `read` in the
+    /// order of the file, up to the first part that is damaged. `take` returns the number of objects
+    /// of its part. Returns `false` if nothing was read: then the next record is to be read by itself.
+    pub(super) fn side_by_side<R: Send>(
+        &mut self,
+        read: impl Fn(&Range<u64>) -> Option<R> + Sync,
+        mut take: impl FnMut(R) -> u64 + Send,
+    ) -> bool {
+        let start = self.cursor.offset();
+        if !self.heap.is_empty() || start < self.tried || !segments::begins(self.cursor) {
+            return false;
+        }
+        let parts = segments::parts(self.cursor);
+        self.tried = parts.last().map_or(0, |part| part.end).max(start.saturating_add(1));
+        if parts.len() < 2 {
+            return false;
+        }
+        let mut end = None;
+        let objects = &mut self.objects;
+        let read = |part: &Range<u64>| Some((read(part)?, part.end));
+        in_waves(&parts, read, |part| {
+            let Some((part, part_end)) = part else { return false };
+            *objects += take(part);
+            end = Some(part_end);
+            true
+        });
+        let Some(end) = end else { return false };
+        let rest = (self.cursor.remaining() as u64).saturating_sub(end.saturating_sub(start));
+        self.cursor.skip_to_remaining(usize::try_from(rest).unwrap_or(usize::MAX));
+        self.open = true;
+        true
     }
 
     fn top_level(&mut self) -> Result<Rec<'a>> {

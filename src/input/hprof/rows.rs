@@ -1,4 +1,7 @@
 //! The objects of a file as rows, in the order of their ids.
+//!
+//! What all objects need is put together first: types, classes, the fields of each class, and where the
+//! record of each row stands. Then parts of the rows are decoded side by side.
 
 use super::class_cache::ClassCache;
 use super::direct::DirectBuffer;
@@ -6,19 +9,24 @@ use super::objects::Object;
 use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::Scan;
+use super::segments::read_part;
 use super::sizes::{Rule, positive_int};
 use super::types::Types;
 use crate::bytes::Cursor;
+use crate::input::load::LoadOptions;
 use crate::input::read::Progress;
+use crate::input::waves::in_waves;
+use crate::java::CLASS;
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{ClassObject, Label, ObjectId, Offsets, TypeId, WarningKind};
+use crate::model::names::Names;
 use std::num::Saturating;
 use std::ops::Range;
 
 /// Data that could not be loaded as it is in the file.
 #[derive(Default)]
-pub(super) struct Faults {
+struct Faults {
     dangling: Saturating<u64>,
     /// Elements of arrays in files of HotSpot: its shared archive has an array that names class
     /// objects it does not write.
@@ -28,9 +36,19 @@ pub(super) struct Faults {
     broken: Saturating<u64>,
 }
 
+impl Faults {
+    fn append(&mut self, part: Self) {
+        self.dangling += part.dangling;
+        self.dangling_elements += part.dangling_elements;
+        self.classless += part.classless;
+        self.short += part.short;
+        self.broken += part.broken;
+    }
+}
+
 /// Properties that all instances of a class share.
 #[derive(Clone)]
-pub(super) struct Shape {
+struct Shape {
     type_id: TypeId,
     /// The class, unless a root holds it.
     held: Option<ObjectId>,
@@ -41,251 +59,259 @@ pub(super) struct Shape {
     /// Bytes of all fields.
     data: u64,
     broken: bool,
-    /// Their references. `None` until the first instance with all fields.
-    fields: Option<Range<usize>>,
+    /// Their references. Nothing if no instance has all fields.
+    fields: Range<usize>,
 }
 
-/// Decodes all rows in order.
+/// The object of a class.
+struct ClassRow {
+    object: ObjectId,
+    size: u64,
+    /// Its references, in [`Rows::class_references`].
+    references: Range<usize>,
+}
+
+/// What all objects are decoded with.
 pub(super) struct Rows<'s, 'a> {
-    pub(super) scan: &'s mut Scan<'a>,
-    pub(super) addresses: &'s Addresses,
-    pub(super) types: &'s Types,
+    bytes: &'a [u8],
+    scan: &'s Scan<'a>,
+    addresses: &'s Addresses,
+    types: &'s Types,
     /// The class that the objects of each class hold besides their fields. `None` if a root holds
     /// it.
-    pub(super) held_classes: Vec<Option<ObjectId>>,
-    pub(super) class_label: Label,
-    pub(super) builder: &'s mut HeapBuilder<'a>,
-    /// Positions of classes; `u32::MAX` for those that are not in the file.
-    pub(super) classes: ClassCache,
-    /// By position of the class; `None` until the first instance.
-    pub(super) shapes: Vec<Option<Shape>>,
-    pub(super) faults: Faults,
+    held_classes: Vec<Option<ObjectId>>,
+    class_label: Label,
+    /// References have labels.
+    labels: bool,
+    /// The objects of classes, in order.
+    classes: Vec<ClassRow>,
+    class_references: Vec<(ObjectId, Label)>,
+    /// By position of the class; `None` for those without instances.
+    shapes: Vec<Option<Shape>>,
 }
 
-impl<'a> Rows<'_, 'a> {
-    /// Adds all rows. Returns the position of the record of each one.
-    ///
-    /// Most dumpers write the heap by address: then the order of the file is that of the rows,
-    /// except for classes, and one pass is enough. Otherwise a first pass finds the positions of
-    /// the rows.
-    pub(super) fn add(mut self, bytes: &'a [u8], progress: Progress<'_>) -> Offsets {
-        let positions = if self.scan.is_ordered {
-            self.add_as_they_come(bytes, progress)
-        } else {
-            let positions = find_rows(bytes, self.scan, self.addresses, progress);
-            self.add_from(bytes, &positions, progress);
-            positions
+/// Rows that are decoded by one thread.
+const PART: usize = 1 << 16;
+
+impl<'s, 'a> Rows<'s, 'a> {
+    /// Adds the rows of a file to a heap whose types are known, and the classes. Returns the position
+    /// of the record of each row.
+    pub(super) fn add(
+        bytes: &'a [u8],
+        scan: &'s mut Scan<'a>,
+        (addresses, types): (&'s Addresses, &'s Types),
+        builder: &mut HeapBuilder<'a>,
+        options: LoadOptions<'_>,
+    ) -> Offsets {
+        let class_label = Label::field(builder.names().intern(CLASS));
+        let held = |id| addresses.at(id).filter(|_| id != 0);
+        let held_classes: Vec<_> = scan.held_classes().into_iter().map(held).collect();
+        let labels = !options.bare;
+        let has_label = labels && held_classes.iter().any(Option::is_some);
+        builder.heap().class_label = has_label.then_some(class_label);
+        let mut faults = Faults::default();
+        let (classes, class_references) = class_rows(scan, addresses, types, builder, &mut faults);
+        let shapes = shapes(scan, types, &held_classes, builder.names());
+        let scan = &*scan;
+        let positions = positions(bytes, scan, addresses, &classes, options.progress);
+        let rows = Self {
+            bytes,
+            scan,
+            addresses,
+            types,
+            held_classes,
+            class_label,
+            labels,
+            classes,
+            class_references,
+            shapes,
         };
-        let Faults { dangling, dangling_elements, classless, short, broken } = self.faults;
-        self.builder.warn(WarningKind::DanglingReferences, dangling.0);
-        self.builder.warn(WarningKind::OmittedElements, dangling_elements.0);
-        self.builder.warn(WarningKind::UnknownClasses, classless.0);
-        self.builder.warn(WarningKind::ShortObjects, short.0);
-        self.builder.warn(WarningKind::UnknownSuperclasses, broken.0);
+        let end = bytes.len() as u64;
+        let count = positions.len();
+        let parts: Vec<_> =
+            (0..count).step_by(PART).map(|row| row..count.min(row.saturating_add(PART))).collect();
+        let mut done = 0_u64;
+        let decode = |part: &Range<usize>| Part::decode(&rows, part.clone(), &positions);
+        in_waves(&parts, decode, |(part, of_part)| {
+            builder.append(part);
+            faults.append(of_part);
+            done = done.saturating_add(1);
+            let left = (end / 3).saturating_sub(
+                (end / 3).saturating_mul(done).checked_div(parts.len() as u64).unwrap_or(0),
+            );
+            (options.progress)(end.saturating_sub(left));
+            true
+        });
+        builder.warn(WarningKind::DanglingReferences, faults.dangling.0);
+        builder.warn(WarningKind::OmittedElements, faults.dangling_elements.0);
+        builder.warn(WarningKind::UnknownClasses, faults.classless.0);
+        builder.warn(WarningKind::ShortObjects, faults.short.0);
+        builder.warn(WarningKind::UnknownSuperclasses, faults.broken.0);
         positions
     }
+}
 
-    /// Adds the objects of the file one after the other, and each class where its id belongs.
-    fn add_as_they_come(&mut self, bytes: &'a [u8], progress: Progress<'_>) -> Offsets {
-        let end = bytes.len() as u64;
-        let mut positions = Offsets::with_capacity(self.addresses.len(), end);
-        let mut classes: Vec<(u64, u64)> =
-            self.scan.classes.iter().map(|class| (class.dump.id, class.offset)).collect();
-        classes.sort_unstable();
-        let mut classes = classes.into_iter().peekable();
-        let mut add = |offset, object: &Object<'_>| {
-            let id = object.id();
-            while let Some((class, offset)) = classes.next_if(|(class, _)| *class <= id) {
-                self.add_class(class);
-                positions.push(offset);
-                if class == id {
-                    return;
-                }
-            }
-            self.add_object(object);
-            positions.push(offset);
-        };
-        if let Ok(mut records) = Records::new(bytes) {
-            loop {
-                while let Some((offset, object)) = records.next_object() {
-                    add(offset, &object);
-                }
-                match records.next() {
-                    Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(offset, &object),
-                    // The first pass moved the bar by a third.
-                    Some(Ok((offset, Rec::Top { .. }))) => {
-                        let done = (offset / 3).saturating_mul(2);
-                        progress((end / 3).saturating_add(done));
-                    }
-                    Some(Ok(_)) => {}
-                    Some(Err(_)) | None => break,
-                }
-            }
-        }
-        for (class, offset) in classes {
-            self.add_class(class);
-            positions.push(offset);
-        }
-        positions
-    }
+/// Some rows, which are decoded one after the other.
+struct Part<'r, 'a> {
+    rows: &'r Rows<'r, 'a>,
+    builder: HeapBuilder<'a>,
+    /// Positions of classes; `u32::MAX` for those that are not in the file.
+    cache: ClassCache,
+    faults: Faults,
+}
 
-    /// Adds the rows whose records stand at these positions.
-    fn add_from(&mut self, bytes: &'a [u8], positions: &Offsets, progress: Progress<'_>) {
-        let end = bytes.len() as u64;
-        let (third, steps) = (end / 3, (positions.len() as u64 / 65536).saturating_add(1));
-        for row in 0..positions.len() {
-            if row % 65536 == 0 {
-                let done = (third / 65536)
-                    .saturating_mul((row as u64 / 65536).min(65536))
-                    .checked_div(steps)
-                    .unwrap_or(0);
-                progress(end.saturating_sub(third).saturating_add(done));
-            }
-            let mut cursor = Cursor::at(bytes, positions.get(row));
-            if let Some((object, _)) = Object::at_start(cursor.rest(), self.scan.ids) {
-                self.add_object(&object);
+impl<'a> Part<'_, 'a> {
+    /// Decodes the rows whose records stand at these positions.
+    fn decode(
+        rows: &Rows<'_, 'a>,
+        range: Range<usize>,
+        positions: &Offsets,
+    ) -> (HeapBuilder<'a>, Faults) {
+        let mut builder = HeapBuilder::with_capacity(range.len(), range.len());
+        if !rows.labels {
+            builder = builder.without_labels();
+        }
+        let mut part =
+            Part { rows, builder, cache: ClassCache::default(), faults: Faults::default() };
+        let first = rows.classes.partition_point(|class| class.object.index() < range.start);
+        let mut classes = rows.classes.iter().skip(first).peekable();
+        for row in range {
+            if let Some(class) = classes.next_if(|class| class.object.index() == row) {
+                part.add_class(class);
                 continue;
             }
-            match read_heap_record(&mut cursor, self.scan.ids) {
-                Ok(HeapRec::Object(object)) => self.add_object(&object),
-                Ok(HeapRec::ClassDump(class)) => self.add_class(class.id),
-                // Every row has a record that was read before.
-                Ok(_) | Err(_) => {
-                    self.builder.add_object(self.types.unknown, 0);
-                }
+            let mut cursor = Cursor::at(rows.bytes, positions.get(row));
+            match Object::at_start(cursor.rest(), rows.scan.ids) {
+                Some((object, _)) => part.add_object(row, &object),
+                None => match read_heap_record(&mut cursor, rows.scan.ids) {
+                    Ok(HeapRec::Object(object)) => part.add_object(row, &object),
+                    // Every row has a record that was read before.
+                    Ok(_) | Err(_) => _ = part.builder.add_object(rows.types.unknown, 0),
+                },
             }
         }
+        (part.builder, part.faults)
     }
 
     /// The position of a class.
     #[inline]
     fn class(&mut self, id: u64) -> Option<usize> {
-        let table = &self.scan.classes;
+        let table = &self.rows.scan.classes;
         let find =
             || table.index(id).and_then(|index| u32::try_from(index).ok()).unwrap_or(u32::MAX);
-        let index = self.classes.get_or_find(id, find);
+        let index = self.cache.get_or_find(id, find);
         (index != u32::MAX).then_some(index as usize)
     }
 
-    fn add_object(&mut self, object: &Object<'_>) {
-        let ids = self.scan.ids;
+    fn add_object(&mut self, row: usize, object: &Object<'_>) {
+        let (rows, rule) = (self.rows, &self.rows.scan.sizes.rule);
+        let ids = rows.scan.ids;
         match object {
             Object::Instance(instance) => {
-                let Some(index) = self.class(instance.class) else {
+                let index = self.class(instance.class);
+                let Some(Some(shape)) = index.and_then(|index| rows.shapes.get(index)) else {
                     self.faults.classless += 1;
-                    let base = self.scan.sizes.rule.base();
-                    let size = base.saturating_add(instance.values.len() as u64);
-                    self.builder.add_object(self.types.unknown, size);
+                    let size = rule.base().saturating_add(instance.values.len() as u64);
+                    self.builder.add_object(rows.types.unknown, size);
                     return;
                 };
-                self.add_instance(index, instance.values);
+                self.add_instance(row, shape, instance.values);
             }
             Object::ObjectArray(array) => {
                 let index = self.class(array.class);
-                let type_id = index.and_then(|index| self.types.of_class.get(index));
+                let type_id = index.and_then(|index| rows.types.of_class.get(index));
                 self.faults.classless += u64::from(type_id.is_none());
-                let type_id = type_id.copied().unwrap_or(self.types.unknown_array);
-                let size = self.scan.sizes.rule.object_array(array.count, ids);
-                self.builder.add_object(type_id, size);
-                self.hold_class(index);
+                let type_id = type_id.copied().unwrap_or(rows.types.unknown_array);
+                self.builder.add_object(type_id, rule.object_array(array.count, ids));
+                // The class comes before all others.
+                if let Some(Some(class)) = index.and_then(|index| rows.held_classes.get(index)) {
+                    self.builder.add_reference(*class, rows.class_label, false);
+                }
                 let before = self.faults.dangling;
                 for (index, id) in (0..).zip(ids.all(array.elements)) {
                     self.reference(id, Label::index(index), false);
                 }
-                if let Rule::HotSpot { .. } = self.scan.sizes.rule {
+                if let Rule::HotSpot { .. } = rule {
                     self.faults.dangling_elements += self.faults.dangling - before;
                     self.faults.dangling = before;
                 }
             }
             Object::PrimitiveArray(array) => {
-                let size = self.scan.sizes.rule.primitive_array(array, ids);
-                self.builder.add_object(self.types.primitive_array(array.element), size);
+                let size = rule.primitive_array(array, ids);
+                self.builder.add_object(rows.types.primitive_array(array.element), size);
             }
         }
     }
 
-    fn add_instance(&mut self, index: usize, values: &[u8]) {
-        if !matches!(self.shapes.get(index), Some(Some(_))) {
-            self.find_shape(index);
-        }
-        let Some(Some(shape)) = self.shapes.get_mut(index) else { return };
-        let stack =
-            shape.words.map_or(0, |at| self.scan.sizes.rule.stack(positive_int(values, at)));
-        let object = self.builder.add_object(shape.type_id, shape.size.saturating_add(stack));
-        match shape.direct.map_or(0, |direct| direct.bytes(values, self.scan.ids)) {
+    fn add_instance(&mut self, row: usize, shape: &Shape, values: &[u8]) {
+        let Scan { classes, ids, sizes, .. } = self.rows.scan;
+        let stack = shape.words.map_or(0, |at| sizes.rule.stack(positive_int(values, at)));
+        self.builder.add_object(shape.type_id, shape.size.saturating_add(stack));
+        match shape.direct.map_or(0, |direct| direct.bytes(values, *ids)) {
             0 => {}
-            bytes => self.builder.add_external(object, bytes),
+            bytes => self.builder.add_external(ObjectId(row as u32), bytes),
         }
         if let Some(class) = shape.held {
-            self.builder.add_reference(class, self.class_label, false);
+            self.builder.add_reference(class, self.rows.class_label, false);
         }
         self.faults.broken += u64::from(shape.broken);
         if (values.len() as u64) < shape.data {
             self.faults.short += 1;
             return;
         }
-        let Scan { classes, strings, ids, .. } = &mut *self.scan;
-        let fields = shape
-            .fields
-            .get_or_insert_with(|| classes.references(index, *ids, strings, self.builder.names()));
-        for field in classes.fields(fields) {
-            let id = ids.at(values, field.offset);
-            let (label, weak) = (field.label, field.weak);
-            reference(id, label, weak, self.addresses, self.builder, &mut self.faults);
+        for field in classes.fields(&shape.fields) {
+            self.reference(ids.at(values, field.offset), field.label, field.weak);
         }
     }
 
-    /// Collects the properties that the instances of a class share.
-    #[cold]
-    fn find_shape(&mut self, index: usize) {
-        let Some(class) = self.scan.classes.get(index) else { return };
-        let shape = Shape {
-            type_id: self.types.of_class.get(index).copied().unwrap_or(self.types.unknown),
-            held: self.held_classes.get(index).copied().flatten(),
-            size: class.size,
-            words: class.words,
-            direct: self.scan.direct_buffer(class.dump.id),
-            data: class.data,
-            broken: class.broken,
-            fields: None,
-        };
-        if index >= self.shapes.len() {
-            self.shapes.resize(self.scan.classes.len(), None);
-        }
-        if let Some(place) = self.shapes.get_mut(index) {
-            *place = Some(shape);
+    fn add_class(&mut self, class: &ClassRow) {
+        self.builder.add_object(self.rows.types.class, class.size);
+        let references = self.rows.class_references.get(class.references.clone());
+        for (target, label) in references.unwrap_or_default() {
+            self.builder.add_reference(*target, *label, false);
         }
     }
 
-    /// Adds the reference of the last object to its class, which comes before all others.
+    /// Adds a reference to an id, if that is one of an object.
     #[inline]
-    fn hold_class(&mut self, class: Option<usize>) {
-        if let Some(Some(class)) = class.and_then(|index| self.held_classes.get(index)) {
-            self.builder.add_reference(*class, self.class_label, false);
+    fn reference(&mut self, id: u64, label: Label, weak: bool) {
+        if id == 0 {
+            return;
+        }
+        match self.rows.addresses.at(id) {
+            Some(target) => self.builder.add_reference(target, label, weak),
+            None => self.faults.dangling += 1,
         }
     }
+}
 
-    fn add_class(&mut self, id: u64) {
-        let Some(class) = self
-            .scan
-            .classes
-            .index(id)
-            .and_then(|index| self.scan.classes.get(index))
-            .map(|class| class.dump)
-        else {
-            self.builder.add_object(self.types.class, 0);
-            return;
+/// The objects of classes with their references, in order. Adds the classes to the heap.
+fn class_rows<'a>(
+    scan: &Scan<'a>,
+    addresses: &Addresses,
+    types: &Types,
+    builder: &mut HeapBuilder<'a>,
+    faults: &mut Faults,
+) -> (Vec<ClassRow>, Vec<(ObjectId, Label)>) {
+    let mut ordered: Vec<_> = (0..)
+        .zip(scan.classes.iter())
+        .filter_map(|(index, class)| Some((addresses.at(class.dump.id)?, index, &class.dump)))
+        .collect();
+    ordered.sort_unstable_by_key(|(object, ..)| *object);
+    let mut rows = Vec::with_capacity(ordered.len());
+    let mut references = Vec::new();
+    for (object, index, class) in ordered {
+        name_class(object, types.of_class.get::<usize>(index).copied(), builder);
+        let start = references.len();
+        let mut add = |target, name| match addresses.at(target) {
+            _ if target == 0 => {}
+            Some(target) => references.push((target, Label::field(name))),
+            None => faults.dangling += 1,
         };
-        let object = self.builder.add_object(
-            self.types.class,
-            self.scan.sizes.rule.class(&class.statics, self.scan.ids, &self.scan.strings),
-        );
-        self.name_class(object, id);
         for field in class.statics.iter() {
             if let Value::Object(target) = field.value {
-                let name = self.scan.strings.field(class.id, field.name);
-                let name = self.builder.names().intern_bytes(name);
-                self.reference(target, Label::field(name), false);
+                let name = scan.strings.field(class.id, field.name);
+                add(target, builder.names().intern_bytes(name));
             }
         }
         for (name, target) in [
@@ -294,56 +320,92 @@ impl<'a> Rows<'_, 'a> {
             ("<signers>", class.signers),
             ("<protection domain>", class.domain),
         ] {
-            let name = self.builder.names().intern(name);
-            self.reference(target, Label::field(name), false);
+            add(target, builder.names().intern(name));
         }
+        let size = scan.sizes.rule.class(&class.statics, scan.ids, &scan.strings);
+        rows.push(ClassRow { object, size, references: start..references.len() });
     }
-
-    fn name_class(&mut self, object: ObjectId, id: u64) {
-        let Some(&of) =
-            self.scan.classes.index(id).and_then(|index| self.types.of_class.get(index))
-        else {
-            return;
-        };
-        let heap = self.builder.heap();
-        let Some(name) = heap.types.get(of.0 as usize).map(|of| heap.names.text(of.name)) else {
-            return;
-        };
-        // Classes that hold the roots in dumptool's own files are named after the roots.
-        let name =
-            if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
-        let name = heap.names.intern(&name);
-        heap.classes.push(ClassObject { object, name, instances: Some(of) });
-    }
-
-    #[inline]
-    fn reference(&mut self, id: u64, label: Label, weak: bool) {
-        reference(id, label, weak, self.addresses, self.builder, &mut self.faults);
-    }
+    (rows, references)
 }
 
-/// Adds a reference to an id, if that is one of an object.
-#[inline]
-fn reference(
-    id: u64,
-    label: Label,
-    weak: bool,
+fn name_class(object: ObjectId, instances: Option<TypeId>, builder: &mut HeapBuilder<'_>) {
+    let heap = builder.heap();
+    let type_row = instances.and_then(|instances| heap.types.get(instances.0 as usize));
+    let Some(name) = type_row.map(|type_row| heap.names.text(type_row.name)) else { return };
+    // Classes that hold the roots in dumptool's own files are named after the roots.
+    let name =
+        if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
+    let name = heap.names.intern(&name);
+    heap.classes.push(ClassObject { object, name, instances });
+}
+
+/// The properties that the instances of each class share, by position of the class. `None` for a
+/// class without objects.
+fn shapes(
+    scan: &mut Scan<'_>,
+    types: &Types,
+    held_classes: &[Option<ObjectId>],
+    names: &mut Names,
+) -> Vec<Option<Shape>> {
+    let mut shapes = vec![None; scan.classes.len()];
+    for (id, most) in std::mem::take(&mut scan.tally.classes) {
+        let direct = scan.direct_buffer(id);
+        let Some(index) = scan.classes.index(id) else { continue };
+        let (Some(class), Some(place)) = (scan.classes.get(index), shapes.get_mut(index)) else {
+            continue;
+        };
+        let mut shape = Shape {
+            type_id: types.of_class.get(index).copied().unwrap_or(types.unknown),
+            held: held_classes.get(index).copied().flatten(),
+            size: class.size,
+            words: class.words,
+            direct,
+            data: class.data,
+            broken: class.broken,
+            fields: 0..0,
+        };
+        if u64::from(most) >= shape.data {
+            shape.fields = scan.classes.references(index, scan.ids, &scan.strings, names);
+        }
+        *place = Some(shape);
+    }
+    shapes
+}
+
+/// Returns the position of the record of each row. The first object of an id counts.
+///
+/// Most dumpers write the heap by address: then the order of the file is that of the rows, except for
+/// classes, and all positions are known. Otherwise another pass finds them.
+fn positions(
+    bytes: &[u8],
+    scan: &Scan<'_>,
     addresses: &Addresses,
-    builder: &mut HeapBuilder<'_>,
-    faults: &mut Faults,
-) {
-    if id == 0 {
-        return;
+    classes: &[ClassRow],
+    progress: Progress<'_>,
+) -> Offsets {
+    let (count, end) = (addresses.len(), bytes.len() as u64);
+    let known = &scan.positions;
+    if !scan.is_ordered || known.len().saturating_add(classes.len()) != count {
+        return find_rows(bytes, scan, addresses, progress);
     }
-    let target: Option<ObjectId> = addresses.at(id);
-    match target {
-        Some(target) => builder.add_reference(target, label, weak),
-        None => faults.dangling += 1,
+    let mut positions = Offsets::with_capacity(count, end);
+    let mut next = 0;
+    for (before, class) in classes.iter().enumerate() {
+        let objects = class.object.index().saturating_sub(before);
+        positions.extend(known.range(next..objects), end);
+        next = objects.max(next);
+        positions.push(0);
     }
+    positions.extend(known.range(next..known.len()), end);
+    for (class, row) in
+        scan.classes.iter().filter_map(|class| Some((class, addresses.at(class.dump.id)?)))
+    {
+        positions.set(row.index(), class.offset);
+    }
+    positions
 }
 
-/// Returns the position of the record of each row. The first object of an id counts. No record is
-/// at offset 0, which means none.
+/// No record is at offset 0, which means none.
 fn find_rows(
     bytes: &[u8],
     scan: &Scan<'_>,
@@ -351,24 +413,40 @@ fn find_rows(
     progress: Progress<'_>,
 ) -> Offsets {
     let mut positions = Offsets::zeros(addresses.len(), bytes.len() as u64);
-    let mut add = |id, offset| {
-        if let Some(row) = addresses.at(id)
+    let mut add = |row: Option<ObjectId>, offset| {
+        if let Some(row) = row
             && positions.get(row.index()) == 0
         {
             positions.set(row.index(), offset);
         }
     };
     for class in scan.classes.iter() {
-        add(class.dump.id, class.offset);
+        add(addresses.at(class.dump.id), class.offset);
     }
     let Ok(mut records) = Records::new(bytes) else { return positions };
     let third = bytes.len() as u64 / 3;
+    let read = |range: &Range<u64>| {
+        let mut found = Vec::new();
+        let object = |offset, object: &Object<'_>| {
+            found.push((addresses.at(object.id()), offset));
+        };
+        read_part(bytes, range, scan.ids, object, |_| {})?;
+        Some((found, range.end))
+    };
     loop {
+        while records.side_by_side(read, |(found, end)| {
+            let objects = found.len();
+            found.into_iter().for_each(|(row, offset)| add(row, offset));
+            progress(third.saturating_add(end / 3));
+            objects as u64
+        }) {}
         while let Some((offset, object)) = records.next_object() {
-            add(object.id(), offset);
+            add(addresses.at(object.id()), offset);
         }
         match records.next() {
-            Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(object.id(), offset),
+            Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => {
+                add(addresses.at(object.id()), offset)
+            }
             Some(Ok((offset, Rec::Top { .. }))) => progress(third.saturating_add(offset / 3)),
             Some(Ok(_)) => {}
             Some(Err(_)) | None => break,

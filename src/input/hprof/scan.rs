@@ -8,21 +8,25 @@ use super::naming::Strings;
 use super::neighbours::{Neighbours, Watch};
 use super::objects::Object;
 use super::primitives::{IdSize, Value};
-use super::records::{Body, HeapRec, Rec, Records};
+use super::records::{Body, HeapRec, Rec, Records, read_heap_record};
 use super::roots::Root;
+use super::segments::read_part;
 use super::sizes::Rule;
 use super::statistics::AllocSites;
 use super::symbols::{Frame, StartThread, Trace};
 use super::virtual_threads::VirtualThreads;
+use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::LayoutChoice;
 use crate::input::read::Progress;
 use crate::java::{CLASS, FieldType, class_name};
 use crate::model::addresses::AddressesBuilder;
-use crate::model::heap::RootKind;
+use crate::model::heap::{Offsets, RootKind};
 use crate::names::MappedFrame;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Everything but objects, and the ids of objects.
 pub(super) struct Scan<'a> {
@@ -50,12 +54,13 @@ pub(super) struct Scan<'a> {
     pub virtual_threads: VirtualThreads,
     /// dumptool wrote the file.
     pub ours: bool,
-    /// Elements of arrays.
-    elements: Saturating<u64>,
-    /// Bytes of the fields of instances.
-    values: Saturating<u64>,
+    pub tally: Tally,
     /// Each object has a larger id than the one before.
     pub is_ordered: bool,
+    /// The positions of objects in the order of the file, which are complete if it is ordered.
+    pub positions: Offsets,
+    /// Segments are read side by side.
+    side_by_side: bool,
     /// Classes with an id that another class has.
     pub repeated_classes: Saturating<u64>,
     /// There are roots of system classes.
@@ -64,8 +69,67 @@ pub(super) struct Scan<'a> {
     pub damage: Option<Error>,
 }
 
+/// The objects of a file, added up.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Elements of arrays.
+    elements: Saturating<u64>,
+    /// Bytes of the fields of instances.
+    values: Saturating<u64>,
+    /// Classes in the order of their first objects, with the bytes of fields of their largest instance.
+    pub classes: Vec<(u64, u32)>,
+}
+
+impl Tally {
+    #[inline(always)]
+    fn add(&mut self, object: &Object<'_>, row: Option<usize>) {
+        match object {
+            Object::Instance(instance) => {
+                self.values += instance.values.len() as u64;
+                self.see(instance.class, row.unwrap_or(usize::MAX), instance.values.len() as u32);
+            }
+            Object::ObjectArray(array) => {
+                self.elements += u64::from(array.count);
+                self.see(array.class, row.unwrap_or(usize::MAX), 0);
+            }
+            Object::PrimitiveArray(_) => {}
+        }
+    }
+
+    #[inline(always)]
+    fn see(&mut self, class: u64, row: usize, bytes: u32) {
+        match self.classes.get_mut(row) {
+            Some((_, most)) => *most = bytes.max(*most),
+            None => self.classes.push((class, bytes)),
+        }
+    }
+
+    /// Takes those of the next part of the file, whose classes have these rows.
+    fn append(&mut self, part: Self, rows: &[u32]) {
+        self.elements += part.elements;
+        self.values += part.values;
+        for ((class, bytes), row) in part.classes.into_iter().zip(rows) {
+            self.see(class, *row as usize, bytes);
+        }
+    }
+}
+
+/// A part of the segments of a file.
+struct Part {
+    watch: Watch,
+    tally: Tally,
+    virtual_threads: VirtualThreads,
+    /// The ids of objects.
+    ids: Vec<u64>,
+    /// Where they stand.
+    positions: Offsets,
+    /// Where other records stand.
+    others: Vec<u64>,
+    end: u64,
+}
+
 impl<'a> Scan<'a> {
-    /// Reads a file once.
+    /// Reads a file once, with all threads if it consists of segments.
     ///
     /// # Errors
     /// When the header cannot be read.
@@ -74,11 +138,16 @@ impl<'a> Scan<'a> {
         layout: LayoutChoice,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        Self::with(bytes, layout, progress, |scan, object, _| scan.add_object(object))
+        let each = |scan: &mut Self, offset, object: &Object<'a>, row| {
+            scan.tally.add(object, row);
+            scan.add_id(object.id());
+            scan.positions.push(offset);
+        };
+        Self::reading(bytes, true, layout, progress, each)
     }
 
-    /// Like [`Self::new`], but with something else done with the objects, which come with the row of
-    /// their class as [`Watch`] counts them.
+    /// Reads a file once, but does something else with the objects, which come with the row of their
+    /// class as [`Watch`] counts them.
     ///
     /// # Errors
     /// When the header cannot be read.
@@ -86,7 +155,19 @@ impl<'a> Scan<'a> {
         bytes: &'a [u8],
         layout: LayoutChoice,
         progress: Progress<'_>,
-        each: impl FnMut(&mut Self, &Object<'a>, Option<usize>),
+        mut each: impl FnMut(&mut Self, &Object<'a>, Option<usize>),
+    ) -> Result<Self> {
+        Self::reading(bytes, false, layout, progress, |scan, _, object, row| {
+            each(scan, object, row)
+        })
+    }
+
+    fn reading(
+        bytes: &'a [u8],
+        side_by_side: bool,
+        layout: LayoutChoice,
+        progress: Progress<'_>,
+        each: impl FnMut(&mut Self, u64, &Object<'a>, Option<usize>),
     ) -> Result<Self> {
         let mut records = Records::new(bytes)?;
         let ids = records.header().id_size;
@@ -107,9 +188,10 @@ impl<'a> Scan<'a> {
             sizes: Found::default(),
             virtual_threads: VirtualThreads::default(),
             ours: false,
-            elements: Saturating(0),
-            values: Saturating(0),
+            tally: Tally::default(),
             is_ordered: false,
+            positions: Offsets::with_capacity(0, bytes.len() as u64),
+            side_by_side,
             repeated_classes: Saturating(0),
             has_system_classes: false,
             damage: None,
@@ -117,6 +199,9 @@ impl<'a> Scan<'a> {
         let mut watch = Watch::default();
         scan.damage = scan.read(&mut records, &mut watch, progress, each).err();
         scan.is_ordered = watch.is_ascending();
+        if !scan.is_ordered {
+            scan.positions = Offsets::with_capacity(0, 0);
+        }
         scan.measure(&watch.finish(), layout);
         scan.has_system_classes = scan.roots.iter().any(|root| root.tag().kind == RootKind::Class);
         Ok(scan)
@@ -127,12 +212,12 @@ impl<'a> Scan<'a> {
         records: &mut Records<'a>,
         watch: &mut Watch,
         progress: Progress<'_>,
-        mut each: impl FnMut(&mut Self, &Object<'a>, Option<usize>),
+        mut each: impl FnMut(&mut Self, u64, &Object<'a>, Option<usize>),
     ) -> Result<()> {
         let mut next_progress = 0;
         loop {
-            let object = match records.next_object() {
-                Some((_, object)) => object,
+            let (offset, object) = match records.next_object() {
+                Some(object) => object,
                 None => match self.read_others(records, watch, progress, &mut next_progress)? {
                     Some(object) => object,
                     None => return Ok(()),
@@ -141,8 +226,8 @@ impl<'a> Scan<'a> {
             // In one place, so that the compiler puts everything together and the object stays in
             // registers.
             let row = watch.object(&object, self.ids);
-            self.see(&object);
-            each(self, &object, row);
+            self.virtual_threads.see(&object);
+            each(self, offset, &object, row);
         }
     }
 
@@ -154,8 +239,11 @@ impl<'a> Scan<'a> {
         watch: &mut Watch,
         progress: Progress<'_>,
         next_progress: &mut u64,
-    ) -> Result<Option<Object<'a>>> {
+    ) -> Result<Option<(u64, Object<'a>)>> {
         loop {
+            if self.side_by_side && self.read_segments(records, watch, progress) {
+                continue;
+            }
             let Some(record) = records.next() else { return Ok(None) };
             let (offset, record) = record?;
             if offset >= *next_progress {
@@ -164,17 +252,8 @@ impl<'a> Scan<'a> {
                 *next_progress = offset.saturating_add(1 << 20);
             }
             match record {
-                Rec::Heap(HeapRec::Object(object)) => return Ok(Some(object)),
-                Rec::Heap(HeapRec::Root(root)) => self.roots.push(root),
-                Rec::Heap(HeapRec::ClassDump(class)) => {
-                    if self.classes.add(class, offset) {
-                        watch.class(class.id, self.classes.len().saturating_sub(1));
-                        self.add_id(class.id);
-                    } else {
-                        self.repeated_classes += 1
-                    }
-                }
-                Rec::Heap(HeapRec::HeapInfo { .. }) => {}
+                Rec::Heap(HeapRec::Object(object)) => return Ok(Some((offset, object))),
+                Rec::Heap(record) => self.add_other(record, offset, watch),
                 Rec::Top { body, .. } => match body {
                     Body::Utf8(string) => {
                         self.virtual_threads.see_string(string.id, string.text);
@@ -205,21 +284,67 @@ impl<'a> Scan<'a> {
         }
     }
 
-    #[inline]
-    fn see(&mut self, object: &Object<'_>) {
-        if let Object::Instance(instance) = object {
-            self.virtual_threads.see(instance);
+    /// Takes a record of the heap that is no object.
+    fn add_other(&mut self, record: HeapRec<'a>, offset: u64, watch: &mut Watch) {
+        match record {
+            HeapRec::Root(root) => self.roots.push(root),
+            HeapRec::ClassDump(class) if self.classes.add(class, offset) => {
+                watch.class(class.id, self.classes.len().saturating_sub(1));
+                self.add_id(class.id);
+            }
+            HeapRec::ClassDump(_) => self.repeated_classes += 1,
+            HeapRec::Object(_) | HeapRec::HeapInfo { .. } => {}
         }
     }
 
-    #[inline]
-    fn add_object(&mut self, object: &Object<'_>) {
-        match object {
-            Object::Instance(instance) => self.values += instance.values.len() as u64,
-            Object::ObjectArray(array) => self.elements += u64::from(array.count),
-            Object::PrimitiveArray(_) => {}
-        }
-        self.add_id(object.id());
+    /// Reads the segments that come next side by side. Returns `false` if there are none.
+    fn read_segments(
+        &mut self,
+        records: &mut Records<'a>,
+        watch: &mut Watch,
+        progress: Progress<'_>,
+    ) -> bool {
+        let (bytes, ids, classes) = (records.bytes(), self.ids, self.virtual_threads.classes());
+        // Parts leave out what the sample will not need, as far as that is known when they are read.
+        let limit = AtomicU64::new(watch.limit());
+        let read = |range: &Range<u64>| {
+            let mut part = Part {
+                watch: Watch::of_part(limit.load(Ordering::Relaxed)),
+                tally: Tally::default(),
+                virtual_threads: classes.classes(),
+                ids: Vec::new(),
+                positions: Offsets::with_capacity(0, range.end),
+                others: Vec::new(),
+                end: range.end,
+            };
+            let object = |offset, object: &Object<'a>| {
+                let row = part.watch.object(object, ids);
+                part.virtual_threads.see(object);
+                part.tally.add(object, row);
+                part.ids.push(object.id());
+                part.positions.push(offset);
+            };
+            let other = |offset| part.others.push(offset);
+            read_part(bytes, range, ids, object, other)?;
+            Some(part)
+        };
+        records.side_by_side(read, |part: Part| {
+            let objects = part.ids.len();
+            let rows = watch.append(part.watch);
+            self.tally.append(part.tally, &rows);
+            self.virtual_threads.append(part.virtual_threads);
+            part.ids.into_iter().for_each(|id| self.add_id(id));
+            let positions = part.positions.range(0..part.positions.len());
+            self.positions.extend(positions, part.end);
+            for offset in part.others {
+                if let Ok(record) = read_heap_record(&mut Cursor::at(bytes, offset), ids) {
+                    self.add_other(record, offset, watch);
+                }
+            }
+            limit.store(watch.limit(), Ordering::Relaxed);
+            progress(part.end / 3);
+            objects as u64
+        })
     }
 
     #[inline]
@@ -233,8 +358,8 @@ impl<'a> Scan<'a> {
     pub(super) fn most_references(&self) -> u64 {
         let of_class = |class: &Class<'_>| u64::from(class.dump.statics.count).saturating_add(4);
         let width = self.ids.bytes() as u64;
-        let of_objects = self.elements.0.saturating_add(self.objects.0);
-        let fields = self.values.0.checked_div(width).unwrap_or(0);
+        let of_objects = self.tally.elements.0.saturating_add(self.objects.0);
+        let fields = self.tally.values.0.checked_div(width).unwrap_or(0);
         self.classes
             .iter()
             .map(of_class)

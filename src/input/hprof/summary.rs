@@ -183,7 +183,7 @@ impl<'a> Totals<'a> {
         match object {
             Object::Instance(instance) => {
                 self.instances += 1;
-                self.virtual_threads.see(instance);
+                self.virtual_threads.see(object);
                 self.count(row, instance.class, instance.values.len(), ids);
                 if let Some(OfClass { direct: Some(direct), .. }) =
                     row.and_then(|row| self.by_class.get(row))

@@ -5,7 +5,7 @@
 //! `java.lang.VirtualThread`, with a root for each local variable. JDK 21 writes neither, so that
 //! nothing in the file refers to what only those stacks hold.
 
-use super::objects::Instance;
+use super::objects::Object;
 use super::roots::Root;
 use rustc_hash::FxHashSet;
 
@@ -44,13 +44,26 @@ impl VirtualThreads {
         }
     }
 
-    /// Takes the next instance.
+    /// Takes the next object.
     #[inline]
-    pub(super) fn see(&mut self, instance: &Instance<'_>) {
+    pub(super) fn see(&mut self, object: &Object<'_>) {
+        let Object::Instance(instance) = object else { return };
         if instance.class == self.thread.id && instance.class != 0 {
             self.threads.push(instance.id);
         }
         self.has_chunks |= instance.class == self.chunk.id;
+    }
+
+    /// The classes that were found so far, with no instances yet.
+    pub(super) fn classes(&self) -> Self {
+        let again = |class: &Class| Class { ..*class };
+        Self { chunk: again(&self.chunk), thread: again(&self.thread), ..Self::default() }
+    }
+
+    /// Takes the instances of a later part of the file.
+    pub(super) fn append(&mut self, part: Self) {
+        self.has_chunks |= part.has_chunks;
+        self.threads.extend(part.threads);
     }
 
     /// Whether there are stacks of virtual threads, and no virtual thread has a root.

@@ -1,0 +1,86 @@
+//! Heap dump segments that follow each other, in parts that are read side by side.
+//!
+//! HotSpot begins a segment after at most 1 MiB since JDK 9, and ART after 128 KiB. Before JDK 9,
+//! HotSpot wrote segments of up to 1 GiB, which are read one after the other.
+
+use super::objects::Object;
+use super::primitives::{IdSize, u4};
+use super::records::{HeapRec, read_heap_record};
+use crate::bytes::Cursor;
+use std::ops::Range;
+
+/// The tag of a segment.
+const SEGMENT: u8 = 0x1c;
+/// A part ends with the first segment that makes it so large.
+const PART: usize = 2 << 20;
+/// What is found in a larger segment would take too much memory until it is put together.
+const MOST: u32 = 16 << 20;
+
+/// Whether a segment begins at a cursor.
+pub(super) fn begins(cursor: Cursor<'_>) -> bool {
+    cursor.rest().first() == Some(&SEGMENT)
+}
+
+/// The ranges of the complete segments of a heap dump that stand at a cursor.
+pub(super) fn parts(mut cursor: Cursor<'_>) -> Vec<Range<u64>> {
+    let (mut parts, mut start) = (Vec::new(), cursor);
+    while next_segment(&mut cursor).is_some() {
+        if start.remaining().saturating_sub(cursor.remaining()) >= PART {
+            parts.push(start.offset()..cursor.offset());
+            start = cursor;
+        }
+    }
+    if start != cursor {
+        parts.push(start.offset()..cursor.offset());
+    }
+    parts
+}
+
+/// The contents of the segment at a cursor, which moves behind it. `None`, without moving, for other
+/// records and for segments that are cut off or too large.
+fn next_segment<'a>(cursor: &mut Cursor<'a>) -> Option<Cursor<'a>> {
+    let mut after = *cursor;
+    if after.u8("a tag").ok()? != SEGMENT {
+        return None;
+    }
+    after.take(4, "a time").ok()?;
+    let length = u4(&mut after, "a length").ok().filter(|length| *length <= MOST)?;
+    let offset = after.offset();
+    let contents = Cursor::new(after.take(length.into(), "a segment").ok()?, offset);
+    *cursor = after;
+    Some(contents)
+}
+
+/// Passes the objects of a part to `object`, with their offsets, and the offsets of other records to
+/// `other`. `None` if a record is damaged.
+#[inline(always)]
+pub(super) fn read_part<'a>(
+    bytes: &'a [u8],
+    part: &Range<u64>,
+    ids: IdSize,
+    mut object: impl FnMut(u64, &Object<'a>),
+    mut other: impl FnMut(u64),
+) -> Option<()> {
+    let end = usize::try_from(part.end).ok()?;
+    let mut segments = Cursor::at(bytes.get(..end)?, part.start);
+    while let Some(mut heap) = next_segment(&mut segments) {
+        while !heap.is_empty() {
+            let offset = heap.offset();
+            let found = match Object::at_start(heap.rest(), ids) {
+                Some((found, length)) => {
+                    heap.skip_to_remaining(heap.remaining().saturating_sub(length));
+                    found
+                }
+                None => match read_heap_record(&mut heap, ids).ok()? {
+                    HeapRec::Object(found) => found,
+                    _ => {
+                        other(offset);
+                        continue;
+                    }
+                },
+            };
+            object(offset, &found);
+        }
+    }
+    Some(())
+}

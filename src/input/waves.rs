@@ -1,0 +1,49 @@
+//! Parts of a file that are read side by side, with their results in the order of the file.
+
+use rayon::prelude::*;
+
+/// Parts for each thread that are read before their results are taken.
+const PARTS: usize = 4;
+
+/// Reads parts with all threads and passes the results on in their order, a few parts at a time, so that
+/// results take memory for a short while only. Ends early if `take` returns `false`.
+///
+/// What `take` does keeps one thread busy while the others read the next parts.
+pub(super) fn in_waves<P: Sync, R: Send>(
+    parts: &[P],
+    read: impl Fn(&P) -> R + Sync,
+    mut take: impl FnMut(R) -> bool + Send,
+) {
+    let mut wave: Vec<R> = Vec::new();
+    for next in parts.chunks(rayon::current_num_threads().saturating_mul(PARTS).max(1)) {
+        let taken = || wave.into_iter().all(&mut take);
+        let (goes_on, read) = rayon::join(taken, || next.par_iter().map(&read).collect());
+        if !goes_on {
+            return;
+        }
+        wave = read;
+    }
+    wave.into_iter().all(take);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_up_to_the_first_that_ends_them() {
+        let parts: Vec<u32> = (0..1000).collect();
+        for end in [0, 1, 7, 500, 999, 2000] {
+            let mut taken = Vec::new();
+            in_waves(
+                &parts,
+                |part| part * 2,
+                |result| {
+                    taken.push(result);
+                    result != end * 2
+                },
+            );
+            assert_eq!(taken, (0..=end.min(999)).map(|part| part * 2).collect::<Vec<_>>());
+        }
+    }
+}
