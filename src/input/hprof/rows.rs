@@ -8,7 +8,7 @@ use super::direct::DirectBuffer;
 use super::objects::Object;
 use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
-use super::scan::Scan;
+use super::scan::{OfClass, Scan};
 use super::segments::read_part;
 use super::sizes::{Rule, positive_int};
 use super::types::Types;
@@ -67,7 +67,7 @@ struct Shape {
 struct ClassRow {
     object: ObjectId,
     size: u64,
-    /// Its references, in [`Rows::class_references`].
+    /// Its references, in [`Classes::references`].
     references: Range<usize>,
 }
 
@@ -83,11 +83,20 @@ pub(super) struct Rows<'s, 'a> {
     class_label: Label,
     /// References have labels.
     labels: bool,
-    /// The objects of classes, in order.
-    classes: Vec<ClassRow>,
-    class_references: Vec<(ObjectId, Label)>,
-    /// By position of the class; `None` for those without instances.
+    classes: Classes,
+}
+
+/// The classes, with what their objects share.
+#[derive(Default)]
+struct Classes {
+    /// Their own objects, in order.
+    rows: Vec<ClassRow>,
+    /// The references of those.
+    references: Vec<(ObjectId, Label)>,
+    /// By position of the class; `None` for those without objects.
     shapes: Vec<Option<Shape>>,
+    /// References of their own objects to nothing.
+    dangling: Saturating<u64>,
 }
 
 /// Rows that are decoded by one thread.
@@ -109,45 +118,56 @@ impl<'s, 'a> Rows<'s, 'a> {
         let labels = !options.bare;
         let has_label = labels && held_classes.iter().any(Option::is_some);
         builder.heap().class_label = has_label.then_some(class_label);
-        let mut faults = Faults::default();
-        let (classes, class_references) = class_rows(scan, addresses, types, builder, &mut faults);
-        let shapes = shapes(scan, types, &held_classes, builder.names());
+        let mut classes = Classes { shapes: vec![None; scan.classes.len()], ..Classes::default() };
+        // In the order of rows, so that labels are numbered in it.
+        for (_, what) in in_order(scan, addresses) {
+            match what {
+                What::Class(index, object) => {
+                    classes.add(object, index, scan, (addresses, types), builder)
+                }
+                What::Objects(objects) => {
+                    classes.shape(objects, scan, types, &held_classes, builder.names())
+                }
+            }
+        }
         let scan = &*scan;
-        let positions = positions(bytes, scan, addresses, &classes, options.progress);
-        let rows = Self {
-            bytes,
-            scan,
-            addresses,
-            types,
-            held_classes,
-            class_label,
-            labels,
-            classes,
-            class_references,
-            shapes,
-        };
-        let end = bytes.len() as u64;
-        let count = positions.len();
-        let parts: Vec<_> =
-            (0..count).step_by(PART).map(|row| row..count.min(row.saturating_add(PART))).collect();
-        let mut done = 0_u64;
-        let decode = |part: &Range<usize>| Part::decode(&rows, part.clone(), &positions);
-        in_waves(&parts, decode, |(part, of_part)| {
-            builder.append(part);
-            faults.append(of_part);
-            done = done.saturating_add(1);
-            let left = (end / 3).saturating_sub(
-                (end / 3).saturating_mul(done).checked_div(parts.len() as u64).unwrap_or(0),
-            );
-            (options.progress)(end.saturating_sub(left));
-            true
-        });
+        let positions = positions(bytes, scan, addresses, &classes.rows, options.progress);
+        let dangling = classes.dangling;
+        let rows =
+            Self { bytes, scan, addresses, types, held_classes, class_label, labels, classes };
+        let mut faults = rows.decode(&positions, builder, options.progress);
+        faults.dangling += dangling;
         builder.warn(WarningKind::DanglingReferences, faults.dangling.0);
         builder.warn(WarningKind::OmittedElements, faults.dangling_elements.0);
         builder.warn(WarningKind::UnknownClasses, faults.classless.0);
         builder.warn(WarningKind::ShortObjects, faults.short.0);
         builder.warn(WarningKind::UnknownSuperclasses, faults.broken.0);
         positions
+    }
+
+    /// Decodes the rows whose records stand at these positions.
+    fn decode(
+        &self,
+        positions: &Offsets,
+        builder: &mut HeapBuilder<'a>,
+        progress: Progress<'_>,
+    ) -> Faults {
+        let count = positions.len();
+        let parts: Vec<_> =
+            (0..count).step_by(PART).map(|row| row..count.min(row.saturating_add(PART))).collect();
+        let mut faults = Faults::default();
+        let third = self.bytes.len() as u64 / 3;
+        let step = third.checked_div(parts.len() as u64).unwrap_or(0);
+        let mut done = third.saturating_mul(2);
+        let decode = |part: &Range<usize>| Part::decode(self, part.clone(), positions);
+        in_waves(&parts, decode, |(part, of_part)| {
+            builder.append(part);
+            faults.append(of_part);
+            done = done.saturating_add(step);
+            progress(done);
+            true
+        });
+        faults
     }
 }
 
@@ -173,8 +193,8 @@ impl<'a> Part<'_, 'a> {
         }
         let mut part =
             Part { rows, builder, cache: ClassCache::default(), faults: Faults::default() };
-        let first = rows.classes.partition_point(|class| class.object.index() < range.start);
-        let mut classes = rows.classes.iter().skip(first).peekable();
+        let first = rows.classes.rows.partition_point(|class| class.object.index() < range.start);
+        let mut classes = rows.classes.rows.iter().skip(first).peekable();
         for row in range {
             if let Some(class) = classes.next_if(|class| class.object.index() == row) {
                 part.add_class(class);
@@ -209,7 +229,8 @@ impl<'a> Part<'_, 'a> {
         match object {
             Object::Instance(instance) => {
                 let index = self.class(instance.class);
-                let Some(Some(shape)) = index.and_then(|index| rows.shapes.get(index)) else {
+                let Some(Some(shape)) = index.and_then(|index| rows.classes.shapes.get(index))
+                else {
                     self.faults.classless += 1;
                     let size = rule.base().saturating_add(instance.values.len() as u64);
                     self.builder.add_object(rows.types.unknown, size);
@@ -266,7 +287,7 @@ impl<'a> Part<'_, 'a> {
 
     fn add_class(&mut self, class: &ClassRow) {
         self.builder.add_object(self.rows.types.class, class.size);
-        let references = self.rows.class_references.get(class.references.clone());
+        let references = self.rows.classes.references.get(class.references.clone());
         for (target, label) in references.unwrap_or_default() {
             self.builder.add_reference(*target, *label, false);
         }
@@ -285,28 +306,44 @@ impl<'a> Part<'_, 'a> {
     }
 }
 
-/// The objects of classes with their references, in order. Adds the classes to the heap.
-fn class_rows<'a>(
-    scan: &Scan<'a>,
-    addresses: &Addresses,
-    types: &Types,
-    builder: &mut HeapBuilder<'a>,
-    faults: &mut Faults,
-) -> (Vec<ClassRow>, Vec<(ObjectId, Label)>) {
-    let mut ordered: Vec<_> = (0..)
-        .zip(scan.classes.iter())
-        .filter_map(|(index, class)| Some((addresses.at(class.dump.id)?, index, &class.dump)))
-        .collect();
-    ordered.sort_unstable_by_key(|(object, ..)| *object);
-    let mut rows = Vec::with_capacity(ordered.len());
-    let mut references = Vec::new();
-    for (object, index, class) in ordered {
-        name_class(object, types.of_class.get::<usize>(index).copied(), builder);
-        let start = references.len();
+/// What labels are for.
+enum What {
+    /// The object of the class at this position.
+    Class(usize, ObjectId),
+    /// The objects of a class.
+    Objects(OfClass),
+}
+
+/// The objects of classes, and the classes with objects at the first one, by ids.
+fn in_order(scan: &mut Scan<'_>, addresses: &Addresses) -> Vec<(u64, What)> {
+    let with_objects = std::mem::take(&mut scan.tally.classes);
+    let with_objects =
+        with_objects.into_iter().map(|objects| (objects.least_id, What::Objects(objects)));
+    let classes = scan.classes.iter().enumerate().filter_map(|(index, class)| {
+        Some((class.dump.id, What::Class(index, addresses.at(class.dump.id)?)))
+    });
+    let mut order: Vec<_> = classes.chain(with_objects).collect();
+    order.sort_by_key(|(id, _)| *id);
+    order
+}
+
+impl Classes {
+    /// Adds the object of a class, and the class to the heap.
+    fn add(
+        &mut self,
+        object: ObjectId,
+        index: usize,
+        scan: &Scan<'_>,
+        (addresses, types): (&Addresses, &Types),
+        builder: &mut HeapBuilder<'_>,
+    ) {
+        let Some(class) = scan.classes.get(index).map(|class| &class.dump) else { return };
+        name_class(object, types.of_class.get(index).copied(), builder);
+        let start = self.references.len();
         let mut add = |target, name| match addresses.at(target) {
             _ if target == 0 => {}
-            Some(target) => references.push((target, Label::field(name))),
-            None => faults.dangling += 1,
+            Some(target) => self.references.push((target, Label::field(name))),
+            None => self.dangling += 1,
         };
         for field in class.statics.iter() {
             if let Value::Object(target) = field.value {
@@ -323,36 +360,23 @@ fn class_rows<'a>(
             add(target, builder.names().intern(name));
         }
         let size = scan.sizes.rule.class(&class.statics, scan.ids, &scan.strings);
-        rows.push(ClassRow { object, size, references: start..references.len() });
+        self.rows.push(ClassRow { object, size, references: start..self.references.len() });
     }
-    (rows, references)
-}
 
-fn name_class(object: ObjectId, instances: Option<TypeId>, builder: &mut HeapBuilder<'_>) {
-    let heap = builder.heap();
-    let type_row = instances.and_then(|instances| heap.types.get(instances.0 as usize));
-    let Some(name) = type_row.map(|type_row| heap.names.text(type_row.name)) else { return };
-    // Classes that hold the roots in dumptool's own files are named after the roots.
-    let name =
-        if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
-    let name = heap.names.intern(&name);
-    heap.classes.push(ClassObject { object, name, instances });
-}
-
-/// The properties that the instances of each class share, by position of the class. `None` for a
-/// class without objects.
-fn shapes(
-    scan: &mut Scan<'_>,
-    types: &Types,
-    held_classes: &[Option<ObjectId>],
-    names: &mut Names,
-) -> Vec<Option<Shape>> {
-    let mut shapes = vec![None; scan.classes.len()];
-    for (id, most) in std::mem::take(&mut scan.tally.classes) {
+    /// Collects the properties that the objects of a class share.
+    fn shape(
+        &mut self,
+        OfClass { class: id, most, .. }: OfClass,
+        scan: &mut Scan<'_>,
+        types: &Types,
+        held_classes: &[Option<ObjectId>],
+        names: &mut Names,
+    ) {
         let direct = scan.direct_buffer(id);
-        let Some(index) = scan.classes.index(id) else { continue };
-        let (Some(class), Some(place)) = (scan.classes.get(index), shapes.get_mut(index)) else {
-            continue;
+        let index = scan.classes.index(id).unwrap_or(usize::MAX);
+        let (Some(class), Some(place)) = (scan.classes.get(index), self.shapes.get_mut(index))
+        else {
+            return;
         };
         let mut shape = Shape {
             type_id: types.of_class.get(index).copied().unwrap_or(types.unknown),
@@ -364,12 +388,23 @@ fn shapes(
             broken: class.broken,
             fields: 0..0,
         };
+        // Fields that no object of the file has could be more than the file justifies.
         if u64::from(most) >= shape.data {
             shape.fields = scan.classes.references(index, scan.ids, &scan.strings, names);
         }
         *place = Some(shape);
     }
-    shapes
+}
+
+fn name_class(object: ObjectId, instances: Option<TypeId>, builder: &mut HeapBuilder<'_>) {
+    let heap = builder.heap();
+    let type_row = instances.and_then(|instances| heap.types.get(instances.0 as usize));
+    let Some(name) = type_row.map(|type_row| heap.names.text(type_row.name)) else { return };
+    // Classes that hold the roots in dumptool's own files are named after the roots.
+    let name =
+        if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
+    let name = heap.names.intern(&name);
+    heap.classes.push(ClassObject { object, name, instances });
 }
 
 /// Returns the position of the record of each row. The first object of an id counts.

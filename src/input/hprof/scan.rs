@@ -6,7 +6,7 @@ use super::inference::{self, Found};
 use super::layout::{Class, ClassTable};
 use super::naming::Strings;
 use super::neighbours::{Neighbours, Watch};
-use super::objects::Object;
+use super::objects::{Instance, Object, ObjectArray};
 use super::primitives::{IdSize, Value};
 use super::records::{Body, HeapRec, Rec, Records, read_heap_record};
 use super::roots::Root;
@@ -76,31 +76,43 @@ pub(super) struct Tally {
     elements: Saturating<u64>,
     /// Bytes of the fields of instances.
     values: Saturating<u64>,
-    /// Classes in the order of their first objects, with the bytes of fields of their largest instance.
-    pub classes: Vec<(u64, u32)>,
+    /// Classes in the order of their first objects.
+    pub classes: Vec<OfClass>,
+}
+
+/// The objects of a class.
+pub(super) struct OfClass {
+    pub class: u64,
+    pub least_id: u64,
+    /// The bytes of fields of the largest one.
+    pub most: u32,
 }
 
 impl Tally {
     #[inline(always)]
     fn add(&mut self, object: &Object<'_>, row: Option<usize>) {
         match object {
-            Object::Instance(instance) => {
-                self.values += instance.values.len() as u64;
-                self.see(instance.class, row.unwrap_or(usize::MAX), instance.values.len() as u32);
+            Object::Instance(Instance { id, class, values, .. }) => {
+                self.values += values.len() as u64;
+                let most = values.len() as u32;
+                self.see(row, OfClass { class: *class, least_id: *id, most });
             }
-            Object::ObjectArray(array) => {
-                self.elements += u64::from(array.count);
-                self.see(array.class, row.unwrap_or(usize::MAX), 0);
+            Object::ObjectArray(ObjectArray { id, class, count, .. }) => {
+                self.elements += u64::from(*count);
+                self.see(row, OfClass { class: *class, least_id: *id, most: 0 });
             }
             Object::PrimitiveArray(_) => {}
         }
     }
 
     #[inline(always)]
-    fn see(&mut self, class: u64, row: usize, bytes: u32) {
-        match self.classes.get_mut(row) {
-            Some((_, most)) => *most = bytes.max(*most),
-            None => self.classes.push((class, bytes)),
+    fn see(&mut self, row: Option<usize>, seen: OfClass) {
+        match row.and_then(|row| self.classes.get_mut(row)) {
+            Some(class) => {
+                class.most = class.most.max(seen.most);
+                class.least_id = class.least_id.min(seen.least_id);
+            }
+            None => self.classes.push(seen),
         }
     }
 
@@ -108,8 +120,8 @@ impl Tally {
     fn append(&mut self, part: Self, rows: &[u32]) {
         self.elements += part.elements;
         self.values += part.values;
-        for ((class, bytes), row) in part.classes.into_iter().zip(rows) {
-            self.see(class, *row as usize, bytes);
+        for (class, row) in part.classes.into_iter().zip(rows) {
+            self.see(Some(*row as usize), class);
         }
     }
 }
