@@ -60,8 +60,9 @@
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
 //!   format has;
 //! * [`profile`]: files with sums of samples instead of a heap;
-//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), `rows` (the others), [`layout`], [`naming`],
-//!   [`threads`], [`values`] and `members` (fields and elements);
+//! * [`mod@load`]: the heap, with the help of `scan` (the first pass, with `segments`, which are read side
+//!   by side), `rows` (the others), [`layout`], [`naming`], [`threads`], [`values`] and `members`
+//!   (fields and elements);
 //! * `direct`: the memory of direct buffers;
 //! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours`
 //!   (distances) and `inference`.
