@@ -210,12 +210,10 @@ mod stop {
     /// signals.
     pub(super) fn exit(message: &[u8], status: i32) -> ! {
         screen::restore();
-        // SAFETY: both calls are safe in a handler; the message outlives them. Nothing is left to
-        // do if it cannot be written.
-        unsafe {
-            let _ = libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
-            libc::_exit(status)
-        }
+        // Nothing is left to do if it cannot be written.
+        let _ = rustix::io::write(rustix::stdio::stderr(), message);
+        // SAFETY: the call is safe in a handler.
+        unsafe { libc::_exit(status) }
     }
 }
 
@@ -244,23 +242,19 @@ mod stop {
 /// The terminal of `explore` where a handler of signals can restore it.
 #[cfg(all(unix, feature = "explore"))]
 mod screen {
+    use rustix::stdio::{stdin, stdout};
+    use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    static MODE: OnceLock<Option<libc::termios>> = OnceLock::new();
+    static MODE: OnceLock<Option<Termios>> = OnceLock::new();
     static IS_TAKEN: AtomicBool = AtomicBool::new(false);
     /// Ends pasting in brackets, the mouse's reports and the alternate screen, and shows the cursor.
     const LEAVE: &[u8] =
         b"\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?1049l\x1b[?25h";
 
     pub(super) fn remember() {
-        MODE.get_or_init(|| {
-            // SAFETY: a zeroed termios is valid, and tcgetattr writes one.
-            unsafe {
-                let mut mode: libc::termios = std::mem::zeroed();
-                (libc::tcgetattr(libc::STDIN_FILENO, &mut mode) == 0).then_some(mode)
-            }
-        });
+        MODE.get_or_init(|| tcgetattr(stdin()).ok());
         IS_TAKEN.store(true, Ordering::SeqCst);
     }
 
@@ -272,13 +266,10 @@ mod screen {
         if !IS_TAKEN.swap(false, Ordering::SeqCst) {
             return;
         }
-        // SAFETY: both calls are safe in a handler; the bytes and the mode live as long as the
-        // program.
-        unsafe {
-            let _ = libc::write(libc::STDOUT_FILENO, LEAVE.as_ptr().cast(), LEAVE.len());
-            if let Some(Some(mode)) = MODE.get() {
-                libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, mode);
-            }
+        // Both are calls of the system without locks, as a handler needs them.
+        let _ = rustix::io::write(stdout(), LEAVE);
+        if let Some(Some(mode)) = MODE.get() {
+            let _ = tcsetattr(stdin(), OptionalActions::Now, mode);
         }
     }
 }
