@@ -202,14 +202,7 @@ impl<'d> Debug<'d> {
             .and_then(|(_, entry)| self.descriptor(&entry))
             .and_then(|at| types.at(at));
         let ty = descriptor.unwrap_or_else(|| {
-            let ty = types.add(Type {
-                name: String::new(),
-                package: None,
-                size: 0,
-                kind: Kind::Unknown,
-                mask: None,
-                direct: false,
-            });
+            let ty = types.add(Type::default());
             self.open.push((offset, ty));
             ty
         });
@@ -269,7 +262,7 @@ impl<'d> Debug<'d> {
             }
             _ => false,
         };
-        Some(Type { name, package, size, kind, mask: None, direct })
+        Some(Type { name, package, size, kind, direct, ..Type::default() })
     }
 
     fn number(&self, entry: &Entry<'d>, name: DwAt) -> Option<u64> {

@@ -3,7 +3,7 @@
 //!
 //! Sources: `runtime/symtab.go` and `cmd/link/internal/ld/pcln.go` of Go 1.18 to 1.27.
 
-use super::image::{Image, uvarint};
+use super::image::{Image, Memory, uvarint};
 use std::borrow::Cow;
 
 /// The table of functions.

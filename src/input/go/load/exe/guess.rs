@@ -96,7 +96,7 @@ impl Propagation<'_, '_, '_, '_> {
             .map(|(number, _)| number)
             .collect();
         for ty in list {
-            let layout = self.layout(ty);
+            let layout = self.types.layout(ty);
             if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
                 continue;
             }
@@ -110,7 +110,7 @@ impl Propagation<'_, '_, '_, '_> {
                     },
                     _ => continue,
                 };
-                self.layout(element);
+                self.types.layout(element);
             }
             let shape = shape(size_class(layout.size), &layout.pointers);
             candidates.by_shape.entry(shape).or_default().push(ty);
@@ -158,22 +158,21 @@ impl Propagation<'_, '_, '_, '_> {
             self.objects.get(target).filter(|_| self.is_start(target, inside)).map(|typed| typed.ty)
         };
         let target = known(*pointers.first()?)?;
-        let part_of = self.hidden.map_of(target);
+        let part_of = self.types.map_of(target);
         let map = part_of.or_else(|| *maps.get(&target)?)?;
         let swiss =
             part_of.is_some() || self.types.get(target).is_some_and(super::hidden::is_swiss);
         let same = pointers.iter().all(|pointer| known(*pointer) == Some(target));
-        let header = self.hidden.header(map, swiss, &mut self.types, &mut self.layouts, self.word);
-        let table = self.hidden.table(map, &mut self.types, &mut self.layouts, self.word);
+        let header = self.types.header(map)?;
+        let table = self.types.table(map);
         if swiss && target == table {
-            let directory =
-                self.hidden.directory(map, &mut self.types, &mut self.layouts, self.word);
+            let directory = self.types.directory(map);
             return same.then_some(directory);
         }
         let list: &[TypeRef] =
             if swiss && part_of.is_none() { &[header, table] } else { &[header] };
         list.iter().copied().find(|ty| {
-            let layout = self.layouts.of(*ty, &self.types, self.word);
+            let layout = self.types.layout(*ty);
             *layout.pointers == *pointers && size_class(layout.size) == contents.len() as u64
         })
     }
@@ -218,15 +217,9 @@ impl Propagation<'_, '_, '_, '_> {
         if let Some(known) = self.types.named(&name) {
             return Some(known);
         }
-        let slot = Slot { offset: 0, holds: Holds::Pointer(element) };
-        Some(super::hidden::add_named(
-            name,
-            self.word,
-            vec![slot],
-            vec![0],
-            &mut self.types,
-            &mut self.layouts,
-        ))
+        let pointer = self.types.add_pointer(name.clone(), element);
+        self.types.set_name(name, pointer);
+        Some(pointer)
     }
 
     /// The only plausible type for an object.
@@ -244,7 +237,7 @@ impl Propagation<'_, '_, '_, '_> {
         // The only candidate for which every part is evidence; failing that, the only candidate.
         let mut found: [Option<Option<TypeRef>>; 2] = [None; 2];
         for ty in list.iter().take(MAX_CANDIDATES) {
-            let layout = self.layout(*ty);
+            let layout = self.types.layout(*ty);
             // Memory of values with pointers is zero after the value.
             let rest = usize::try_from(layout.size).ok().and_then(|size| contents.get(size..));
             if *layout.pointers != *pointers
@@ -291,7 +284,7 @@ impl Propagation<'_, '_, '_, '_> {
         };
         let mut only = None;
         for ty in elements {
-            let layout = self.layout(*ty);
+            let layout = self.types.layout(*ty);
             let fits =
                 objects::fit(&slot, 0, &layout, 1, false).filter(|(fit, _)| *fit != Fit::Partial);
             let Some((fit, count)) = fits.filter(|_| {
@@ -391,7 +384,7 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// Whether an object has pointers at an offset where a value of a type has them, and no others.
     fn has_pointers_of(&self, object: ObjectId, inside: u64, ty: TypeRef) -> bool {
-        let Some(layout) = self.layouts.known(ty).filter(|layout| layout.is_exact) else {
+        let Some(layout) = self.types.layouts.known(ty).filter(|layout| layout.is_exact) else {
             return true;
         };
         let (_, fields) = self.memory(object);

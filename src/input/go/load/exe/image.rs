@@ -44,33 +44,42 @@ fn relative(architecture: Architecture) -> Option<elf::RelocationType> {
 
 /// Memory of a program by its link addresses.
 pub(super) trait Memory {
-    /// The bytes from an address to the end of the part of memory that it lies in.
+    /// The executable, which has the size and the byte order of words.
+    fn image(&self) -> &Image<'_>;
+
+    /// The bytes from an address to the end of the stored part of memory that it lies in.
     fn tail(&self, address: u64) -> Option<&[u8]>;
 
+    /// Whether an address lies in a part of memory, stored or not.
     fn contains(&self, address: u64) -> bool;
 
-    /// An unsigned number of 1 to 8 bytes.
-    fn number(&self, address: u64, size: u64) -> Option<u64>;
+    fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+        self.tail(address)?.get(..usize::try_from(length).ok()?)
+    }
 
-    /// A word of pointer size that is an address.
-    fn word(&self, address: u64) -> Option<u64>;
+    /// An unsigned number of 1 to 8 bytes.
+    fn number(&self, address: u64, size: u64) -> Option<u64> {
+        Some(number(self.bytes(address, size)?, self.image().big_endian))
+    }
+
+    /// A word of pointer size. One that is an address is a link address.
+    fn word(&self, address: u64) -> Option<u64> {
+        self.number(address, self.image().pointer_size)
+    }
 }
 
 impl Memory for Image<'_> {
+    fn image(&self) -> &Image<'_> {
+        self
+    }
+
     fn tail(&self, address: u64) -> Option<&[u8]> {
-        self.tail(address)
+        let segment = self.segments.get(self.segment_at(address)?)?;
+        segment.bytes.get(usize::try_from(address.wrapping_sub(segment.address)).ok()?..)
     }
 
     fn contains(&self, address: u64) -> bool {
-        self.contains(address)
-    }
-
-    fn number(&self, address: u64, size: u64) -> Option<u64> {
-        self.number(address, size)
-    }
-
-    fn word(&self, address: u64) -> Option<u64> {
-        self.word(address)
+        self.segment_at(address).is_some()
     }
 }
 
@@ -152,33 +161,6 @@ impl<'a> Image<'a> {
         let index = after.checked_sub(1)?;
         let segment = self.segments.get(index)?;
         (address.wrapping_sub(segment.address) < segment.size).then_some(index)
-    }
-
-    /// Whether an address lies in a segment, stored or not.
-    pub(super) fn contains(&self, address: u64) -> bool {
-        self.segment_at(address).is_some()
-    }
-
-    /// The bytes from an address to the end of the stored part of its segment.
-    pub(super) fn tail(&self, address: u64) -> Option<&[u8]> {
-        let segment = self.segments.get(self.segment_at(address)?)?;
-        segment.bytes.get(usize::try_from(address.wrapping_sub(segment.address)).ok()?..)
-    }
-
-    /// Bytes at an address.
-    pub(super) fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
-        self.tail(address)?.get(..usize::try_from(length).ok()?)
-    }
-
-    /// An unsigned number of 1 to 8 bytes.
-    pub(super) fn number(&self, address: u64, size: u64) -> Option<u64> {
-        let bytes = self.bytes(address, size)?;
-        Some(number(bytes, self.big_endian))
-    }
-
-    /// A word of pointer size.
-    pub(super) fn word(&self, address: u64) -> Option<u64> {
-        self.number(address, self.pointer_size)
     }
 
     /// Address and size of the first section with one of these names.

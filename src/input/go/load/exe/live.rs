@@ -8,6 +8,7 @@
 //! `runtime/mgcstack.go` of Go 1.18 to 1.27.
 
 use super::functions::{Function, by_function, by_pc};
+use super::image::Memory;
 use super::symbols::Symbols;
 use crate::input::go::goroutine::StackFrame;
 use object::{Architecture, Object};

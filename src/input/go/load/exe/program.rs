@@ -5,7 +5,7 @@
 //! of Go 1.18 to 1.27, verified on executables of 1.19 to 1.27 for amd64, 386 and s390x.
 
 use super::functions::Functions;
-use super::image::{Image, uvarint};
+use super::image::{Image, Memory, uvarint};
 use crate::error::{Error, Result};
 
 /// A Go executable.

@@ -7,6 +7,7 @@
 //! interface tables by their types.
 
 use super::facts::{Facts, other};
+use super::image::Memory;
 use super::program::Program;
 use super::types::Types;
 use crate::error::Result;

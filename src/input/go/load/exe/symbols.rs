@@ -4,6 +4,7 @@
 //! Sources: `runtime/symtabinl.go` and `runtime/traceback.go` of Go 1.18 to 1.27.
 
 use super::functions::{Function, by_function, by_pc};
+use super::image::Memory;
 use super::program::Program;
 use crate::input::go::goroutine::StackFrame;
 use rustc_hash::FxHashMap;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct TypeRef(pub(super) u32);
 
 /// A type: its name, size and parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Type {
     /// With the full paths of packages, such as `map[string]*example.com/shop.Item`.
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct Type {
 }
 
 /// The structure of a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number or truth value; the kind of `abi.Kind`, 1 (`bool`) to 16 (`complex128`).
     Number(u8),
@@ -59,6 +59,7 @@ pub(super) enum Kind {
     },
     UnsafePointer,
     /// A part that the executable does not describe.
+    #[default]
     Unknown,
 }
 
@@ -104,14 +105,7 @@ impl Types {
         let handle = if program.at_least(26) { 16 } else { program.image.pointer_size };
         let known = [("", 0), ("", program.image.pointer_size), ("(weak handle)", handle)];
         for (name, size) in known {
-            types.add(Type {
-                name: name.to_owned(),
-                package: None,
-                size,
-                kind: Kind::Unknown,
-                mask: None,
-                direct: false,
-            });
+            types.add(Type { name: name.to_owned(), size, ..Type::default() });
         }
         let addresses = reader.addresses();
         types.add_described(&reader, &addresses, program.image.pointer_size);
@@ -230,6 +224,14 @@ impl Types {
     /// A type.
     pub(super) fn get(&self, ty: TypeRef) -> Option<&Type> {
         self.list.get(ty.0 as usize)
+    }
+
+    /// The type of the groups of a map.
+    pub(super) fn group(&self, map: TypeRef) -> Option<TypeRef> {
+        match self.get(map)?.kind {
+            Kind::Map { group, .. } => Some(group),
+            _ => None,
+        }
     }
 
     /// The number of descriptors.

@@ -23,7 +23,7 @@ impl Propagation<'_, '_, '_, '_> {
     /// once, in the order of the objects.
     pub(in super::super) fn name_references(&self, columns: &mut Columns<'_>) {
         let (types, names) = (&self.types, &mut *columns.names);
-        let (objects, ground, string) = (&self.objects, self.ground(), self.string);
+        let (objects, ground, string) = (&self.objects, self.ground, self.string);
         let finder = Finder { objects, types, ground, string };
         let count = columns.type_of.len();
         let (first, mut rest) =

@@ -1,7 +1,6 @@
 //! Types of closures: a program counter, followed by the variables that the function captured.
 
 use super::super::debug::Capture;
-use super::super::hidden;
 use super::super::layout::{Layout, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
 use super::super::size_classes::size_class;
@@ -11,7 +10,7 @@ use super::{HEADER, Item, Propagation};
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Types a closure by the function that it calls.
     pub(super) fn function(&mut self, address: u64, level: Level) {
-        let Some((object, inside)) = self.reader.object_at(address) else {
+        let Some((object, inside)) = self.ground.reader.object_at(address) else {
             return self.function_on_stack(address, level);
         };
         if inside > HEADER {
@@ -19,7 +18,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let (contents, fields) = self.memory(object);
         let (header, _) = self.header(contents, fields);
-        let Some(pc) = self.reader.words.at(contents, header) else { return };
+        let Some(pc) = self.ground.reader.words.at(contents, header) else { return };
         let (_, fields) = self.memory(object);
         let pointers: Vec<u64> =
             fields.filter_map(|field| field.offset.checked_sub(header)).collect();
@@ -32,8 +31,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// size, so only DWARF and the names of methods describe them.
     pub(super) fn function_on_stack(&mut self, address: u64, level: Level) {
         let Some(contents) = self.outside_at(address) else { return };
-        let Some(pc) = self.reader.words.at(contents, 0) else { return };
-        let entry = pc.wrapping_sub(self.slide);
+        let Some(pc) = self.ground.reader.words.at(contents, 0) else { return };
+        let entry = pc.wrapping_sub(self.shifts.text);
         let known = self.closures.get(&entry).copied();
         let ty = known.or_else(|| {
             let name = self.function_at(entry)?;
@@ -59,7 +58,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     fn captures(&mut self, entry: u64, name: &str) -> Vec<Capture> {
         match (&mut self.debug, name.strip_suffix("-fm")) {
             (_, Some(method)) => self.receiver(method).into_iter().collect(),
-            (Some(debug), None) => debug.captures(entry, &mut self.types),
+            (Some(debug), None) => debug.captures(entry, &mut self.judge.types),
             (None, None) => Vec::new(),
         }
     }
@@ -71,7 +70,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         contents: &[u8],
         pointers: &[u64],
     ) -> Option<TypeRef> {
-        let entry = pc.wrapping_sub(self.slide);
+        let entry = pc.wrapping_sub(self.shifts.text);
         if let Some(known) = self.closures.get(&entry) {
             return Some(*known);
         }
@@ -113,7 +112,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             return Vec::new();
         }
         let variables =
-            self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.types));
+            self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.judge.types));
         let is_captured = |ty: TypeRef| {
             variables.as_ref().is_none_or(|variables| {
                 variables.contains(&ty) || self.is_reference_to_any(ty, variables)
@@ -133,7 +132,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             self.types.iter().filter(|(_, ty)| fits(ty)).map(|(number, _)| number).collect();
         let mut plausible = Vec::new();
         for ty in candidates {
-            let layout = self.layout(ty);
+            let layout = self.types.layout(ty);
             if *layout.pointers == *pointers && self.is_plausible(contents, ty, &layout) {
                 plausible.push(ty);
             }
@@ -170,7 +169,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let mut pointers = Vec::new();
         let mut end = self.word;
         for capture in captures {
-            let layout = self.layouts.of(capture.ty, &self.types, self.word);
+            let layout = self.types.layout(capture.ty);
             let at = |part: &Part| Part {
                 offset: part.offset.wrapping_add(capture.offset),
                 holds: part.holds,
@@ -188,6 +187,6 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         };
         let fields = captures.iter().map(field).collect();
         let (name, layout) = (format!("func {name}"), Layout::new(slots, pointers, true, size));
-        hidden::add_fields(name, fields, layout, &mut self.types, &mut self.layouts)
+        self.types.add_fields(name, fields, layout)
     }
 }

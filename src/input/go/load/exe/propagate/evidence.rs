@@ -13,13 +13,13 @@ use rustc_hash::FxHashMap;
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Begins with the statements of the dump itself: headers, finalizers, closures of the runtime.
     pub(in super::super) fn add_records(&mut self) {
-        let (reader, placed) = (self.reader, self.placed);
+        let (reader, placed) = (self.ground.reader, self.ground.placed);
         let may_have = |object: ObjectId| reader.may_have_header(placed.sizes.get(object.index()));
         let headed = self.objects.select(may_have);
         for object in headed {
             let (contents, fields) = self.memory(object);
             let (header, Some(address)) = self.header(contents, fields) else { continue };
-            let start = self.reader.addresses.address(object).unwrap_or(0);
+            let start = self.ground.reader.addresses.address(object).unwrap_or(0);
             if let Some(ty) = self.type_at(address) {
                 let size = self.types.get(ty).map_or(0, |ty| ty.size);
                 let count =
@@ -90,7 +90,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             (true, Kind::Map { .. }) => self.map(data, ty, Level::Dynamic),
             (true, Kind::Function) => self.function(data, Level::Dynamic),
             (true, Kind::Channel { .. }) => {
-                let ty = self.hidden.channel(ty, &mut self.types, &mut self.layouts, self.word);
+                let ty = self.types.channel(ty);
                 self.put(data, ty, Level::Dynamic);
             }
             (true, _) => {}
@@ -136,9 +136,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// Takes a word and the one before it for an interface value, if that one is an itab or a type.
     pub(super) fn interface(&mut self, contents: &[u8], offset: u64) {
-        let before = self.reader.word_before(contents, offset);
+        let before = self.ground.reader.word_before(contents, offset);
         let Some(data) =
-            self.reader.words.at(contents, offset).filter(|data| before != 0 && *data != 0)
+            self.ground.reader.words.at(contents, offset).filter(|data| before != 0 && *data != 0)
         else {
             return;
         };
@@ -147,7 +147,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             None => self.type_at(before),
         };
         // Only if nothing better is known.
-        let untyped = || match self.reader.object_at(data) {
+        let untyped = || match self.ground.reader.object_at(data) {
             Some((object, inside)) => match self.objects.get(object) {
                 Some(typed) => typed.ty == self.tiny,
                 None => inside <= HEADER,
@@ -157,13 +157,6 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         if let Some(ty) = ty.filter(|_| untyped()) {
             self.value(ty, data);
         }
-    }
-
-    /// Where a channel has the type of its elements: word count, word capacity, buffer, u16 element
-    /// size, u32 closed, since 1.23 a timer, element type.
-    pub(super) fn channel_type_at(&self) -> u64 {
-        let timer = if self.program.at_least(23) { self.word } else { 0 };
-        self.word.wrapping_mul(3).wrapping_add(8).wrapping_add(timer)
     }
 
     /// The objects without a type.
@@ -187,7 +180,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
             }
         }
-        let (size_at, type_at) = (self.word.wrapping_mul(3), self.channel_type_at());
+        let (size_at, type_at) = (self.word.wrapping_mul(3), self.channel_type_at);
         for object in self.untyped() {
             if self.objects.get(object).is_some() {
                 continue;
@@ -206,8 +199,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 (self.types.get(ty)?.size == u64::from(size)).then_some(ty)
             };
             if let Some(channel) = element().and_then(|element| channels.get(&element)).copied() {
-                let ty =
-                    self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
+                let ty = self.types.channel(channel);
                 self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level: Level::Dynamic });
             }
         }
@@ -223,14 +215,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             }
             let (contents, mut fields) = self.memory(object);
             let is_pointer = fields.next().is_some_and(|field| field.offset == 0);
-            let entry = self
-                .reader
-                .words
-                .at(contents, 0)
-                .map(|pc| pc.wrapping_sub(self.slide))
-                .filter(|_| !is_pointer);
-            if entry.is_some_and(|entry| self.program.is_entry(entry)) {
-                let address = self.reader.addresses.address(object).unwrap_or(0);
+            let pc = self.word_at(contents, 0).filter(|_| !is_pointer);
+            if pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.shifts.text))) {
+                let address = self.ground.reader.addresses.address(object).unwrap_or(0);
                 self.function(address, Level::Dynamic);
             }
         }

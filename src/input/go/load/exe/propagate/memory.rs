@@ -1,9 +1,9 @@
 //! The memory of the process: objects, segments and frames.
 
-use super::super::hidden;
+use super::super::image::Memory;
 use super::super::objects::Objects;
 use super::super::size_classes::size_class;
-use super::super::types::TypeRef;
+use super::super::types::{TypeRef, is_swiss};
 use super::{HEADER, Item, Propagation};
 use crate::input::go::fields::Fields;
 use crate::input::go::load::place::Placed;
@@ -13,11 +13,11 @@ use crate::model::heap::ObjectId;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn object_count(&self) -> usize {
-        self.placed.sizes.len()
+        self.ground.placed.sizes.len()
     }
 
     pub(in super::super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
-        self.reader.object_at(address)
+        self.ground.reader.object_at(address)
     }
 
     /// Whether an offset is that of an object's first value: after its malloc header, if it has
@@ -28,14 +28,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     }
 
     pub(in super::super) fn word_at(&self, contents: &[u8], offset: u64) -> Option<u64> {
-        self.reader.words.at(contents, offset)
+        self.ground.reader.words.at(contents, offset)
     }
 
     /// Whether an address lies in a segment, a frame or the executable.
     pub(in super::super) fn is_known_memory(&self, address: u64) -> bool {
-        let after = self.outside.partition_point(|(start, _)| *start <= address);
-        let before = after.checked_sub(1).and_then(|before| self.outside.get(before));
-        before.is_some_and(|(start, bytes)| address.wrapping_sub(*start) < bytes.len() as u64)
+        self.outside_at(address).is_some()
             || self.program.image.contains(address.wrapping_sub(self.shifts.types))
     }
 
@@ -43,7 +41,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn is_function(&self, address: u64) -> bool {
         if let Some((object, inside)) = self.object_at(address) {
             let pc = self.word_at(self.memory(object).0, inside);
-            return pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.slide)));
+            return pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.shifts.text)));
         }
         // Where constants lie before and after the build information.
         [self.shifts.types, self.shifts.itabs].iter().any(|shift| {
@@ -57,8 +55,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let Some((object, 0)) = self.object_at(address) else {
             return self.is_known_memory(address);
         };
-        let swiss =
-            self.group(map).and_then(|group| self.types.get(group)).is_some_and(hidden::is_swiss);
+        let group = self.types.group(map).and_then(|group| self.types.get(group));
+        let swiss = group.is_some_and(is_swiss);
         let size = match (swiss, self.word) {
             (_, 8) => 48,
             (true, _) => 32,
@@ -88,7 +86,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// The byte at an address of the heap.
     pub(super) fn byte(&self, address: u64) -> Option<u8> {
-        let (object, inside) = self.reader.object_at(address)?;
+        let (object, inside) = self.ground.reader.object_at(address)?;
         self.memory(object).0.get(usize::try_from(inside).ok()?).copied()
     }
 }
