@@ -78,7 +78,7 @@ pub struct Phantoms {
 
 /// Counts phantoms in one pass with constant memory, by every rule at once, because the version may
 /// not be known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PhantomCounter {
     pointer_size: u64,
     largest: u64,
@@ -111,14 +111,7 @@ struct Behind {
 impl PhantomCounter {
     /// A counter for pointers of 4 or 8 bytes.
     pub fn new(pointer_size: u64) -> Self {
-        let none = Phantoms::default();
-        Self {
-            pointer_size,
-            largest: largest(pointer_size),
-            alloc_headers: none,
-            green_tea: none,
-            page: OpenPage::default(),
-        }
+        Self { pointer_size, largest: largest(pointer_size), ..Self::default() }
     }
 
     /// Takes the next object of the file, with the length of its field list.

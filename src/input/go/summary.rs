@@ -47,6 +47,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 }
 
 /// The sums of a pass over the records.
+#[derive(Default)]
 pub(super) struct Totals<'a> {
     version: Version,
     counts: RecordCounts,
@@ -74,19 +75,7 @@ pub(super) struct Heap {
 
 impl<'a> Totals<'a> {
     pub(super) fn new(version: Version) -> Self {
-        Self {
-            version,
-            counts: RecordCounts::default(),
-            object_records: Saturating(0),
-            object_bytes: 0,
-            params: None,
-            memstats: None,
-            phantoms: PhantomCounter::new(8),
-            types: FxHashSet::default(),
-            details: GoDetails::default(),
-            statuses: Vec::new(),
-            reasons: FxHashMap::default(),
-        }
+        Self { version, phantoms: PhantomCounter::new(8), ..Self::default() }
     }
 
     /// Takes all records of a file.

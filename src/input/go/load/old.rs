@@ -33,6 +33,7 @@ struct OldType {
 }
 
 /// The layout of the objects of one type and kind.
+#[derive(Default)]
 pub(super) struct OldLayout {
     /// The type's name. `None` if only the object size is known.
     pub(super) name: Option<String>,
@@ -75,16 +76,7 @@ impl OldTypes {
         let typed = with_known_kind(typed);
         let next = self.uses.len() as u32;
         self.uses.entry((typed.type_addr, typed.kind)).or_insert_with(|| {
-            self.layouts.push(OldLayout {
-                name: None,
-                array: false,
-                conservative: false,
-                unknown: false,
-                typed,
-                start: 0,
-                stride: 0,
-                fields: Vec::new(),
-            });
+            self.layouts.push(OldLayout { typed, ..OldLayout::default() });
             next
         });
     }

@@ -27,6 +27,7 @@ use crate::model::names::{NameId, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The roots, in the order of the file, and the goroutines with their frames.
+#[derive(Default)]
 pub(super) struct Roots {
     pub(super) roots: Vec<Root>,
     pub(super) threads: Vec<Thread>,
@@ -50,15 +51,6 @@ impl Roots {
         symbols: Option<Symbols<'_>>,
         names: &mut Names,
     ) -> Self {
-        let found = Self {
-            roots: Vec::new(),
-            threads: Vec::new(),
-            frames: Vec::new(),
-            rows: Vec::new(),
-            words: Vec::new(),
-            sites: Sites::default(),
-            faults: Faults::default(),
-        };
         let mut collector = Collector {
             reader,
             references,
@@ -66,7 +58,7 @@ impl Roots {
             symbols,
             inlined_room: frames::MAX_INLINED,
             names,
-            found,
+            found: Self::default(),
             goroutine: None,
             context: 0,
             waiting_since: Vec::new(),
