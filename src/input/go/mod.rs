@@ -77,7 +77,7 @@ pub mod version;
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use origin::origin;
-pub use records::{Rec, Records, for_each_record};
+pub use records::{Rec, Records};
 pub use summary::info;
 pub use version::Version;
 

@@ -19,8 +19,8 @@ mod cpu;
 mod lines;
 mod load;
 
-pub(super) use cpu::for_each_record as for_each_cpu_record;
-pub(super) use lines::for_each_record;
+pub(super) use cpu::CpuRecords;
+pub(super) use lines::HeapTextLines;
 
 use crate::error::Result;
 use crate::input::Format;
@@ -30,7 +30,6 @@ use crate::input::native::summary;
 use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::HeapTextLines;
 use load::load;
 
 /// The names, the detection and the readers of jemalloc's heap profiles.
@@ -81,7 +80,7 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     record_names: &[cpu::RECORD_NAMES],
     info: |bytes, options| {
         let loaded = cpu::load(bytes, options.into())?;
-        summary::info(&CPU, String::new(), loaded, cpu::CpuRecords::new(bytes))
+        summary::info(&CPU, String::new(), loaded, CpuRecords::new(bytes))
     },
     check: |bytes, options| summary::check(cpu::load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load: cpu::load, has_order: false }),

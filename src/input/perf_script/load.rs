@@ -81,7 +81,7 @@ fn events(bytes: &[u8]) -> Vec<(&[u8], u64)> {
 
 /// Returns the header that `perf script --header` prints: lines `# key : value` before the first
 /// sample.
-pub(super) fn header(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+fn header(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     /// perf writes some twenty, and lists of what the machine has.
     const MOST: usize = 256;
     let lines = bytes.split(|byte| *byte == b'\n').take(MOST);

@@ -19,7 +19,7 @@ mod load;
 mod parse;
 mod summary;
 
-pub use lines::{PerfLine, PerfLines, for_each_record};
+pub use lines::{PerfLine, PerfLines};
 pub use load::load;
 pub use parse::{PerfFrame, PerfSample};
 pub use summary::{check, info};
