@@ -243,7 +243,7 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         let part = |part| self.part(address, part);
         let (flags, kind_byte) = (part(Part::Flags)?, part(Part::Kind)?);
         let size = part(Part::Size)?;
-        let own = address.wrapping_add(Part::length(self.size));
+        let own = address.wrapping_add(length(self.size));
         let place = |index: u64| own.wrapping_add(index.wrapping_mul(self.size));
         let own_word = |index| self.memory.word(place(index));
         let own_number = |index| self.memory.number(place(index), self.size);
@@ -381,7 +381,7 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
 
 /// Bytes of the part that all descriptors have.
 pub(super) fn length(word: u64) -> u64 {
-    Part::length(word)
+    word.wrapping_mul(4).wrapping_add(16)
 }
 
 /// Offsets of the pointers in the part that all descriptors have.
@@ -420,10 +420,5 @@ impl Part {
             Self::Bitmap => (words(3, 8), word),
             Self::Name => (words(4, 8), 4),
         }
-    }
-
-    /// Bytes of all of them.
-    fn length(word: u64) -> u64 {
-        word.wrapping_mul(4).wrapping_add(16)
     }
 }

@@ -9,7 +9,7 @@ use super::layout::{Holds, Layout, Slot};
 use super::objects::{self, Fit, Level, Objects, Typed};
 use super::propagate::Propagation;
 use super::size_classes::size_class;
-use super::types::{Kind, Type, TypeRef};
+use super::types::{Kind, Type, TypeRef, is_swiss};
 use crate::model::heap::ObjectId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
@@ -104,7 +104,7 @@ impl Propagation<'_, '_, '_, '_> {
             for slot in &layout.slots {
                 let element = match slot.holds {
                     Holds::Pointer(element) | Holds::Slice(element) => element,
-                    Holds::Array(element, _) => match self.element_of_pointer(element) {
+                    Holds::Array(element, _) => match self.types.target(element) {
                         Some(element) => element,
                         None => continue,
                     },
@@ -120,16 +120,13 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// The structs of a key and an element in the groups of maps, and the arrays of these structs.
     fn map_slots(&self) -> FxHashSet<TypeRef> {
-        let slots = |(_, ty): (TypeRef, &Type)| match &ty.kind {
-            Kind::Struct { fields } if super::hidden::is_swiss(ty) => {
-                let array =
-                    fields.iter().find(|field| field.name.eq_ignore_ascii_case("slots"))?.ty;
-                match self.types.get(array)?.kind {
-                    Kind::Array { element, .. } => Some([array, element]),
-                    _ => None,
-                }
+        let slots = |(number, ty): (TypeRef, &Type)| {
+            let fields = self.types.fields(number).iter().filter(|_| is_swiss(ty));
+            let array = fields.into_iter().find(|it| it.name.eq_ignore_ascii_case("slots"))?.ty;
+            match self.types.get(array)?.kind {
+                Kind::Array { element, .. } => Some([array, element]),
+                _ => None,
             }
-            _ => None,
         };
         self.types.iter().filter_map(slots).flatten().collect()
     }
@@ -160,8 +157,7 @@ impl Propagation<'_, '_, '_, '_> {
         let target = known(*pointers.first()?)?;
         let part_of = self.types.map_of(target);
         let map = part_of.or_else(|| *maps.get(&target)?)?;
-        let swiss =
-            part_of.is_some() || self.types.get(target).is_some_and(super::hidden::is_swiss);
+        let swiss = part_of.is_some() || self.types.get(target).is_some_and(is_swiss);
         let same = pointers.iter().all(|pointer| known(*pointer) == Some(target));
         let header = self.types.header(map)?;
         let table = self.types.table(map);
@@ -336,7 +332,7 @@ impl Propagation<'_, '_, '_, '_> {
                 Holds::Channel(_) => {
                     first == 0 || self.object_at(first).is_none_or(|(_, inside)| inside == 0)
                 }
-                Holds::Array(element, length) => match self.element_of_pointer(element) {
+                Holds::Array(element, length) => match self.types.target(element) {
                     Some(element) => (0..length.min(MAX_ELEMENTS)).all(|index| {
                         let at = slot.offset.wrapping_add(index.wrapping_mul(self.word));
                         let target = word(at);
@@ -350,26 +346,13 @@ impl Propagation<'_, '_, '_, '_> {
         slots && self.has_truth_values(contents, ty)
     }
 
-    /// The type that pointers of a type point to.
-    fn element_of_pointer(&self, ty: TypeRef) -> Option<TypeRef> {
-        match self.types.get(ty)?.kind {
-            Kind::Pointer { element } => Some(element),
-            _ => None,
-        }
-    }
-
     /// Whether all truth values of a struct are 0 or 1.
     fn has_truth_values(&self, contents: &[u8], ty: TypeRef) -> bool {
-        let Some(Kind::Struct { fields }) = self.types.get(ty).map(|ty| &ty.kind) else {
-            return true;
-        };
-        fields.iter().all(|field| match self.types.get(field.ty).map(|ty| &ty.kind) {
-            Some(Kind::Number(1)) => usize::try_from(field.offset)
-                .ok()
-                .and_then(|offset| contents.get(offset))
-                .is_none_or(|byte| *byte <= 1),
-            _ => true,
-        })
+        let is_bool =
+            |ty| self.types.get(ty).is_some_and(|described| described.kind == Kind::Number(1));
+        let byte = |offset| contents.get(usize::try_from(offset).ok()?);
+        let mut bools = self.types.fields(ty).iter().filter(|field| is_bool(field.ty));
+        bools.all(|field| byte(field.offset).is_none_or(|byte| *byte <= 1))
     }
 
     /// Whether that many bytes fit from an address on, if it is in the heap.
@@ -399,7 +382,7 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     fn can_hold(&self, address: u64, ty: TypeRef, count: u64) -> bool {
-        let size = self.types.get(ty).map_or(0, |ty| ty.size);
+        let size = self.types.size(ty);
         if !self.has_room(address, size.saturating_mul(count)) {
             return false;
         }

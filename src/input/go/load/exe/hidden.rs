@@ -4,8 +4,7 @@
 //! `runtime/runtime2.go` of Go 1.18 to 1.27, verified on dumps of 1.19 to 1.27.
 
 use super::layout::{Holds, Layout, Layouts, Slot};
-pub(super) use super::types::is_swiss;
-use super::types::{Field, Kind, Type, TypeRef, Types};
+use super::types::{Field, Kind, Type, TypeRef, Types, is_swiss};
 use rustc_hash::FxHashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

@@ -200,18 +200,20 @@ impl<'a> Image<'a> {
         let width = self.pointer_size as usize;
         let skipped = if self.big_endian { bytes.len().saturating_sub(width) } else { 0 };
         let wanted = bytes.get(skipped..skipped.saturating_add(width)).unwrap_or_default().to_vec();
-        self.stored().flat_map(move |(address, stored)| {
-            let places: Vec<u64> = memchr::memmem::find_iter(stored, &wanted)
-                .map(|at| address.wrapping_add(at as u64))
-                .filter(|at| at.is_multiple_of(width as u64))
+        self.find(wanted, self.pointer_size)
+    }
+
+    /// The addresses, multiples of `alignment`, at which bytes are stored.
+    pub(super) fn find(&self, wanted: Vec<u8>, alignment: u64) -> impl Iterator<Item = u64> {
+        let finder = memchr::memmem::Finder::new(&wanted).into_owned();
+        self.segments.iter().flat_map(move |segment| {
+            let places: Vec<u64> = finder
+                .find_iter(&segment.bytes)
+                .map(|at| segment.address.wrapping_add(at as u64))
+                .filter(|at| at.is_multiple_of(alignment))
                 .collect();
             places
         })
-    }
-
-    /// The stored bytes of all segments with their addresses.
-    pub(super) fn stored(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.segments.iter().map(|segment| (segment.address, &*segment.bytes))
     }
 }
 

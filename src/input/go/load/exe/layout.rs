@@ -179,17 +179,15 @@ impl Slots<'_> {
             Kind::Channel { .. } => Holds::Channel(ty),
             Kind::Function => Holds::Function,
             Kind::Interface { has_methods } => Holds::Interface { has_methods: *has_methods },
-            Kind::Array { element, length } => {
-                match self.types.get(*element).map_or(0, |element| element.size) {
-                    0 => return,
-                    _ if *length > FEW => Holds::Array(*element, *length),
-                    size => {
-                        let at = |index: u64| offset.wrapping_add(size.wrapping_mul(index));
-                        self.open.extend((0..*length).rev().map(|index| (at(index), *element)));
-                        return;
-                    }
+            Kind::Array { element, length } => match self.types.size(*element) {
+                0 => return,
+                _ if *length > FEW => Holds::Array(*element, *length),
+                size => {
+                    let at = |index: u64| offset.wrapping_add(size.wrapping_mul(index));
+                    self.open.extend((0..*length).rev().map(|index| (at(index), *element)));
+                    return;
                 }
-            }
+            },
             Kind::Struct { fields } => {
                 return self.add_struct((offset, ty), &described.name, fields);
             }
@@ -247,7 +245,7 @@ fn pointers(slots: &[Slot], types: &Types, word: u64) -> Vec<u64> {
         match slot.holds {
             Holds::Interface { .. } | Holds::Reflected => found.push(offset.wrapping_add(word)),
             Holds::Array(element, length) => {
-                let size = types.get(element).map_or(0, |element| element.size);
+                let size = types.size(element);
                 let inner = self::slots(element, types);
                 let most =
                     (MAX_SLOTS as u64).checked_div(inner.len() as u64).unwrap_or(0).min(length);

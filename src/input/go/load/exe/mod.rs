@@ -128,7 +128,8 @@ pub(super) fn name<'a>(
         propagation.add_frame_guesses();
         propagation.add_guesses();
     }
-    let of_type = propagation.name(&globals, columns);
+    let of_type = propagation.name_objects(columns);
+    propagation.name_roots(&globals, columns);
     if !bare {
         propagation.name_references(columns);
     }

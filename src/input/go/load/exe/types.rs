@@ -226,6 +226,27 @@ impl Types {
         self.list.get(ty.0 as usize)
     }
 
+    /// Bytes of a value.
+    pub(super) fn size(&self, ty: TypeRef) -> u64 {
+        self.get(ty).map_or(0, |ty| ty.size)
+    }
+
+    /// The fields of a struct; none of other types.
+    pub(super) fn fields(&self, ty: TypeRef) -> &[Field] {
+        match self.get(ty).map(|ty| &ty.kind) {
+            Some(Kind::Struct { fields }) => fields,
+            _ => &[],
+        }
+    }
+
+    /// The type that pointers of a type point to.
+    pub(super) fn target(&self, pointer: TypeRef) -> Option<TypeRef> {
+        match self.get(pointer)?.kind {
+            Kind::Pointer { element } => Some(element),
+            _ => None,
+        }
+    }
+
     /// The type of the groups of a map.
     pub(super) fn group(&self, map: TypeRef) -> Option<TypeRef> {
         match self.get(map)?.kind {

@@ -112,7 +112,7 @@ struct Position {
 impl Position {
     fn label(self, types: &Types, names: &mut Names) -> Label {
         let offset = u64::from(self.offset.wrapping_sub(self.header));
-        let size = types.get(self.ty).map_or(0, |ty| ty.size);
+        let size = types.size(self.ty);
         let index = offset.checked_div(size).unwrap_or(0);
         let path = path(types, self.ty, offset.checked_rem(size).unwrap_or(0));
         match (self.is_array, path.strip_prefix('.').unwrap_or(&path)) {

@@ -113,9 +113,11 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let variables =
             self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.judge.types));
+        // Closures capture the variables that they change by reference.
         let is_captured = |ty: TypeRef| {
             variables.as_ref().is_none_or(|variables| {
-                variables.contains(&ty) || self.is_reference_to_any(ty, variables)
+                let types = [Some(ty), self.types.target(ty)];
+                types.iter().flatten().any(|ty| variables.contains(ty))
             })
         };
         let fits = |ty: &super::super::types::Type| match &ty.kind {
@@ -142,26 +144,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             [first, ..] if variables.is_some() => Some(*first),
             _ => None,
         };
-        let Some(Kind::Struct { fields }) =
-            chosen.and_then(|ty| self.types.get(ty)).map(|ty| &ty.kind)
-        else {
-            return Vec::new();
+        let fields = chosen.map_or(&[][..], |ty| self.types.fields(ty));
+        let capture = |field: &Field| Capture {
+            name: field.name.to_string(),
+            ty: field.ty,
+            offset: field.offset,
         };
-        fields
-            .iter()
-            .skip(1)
-            .map(|field| Capture {
-                name: field.name.to_string(),
-                ty: field.ty,
-                offset: field.offset,
-            })
-            .collect()
-    }
-
-    /// Whether a type is a pointer to one of these types: closures capture the variables that they
-    /// change by reference.
-    fn is_reference_to_any(&self, ty: TypeRef, variables: &[TypeRef]) -> bool {
-        matches!(self.types.get(ty).map(|ty| &ty.kind), Some(Kind::Pointer { element }) if variables.contains(element))
+        fields.iter().skip(1).map(capture).collect()
     }
 
     pub(super) fn closure_type(&mut self, name: &str, captures: &[Capture], size: u64) -> TypeRef {

@@ -21,7 +21,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             let (header, Some(address)) = self.header(contents, fields) else { continue };
             let start = self.ground.reader.addresses.address(object).unwrap_or(0);
             if let Some(ty) = self.type_at(address) {
-                let size = self.types.get(ty).map_or(0, |ty| ty.size);
+                let size = self.types.size(ty);
                 let count =
                     (contents.len() as u64).saturating_sub(header).checked_div(size).unwrap_or(0);
                 let exact = size_class(size.saturating_add(header)) == contents.len() as u64;
@@ -38,14 +38,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let facts = self.facts;
         for finalizer in &facts.finalizers {
-            if let Some(Kind::Pointer { element }) = self
-                .type_at(finalizer.object_type)
-                .and_then(|ty| self.types.get(ty))
-                .map(|ty| &ty.kind)
-            {
-                let element = *element;
-                self.add(finalizer.object, element, 1, Level::Dynamic);
-            }
+            let pointer = self.type_at(finalizer.object_type);
+            let object = pointer.and_then(|pointer| self.types.target(pointer));
+            self.add_known(finalizer.object, object);
             self.function(finalizer.funcval, Level::Dynamic);
         }
         let [g, m, defer, panic] = ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic"]
@@ -56,19 +51,14 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             self.add_known(stack.goroutine.m, m);
         }
         facts.threads.iter().for_each(|address| self.add_known(*address, m));
-        for record in &facts.defers {
-            self.add_known(record.addr, defer);
-        }
+        facts.defers.iter().for_each(|record| self.add_known(record.addr, defer));
         for record in &facts.panics {
             self.add_known(record.addr, panic);
-            let argument = self.type_at(record.arg_type);
-            if let Some(argument) = argument {
+            if let Some(argument) = self.type_at(record.arg_type) {
                 self.value(argument, record.arg_data);
             }
         }
-        for defer in &facts.defers {
-            self.function(defer.funcval, Level::Dynamic);
-        }
+        facts.defers.iter().for_each(|record| self.function(record.funcval, Level::Dynamic));
         self.drain();
     }
 
@@ -101,7 +91,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn add_globals(&mut self, globals: &[Global]) {
         for global in globals {
             let address = self.address_of(global);
-            let size = self.types.get(global.ty).map_or(0, |ty| ty.size);
+            let size = self.types.size(global.ty);
             let inside = |segment: &Segment<'_>| {
                 let start = address.wrapping_sub(segment.addr);
                 start < segment.contents.len() as u64 && size > 0

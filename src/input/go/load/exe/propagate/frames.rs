@@ -102,11 +102,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     },
                 };
                 // The words may be those of an array of pointers on the stack.
-                let inner = match self.types.get(element).map(|ty| &ty.kind) {
-                    Some(Kind::Pointer { element }) => Some(*element),
-                    _ => None,
-                };
-                for element in inner.into_iter().chain([element]) {
+                for element in self.types.target(element).into_iter().chain([element]) {
                     if !elements.contains(&element) {
                         elements.push(element);
                     }

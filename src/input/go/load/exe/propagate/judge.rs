@@ -147,7 +147,7 @@ impl<'a> Judge<'_, '_, 'a> {
         let offset = inside.saturating_sub(memory.header);
         let is_slice = item.form == Form::Slice;
         if let Some(old) = old.filter(|_| offset > 0) {
-            let known = self.types.get(old.ty).map_or(0, |ty| ty.size).saturating_mul(old.count);
+            let known = self.types.size(old.ty).saturating_mul(old.count);
             // Slices of one array may end at different places.
             let more = if is_slice && ty == old.ty { item.count } else { 0 };
             let end = offset.saturating_add(layout.size.saturating_mul(more));
@@ -251,7 +251,7 @@ impl<'a> Judge<'_, '_, 'a> {
         if typed.ty != item.ty && name(typed.ty) != name(item.ty) {
             return None;
         }
-        let size = self.types.get(typed.ty).map_or(0, |ty| ty.size);
+        let size = self.types.size(typed.ty);
         let first =
             inside.saturating_sub(self.ground.header_of(object)).checked_div(size).unwrap_or(0);
         Some((first.saturating_add(item.length.into()), typed.count))

@@ -67,9 +67,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// one on a stack. Its type is that of the channel's elements.
     fn add_waiting(&mut self) {
         let Some(sudog) = self.named("runtime.sudog") else { return };
-        let Some(Kind::Struct { fields }) = self.types.get(sudog).map(|ty| &ty.kind) else {
-            return;
-        };
+        let fields = self.types.fields(sudog);
         let offset = |name| fields.iter().find(|field| &*field.name == name).map(|ty| ty.offset);
         let (Some(element), Some(channel)) = (offset("elem"), offset("c")) else { return };
         let Some(channel) = channel.checked_sub(element) else { return };

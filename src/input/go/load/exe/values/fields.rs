@@ -41,7 +41,7 @@ impl View<'_, '_> {
                     }
                 }
                 Kind::Array { element, length } => {
-                    let size = types.get(*element).map_or(0, |ty| ty.size);
+                    let size = types.size(*element);
                     for index in (0..(*length).min(ELEMENTS)).rev() {
                         let at = place.at(size.saturating_mul(index), *element);
                         open.push((format!("{name}[{index}]"), at, depth.saturating_add(1)));
@@ -60,7 +60,7 @@ impl View<'_, '_> {
         count: u64,
         each: &mut EachField<'_>,
     ) -> ControlFlow<()> {
-        let size = self.typed.types.get(place.ty).map_or(0, |ty| ty.size);
+        let size = self.typed.types.size(place.ty);
         for index in 0..count.min(ELEMENTS) {
             self.flatten(
                 &format!("[{index}]"),
