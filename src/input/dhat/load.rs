@@ -53,9 +53,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
         }
     }
     let mut profile = builder.finish();
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 

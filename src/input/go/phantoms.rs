@@ -27,6 +27,11 @@ pub use crate::input::info::PhantomRule as Rule;
 const PAGE: u64 = 8192;
 /// Bytes of the mark bits in the span.
 const INLINE_MARKS: u64 = 128;
+/// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object
+/// point after it.
+pub(super) const HEADER: u64 = 8;
+/// Largest slot of an object that may have a malloc header.
+pub(super) const LARGEST_WITH_HEADER: u64 = 32768;
 
 impl Rule {
     /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. `None`

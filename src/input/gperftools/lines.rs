@@ -1,7 +1,7 @@
 //! The lines of a heap profile.
 
 use crate::error::Result;
-use crate::input::native::lines::{TextLine, TextLines, Words, hex};
+use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, Words, hex};
 use crate::input::native::maps::MapLine;
 use crate::model::fields::{FieldSink, Record};
 use memchr::memmem;
@@ -75,30 +75,28 @@ pub(in crate::input) enum HeapTextLine<'a> {
 }
 
 /// A part of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     /// Before the header.
+    #[default]
     Start,
     Symbols,
     Stacks,
     Maps,
 }
 
-/// The lines of a file, with their offsets. After an error the iterator has ended.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::input) struct HeapTextLines<'a> {
-    lines: TextLines<'a>,
+/// The lines of a file, with their offsets.
+pub(in crate::input) type HeapTextLines<'a> = Meanings<'a, HeapText>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::input) struct HeapText {
     part: Part,
 }
 
-impl<'a> HeapTextLines<'a> {
-    /// From the beginning.
-    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
-        Self { lines: TextLines::new(bytes), part: Part::Start }
-    }
+impl<'a> Meaning<'a> for HeapText {
+    type Line = HeapTextLine<'a>;
 
-    /// The meaning of a line; `Ok(None)` if it has none.
-    fn parse(&mut self, line: &TextLine<'a>) -> Result<Option<HeapTextLine<'a>>> {
+    fn parse(&mut self, line: &TextLine<'a>, _: &mut TextLines<'a>) -> Parsed<Self::Line> {
         let text = line.text.trim_ascii();
         let expected = match (self.part, text) {
             (_, []) => return Ok(None),
@@ -135,24 +133,6 @@ impl<'a> HeapTextLines<'a> {
             },
         };
         Err(line.damage("not a line of a heap profile", expected))
-    }
-}
-
-impl<'a> Iterator for HeapTextLines<'a> {
-    type Item = Result<(u64, HeapTextLine<'a>)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = self.lines.next()?;
-            match self.parse(&line) {
-                Ok(None) => {}
-                Ok(Some(found)) => return Some(Ok((line.offset, found))),
-                Err(error) => {
-                    self.lines.stop();
-                    return Some(Err(error));
-                }
-            }
-        }
     }
 }
 

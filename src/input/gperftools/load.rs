@@ -47,9 +47,7 @@ pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Resul
     let mut loader = Loader { builder, addresses, scale, kept, stack: None };
     let damage = damage(loader.read(bytes, options))?;
     let mut profile = options.named(loader.builder.finish());
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 

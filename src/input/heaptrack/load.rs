@@ -35,9 +35,7 @@ pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Resul
     loader.builder.set_curve(Unit::Milliseconds, "Bytes that were allocated and not freed.");
     let damage = damage(loader.read(bytes, options))?;
     let mut profile = loader.finish().finish();
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 

@@ -1,8 +1,7 @@
 //! The lines of a file.
 
-use crate::error::Result;
 use crate::input::native::frames::ValgrindFrame;
-use crate::input::native::lines::{TextLine, TextLines, decimal};
+use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, decimal};
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memmem};
 
@@ -55,63 +54,50 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The lines of a file, with their offsets. After an error the iterator has ended.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::input) struct MassifLines<'a> {
-    lines: TextLines<'a>,
+/// The lines of a file.
+pub(in crate::input) type MassifLines<'a> = Meanings<'a, Massif>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::input) struct Massif;
+
+impl<'a> Meaning<'a> for Massif {
+    type Line = MassifLine<'a>;
+
+    fn parse(&mut self, line: &TextLine<'a>, _: &mut TextLines<'a>) -> Parsed<Self::Line> {
+        // A command of several lines, and empty options, are of no use.
+        if line.text.is_empty() || line.text.starts_with(b"#") || line.text == b"desc:" {
+            return Ok(None);
+        }
+        let found = parse(line).ok_or_else(|| {
+            line.damage("not a line of massif", "`key=value`, or a node `nK: BYTES function`")
+        });
+        found.map(Some)
+    }
 }
 
-impl<'a> MassifLines<'a> {
-    /// From the beginning.
-    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
-        Self { lines: TextLines::new(bytes) }
+fn parse<'a>(line: &TextLine<'a>) -> Option<MassifLine<'a>> {
+    let text = line.text;
+    if line.is_cut {
+        return None;
     }
-
-    fn parse(line: &TextLine<'a>) -> Option<MassifLine<'a>> {
-        let text = line.text;
-        if line.is_cut {
-            return None;
-        }
-        if matches!(text, [b' ' | b'n', ..]) {
-            return Node::parse(text).map(MassifLine::Node);
-        }
-        if let Some(at) = memmem::find(text, b": ").filter(|at| is_fact(text.get(..*at))) {
-            let (key, value) = (text.get(..at)?, text.get(at.saturating_add(2)..)?);
-            return Some(MassifLine::Fact { key, value });
-        }
-        let (key, value) = text.split_at_checked(memchr(b'=', text)?)?;
-        let value = value.strip_prefix(b"=")?;
-        Some(match key {
-            b"snapshot" => MassifLine::Snapshot(decimal(value)?),
-            b"heap_tree" => MassifLine::Tree(value),
-            _ => MassifLine::Number { key, value: decimal(value)? },
-        })
+    if matches!(text, [b' ' | b'n', ..]) {
+        return Node::parse(text).map(MassifLine::Node);
     }
+    if let Some(at) = memmem::find(text, b": ").filter(|at| is_fact(text.get(..*at))) {
+        let (key, value) = (text.get(..at)?, text.get(at.saturating_add(2)..)?);
+        return Some(MassifLine::Fact { key, value });
+    }
+    let (key, value) = text.split_at_checked(memchr(b'=', text)?)?;
+    let value = value.strip_prefix(b"=")?;
+    Some(match key {
+        b"snapshot" => MassifLine::Snapshot(decimal(value)?),
+        b"heap_tree" => MassifLine::Tree(value),
+        _ => MassifLine::Number { key, value: decimal(value)? },
+    })
 }
 
 fn is_fact(key: Option<&[u8]>) -> bool {
     matches!(key, Some(b"desc" | b"cmd" | b"time_unit"))
-}
-
-impl<'a> Iterator for MassifLines<'a> {
-    type Item = Result<(u64, MassifLine<'a>)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = self.lines.next()?;
-            // A command of several lines, and empty options, are of no use.
-            if line.text.is_empty() || line.text.starts_with(b"#") || line.text == b"desc:" {
-                continue;
-            }
-            let found = Self::parse(&line);
-            if found.is_none() {
-                self.lines.stop();
-            }
-            return Some(found.map(|found| (line.offset, found)).ok_or_else(|| {
-                line.damage("not a line of massif", "`key=value`, or a node `nK: BYTES function`")
-            }));
-        }
-    }
 }
 
 impl Record for MassifLine<'_> {

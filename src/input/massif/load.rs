@@ -104,9 +104,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
         loader.add(StackId::EMPTY, snapshot.heap);
     }
     let mut profile = loader.builder.finish();
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 

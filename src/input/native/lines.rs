@@ -1,6 +1,6 @@
 //! Lines of text files with their offsets, and the words and numbers in them.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use memchr::memchr;
 
 /// A line of a text file.
@@ -70,6 +70,51 @@ impl<'a> Iterator for TextLines<'a> {
         self.at = self.at.saturating_add(text.len()).saturating_add(1);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         Some(TextLine { offset, text, is_cut: end.is_none() })
+    }
+}
+
+/// A line with meaning; `Ok(None)` if it has none.
+pub(in crate::input) type Parsed<L> = Result<Option<L>>;
+
+/// What the lines of a format say.
+pub(in crate::input) trait Meaning<'a>: Default {
+    /// A line with meaning.
+    type Line;
+
+    /// The meaning of a line, which may go on in the next ones.
+    fn parse(&mut self, line: &TextLine<'a>, next: &mut TextLines<'a>) -> Parsed<Self::Line>;
+}
+
+/// The lines of a file that have a meaning, with their offsets. After an error the iterator has
+/// ended.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::input) struct Meanings<'a, M> {
+    lines: TextLines<'a>,
+    meaning: M,
+}
+
+impl<'a, M: Meaning<'a>> Meanings<'a, M> {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
+        Self { lines: TextLines::new(bytes), meaning: M::default() }
+    }
+}
+
+impl<'a, M: Meaning<'a>> Iterator for Meanings<'a, M> {
+    type Item = Result<(u64, M::Line)>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = self.lines.next()?;
+            match self.meaning.parse(&line, &mut self.lines) {
+                Ok(None) => {}
+                Ok(Some(found)) => return Some(Ok((line.offset, found))),
+                Err(error) => {
+                    self.lines.stop();
+                    return Some(Err(error));
+                }
+            }
+        }
     }
 }
 

@@ -7,11 +7,12 @@
 
 use super::old::OldLayout;
 use super::place::Placed;
-use super::pointers::{Faults, HEADER, Reader};
+use super::pointers::{Faults, Reader};
 use super::shape::{Shape, Shapes, Signature};
 use super::{CHUNK, chunks_at_a_time};
 use crate::bytes::Cursor;
 use crate::input::go::fields::{Field, Fields};
+use crate::input::go::phantoms::HEADER;
 use crate::model::heap::{Label, ObjectId, Offsets, References, TypeId};
 use rayon::prelude::*;
 
@@ -168,7 +169,7 @@ impl Follow<'_, '_, '_> {
         let size = contents.len() as u64;
         let mut signature = Signature::new(size);
         let mut header = None;
-        let may_have_header = self.reader.may_have_header(size);
+        let may_have_header = self.reader.header_sizes.contains(&size);
         for field in fields {
             if may_have_header && signature.pointers == 0 && field.offset >= HEADER {
                 header = self.reader.words.at(contents, 0).filter(|address| *address != 0);

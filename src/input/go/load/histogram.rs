@@ -1,6 +1,6 @@
 //! Counts objects by the part of their type that is known without following a pointer.
 
-use super::pointers::{header, may_have_header};
+use super::pointers::{header, header_sizes};
 use super::shape::{Shape, Signature};
 use super::survey::{Survey, Take};
 use super::typing::{Typed, types_without_hints};
@@ -57,7 +57,7 @@ impl<'a> Take<'a> for Shapes {
         // An object without a record has no pointers.
         let encoded = object.map_or(&[0][..], |object| object.fields.encoded());
         let place = Place::of(size, encoded)
-            .filter(|_| encoded.len() == 1 || !may_have_header(survey, size));
+            .filter(|_| encoded.len() == 1 || !header_sizes(survey).contains(&size));
         let row = match place.and_then(|place| self.recent.row(place)) {
             Some(row) => row,
             None => {

@@ -81,7 +81,7 @@ pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
     for (index, record) in survey.types.iter().enumerate() {
         by_name.entry(record.name).or_insert(index);
     }
-    let of = |(index, name): (usize, &[u8])| match name {
+    let meaning = |(index, name): (usize, &[u8])| match name {
         // It may point to anything.
         b"unsafe.Pointer" => None,
         [b'*', element @ ..] => {
@@ -91,7 +91,7 @@ pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
         [.., b'.'] => Some(Hinted::Element(index)),
         _ => Some(Hinted::Same(index)),
     };
-    survey.types.iter().map(|record| record.name).enumerate().map(of).collect()
+    survey.types.iter().map(|record| record.name).enumerate().map(meaning).collect()
 }
 
 impl Interfaces {

@@ -24,7 +24,7 @@ mod memory;
 mod rounds;
 
 use super::super::place::Placed;
-use super::super::pointers::{HEADER, Reader};
+use super::super::pointers::Reader;
 use super::debug::{Debug, Global};
 use super::extents::Extents;
 use super::facts::Facts;
@@ -34,6 +34,7 @@ use super::program::Program;
 use super::shifts::Shifts;
 use super::types::{TypeRef, Types};
 use super::values::TypedValues;
+use crate::input::go::phantoms::HEADER;
 use crate::model::heap::ObjectId;
 pub(super) use follow::Target;
 use judge::{Judge, TypeFilter};
@@ -221,7 +222,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             shifts,
             words: reader.words,
             version: reader.survey.version,
-            smallest_with_header: reader.smallest_with_header,
+            header_sizes: reader.header_sizes.clone(),
             outside: self.outside,
             constants: program.image.constants(shifts.types),
             functions: program.functions.named(&program.image),

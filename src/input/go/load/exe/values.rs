@@ -24,7 +24,7 @@ use crate::input::go::version::Version;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{Array, EachElement, EachField, ObjectId, Offsets, Room, Sizes, TypeId};
 use rustc_hash::FxHashMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// The types of a heap's objects, with all that decoding their values needs.
 pub(in super::super) struct TypedValues<'a> {
@@ -44,8 +44,8 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) shifts: Shifts,
     pub(super) words: Words,
     pub(super) version: Version,
-    /// Objects of this size and more may have a malloc header.
-    pub(super) smallest_with_header: u64,
+    /// Objects of these sizes may have a malloc header.
+    pub(super) header_sizes: Range<u64>,
     /// Segments and frames, sorted by address.
     pub(super) outside: Vec<(u64, &'a [u8])>,
     /// The constants of the program: their address in the process, and a copy.

@@ -14,7 +14,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Begins with the statements of the dump itself: headers, finalizers, closures of the runtime.
     pub(in super::super) fn add_records(&mut self) {
         let (reader, placed) = (self.ground.reader, self.ground.placed);
-        let may_have = |object: ObjectId| reader.may_have_header(placed.sizes.get(object.index()));
+        let may_have =
+            |object: ObjectId| reader.header_sizes.contains(&placed.sizes.get(object.index()));
         let headed = self.objects.select(may_have);
         for object in headed {
             let (contents, fields) = self.memory(object);

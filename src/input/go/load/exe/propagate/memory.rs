@@ -167,7 +167,7 @@ impl<'a> Ground<'_, '_, 'a> {
         contents: &[u8],
         mut fields: Fields<'a>,
     ) -> (u64, Option<u64>) {
-        if !self.reader.may_have_header(contents.len() as u64) {
+        if !self.reader.header_sizes.contains(&(contents.len() as u64)) {
             return (0, None);
         }
         let first = fields.next().filter(|field| field.offset >= HEADER);
@@ -180,7 +180,7 @@ impl<'a> Ground<'_, '_, 'a> {
     /// Bytes of an object's malloc header; 0 if it has none.
     #[inline]
     pub(in super::super) fn header_of(&self, object: ObjectId) -> u64 {
-        if self.reader.may_have_header(self.placed.sizes.get(object.index())) {
+        if self.reader.header_sizes.contains(&self.placed.sizes.get(object.index())) {
             self.read(object).header
         } else {
             0

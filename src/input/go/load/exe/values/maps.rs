@@ -306,7 +306,7 @@ mod tests {
             shifts: Default::default(),
             words: Words { size: 4, big_endian: true },
             version: Version::Go17,
-            smallest_with_header: u64::MAX,
+            header_sizes: 0..0,
             outside: Vec::new(),
             constants: (0, Box::default()),
         };

@@ -1,11 +1,11 @@
 //! The memory of the process, and simple values in it.
 
-use super::super::super::pointers::{HEADER, LARGEST_WITH_HEADER};
 use super::super::image;
 use super::super::types::Kind;
 use super::{Place, View};
 use crate::bytes::Cursor;
 use crate::input::go::fields::Fields;
+use crate::input::go::phantoms::HEADER;
 use crate::model::heap::{FieldValue, ObjectId};
 use std::borrow::Cow;
 
@@ -18,8 +18,7 @@ impl<'v, 'a> View<'v, 'a> {
         let (memory, typed) = (self.memory, self.typed);
         let mut rest = Cursor::at(memory.bytes, memory.positions.get(object.index()));
         let bytes = rest.take(memory.sizes.get(object.index()), "an object").unwrap_or_default();
-        let size = bytes.len() as u64;
-        if size < typed.smallest_with_header || size > LARGEST_WITH_HEADER {
+        if !typed.header_sizes.contains(&(bytes.len() as u64)) {
             return bytes;
         }
         let first = Fields::new(rest.rest(), typed.version).next();
