@@ -13,7 +13,6 @@ pub(super) struct Binary<'a> {
     segments: Vec<Segment>,
 }
 
-/// A part of the file that is mapped.
 struct Segment {
     offset: u64,
     size: u64,

@@ -13,7 +13,6 @@ use std::io::Read;
 
 type Bytes<'s> = EndianSlice<'s, RunTimeEndian>;
 
-/// The debug information of a file.
 pub(super) struct Lines<'s> {
     context: Context<Bytes<'s>>,
     /// Units whose nesting was measured, by their offsets, and whether they may be read.

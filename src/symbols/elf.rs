@@ -21,7 +21,6 @@ pub(super) fn debug_link(bytes: &[u8]) -> Option<(String, u32)> {
     (!name.contains('/') && !name.is_empty()).then(|| (name.to_owned(), checksum))
 }
 
-/// Whether there is debug information.
 pub(super) fn has_debug(bytes: &[u8]) -> bool {
     object::File::parse(bytes).is_ok_and(|file| {
         file.section_by_name(".debug_info").is_some_and(|section| section.size() > 0)

@@ -14,7 +14,6 @@ use std::ops::Range;
 /// Frames of a stack, as perf unwinds by default.
 const DEEPEST: usize = 127;
 
-/// Operations of an expression.
 const MOST_OPERATIONS: u32 = 1000;
 
 /// Registers by their numbers in DWARF: 16 of integers, and the return address.
@@ -24,7 +23,6 @@ const RETURN_ADDRESS: usize = 16;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Unwinds the stacks of one recording.
 pub(super) struct Unwinder<'a> {
     files: &'a Files,
     /// By path and build id. `None` if there is no such file.
@@ -32,7 +30,6 @@ pub(super) struct Unwinder<'a> {
     context: UnwindContext<usize>,
 }
 
-/// A program or library.
 struct Module {
     source: Source,
     frames: Range<usize>,
@@ -174,7 +171,6 @@ impl Module {
     }
 }
 
-/// A frame that is being unwound.
 struct State<'s> {
     frames: &'s EhFrame<Slice<'s>>,
     registers: &'s Registers,
@@ -206,7 +202,6 @@ impl State<'_> {
         }
     }
 
-    /// Reads a number of the recorded stack.
     fn memory(&self, address: u64, size: usize) -> Option<u64> {
         let start = usize::try_from(address.checked_sub(self.stack.start)?).ok()?;
         let bytes = self.stack.bytes.get(start..start.checked_add(size)?)?;

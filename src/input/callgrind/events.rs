@@ -23,12 +23,10 @@ impl Events {
         (1..=MOST_EVENTS).contains(&names.len()).then_some(Self { names, factors })
     }
 
-    /// The metrics of the profile.
     pub(super) fn value_types(&self) -> Vec<ValueType> {
         self.names.iter().map(|name| metric(name).0).collect()
     }
 
-    /// The number of events.
     pub(super) fn count(&self) -> usize {
         self.names.len()
     }

@@ -6,10 +6,8 @@ use crate::input::native::lines::{
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memmem};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["header", "name", "calls", "jump", "cost"];
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum CallgrindLine<'a> {
     /// `key: value`.
@@ -48,7 +46,6 @@ pub(in crate::input) struct Cost<'a> {
     pub(super) costs: &'a [u8],
 }
 
-/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
     At(u64),
@@ -98,7 +95,6 @@ pub(super) fn unsigned(text: &[u8]) -> Option<u64> {
     if text.starts_with(b"0x") { hex(text) } else { decimal(text) }
 }
 
-/// The lines of a file, with their offsets.
 pub(in crate::input) type CallgrindLines<'a> = Meanings<'a, Callgrind>;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -200,7 +200,6 @@ impl Loader {
         frame
     }
 
-    /// The frame of a line of a function.
     fn line_frame(&mut self, function: FrameId, line: u32) -> FrameId {
         let (builder, calls, here) = (&mut self.builder, &mut self.calls, self.here);
         *self.lines.entry((function, here.file, line)).or_insert_with(|| {

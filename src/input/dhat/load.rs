@@ -13,7 +13,6 @@ use crate::model::profile::{
 /// How a value type follows from the numbers of a point.
 #[derive(Clone, Copy)]
 enum Measure {
-    /// The number with this key.
     Key(&'static str),
     /// All bytes of points without accesses of this kind.
     Without(&'static str),

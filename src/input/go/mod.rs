@@ -83,7 +83,6 @@ use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
 use crate::model::roles::Role::{Closure, Collection, Inside, Runtime, Timer};
 use crate::model::roles::Roles;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Go,
     name: "go",

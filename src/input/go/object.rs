@@ -64,7 +64,6 @@ impl<'a> Object<'a> {
         self.addr.saturating_add(self.size())
     }
 
-    /// Passes the fields to a sink.
     pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.address("addr", self.addr);
         if let Some(typed) = self.typed {

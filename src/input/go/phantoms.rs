@@ -151,7 +151,6 @@ impl PhantomCounter {
         }
     }
 
-    /// Closes the open page and opens another one.
     fn turn(&mut self, start: u64, size: u64) {
         let page = &self.page;
         let [headers_scan, headers_noscan, green_scan, green_noscan] = page.behind;

@@ -41,7 +41,6 @@ records! {
     }
 }
 
-/// The tag of a frame.
 const STACK_FRAME: u64 = 5;
 
 /// The records of a file with their offsets. After the eof record or an error the iterator has

@@ -21,7 +21,6 @@ use std::num::Saturating;
 
 /// The most distinct wait reasons that are counted. Go has about 40; only a damaged dump has more.
 const MOST_REASONS: usize = 1024;
-/// Wait reasons that are shown.
 const SHOWN_REASONS: usize = 8;
 
 /// Summarizes a dump in one pass.
@@ -147,7 +146,6 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// The number of records with a name.
     pub(super) fn records(&self, name: &str) -> u64 {
         match name {
             "object" => self.object_records.0,

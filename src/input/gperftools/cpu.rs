@@ -11,7 +11,6 @@ use crate::model::names::Names;
 use crate::model::profile::{ProfileBuilder, ProfileThread, Unit, ValueType, Values};
 use byteorder::{BE, LE};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["header", "sample", "mapping"];
 
 /// Size and order of words.
@@ -49,24 +48,18 @@ impl Words {
     }
 }
 
-/// A record of a profile.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) enum CpuRecord<'a> {
-    /// The header.
     Header {
-        /// Bytes of a word.
         word_size: u64,
         /// Microseconds between samples.
         period: u64,
     },
-    /// Samples of a stack.
     Sample {
-        /// The number of samples.
         count: u64,
         /// Innermost first.
         addresses: StackWords<'a>,
     },
-    /// A part of the process' memory.
     Mapping(MapLine<'a>),
 }
 
@@ -103,12 +96,10 @@ pub(in crate::input) struct CpuRecords<'a> {
     words: Words,
     part: Part,
     maps: TextLines<'a>,
-    /// The offset of the maps.
     maps_at: u64,
 }
 
 impl<'a> CpuRecords<'a> {
-    /// From the beginning.
     pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         let words = Words::detect(bytes).unwrap_or(Words::Little8);
         let cursor = Cursor::new(bytes, 0);

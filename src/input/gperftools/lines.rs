@@ -6,7 +6,6 @@ use crate::input::native::maps::MapLine;
 use crate::model::fields::{FieldSink, Record};
 use memchr::memmem;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["header", "stack", "counts", "symbol", "mapping"];
 
 /// Objects and bytes.
@@ -14,11 +13,8 @@ pub(super) const RECORD_NAMES: &[&str] = &["header", "stack", "counts", "symbol"
 pub(in crate::input) struct StackCounts {
     /// Live objects.
     pub(in crate::input) objects: i64,
-    /// Their bytes.
     pub(in crate::input) bytes: i64,
-    /// Objects allocated in all.
     pub(in crate::input) alloc_objects: i64,
-    /// Their bytes.
     pub(in crate::input) alloc_bytes: i64,
 }
 
@@ -37,10 +33,8 @@ impl Iterator for StackAddresses<'_> {
     }
 }
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum HeapTextLine<'a> {
-    /// The first line of the profile.
     Header {
         /// The kind: `heap_v2`, `heapprofile`, `heap` (Go), `growth`.
         kind: &'a [u8],
@@ -51,30 +45,23 @@ pub(in crate::input) enum HeapTextLine<'a> {
     },
     /// A stack, with its numbers (gperftools).
     Stack {
-        /// Its addresses.
         addresses: StackAddresses<'a>,
-        /// Its numbers.
         counts: Option<StackCounts>,
     },
     /// The numbers of the last stack, or before any stack the total (jemalloc).
     Counts {
         /// `t*` for all threads, `t0` for the first.
         thread: &'a [u8],
-        /// The numbers.
         counts: StackCounts,
     },
-    /// The functions of an address.
     Symbol {
-        /// The address.
         address: u64,
         /// The functions with `--` between them, outermost first.
         functions: &'a [u8],
     },
-    /// A part of the process' memory.
     Mapping(MapLine<'a>),
 }
 
-/// A part of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     /// Before the header.
@@ -85,7 +72,6 @@ enum Part {
     Maps,
 }
 
-/// The lines of a file, with their offsets.
 pub(in crate::input) type HeapTextLines<'a> = Meanings<'a, HeapText>;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -32,7 +32,6 @@ use crate::input::read::ReadOptions;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 use load::load;
 
-/// The names, the detection and the readers of jemalloc's heap profiles.
 pub(super) static JEMALLOC: FormatSpec = FormatSpec {
     format: Format::Jemalloc,
     name: "jemalloc",
@@ -49,7 +48,6 @@ pub(super) static JEMALLOC: FormatSpec = FormatSpec {
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
-/// The names, the detection and the readers of gperftools' heap profiles.
 pub(super) static HEAP: FormatSpec = FormatSpec {
     format: Format::Gperftools,
     name: "gperftools",
@@ -66,7 +64,6 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
-/// The names, the detection and the readers of gperftools' CPU profiles.
 pub(super) static CPU: FormatSpec = FormatSpec {
     format: Format::GperftoolsCpu,
     name: "gperftools-cpu",

@@ -4,7 +4,6 @@ use crate::error::{Error, Result};
 use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, Words, hex};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &[
     "version",
     "command",
@@ -21,48 +20,34 @@ pub(super) const RECORD_NAMES: &[&str] = &[
     "suppression",
 ];
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum HeaptrackLine<'a> {
     /// The version of heaptrack, such as 0x10400, and of the format.
     Version {
-        /// That of heaptrack.
         heaptrack: u64,
-        /// That of the format.
         format: u64,
     },
-    /// The command that was recorded.
     Command(&'a [u8]),
     /// The size of pages in bytes, and the number of pages.
     System {
-        /// Bytes in a page.
         page_size: u64,
-        /// Pages of memory.
         pages: u64,
     },
-    /// A string.
     String(&'a [u8]),
-    /// An instruction.
     Instruction {
-        /// Its address in the process.
         address: u64,
         /// The string with the path of its program or library.
         module: u64,
-        /// The numbers of its frames.
         frames: SymbolFrames<'a>,
     },
     /// A stack: an instruction that was called from another stack.
     Trace {
-        /// The number of the instruction.
         instruction: u64,
-        /// The number of the caller's stack.
         parent: u64,
     },
     /// A size and a stack that allocations have in common.
     Kind {
-        /// Bytes of each.
         size: u64,
-        /// The number of the stack.
         trace: u64,
     },
     /// An allocation of a kind.
@@ -86,11 +71,8 @@ pub(in crate::input) struct SymbolFrames<'a>(&'a [u8]);
 /// The strings with the function and the file of a frame, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) struct SymbolFrame {
-    /// The string with the function's name.
     pub(in crate::input) function: u64,
-    /// The string with the file's path.
     pub(in crate::input) file: u64,
-    /// The line.
     pub(in crate::input) line: u64,
 }
 
@@ -110,7 +92,6 @@ impl Iterator for SymbolFrames<'_> {
     }
 }
 
-/// The lines of a file, with their offsets.
 pub(in crate::input) type HeaptrackLines<'a> = Meanings<'a, Heaptrack>;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -94,7 +94,6 @@ impl Loader {
         Ok(())
     }
 
-    /// Bytes of the tables.
     fn tables(&self) -> u64 {
         let rows = [
             (self.strings.len(), 6),

@@ -33,7 +33,6 @@ use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 use lines::HeaptrackLine;
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Heaptrack,
     name: "heaptrack",

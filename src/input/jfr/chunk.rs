@@ -15,7 +15,6 @@ const HEADER: usize = 68;
 pub(super) const METADATA: u64 = 0;
 pub(super) const CHECKPOINT: u64 = 1;
 
-/// The header of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) major: u16,
@@ -85,7 +84,6 @@ impl Header {
         i128::from(self.start).wrapping_add(self.scaled(since))
     }
 
-    /// A number of ticks in nanoseconds.
     pub(super) fn nanoseconds(&self, ticks: u64) -> i64 {
         i64::try_from(self.scaled((ticks as i64).into())).unwrap_or(i64::MAX)
     }
@@ -169,7 +167,6 @@ impl<'a> Chunk<'a> {
         Cursor::new(rest, self.offset.saturating_add(offset as u64))
     }
 
-    /// The error for a chunk that was not finished.
     pub(super) fn damage(&self) -> Option<Error> {
         let end = self.offset.saturating_add(self.bytes.len() as u64);
         self.is_unfinished.then(|| {
@@ -180,7 +177,6 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The events of a chunk.
 pub(super) struct Events<'a> {
     cursor: Cursor<'a>,
     is_unfinished: bool,
@@ -219,14 +215,12 @@ impl<'a> Iterator for Events<'a> {
     }
 }
 
-/// An event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event<'a> {
     /// Offset in the file.
     pub(super) offset: u64,
     /// The number of its type in the chunk's metadata.
     pub(super) type_id: u64,
-    /// Its fields.
     pub(super) fields: Cursor<'a>,
 }
 

@@ -14,7 +14,6 @@ pub(super) enum Fact {
     Property,
 }
 
-/// What events of a type say.
 pub(super) fn fact_of(name: &str) -> Option<Fact> {
     Some(match name {
         "jdk.JVMInformation" => Fact::Jvm,
@@ -39,7 +38,6 @@ impl Fact {
 }
 
 impl JfrDetails {
-    /// Adds what an event says.
     pub(super) fn add<'a>(&mut self, fact: Fact, tables: &Tables<'a>, event: Event<'a>) {
         let Some(class) = tables.types.find(event.type_id) else { return };
         let event = Value::Fields(class, event.fields);

@@ -112,7 +112,6 @@ struct Loader<'m> {
     details: JfrDetails,
     /// How to read the events of chunks with these types, by type.
     roles: (Option<Rc<Types>>, ByType<EventRole>),
-    /// The keys of labels.
     keys: Keys,
     /// The frame below stacks that were cut at the recording's depth.
     truncated: FrameId,

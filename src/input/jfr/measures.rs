@@ -69,7 +69,6 @@ pub(super) const MALLOC: &str = "profiler.Malloc";
 pub(super) const IN_TLAB: &str = "jdk.ObjectAllocationInNewTLAB";
 pub(super) const OUTSIDE_TLAB: &str = "jdk.ObjectAllocationOutsideTLAB";
 
-/// Whether a metric is made of events of this type.
 pub(super) fn is_measured(event: &str) -> bool {
     MEASURES.iter().any(|measure| measure.event == event)
 }

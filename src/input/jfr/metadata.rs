@@ -17,18 +17,14 @@ pub(super) const DEEPEST: u32 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClassId(pub(super) u32);
 
-/// The kind of a class's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// One byte: `byte` and `boolean`.
     Byte,
     /// A number of up to nine bytes: `short`, `char`, `int` and `long`.
     Number,
-    /// Four bytes.
     Float,
-    /// Eight bytes.
     Double,
-    /// A string.
     Text,
     /// Fields of its own, one after the other.
     Fields,
@@ -49,7 +45,6 @@ pub(super) struct Class {
     least: u64,
 }
 
-/// A field of a class.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -77,7 +72,6 @@ pub(super) enum FieldUnit {
     Nanoseconds(u64),
 }
 
-/// The classes of a chunk.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     pub(super) classes: Vec<Class>,
@@ -121,7 +115,6 @@ impl Types {
         self.class(self.named(name)?).map(|class| class.id)
     }
 
-    /// The class with this name.
     pub(super) fn named(&self, name: &str) -> Option<ClassId> {
         self.classes
             .iter()

@@ -11,14 +11,12 @@ const OTHERS: usize = 64;
 /// How a type of events adds to a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The number of the metric.
     pub(super) metric: usize,
     pub(super) event: String,
     pub(super) weight: Option<&'static str>,
     pub(super) class: Option<&'static str>,
 }
 
-/// The metrics of a recording.
 pub(super) struct Metrics {
     pub(super) types: Vec<ValueType>,
     pub(super) shares: Vec<Share>,

@@ -31,7 +31,6 @@ impl Distances {
 }
 
 impl Places {
-    /// Begins the next chunk.
     pub(super) fn add_chunk(&mut self) {
         self.chunks.push(self.types.len());
     }
@@ -46,7 +45,6 @@ impl Places {
         of.last = 0;
     }
 
-    /// Bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
         let types = self.types.capacity().saturating_mul(size_of::<(u64, usize)>());
         self.distances.capacity().saturating_add(types) as u64

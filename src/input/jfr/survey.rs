@@ -25,7 +25,6 @@ const BYTES_PER_ADDRESS: u64 = 64;
 /// Bytes of memory for a point of the heap's curve, here and in the profile.
 const BYTES_PER_POINT: u64 = 96;
 
-/// What is known of a type of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EventType {
     pub(super) count: u64,
@@ -42,7 +41,6 @@ pub(super) struct Survey {
     pub(super) chunks: u64,
     pub(super) checkpoints: u64,
     pub(super) metadata: u64,
-    /// The header of the first chunk.
     pub(super) first: Option<Header>,
     /// The time between two samples of a thread's stack, in nanoseconds.
     pub(super) period: Option<u64>,
@@ -223,7 +221,6 @@ impl Survey {
         }
     }
 
-    /// The number of events of a type.
     pub(super) fn count(&self, name: &str) -> u64 {
         self.by_name.get(name).map_or(0, |of| of.count)
     }
@@ -233,7 +230,6 @@ impl Survey {
         self.by_name.get(name).filter(|of| of.has_stack).map_or(0, |of| of.count)
     }
 
-    /// The types of events by name.
     pub(super) fn events(&self) -> impl Iterator<Item = (&str, &EventType)> {
         self.by_name.iter().map(|(name, of)| (name.as_str(), of))
     }
@@ -256,13 +252,9 @@ struct Met {
 /// What events of a type say of others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Nothing.
     Usual,
-    /// A setting of the recording.
     Setting,
-    /// Memory that was freed.
     Free,
-    /// The bytes in use.
     Heap,
     /// They belong to a set: the position in [`SETS`].
     OfSet(usize),

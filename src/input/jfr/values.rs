@@ -12,25 +12,19 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// The value of a field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
     /// A number or a boolean.
     Number(u64),
-    /// A floating-point number.
     Float(f64),
-    /// A string.
     Text(Text<'a>),
-    /// A value in the pool of a class, by its number.
     Pooled(ClassId, u64),
-    /// A value with fields.
     Fields(ClassId, Cursor<'a>),
     /// An array: the number of its elements, and the elements.
     Array(u64, Cursor<'a>),
 }
 
 impl Value<'_> {
-    /// The number, or 0.
     pub(super) fn number(&self) -> u64 {
         match *self {
             Self::Number(number) => number,
@@ -46,11 +40,9 @@ pub(super) struct Tables<'a> {
     pools: FxHashMap<ClassId, Pool>,
     /// The class whose pool has strings.
     strings: Option<ClassId>,
-    /// The names that a minified program had.
     pub(super) mapping: Option<&'a JavaMapping>,
 }
 
-/// The pooled values of a class.
 #[derive(Default)]
 struct Pool {
     /// The number of each value, and where it begins from the start of the chunk.
@@ -206,7 +198,6 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Skips a value of a class.
     fn skip(&self, class: ClassId, cursor: &mut Cursor<'a>, depth: u32) -> Result<()> {
         let Some(of) = self.types.class(class) else { return Err(unknown(cursor.offset())) };
         if depth > DEEPEST {
@@ -252,7 +243,6 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Reads the value of a field.
     #[inline]
     pub(super) fn value(&self, field: &Field, cursor: &mut Cursor<'a>) -> Result<Value<'a>> {
         if field.is_array {

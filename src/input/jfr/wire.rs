@@ -74,9 +74,7 @@ pub(super) fn skip_varints(cursor: &mut Cursor<'_>, count: u64) -> Result<()> {
 /// A string as an event stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Text<'a> {
-    /// There is no string.
     Null,
-    /// UTF-8.
     Utf8(&'a [u8]),
     /// One character per byte.
     Latin1(&'a [u8]),

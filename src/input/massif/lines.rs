@@ -5,10 +5,8 @@ use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memmem};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["fact", "snapshot", "number", "tree", "node"];
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum MassifLine<'a> {
     /// `desc`, `cmd` or `time_unit`.
@@ -54,7 +52,6 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The lines of a file.
 pub(in crate::input) type MassifLines<'a> = Meanings<'a, Massif>;
 
 #[derive(Clone, Copy, Debug, Default)]

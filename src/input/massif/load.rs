@@ -22,7 +22,6 @@ pub(super) struct Snapshot {
     pub(super) tree: u64,
 }
 
-/// All snapshots.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) snapshots: Vec<Snapshot>,

@@ -31,7 +31,6 @@ use crate::input::read::ReadOptions;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Massif,
     name: "massif",

@@ -3,10 +3,8 @@
 use crate::error::{Error, Result};
 use memchr::memchr;
 
-/// A line of a text file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) struct TextLine<'a> {
-    /// The offset of its first byte.
     pub(in crate::input) offset: u64,
     /// The text, without the line feed.
     pub(in crate::input) text: &'a [u8],
@@ -25,7 +23,6 @@ impl TextLine<'_> {
     }
 }
 
-/// The lines of a file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) struct TextLines<'a> {
     bytes: &'a [u8],
@@ -33,12 +30,10 @@ pub(in crate::input) struct TextLines<'a> {
 }
 
 impl<'a> TextLines<'a> {
-    /// From the beginning.
     pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// Ends the iteration.
     pub(in crate::input) fn stop(&mut self) {
         self.at = self.bytes.len();
     }
@@ -136,13 +131,11 @@ impl<'a> Iterator for Words<'a> {
 }
 
 impl Words<'_> {
-    /// The next word as a hexadecimal number.
     #[inline]
     pub(in crate::input) fn hex(&mut self) -> Option<u64> {
         hex(self.next()?)
     }
 
-    /// The next word as a decimal number.
     #[inline]
     pub(in crate::input) fn decimal(&mut self) -> Option<u64> {
         decimal(self.next()?)

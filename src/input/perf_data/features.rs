@@ -10,9 +10,7 @@ use crate::error::Result;
 pub(super) struct Features {
     /// Key and value pairs, named as in `perf report --header`.
     pub(super) metadata: Vec<(&'static str, String)>,
-    /// Files and their build ids.
     pub(super) build_ids: Vec<(String, String)>,
-    /// Events with their names and ids.
     pub(super) events: Vec<Attribute>,
 }
 
@@ -25,7 +23,6 @@ const SIMPLEPERF: u64 = 129;
 const MOST: u32 = 4096;
 
 impl Features {
-    /// Adds a feature by its bit.
     pub(super) fn add(&mut self, feature: u64, mut words: Words<'_>) {
         _ = match feature {
             BUILD_ID => self.build_ids(words),

@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 /// The process id under which the kernel's own mappings are.
 pub(super) const KERNEL: i32 = -1;
 
-/// The name of the kernel's own code.
 pub(super) const KERNEL_FILE: &[u8] = b"[kernel.kallsyms]";
 
 /// A program, library or other memory with code.
@@ -50,7 +49,6 @@ enum What {
     Fork { pid: i32, parent: i32, tid: i32, parent_tid: i32 },
 }
 
-/// All processes of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
     changes: Vec<Change>,
@@ -97,7 +95,6 @@ impl Processes {
         Ok(())
     }
 
-    /// Approximate bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
         (self.changes.len() as u64).saturating_mul(200)
     }
@@ -159,7 +156,6 @@ impl Processes {
         images.get(after.saturating_sub(1)).map(|(_, image)| *image)
     }
 
-    /// The name of a thread at a time.
     pub(super) fn name(&self, tid: i32, time: u64) -> &[u8] {
         let names = self.names.get(&tid).map_or(&[][..], Vec::as_slice);
         let after = names.partition_point(|(from, _)| *from <= time);

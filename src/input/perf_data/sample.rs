@@ -5,7 +5,6 @@ use super::walk::Record;
 use super::words::{U64s, Words};
 use crate::error::Result;
 
-/// A sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample<'r> {
     pub(super) ip: u64,

@@ -32,7 +32,6 @@ impl<'a> PerfLines<'a> {
         Self { lines: TextLines::new(bytes), inline: None, in_sample: false, skipped: 0 }
     }
 
-    /// Ends the iteration with an error about a line.
     fn damage(&mut self, line: &TextLine<'_>) -> Error {
         self.lines.stop();
         let expected = "a command, a thread id, and a time or an event";

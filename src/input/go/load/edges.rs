@@ -16,7 +16,6 @@ use crate::input::go::phantoms::HEADER;
 use crate::model::heap::{Label, ObjectId, Offsets, References, TypeId};
 use rayon::prelude::*;
 
-/// The references of all objects, and their shapes.
 pub(super) struct Edges {
     pub(super) references: References,
     /// The number of each object's shape in its chunk.
@@ -28,7 +27,6 @@ pub(super) struct Edges {
 /// Rows to work on and where their results go.
 struct Work<'w> {
     first_row: usize,
-    /// References of each row.
     counts: &'w mut [u32],
     shape_of: &'w mut [TypeId],
     found: &'w mut Found,
@@ -44,7 +42,6 @@ struct Found {
 }
 
 impl Edges {
-    /// Follows all pointers of all objects.
     pub(super) fn new(reader: &Reader<'_, '_>, placed: &Placed) -> Self {
         let count = placed.sizes.len();
         let fields = usize::try_from(placed.fields).unwrap_or(usize::MAX);
@@ -159,7 +156,6 @@ struct Follow<'w, 's, 'a> {
     reader: &'w Reader<'s, 'a>,
     work: Work<'w>,
     batch: [Open; BATCH],
-    /// Pointers in the batch.
     open: usize,
 }
 
@@ -224,7 +220,6 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// Resolves the batch.
     fn resolve(&mut self) {
         let batch = self.batch.get(..std::mem::take(&mut self.open)).unwrap_or_default();
         self.reader.addresses.warm(batch.iter().map(|open| open.address));

@@ -76,7 +76,6 @@ impl<'a> Take<'a> for Shapes {
 }
 
 impl Shapes {
-    /// The row of a shape.
     fn row(&mut self, shape: Shape) -> usize {
         let number = self.found.add(shape);
         let row = number as usize;
@@ -86,7 +85,6 @@ impl Shapes {
         row
     }
 
-    /// Adds the objects of the draft and of 1.3.
     fn add_old(&mut self, survey: &Survey<'_>) {
         let mut old: Vec<_> = std::mem::take(&mut self.old).into_iter().collect();
         old.sort_unstable_by_key(|(key, _)| *key);

@@ -21,15 +21,11 @@ pub(super) const RUNTIME_TYPES: [&str; 5] =
 pub(super) const G: Hint = 0;
 /// The record of a thread.
 pub(super) const M: Hint = 1;
-/// The record of a deferred call.
 pub(super) const DEFER: Hint = 2;
-/// The record of a panic.
 pub(super) const PANIC: Hint = 3;
-/// A closure.
 pub(super) const FUNCVAL: Hint = 4;
 const NO_HINT: Hint = Hint::MAX;
 
-/// The best hint for each object.
 pub(super) struct Hints(Vec<AtomicU16>);
 
 impl Hints {
@@ -38,7 +34,6 @@ impl Hints {
         Self((0..count).map(|_| AtomicU16::new(NO_HINT)).collect())
     }
 
-    /// Adds a hint.
     #[inline]
     pub(super) fn add(&self, object: ObjectId, hint: Hint) {
         if let Some(best) = self.0.get(object.index()).filter(|best| hint < best.load(Relaxed)) {
@@ -46,7 +41,6 @@ impl Hints {
         }
     }
 
-    /// The best hint for an object.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<Hint> {
         self.0.get(row).map(|best| best.load(Relaxed)).filter(|hint| *hint != NO_HINT)
@@ -95,7 +89,6 @@ pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
 }
 
 impl Interfaces {
-    /// From the records of types and itabs.
     pub(super) fn new(survey: &Survey<'_>) -> Self {
         let hinted = hinted(survey);
         let mut words = FxHashMap::default();

@@ -32,7 +32,6 @@ struct OldType {
     fields: Vec<Field>,
 }
 
-/// The layout of the objects of one type and kind.
 #[derive(Default)]
 pub(super) struct OldLayout {
     /// The type's name. `None` if only the object size is known.
@@ -65,7 +64,6 @@ impl OldTypes {
         });
     }
 
-    /// Like [`Self::add_type`].
     pub(super) fn add_draft_type(&mut self, record: &DraftType<'_>) {
         let fields = record.pointers.iter().map(|offset| Field { kind: FieldKind::Ptr, offset });
         self.add_type(record.addr, record.size, record.name, fields);
@@ -81,7 +79,6 @@ impl OldTypes {
         });
     }
 
-    /// Works out the layouts, when all types are known.
     pub(super) fn finish(&mut self, version: Version, pointer_size: u64, hchan_size: Option<u64>) {
         if version > Version::Go13 {
             *self = Self::default();
@@ -130,13 +127,11 @@ impl OldTypes {
         self.dropped_fields.0
     }
 
-    /// The number of the layout of an object.
     pub(super) fn number(&self, typed: Typed) -> u32 {
         let typed = with_known_kind(typed);
         self.uses.get(&(typed.type_addr, typed.kind)).copied().unwrap_or(0)
     }
 
-    /// A layout.
     pub(super) fn layout(&self, number: u32) -> Option<&OldLayout> {
         self.layouts.get(number as usize)
     }
@@ -149,7 +144,6 @@ fn with_known_kind(typed: Typed) -> Typed {
 }
 
 impl OldLayout {
-    /// Whether the objects are known to have a type.
     pub(super) fn is_typed(&self) -> bool {
         self.name.is_some()
     }
@@ -174,7 +168,6 @@ impl OldLayout {
         every.chain(repeated)
     }
 
-    /// Returns the number of fields of an object of this size.
     pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
         if self.conservative {
             words_in(size, pointer_size)

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 use std::num::Saturating;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// The objects in their rows.
 pub(super) struct Placed {
     pub(super) sizes: Sizes,
     /// Offset of the contents in the file.
@@ -24,7 +23,6 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Reads the objects again.
     pub(super) fn new<'a>(bytes: &'a [u8], survey: &Survey<'a>) -> Self {
         let count = survey.addresses.len();
         let end = bytes.len() as u64;

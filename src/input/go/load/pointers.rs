@@ -30,7 +30,6 @@ pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option
     survey.words.at(contents, 0).filter(|&address| may_have && address != 0)
 }
 
-/// Counts of invalid pointers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     /// Fields beyond the end of the memory.
@@ -54,12 +53,9 @@ impl Sum for Faults {
     }
 }
 
-/// A pointer in some memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
-    /// The offset of the pointer.
     pub(super) offset: u64,
-    /// Where it points.
     pub(super) address: u64,
 }
 
@@ -80,7 +76,6 @@ pub(super) struct Reader<'s, 'a> {
 }
 
 impl<'s, 'a> Reader<'s, 'a> {
-    /// For the objects that have been placed.
     pub(super) fn new(
         bytes: &'a [u8],
         survey: &'s Survey<'a>,
@@ -142,7 +137,6 @@ impl<'s, 'a> Reader<'s, 'a> {
         self.is_in_heap(address).then(|| address.wrapping_sub(self.low))
     }
 
-    /// Bytes from the first object to the end of the last.
     pub(super) fn span(&self) -> u64 {
         self.span
     }

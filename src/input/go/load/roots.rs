@@ -31,7 +31,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) struct Roots {
     pub(super) roots: Vec<Root>,
     pub(super) threads: Vec<Thread>,
-    /// The calls of all goroutines.
     pub(super) frames: Vec<heap::StackFrame>,
     /// For each frame of the dump that belongs to a goroutine, the row of its call.
     pub(super) rows: Vec<u32>,
@@ -42,7 +41,6 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    /// Reads the records after the objects.
     pub(super) fn new(
         reader: &Reader<'_, '_>,
         survey: &Survey<'_>,
@@ -96,7 +94,6 @@ struct Collector<'c, 's, 'a> {
     /// When each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if that is not
     /// known.
     waiting_since: Vec<u64>,
-    /// The frames of the last goroutine so far.
     stack: Vec<StackFrame<'a>>,
     defers: Vec<Defer>,
     panics: Vec<Panic>,
@@ -164,7 +161,6 @@ impl<'a> Collector<'_, '_, 'a> {
         }
     }
 
-    /// The row of the last goroutine.
     fn thread(&self) -> Option<u32> {
         self.goroutine.as_ref().and((self.found.threads.len() as u32).checked_sub(1))
     }

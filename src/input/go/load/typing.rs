@@ -14,7 +14,6 @@ use crate::model::names::Names;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Replaces the numbers of shapes in each chunk by types.
 pub(super) fn number(
     mut type_of: Vec<TypeId>,
     shapes: Vec<Vec<Shape>>,

@@ -11,7 +11,6 @@ use super::Loader;
 use super::reads::{Read, WEIGHTS, reads};
 use crate::model::names::NameId;
 
-/// What the events of a type are read for.
 pub(super) struct EventRole {
     pub(super) fact: Option<Fact>,
     /// `None` if no metric counts them.

@@ -43,7 +43,6 @@ pub(super) struct Global {
     pub(super) ty: TypeRef,
 }
 
-/// The debugging information of a program.
 pub(super) struct Debug<'d> {
     dwarf: Dwarf<Slice<'d>>,
     units: Vec<Unit<Slice<'d>>>,
@@ -375,7 +374,6 @@ impl<'d> Debug<'d> {
             .or_else(|| self.number(range, dw::DW_AT_upper_bound)?.checked_add(1))
     }
 
-    /// All globals with a fixed address and a type.
     pub(super) fn globals(&mut self, types: &mut Types) -> Vec<Global> {
         let list = std::mem::take(&mut self.globals);
         let mut globals = Vec::with_capacity(list.len());
@@ -408,7 +406,6 @@ impl<'d> Debug<'d> {
         }
     }
 
-    /// The struct of this name.
     pub(super) fn named(&mut self, name: &str, types: &mut Types) -> Option<TypeRef> {
         let offset = *self.structs.get(name)?;
         let ty = self.of(offset, types);

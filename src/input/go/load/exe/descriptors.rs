@@ -68,7 +68,6 @@ pub(super) enum Kind {
     UnsafePointer,
 }
 
-/// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -84,7 +83,6 @@ const NAMED: u64 = 4;
 const ON_DEMAND: u64 = 16;
 const DIRECT: u64 = 32;
 
-/// Flags of the name of a field.
 const TAGGED: u64 = 2;
 const EMBEDDED: u64 = 8;
 
@@ -109,7 +107,6 @@ pub(super) struct Reader<'p, 'a, M> {
 }
 
 impl<'p, 'a> Reader<'p, 'a, Image<'a>> {
-    /// Reads the descriptors that the executable contains.
     pub(super) fn of_program(program: &'p Program<'a>) -> Self {
         let (start, end) = program.module.types;
         Self::new(program, &program.image, false, end.saturating_sub(start))
@@ -337,7 +334,6 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         })
     }
 
-    /// Takes bytes from what may still be read.
     pub(super) fn spend(&self, bytes: u64) -> Option<()> {
         self.budget.set(self.budget.get().checked_sub(bytes)?);
         Some(())
@@ -372,7 +368,6 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         self.part(address, Part::Kind).map(|kind| kind & 31)
     }
 
-    /// Whether bit `word` of a descriptor's bitmap is set.
     pub(super) fn is_pointer(&self, bitmap: u64, word: u64) -> bool {
         let byte = self.u8(bitmap.wrapping_add(word / 8)).unwrap_or(0);
         byte >> (word % 8) & 1 == 1
@@ -389,7 +384,6 @@ pub(super) fn pointers(word: u64) -> [u64; 2] {
     [Part::Equal, Part::Bitmap].map(|part| part.place(word).0)
 }
 
-/// The parts that all descriptors have.
 #[derive(Clone, Copy)]
 enum Part {
     Size,
@@ -405,7 +399,6 @@ enum Part {
 }
 
 impl Part {
-    /// Offset and size for a pointer size.
     fn place(self, word: u64) -> (u64, u64) {
         let words = |count: u64, bytes: u64| word.wrapping_mul(count).wrapping_add(bytes);
         match self {

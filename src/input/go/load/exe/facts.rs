@@ -32,7 +32,6 @@ pub(super) struct Stack<'a> {
 }
 
 impl<'s, 'a> Facts<'s, 'a> {
-    /// Reads the records after the objects.
     pub(super) fn read(survey: &'s Survey<'a>) -> Self {
         let mut facts = Self {
             version: survey.params.and_then(|params| params.go_version()),
@@ -67,12 +66,10 @@ impl<'s, 'a> Facts<'s, 'a> {
         facts
     }
 
-    /// All frames of all goroutines.
     pub(super) fn frames(&self) -> impl Iterator<Item = &StackFrame<'a>> {
         self.stacks.iter().flat_map(|stack| &stack.frames)
     }
 
-    /// The data and the bss segment.
     pub(super) fn segments(&self) -> impl Iterator<Item = &Segment<'a>> {
         self.data.iter().chain(&self.bss)
     }

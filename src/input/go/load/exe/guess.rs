@@ -23,7 +23,6 @@ const MAX_POINTERS: usize = 1 << 12;
 /// The number of elements of an array of pointers whose targets are compared.
 const MAX_ELEMENTS: u64 = 64;
 
-/// Types by their size class and their pointers.
 #[derive(Default)]
 struct Candidates {
     by_shape: FxHashMap<u64, Vec<TypeRef>>,
@@ -207,7 +206,6 @@ impl Propagation<'_, '_, '_, '_> {
         Some((pointer, words, Fit::Array))
     }
 
-    /// The type of pointers to a type.
     fn pointer_to(&mut self, element: TypeRef) -> Option<TypeRef> {
         let name = format!("*{}", self.types.get(element)?.name);
         if let Some(known) = self.types.named(&name) {
@@ -218,7 +216,6 @@ impl Propagation<'_, '_, '_, '_> {
         Some(pointer)
     }
 
-    /// The only plausible type for an object.
     fn guess(&mut self, object: ObjectId, candidates: &Candidates) -> Option<TypeRef> {
         let (contents, fields) = self.memory(object);
         let (header, _) = self.header(contents, fields.clone());
@@ -298,7 +295,6 @@ impl Propagation<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether memory can be a value of a type.
     pub(super) fn is_plausible(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
         let word = |offset: u64| self.word_at(contents, offset).unwrap_or(0);
         let slots = layout.slots.iter().all(|slot| {

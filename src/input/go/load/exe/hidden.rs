@@ -21,7 +21,6 @@ pub(super) struct AllTypes {
     maps: FxHashMap<TypeRef, TypeRef>,
 }
 
-/// A part of a map or a channel.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Header,
@@ -69,7 +68,6 @@ impl AllTypes {
         self.layouts.of(ty, &self.types, self.word)
     }
 
-    /// The type of a part, if it was made.
     pub(super) fn known(&self, part: Part, whole: TypeRef) -> Option<TypeRef> {
         self.made.get(part as usize)?.get(&whole).copied()
     }
@@ -177,7 +175,6 @@ impl AllTypes {
         self.get(ty).map_or(String::new(), |ty| ty.name.clone())
     }
 
-    /// Adds a type of pointers to a type.
     pub(super) fn add_pointer(&mut self, name: String, element: TypeRef) -> TypeRef {
         let slots = vec![Slot { offset: 0, holds: Holds::Pointer(element) }];
         self.add_made(name, self.word, slots)

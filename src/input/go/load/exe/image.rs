@@ -18,7 +18,6 @@ pub(super) struct Image<'a> {
     /// Bytes of a pointer: 4 or 8.
     pub(super) pointer_size: u64,
     pub(super) big_endian: bool,
-    /// Sorted by address.
     segments: Vec<Segment<'a>>,
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Layout {
     /// not count pointers to memory outside the heap.
     pub(super) is_exact: bool,
     pub(super) size: u64,
-    /// The size of the slot that one value gets.
     pub(super) class: u64,
     /// The list of its pointers as a dump has it for one value, with the end mark.
     pub(super) encoded: Box<[u8]>,
@@ -42,7 +41,6 @@ pub(super) struct Slot {
     pub(super) holds: Holds,
 }
 
-/// The contents of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Pointer(TypeRef),
@@ -95,7 +93,6 @@ pub(super) struct Layouts {
 }
 
 impl Layouts {
-    /// The layout of a type.
     pub(super) fn of(&mut self, ty: TypeRef, types: &Types, word: u64) -> Arc<Layout> {
         match self.place(ty) {
             Some(place) => {

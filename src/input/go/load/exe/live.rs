@@ -17,7 +17,6 @@ use object::{Architecture, Object};
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct StackObject {
     pub(in super::super) address: u64,
-    /// Bytes.
     pub(in super::super) size: u64,
     /// Bytes up to the end of its last pointer.
     pointers: u64,
@@ -29,7 +28,6 @@ pub(in super::super) struct StackObject {
 /// Where a frame has its variables and its arguments.
 #[derive(Clone, Copy)]
 struct Bases {
-    /// The end of the variables.
     variables: u64,
     /// The beginning of the arguments, in the frame of the caller.
     arguments: u64,

@@ -80,7 +80,6 @@ impl<'e, 's, 'a> Matched<'e, 's, 'a> {
         Ok(Self { program, types, facts, proof, guesses: executable.guesses })
     }
 
-    /// The functions of the process.
     pub(super) fn symbols(&self) -> Symbols<'_> {
         Symbols::new(&self.program, self.proof.shifts.text)
     }

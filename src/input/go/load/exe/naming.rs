@@ -20,7 +20,6 @@ use places::{Place, Way};
 /// Sources of a type, of one value and of arrays.
 const VARIANTS: usize = 10;
 
-/// The columns that get names.
 pub(in super::super) struct Columns<'c> {
     pub(in super::super) names: &'c mut Names,
     pub(in super::super) types: &'c mut Vec<Type>,
@@ -188,7 +187,6 @@ impl Propagation<'_, '_, '_, '_> {
     }
 }
 
-/// A part of a variable.
 struct Named {
     variable: String,
     /// The variable, and the way to the part.

@@ -8,7 +8,6 @@ use super::functions::Functions;
 use super::image::{Image, Memory, uvarint};
 use crate::error::{Error, Result};
 
-/// A Go executable.
 pub(super) struct Program<'a> {
     pub(super) image: Image<'a>,
     /// The version of Go that the file states, such as `go1.27.3` or `devel go1.28-…`.
@@ -25,7 +24,6 @@ pub(super) struct Module {
     pub(super) text: (u64, u64),
     pub(super) data: (u64, u64),
     pub(super) bss: (u64, u64),
-    /// The descriptors of types.
     pub(super) types: (u64, u64),
     /// The constants that the masks of stack objects are counted from.
     pub(super) constants: u64,

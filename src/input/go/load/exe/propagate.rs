@@ -69,7 +69,6 @@ enum Form {
 }
 
 impl Item {
-    /// One value.
     fn one(address: u64, ty: TypeRef, level: Level) -> Self {
         Self { address, ty, count: 1, level, form: Form::Value, length: 0 }
     }
@@ -100,16 +99,13 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// The values of an object.
     fn of_object(memory: &ObjectMemory<'a>, typed: &Typed) -> Self {
         let level = typed.level.min(Level::Static);
         Self { bytes: memory.value(), ty: typed.ty, count: typed.count, level }
     }
 }
 
-/// The spreading of types.
 pub(super) struct Propagation<'p, 's, 'd, 'a> {
-    /// What is known so far.
     pub(super) judge: Judge<'p, 's, 'a>,
     pub(super) debug: Option<Debug<'d>>,
     facts: &'p Facts<'s, 'a>,
@@ -140,7 +136,6 @@ impl DerefMut for Propagation<'_, '_, '_, '_> {
     }
 }
 
-/// The parts that a propagation is made of.
 pub(super) struct Parts<'p, 's, 'd, 'a> {
     pub(super) program: &'p Program<'p>,
     pub(super) types: Types,
@@ -230,7 +225,6 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         }
     }
 
-    /// The address in the process of a global.
     pub(super) fn address_of(&self, global: &Global) -> u64 {
         let (start, end) = self.program.module.bss;
         let in_bss = (start..end).contains(&global.address);
@@ -263,7 +257,6 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         self.types.add_made(name.to_owned(), 1, Vec::new())
     }
 
-    /// Adds a value to the list.
     pub(super) fn add(&mut self, address: u64, ty: TypeRef, count: u64, level: Level) {
         let ty = self.allocated_as.get(&ty).copied().unwrap_or(ty);
         let item = Item { count, ..Item::one(address, ty, level) };

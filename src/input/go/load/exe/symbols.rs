@@ -15,7 +15,6 @@ pub(in super::super) struct Symbols<'p> {
     pub(super) program: &'p Program<'p>,
     /// Address in the process less the link address.
     pub(super) slide: u64,
-    /// Calls by program counter.
     known: FxHashMap<u64, Rc<[Call<'p>]>>,
     /// Entries of tables that may still be read.
     pub(super) steps: u64,

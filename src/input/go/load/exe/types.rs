@@ -24,7 +24,6 @@ pub(super) struct Type {
     pub(super) direct: bool,
 }
 
-/// The structure of a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number or truth value; the kind of `abi.Kind`, 1 (`bool`) to 16 (`complex128`).
@@ -63,7 +62,6 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: Box<str>,
@@ -76,7 +74,6 @@ pub(super) struct Field {
 pub(super) struct Types {
     list: Vec<Type>,
     by_address: FxHashMap<u64, TypeRef>,
-    /// Types with a descriptor.
     by_name: FxHashMap<String, TypeRef>,
 }
 
@@ -97,7 +94,6 @@ impl Types {
     /// The target of a `weak.Pointer`: the address of its object, for as long as that lives.
     pub(super) const WEAK_HANDLE: TypeRef = TypeRef(2);
 
-    /// Reads all descriptors of a program.
     pub(super) fn of_program(program: &Program<'_>) -> Self {
         let reader = Reader::of_program(program);
         let mut types = Self::default();
@@ -206,7 +202,6 @@ impl Types {
         self.by_address.get(&address).copied()
     }
 
-    /// The link address of a type's descriptor.
     pub(super) fn address_of(&self, ty: TypeRef) -> Option<u64> {
         self.by_address.iter().find_map(|(address, known)| (*known == ty).then_some(*address))
     }
@@ -221,12 +216,10 @@ impl Types {
         self.by_name.entry(name).or_insert(ty);
     }
 
-    /// A type.
     pub(super) fn get(&self, ty: TypeRef) -> Option<&Type> {
         self.list.get(ty.0 as usize)
     }
 
-    /// Bytes of a value.
     pub(super) fn size(&self, ty: TypeRef) -> u64 {
         self.get(ty).map_or(0, |ty| ty.size)
     }
@@ -239,7 +232,6 @@ impl Types {
         }
     }
 
-    /// The type that pointers of a type point to.
     pub(super) fn target(&self, pointer: TypeRef) -> Option<TypeRef> {
         match self.get(pointer)?.kind {
             Kind::Pointer { element } => Some(element),
@@ -247,7 +239,6 @@ impl Types {
         }
     }
 
-    /// The type of the groups of a map.
     pub(super) fn group(&self, map: TypeRef) -> Option<TypeRef> {
         match self.get(map)?.kind {
             Kind::Map { group, .. } => Some(group),
@@ -260,7 +251,6 @@ impl Types {
         self.by_address.len() as u64
     }
 
-    /// Adds a type that has no descriptor.
     pub(super) fn add(&mut self, described: Type) -> TypeRef {
         let number = TypeRef(u32::try_from(self.list.len()).unwrap_or(0));
         self.list.push(described);
@@ -274,7 +264,6 @@ impl Types {
         }
     }
 
-    /// All with their positions.
     pub(super) fn iter(&self) -> impl Iterator<Item = (TypeRef, &Type)> {
         (0u32..).map(TypeRef).zip(&self.list)
     }
@@ -307,7 +296,6 @@ fn mask(
     Some((0..words).step_by(64).map(bits).collect())
 }
 
-/// Full names of all descriptors.
 struct Names {
     texts: Vec<String>,
 }

@@ -33,7 +33,6 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) of_type: Vec<Option<(TypeRef, bool)>>,
     /// The type of objects that are the bytes of strings.
     pub(super) string: TypeRef,
-    /// Number of values in each object.
     pub(super) counts: Vec<u32>,
     /// The farthest reach of slices in their arrays.
     pub(super) extents: Lengths,
@@ -73,13 +72,11 @@ struct Place<'m> {
 }
 
 impl Place<'_> {
-    /// A part of the value.
     fn at(self, offset: u64, ty: TypeRef) -> Self {
         Self { offset: self.offset.saturating_add(offset), ty, ..self }
     }
 }
 
-/// The decoder of one heap.
 #[derive(Clone, Copy)]
 struct View<'v, 'a> {
     typed: &'v TypedValues<'a>,
@@ -87,7 +84,6 @@ struct View<'v, 'a> {
 }
 
 impl<'a> TypedValues<'a> {
-    /// Passes the fields of an object.
     pub(in super::super) fn fields(
         &self,
         memory: Memory<'_, 'a>,
@@ -111,7 +107,6 @@ impl<'a> TypedValues<'a> {
         let (ControlFlow::Continue(()) | ControlFlow::Break(())) = all;
     }
 
-    /// The elements of an object that is an array.
     pub(in super::super) fn array(&self, object: ObjectId, ty: TypeId) -> Option<Array> {
         let (ty, is_array) = self.of(ty)?;
         if ty == self.string {

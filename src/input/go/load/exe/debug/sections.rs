@@ -9,7 +9,6 @@ use object::{CompressionFormat, Object, ObjectSection};
 use std::borrow::Cow;
 use std::io::Read;
 
-/// The sections of DWARF, decompressed.
 #[derive(Debug, Default)]
 pub(in super::super) struct Sections<'a> {
     list: Vec<(&'static str, Cow<'a, [u8]>)>,
@@ -38,7 +37,6 @@ impl<'a> Sections<'a> {
         Ok(has_info.then_some(sections))
     }
 
-    /// Bytes of `.debug_info`.
     pub(super) fn length(&self) -> u64 {
         self.get(SectionId::DebugInfo).len() as u64
     }

@@ -64,7 +64,6 @@ impl Propagation<'_, '_, '_, '_> {
     }
 }
 
-/// Finds the positions of references.
 struct Finder<'p, 's, 'a> {
     objects: &'p Objects,
     types: &'p Types,
@@ -99,7 +98,6 @@ impl Finder<'_, '_, '_> {
     }
 }
 
-/// A position in the objects of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Position {
     ty: TypeRef,

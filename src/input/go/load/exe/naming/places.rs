@@ -127,7 +127,6 @@ impl Place {
     }
 }
 
-/// Places that do not overlap.
 #[derive(Default)]
 struct Places {
     list: BTreeMap<u64, Place>,

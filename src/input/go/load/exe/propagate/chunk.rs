@@ -15,7 +15,6 @@ const FEW_OBJECTS: u64 = 1 << 10;
 /// Chunks that any heap may have.
 const FEW_CHUNKS: u64 = 1 << 10;
 
-/// The chunks of a heap.
 #[derive(Clone, Copy)]
 pub(super) struct Chunks {
     bits: u32,
@@ -52,14 +51,11 @@ pub(super) enum Aside {
     Visit(ObjectId, Typed),
 }
 
-/// The work on a chunk, and its result.
 #[derive(Default)]
 pub(super) struct Done {
     /// The values to place; empty in the end.
     pub(super) list: Vec<Item>,
-    /// Values in other chunks.
     pub(super) found: Vec<Item>,
-    /// Values outside of the heap.
     pub(super) outside: Vec<Item>,
     /// Types of values in other chunks whose layouts have not been made yet.
     pub(super) unprepared: Vec<TypeRef>,
@@ -72,7 +68,6 @@ pub(super) struct Done {
     pub(super) tiny: Vec<(ObjectId, u64, TypeRef)>,
     pub(super) conflicts: u64,
     pub(super) rejected: u64,
-    /// Values that were placed.
     pub(super) worked: usize,
     room: Room,
 }
@@ -126,7 +121,6 @@ impl Done {
         self.list = list;
     }
 
-    /// Places a value on an object of the chunk.
     fn place(
         &mut self,
         judge: &Judge<'_, '_, '_>,

@@ -88,7 +88,6 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Follows all globals that are in the dump.
     pub(in super::super) fn add_globals(&mut self, globals: &[Global]) {
         for global in globals {
             let address = self.address_of(global);
@@ -150,7 +149,6 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// The objects without a type.
     fn untyped(&self) -> Vec<ObjectId> {
         let objects = &self.objects;
         objects.select(|object| objects.get(object).is_none())

@@ -6,17 +6,14 @@ use super::super::types::TypeRef;
 use super::judge::Lead;
 use super::{Form, HEADER, Item, Propagation, Values};
 
-/// Values that a pointer leads to.
 pub(in super::super) struct Target {
     pub(in super::super) address: u64,
     pub(in super::super) ty: TypeRef,
     pub(in super::super) count: u64,
-    /// The array of a slice.
     pub(in super::super) is_slice: bool,
 }
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Follows everything that values lead to.
     pub(super) fn visit(&mut self, values: &Values<'a>) {
         self.visit_each(values, |_, _| {});
     }

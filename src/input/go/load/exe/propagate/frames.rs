@@ -11,7 +11,6 @@ use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Follows the live variables of all frames.
     pub(in super::super) fn add_frames(&mut self) {
         let facts = self.facts;
         for stack in &facts.stacks {

@@ -18,15 +18,12 @@ use std::ops::Range;
 /// The verdict on placing a value on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing new.
     Known,
-    /// It is not in the heap.
     Outside,
     /// The object's pointers contradict it.
     Rejected,
     /// It shares a block of 16 bytes with others.
     Tiny,
-    /// It is a part of the object.
     Inside,
     /// It is what the object is.
     Fits(Typed),
@@ -47,7 +44,6 @@ pub(super) enum Lead {
     Unprepared,
 }
 
-/// All that judging reads.
 pub(in super::super) struct Judge<'p, 's, 'a> {
     pub(in super::super) ground: Ground<'p, 's, 'a>,
     pub(in super::super) program: &'p Program<'p>,

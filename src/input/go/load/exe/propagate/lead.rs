@@ -12,7 +12,6 @@ use super::{Form, Item, Values};
 const INDIRECT: u64 = 1 << 7;
 
 impl<'a> Judge<'_, '_, 'a> {
-    /// Adds the target of one slot.
     #[inline]
     pub(super) fn lead(
         &self,

@@ -84,7 +84,6 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.ground.header(contents, fields)
     }
 
-    /// The byte at an address of the heap.
     pub(super) fn byte(&self, address: u64) -> Option<u8> {
         let (object, inside) = self.ground.reader.object_at(address)?;
         self.memory(object).0.get(usize::try_from(inside).ok()?).copied()
@@ -187,7 +186,6 @@ impl<'a> Ground<'_, '_, 'a> {
         }
     }
 
-    /// All of an object's memory.
     #[inline]
     pub(in super::super) fn read(&self, object: ObjectId) -> ObjectMemory<'a> {
         let (contents, fields) = self.memory(object);

@@ -26,7 +26,6 @@ const MANY: usize = 1 << 10;
 /// The values that wait for each chunk, in parts that threads fill at the same time.
 struct Waiting {
     chunks: Chunks,
-    /// Chunks of each part.
     part: usize,
     parts: Vec<Part>,
 }
@@ -104,7 +103,6 @@ impl Waiting {
         list.unwrap_or_default()
     }
 
-    /// Takes the empty list of a chunk back.
     fn give_back(&mut self, chunk: usize, list: Vec<Item>) {
         if let Some(part) = self.part_of(chunk) {
             part.spare.push(list);
@@ -113,7 +111,6 @@ impl Waiting {
 }
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Works until nothing is left on the list.
     pub(in super::super) fn drain(&mut self) {
         let chunks = Chunks::new(self.ground.reader, self.object_count());
         let mut waiting = Waiting::new(chunks);

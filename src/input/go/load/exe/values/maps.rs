@@ -21,7 +21,6 @@ const FULL: u8 = 5;
 /// A type of groups or buckets, and the positions of the entries in them.
 struct Slots {
     group: TypeRef,
-    /// Bytes of a group.
     size: u64,
     key: (u64, TypeRef),
     element: (u64, TypeRef),
@@ -91,7 +90,6 @@ impl View<'_, '_> {
         (used <= capacity).then_some(Room { is_collection: true, capacity, used, spare_bytes })
     }
 
-    /// The groups of all tables of a map.
     fn swiss_groups(&self, header: Place<'_>) -> u64 {
         match self.directory(header) {
             None => 0,
@@ -210,7 +208,6 @@ impl View<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// Passes the full slots of a group.
     fn full(
         &self,
         group: Place<'_>,

@@ -27,7 +27,6 @@ impl<'v, 'a> View<'v, 'a> {
         if has_header { bytes.get(HEADER as usize..).unwrap_or_default() } else { bytes }
     }
 
-    /// The object at an address.
     pub(super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
         let (object, start) = self.memory.addresses.floor_with_address(address)?;
         let inside = address.wrapping_sub(start);
@@ -75,7 +74,6 @@ impl<'v, 'a> View<'v, 'a> {
         Some(image::number(bytes, self.typed.words.big_endian))
     }
 
-    /// Returns the target of a pointer.
     pub(super) fn pointer(&self, address: u64) -> FieldValue<'static> {
         match self.object_at(address) {
             _ if address == 0 => FieldValue::Null,
@@ -84,7 +82,6 @@ impl<'v, 'a> View<'v, 'a> {
         }
     }
 
-    /// The text of a string value.
     pub(super) fn string(&self, place: Place<'_>) -> Option<Cow<'v, str>> {
         let (data, length) = (self.word_of(place, 0)?, self.word_of(place, 1)?);
         if length == 0 {
