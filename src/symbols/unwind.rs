@@ -1,5 +1,6 @@
 //! Unwinds recorded stacks by the tables of programs for exceptions (`.eh_frame`), x86-64 only.
 
+use super::binary::Segments;
 use super::files::{Files, Library};
 use crate::input::load::{CodeRegion, RecordedStack, Unwind};
 use crate::source::Source;
@@ -7,7 +8,7 @@ use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Evaluation, EvaluationResult,
     LittleEndian, Register, RegisterRule, UnwindContext, UnwindExpression, UnwindSection, Value,
 };
-use object::{Object, ObjectSection, ObjectSegment};
+use object::{Object, ObjectSection};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -35,8 +36,7 @@ struct Module {
     frames: Range<usize>,
     header: Range<usize>,
     bases: BaseAddresses,
-    /// Offset in the file, size and address.
-    segments: Vec<(u64, u64, u64)>,
+    segments: Segments,
 }
 
 impl<'a> Unwinder<'a> {
@@ -62,7 +62,7 @@ impl<'a> Unwinder<'a> {
             }
         }?;
         let offset = address.checked_sub(region.start)?.checked_add(region.offset)?;
-        let address = module.address(offset)?;
+        let address = module.segments.address(offset)?;
         module.caller(address, registers, stack, &mut self.context)
     }
 }
@@ -117,19 +117,8 @@ impl Module {
         let (frames, frames_at) = section(".eh_frame")?;
         let (header, header_at) = section(".eh_frame_hdr")?;
         let bases = BaseAddresses::default().set_eh_frame(frames_at).set_eh_frame_hdr(header_at);
-        let segments = file.segments().map(|segment| {
-            let (offset, size) = segment.file_range();
-            (offset, size, segment.address())
-        });
-        let segments = segments.collect();
+        let segments = Segments::of(&file);
         Some(Self { source, frames, header, bases, segments })
-    }
-
-    fn address(&self, offset: u64) -> Option<u64> {
-        self.segments.iter().find_map(|&(start, size, address)| {
-            let inside = offset.checked_sub(start)?;
-            (inside < size).then(|| address.wrapping_add(inside))
-        })
     }
 
     fn caller(

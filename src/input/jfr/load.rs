@@ -76,17 +76,9 @@ pub(super) fn load_surveyed(
         MetricChoice::Main => Some(metrics.main),
         MetricChoice::Named(name) => metrics.types.iter().position(|of| of.name == name),
     };
-    let mut loader = Loader {
-        wanted,
-        with_details,
-        keep_events: options.keep_samples,
-        histogram: survey.histogram,
-        native_usage: survey.native_usage,
-        freed: Some(&survey.freed),
-        start: survey.first.map_or(0, |first| first.start.into()),
-        period_us: survey.period.map_or(0, |period| (period / 1000) as i64),
-        ..Loader::new(builder, &metrics)
-    };
+    let keep_events = options.keep_samples;
+    let mut loader =
+        Loader { wanted, with_details, keep_events, ..Loader::new(builder, &metrics, survey) };
     for (time, used) in &survey.heap {
         let since = time.saturating_sub(loader.start).saturating_div(1000);
         loader.builder.curve_point(u64::try_from(since).unwrap_or(0), *used);
@@ -121,7 +113,7 @@ struct Loader<'m> {
     /// The last histogram of classes, and the last set of the memory of the JVM's parts.
     histogram: Option<SetKey>,
     native_usage: Option<SetKey>,
-    freed: Option<&'m FxHashMap<u64, i128>>,
+    freed: &'m FxHashMap<u64, i128>,
     /// Microseconds between samples.
     period_us: i64,
     /// The start of the recording in nanoseconds since 1970.
@@ -156,7 +148,7 @@ struct Known {
 }
 
 impl<'m> Loader<'m> {
-    fn new(mut builder: ProfileBuilder, metrics: &'m Metrics) -> Self {
+    fn new(mut builder: ProfileBuilder, metrics: &'m Metrics, survey: &'m Survey) -> Self {
         let keys = Keys {
             class: builder.name(b"class"),
             event: builder.name(b"event"),
@@ -176,11 +168,11 @@ impl<'m> Loader<'m> {
             truncated,
             cut: 0,
             keep_events: false,
-            histogram: None,
-            native_usage: None,
-            freed: None,
-            period_us: 0,
-            start: 0,
+            histogram: survey.histogram,
+            native_usage: survey.native_usage,
+            freed: &survey.freed,
+            period_us: survey.period.map_or(0, |period| (period / 1000) as i64),
+            start: survey.first.map_or(0, |first| first.start.into()),
             numbers: vec![0; metrics.types.len()],
         }
     }
@@ -313,7 +305,7 @@ impl<'m> Loader<'m> {
     fn is_freed(&self, tables: &Tables<'_>, plan: &Plan, values: &[Value<'_>]) -> bool {
         let number = |at: Option<usize>| at.and_then(|at| values.get(at)).map(Value::number);
         let address = number(plan.address);
-        let freed = address.and_then(|address| self.freed?.get(&address));
+        let freed = address.and_then(|address| self.freed.get(&address));
         let time = tables.chunk.header.time(number(plan.start).unwrap_or(0));
         freed.is_some_and(|freed| *freed >= time)
     }
