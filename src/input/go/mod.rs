@@ -44,14 +44,6 @@
 //! 1.19.8, 1.22.10 and 1.27.3; the README of randall77/hprof at its first commits for the draft;
 //! the pages "heapdump13" to "heapdump15-through-heapdump17" of the Go wiki, corrected where dumps
 //! of Go 1.19, 1.22 and 1.27 (amd64, 386, s390x, mips) say otherwise.
-//!
-//! * [`records`]: the records in file order; their layouts are in [`params`],
-//!   [`object`], [`types`], [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made
-//!   of [`fields`];
-//! * `plain`: runs of objects in their usual form, which is what makes a pass fast;
-//! * [`phantoms`]: which objects do not exist;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say;
-//! * [`load`](mod@load): the graph of objects.
 
 pub mod draft;
 pub mod fields;

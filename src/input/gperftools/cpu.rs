@@ -209,7 +209,7 @@ fn read(
     bytes: &[u8],
     options: ProfileOptions<'_>,
     builder: &mut ProfileBuilder,
-    of: &mut Addresses,
+    stacks: &mut Addresses,
 ) -> Result<()> {
     let thread = builder.labelled_thread(ProfileThread::named(Names::EMPTY));
     let mut period = 0u64;
@@ -226,7 +226,7 @@ fn read(
                 let innermost = addresses.next();
                 let mut rest = addresses;
                 let rest = if rest.next() == innermost { rest } else { addresses };
-                let stack = of.stack(innermost.into_iter().chain(rest), false, builder);
+                let stack = stacks.stack(innermost.into_iter().chain(rest), false, builder);
                 let time = i128::from(count).saturating_mul(period.into());
                 let numbers = [builder.metric(count.into()), builder.metric(time)];
                 builder.add(thread, stack, &Values::of_types(count, &numbers));
@@ -235,7 +235,7 @@ fn read(
         }
         if row % 1024 == 0 {
             (options.progress)(offset);
-            options.memory.check(offset, builder, of.bytes())?;
+            options.memory.check(offset, builder, stacks.bytes())?;
         }
     }
     Ok(())

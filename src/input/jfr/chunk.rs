@@ -129,11 +129,11 @@ impl<'a> Chunk<'a> {
             let offset = usize::try_from(offset).ok().filter(|offset| *offset >= HEADER)?;
             Event::read(&mut self.at(offset)).ok()
         };
-        let metadata = event(self.header.metadata).filter(|of| of.type_id == METADATA)?;
+        let metadata = event(self.header.metadata).filter(|event| event.type_id == METADATA)?;
         let (mut checkpoints, mut offset) = (Vec::new(), self.header.checkpoint);
         let mut end = u64::MAX;
         loop {
-            let checkpoint = event(offset).filter(|of| of.type_id == CHECKPOINT)?;
+            let checkpoint = event(offset).filter(|event| event.type_id == CHECKPOINT)?;
             let length = checkpoint.fields.remaining() as u64;
             // None may lie inside another one, so that no byte is read twice.
             if checkpoint.fields.offset().checked_add(length)? > end {
@@ -294,10 +294,10 @@ pub(super) fn chunks(bytes: &[u8]) -> impl Iterator<Item = Result<Chunk<'_>>> {
         // A recorder that was killed may leave events after those that its header knows.
         let next = rest.get(size..).filter(|_| is_whole);
         let has_end = next.is_some_and(|next| !header.is_open || next.starts_with(MAGIC));
-        let of = rest.get(..size).filter(|_| has_end).unwrap_or(rest);
+        let whole = rest.get(..size).filter(|_| has_end).unwrap_or(rest);
         let is_unfinished = !is_whole || header.is_open;
-        let chunk = Chunk { header, offset: offset as u64, bytes: of, is_unfinished };
-        offset = offset.saturating_add(of.len());
+        let chunk = Chunk { header, offset: offset as u64, bytes: whole, is_unfinished };
+        offset = offset.saturating_add(whole.len());
         Some(Ok(chunk))
     })
 }
@@ -330,7 +330,8 @@ mod tests {
             match Event::read_short(&mut fast) {
                 Some(read) => {
                     short += 1;
-                    let parts = |of: Event<'_>| (of.offset, of.type_id, of.fields.offset());
+                    let parts =
+                        |event: Event<'_>| (event.offset, event.type_id, event.fields.offset());
                     assert_eq!((parts(read), read.fields), (parts(event), event.fields));
                 }
                 None => drop(Event::read(&mut fast).unwrap()),

@@ -74,7 +74,7 @@ pub(super) fn load_surveyed(
     let wanted = match options.metrics {
         MetricChoice::All => None,
         MetricChoice::Main => Some(metrics.main),
-        MetricChoice::Named(name) => metrics.types.iter().position(|of| of.name == name),
+        MetricChoice::Named(name) => metrics.types.iter().position(|metric| metric.name == name),
     };
     let keep_events = options.keep_samples;
     let mut loader =
@@ -184,8 +184,8 @@ impl<'m> Loader<'m> {
         options: ProfileOptions<'_>,
     ) -> Result<()> {
         let mut known = Known::default();
-        let (of, mut roles) = std::mem::take(&mut self.roles);
-        if !of.is_some_and(|of| Rc::ptr_eq(&of, &tables.types)) {
+        let (types, mut roles) = std::mem::take(&mut self.roles);
+        if !types.is_some_and(|types| Rc::ptr_eq(&types, &tables.types)) {
             roles = ByType::default();
         }
         for (type_id, events) in events {
@@ -241,7 +241,7 @@ impl<'m> Loader<'m> {
     ) {
         let value = |at: Option<usize>| at.and_then(|at| values.get(at)).copied();
         let is_other =
-            |(at, last): (_, SetKey)| value(Some(at)).is_none_or(|of| of.number() != last.shared);
+            |(at, last): (_, SetKey)| value(Some(at)).is_none_or(|it| it.number() != last.shared);
         if plan.set.is_some_and(is_other) || self.is_freed(tables, plan, values) {
             return;
         }
@@ -286,11 +286,13 @@ impl<'m> Loader<'m> {
         let start = self.microseconds(tables, ticks);
         for (number, _) in &plan.weights {
             let value = self.numbers.get(*number).copied().unwrap_or(0);
-            let Some(of) = self.metrics.types.get(*number).filter(|_| value != 0) else { continue };
-            let length = match of.unit {
+            let Some(metric) = self.metrics.types.get(*number).filter(|_| value != 0) else {
+                continue;
+            };
+            let length = match metric.unit {
                 Unit::Nanoseconds => value / 1000,
                 // A sample represents the time until the next one.
-                _ if of.name == "cpu" => self.period_us,
+                _ if metric.name == "cpu" => self.period_us,
                 _ => 0,
             };
             let length = u32::try_from(length).unwrap_or(u32::MAX);

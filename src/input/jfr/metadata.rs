@@ -174,12 +174,6 @@ struct Tree<'s> {
     annotations: Vec<(usize, usize, u64, String)>,
 }
 
-/// An element whose children are being read.
-struct Open {
-    children_left: u64,
-    is_field: bool,
-}
-
 impl<'s> Tree<'s> {
     fn new(strings: &'s [String]) -> Self {
         Self { strings, classes: Vec::new(), field_classes: Vec::new(), annotations: Vec::new() }
@@ -190,7 +184,8 @@ impl<'s> Tree<'s> {
     }
 
     fn read(mut self, cursor: &mut Cursor<'_>) -> Result<Types> {
-        let mut open: Vec<Open> = Vec::new();
+        // Elements whose children are being read: how many are left, and whether it is a field.
+        let mut open: Vec<(u64, bool)> = Vec::new();
         loop {
             let name = self.string(varint(cursor, "an element of metadata")?);
             let count = varint(cursor, "the number of attributes")?;
@@ -199,18 +194,16 @@ impl<'s> Tree<'s> {
                 let key = self.string(varint(cursor, "an attribute")?);
                 attributes.push((key, self.string(varint(cursor, "an attribute")?)));
             }
-            let in_field = open.last().is_some_and(|parent| parent.is_field);
+            let in_field = open.last().is_some_and(|(_, is_field)| *is_field);
             self.element(name, &attributes, in_field);
             let children_left = varint(cursor, "the number of elements")?;
-            open.push(Open { children_left, is_field: name == "field" });
-            while let Some(last) = open.last_mut() {
-                match last.children_left.checked_sub(1) {
-                    Some(left) => {
-                        last.children_left = left;
-                        break;
-                    }
-                    None => drop(open.pop()),
+            open.push((children_left, name == "field"));
+            while let Some((left, _)) = open.last_mut() {
+                if let Some(less) = left.checked_sub(1) {
+                    *left = less;
+                    break;
                 }
+                open.pop();
             }
             if open.is_empty() {
                 return Ok(self.finish());

@@ -199,13 +199,13 @@ impl<'a> Tables<'a> {
     }
 
     fn skip(&self, class: ClassId, cursor: &mut Cursor<'a>, depth: u32) -> Result<()> {
-        let Some(of) = self.types.class(class) else { return Err(unknown(cursor.offset())) };
+        let Some(described) = self.types.class(class) else { return Err(unknown(cursor.offset())) };
         if depth > DEEPEST {
             return Err(Error::corrupt(cursor.offset(), "values that contain each other")
                 .expected(format!("at most {DEEPEST} levels")));
         }
         let depth = depth.wrapping_add(1);
-        for step in &of.steps {
+        for step in &described.steps {
             match *step {
                 Step::Numbers(count) => skip_varints(cursor, count)?,
                 Step::Bytes(count) => drop(cursor.take(count, "a number")?),
@@ -331,6 +331,16 @@ impl<'a> Tables<'a> {
             self.skip_field(field, &mut cursor).ok()?;
         }
         Some((class.fields.get(wanted)?, cursor))
+    }
+
+    /// The fields of an event. `None` if the metadata does not describe its type.
+    pub(super) fn event(&self, event: Event<'a>) -> Option<Value<'a>> {
+        Some(Value::Fields(self.types.find(event.type_id)?, event.fields))
+    }
+
+    /// The number in the field of a value with this name, or 0.
+    pub(super) fn number(&self, value: Value<'a>, name: &str) -> u64 {
+        self.field(value, name).map_or(0, |field| field.number())
     }
 
     /// Where the fields of a value are.

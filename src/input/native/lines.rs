@@ -178,9 +178,9 @@ mod tests {
     #[test]
     fn lines_have_offsets_and_the_last_may_be_cut() {
         let lines: Vec<_> = TextLines::new(b"a b\r\n\nc").collect();
-        let of = |line: &TextLine<'_>| (line.offset, line.text.len(), line.is_cut);
+        let parts = |line: &TextLine<'_>| (line.offset, line.text.len(), line.is_cut);
         assert_eq!(
-            lines.iter().map(of).collect::<Vec<_>>(),
+            lines.iter().map(parts).collect::<Vec<_>>(),
             [(0, 3, false), (5, 0, false), (6, 1, true)]
         );
         let words: Vec<_> = Words(b"  x y  ").collect();

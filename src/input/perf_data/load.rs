@@ -199,8 +199,8 @@ impl Loader<'_> {
         self.values.fill(0);
         let period = self.builder.metric(sample.period.into());
         for (place, value) in [(0, 1), (number.saturating_add(1), period)] {
-            if let Some(of) = self.values.get_mut(place) {
-                *of = value;
+            if let Some(place) = self.values.get_mut(place) {
+                *place = value;
             }
         }
         let time = sample.time.and_then(|time| Some((i64::try_from(time / 1000).ok()?, 0)));

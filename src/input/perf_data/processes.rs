@@ -37,12 +37,6 @@ pub(super) struct Image {
 
 /// A change to a process.
 #[derive(Debug)]
-struct Change {
-    time: u64,
-    what: What,
-}
-
-#[derive(Debug)]
 enum What {
     Map(i32, Map),
     Name { pid: i32, tid: i32, name: Vec<u8>, is_exec: bool },
@@ -51,7 +45,8 @@ enum What {
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    changes: Vec<Change>,
+    /// With their times.
+    changes: Vec<(u64, What)>,
     pub(super) images: Vec<Image>,
     /// By process: its images with the times from which they hold.
     of_process: FxHashMap<i32, Vec<(u64, usize)>>,
@@ -91,7 +86,7 @@ impl Processes {
             }
             _ => None,
         };
-        self.changes.extend(what.map(|what| Change { time, what }));
+        self.changes.extend(what.map(|what| (time, what)));
         Ok(())
     }
 
@@ -102,10 +97,10 @@ impl Processes {
     /// Applies the changes in the order of time.
     pub(super) fn finish(&mut self, features: &Features) {
         let mut changes = std::mem::take(&mut self.changes);
-        changes.sort_by_key(|change| change.time);
+        changes.sort_by_key(|(time, _)| *time);
         let build_ids: FxHashMap<&[u8], &str> =
             features.build_ids.iter().map(|(file, id)| (file.as_bytes(), id.as_str())).collect();
-        for Change { time, what } in changes {
+        for (time, what) in changes {
             match what {
                 What::Map(pid, mut map) => {
                     if map.build_id.is_empty() {

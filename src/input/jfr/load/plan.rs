@@ -84,7 +84,7 @@ impl Loader<'_> {
         // Events of other types are about the first class that they name.
         let any_class = || {
             let named = tables.types.named("java.lang.Class")?;
-            class.fields.iter().position(|of| of.class == named && of.is_pooled && !of.is_array)
+            class.fields.iter().position(|it| it.class == named && it.is_pooled && !it.is_array)
         };
         let plan = Plan {
             class: id,

@@ -12,7 +12,7 @@ use super::types::{Field, Kind, Type, TypeRef, Types};
 use crate::error::{Error, Result};
 use gimli::{
     AttributeValue, DebugInfoOffset, DebuggingInformationEntry, DwAt, Dwarf, EndianSlice,
-    Expression, Operation, RunTimeEndian, Unit, UnitOffset, constants as dw,
+    Expression, Operation, RunTimeEndian, Section, Unit, UnitOffset, constants as dw,
 };
 use rustc_hash::FxHashMap;
 pub(super) use sections::Sections;
@@ -84,7 +84,8 @@ impl<'d> Debug<'d> {
         image: &Image<'_>,
         descriptors: u64,
     ) -> Result<Self> {
-        let dwarf = Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).map_err(damaged)?;
+        let dwarf = sections.dwarf();
+        let length = dwarf.debug_info.reader().len() as u64;
         let mut debug = Self {
             dwarf,
             units: Vec::new(),
@@ -96,7 +97,7 @@ impl<'d> Debug<'d> {
             known: FxHashMap::default(),
             open: Vec::new(),
             variables: Known::default(),
-            budget: Cell::new(MAX_READ_AGAIN.saturating_add(sections.length())),
+            budget: Cell::new(MAX_READ_AGAIN.saturating_add(length)),
         };
         let mut headers = debug.dwarf.units();
         while let Some(header) = headers.next().map_err(damaged)? {

@@ -7,7 +7,7 @@
 
 use super::layout::{Holds, Layout, Slot};
 use super::objects::{self, Fit, Level, Objects, Typed};
-use super::propagate::Propagation;
+use super::propagate::{ObjectMemory, Propagation};
 use super::size_classes::size_class;
 use super::types::{Kind, Type, TypeRef, is_swiss};
 use crate::model::heap::ObjectId;
@@ -23,10 +23,8 @@ const MAX_POINTERS: usize = 1 << 12;
 /// The number of elements of an array of pointers whose targets are compared.
 const MAX_ELEMENTS: u64 = 64;
 
-#[derive(Default)]
-struct Candidates {
-    by_shape: FxHashMap<u64, Vec<TypeRef>>,
-}
+/// By size class and pointers.
+type Candidates = FxHashMap<u64, Vec<TypeRef>>;
 
 /// A number for size and pointers. Types of equal numbers are compared in full.
 fn shape(size: u64, pointers: &[u64]) -> u64 {
@@ -112,7 +110,7 @@ impl Propagation<'_, '_, '_, '_> {
                 self.types.layout(element);
             }
             let shape = shape(size_class(layout.size), &layout.pointers);
-            candidates.by_shape.entry(shape).or_default().push(ty);
+            candidates.entry(shape).or_default().push(ty);
         }
         candidates
     }
@@ -147,10 +145,11 @@ impl Propagation<'_, '_, '_, '_> {
         object: ObjectId,
         maps: &FxHashMap<TypeRef, Option<TypeRef>>,
     ) -> Option<TypeRef> {
-        let (contents, fields) = self.memory(object);
+        let (contents, fields) = self.ground.memory(object);
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
         let known = |pointer: u64| {
-            let (target, inside) = self.object_at(self.word_at(contents, pointer)?)?;
+            let (target, inside) =
+                self.ground.object_at(self.ground.word_at(contents, pointer)?)?;
             self.objects.get(target).filter(|_| self.is_start(target, inside)).map(|typed| typed.ty)
         };
         let target = known(*pointers.first()?)?;
@@ -174,8 +173,7 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// An array of pointers, if every word is one and all lead to objects of one type.
     fn guess_list(&mut self, object: ObjectId) -> Option<(TypeRef, u64, Fit)> {
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields.clone());
+        let ObjectMemory { contents, fields, header } = self.ground.read(object);
         let (mut next, mut element) = (header, None);
         let mut targets = 0u32;
         for field in fields.take(MAX_POINTERS) {
@@ -183,9 +181,10 @@ impl Propagation<'_, '_, '_, '_> {
                 return None;
             }
             next = next.wrapping_add(self.word);
-            let address = self.word_at(contents, field.offset).filter(|address| *address != 0);
+            let address =
+                self.ground.word_at(contents, field.offset).filter(|address| *address != 0);
             let Some(address) = address else { continue };
-            let (target, inside) = self.object_at(address)?;
+            let (target, inside) = self.ground.object_at(address)?;
             let typed = self
                 .objects
                 .get(target)
@@ -217,16 +216,13 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     fn guess(&mut self, object: ObjectId, candidates: &Candidates) -> Option<TypeRef> {
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields.clone());
-        let pointers: Vec<u64> = fields
-            .take(MAX_POINTERS)
-            .filter_map(|field| field.offset.checked_sub(header))
-            .collect();
-        if pointers.is_empty() || header > 0 {
+        let memory = self.ground.read(object);
+        let contents = memory.contents;
+        let pointers: Vec<u64> = memory.pointers().take(MAX_POINTERS).collect();
+        if pointers.is_empty() || memory.header > 0 {
             return None;
         }
-        let list = candidates.by_shape.get(&shape(contents.len() as u64, &pointers))?;
+        let list = candidates.get(&shape(contents.len() as u64, &pointers))?;
         // The only candidate for which every part is evidence; failing that, the only candidate.
         let mut found: [Option<Option<TypeRef>>; 2] = [None; 2];
         for ty in list.iter().take(MAX_CANDIDATES) {
@@ -252,7 +248,7 @@ impl Propagation<'_, '_, '_, '_> {
     /// stands for other types of the same shape.
     fn is_vague(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
         let is_unknown = |slot: &Slot| {
-            slot.holds == Holds::Unknown && self.word_at(contents, slot.offset) != Some(0)
+            slot.holds == Holds::Unknown && self.ground.word_at(contents, slot.offset) != Some(0)
         };
         layout.slots.iter().any(is_unknown)
             || self.types.get(ty).is_some_and(|ty| ty.name.contains("go.shape."))
@@ -260,11 +256,11 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// The types that live words of a frame without a variable may point to, if exactly one fits.
     pub(super) fn guess_among(&mut self, address: u64, elements: &[TypeRef]) {
-        let Some((object, 0)) = self.object_at(address) else { return };
+        let Some((object, 0)) = self.ground.object_at(address) else { return };
         if self.objects.get(object).is_some() {
             return;
         }
-        let (contents, fields) = self.memory(object);
+        let (contents, fields) = self.ground.memory(object);
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
         if pointers.is_empty() {
             return;
@@ -296,7 +292,7 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     pub(super) fn is_plausible(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
-        let word = |offset: u64| self.word_at(contents, offset).unwrap_or(0);
+        let word = |offset: u64| self.ground.word_at(contents, offset).unwrap_or(0);
         let slots = layout.slots.iter().all(|slot| {
             let (first, second, third) = (
                 word(slot.offset),
@@ -326,7 +322,7 @@ impl Propagation<'_, '_, '_, '_> {
                 Holds::Function => first == 0 || self.is_function(first),
                 Holds::Map(map) => first == 0 || self.is_map(first, map),
                 Holds::Channel(_) => {
-                    first == 0 || self.object_at(first).is_none_or(|(_, inside)| inside == 0)
+                    first == 0 || self.ground.object_at(first).is_none_or(|(_, inside)| inside == 0)
                 }
                 Holds::Array(element, length) => match self.types.target(element) {
                     Some(element) => (0..length.min(MAX_ELEMENTS)).all(|index| {
@@ -353,10 +349,8 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// Whether that many bytes fit from an address on, if it is in the heap.
     fn has_room(&self, address: u64, bytes: u64) -> bool {
-        match self.object_at(address) {
-            Some((object, inside)) => {
-                inside.saturating_add(bytes) <= self.memory(object).0.len() as u64
-            }
+        match self.ground.object_at(address) {
+            Some((object, inside)) => inside.saturating_add(bytes) <= self.ground.size(object),
             None => self.is_known_memory(address),
         }
     }
@@ -366,7 +360,7 @@ impl Propagation<'_, '_, '_, '_> {
         let Some(layout) = self.types.layouts.known(ty).filter(|layout| layout.is_exact) else {
             return true;
         };
-        let (_, fields) = self.memory(object);
+        let (_, fields) = self.ground.memory(object);
         let end = inside.saturating_add(layout.size);
         let mut listed = fields
             .map(|field| field.offset)
@@ -382,7 +376,7 @@ impl Propagation<'_, '_, '_, '_> {
         if !self.has_room(address, size.saturating_mul(count)) {
             return false;
         }
-        let Some((object, inside)) = self.object_at(address) else { return true };
+        let Some((object, inside)) = self.ground.object_at(address) else { return true };
         if count > 0 && !self.has_pointers_of(object, inside, ty) {
             return false;
         }

@@ -3,14 +3,6 @@
 //! A work list of values: an address, a type, how many of them follow each other, and where the
 //! knowledge comes from. Placing a value on an object types the object, if the type fits and is
 //! better than the one before; the object's own values then go on the list.
-//!
-//! * `evidence`, `frames`: what begins the list: records of the dump, globals, words that look like
-//!   interfaces; variables;
-//! * `rounds`, `chunk`: work on the list, one chunk of the heap after the other;
-//! * `judge`: what a value says of the object that it is placed on, and what it leads to;
-//! * `follow`: the same where types have to be made;
-//! * `closures`, `library`: types that only functions or the library know;
-//! * `memory`: the memory that types are placed on.
 
 mod chunk;
 mod closures;
@@ -38,8 +30,7 @@ use crate::input::go::phantoms::HEADER;
 use crate::model::heap::ObjectId;
 pub(super) use follow::Target;
 use judge::{Judge, TypeFilter};
-pub(super) use memory::Ground;
-use memory::ObjectMemory;
+pub(super) use memory::{Ground, ObjectMemory};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::{Deref, DerefMut};
 

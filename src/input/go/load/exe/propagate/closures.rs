@@ -10,19 +10,16 @@ use super::{HEADER, Item, Propagation};
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Types a closure by the function that it calls.
     pub(super) fn function(&mut self, address: u64, level: Level) {
-        let Some((object, inside)) = self.ground.reader.object_at(address) else {
+        let Some((object, inside)) = self.ground.object_at(address) else {
             return self.function_on_stack(address, level);
         };
         if inside > HEADER {
             return;
         }
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields);
-        let Some(pc) = self.ground.reader.words.at(contents, header) else { return };
-        let (_, fields) = self.memory(object);
-        let pointers: Vec<u64> =
-            fields.filter_map(|field| field.offset.checked_sub(header)).collect();
-        if let Some(ty) = self.closure(pc, contents, &pointers) {
+        let memory = self.ground.read(object);
+        let Some(pc) = self.ground.word_at(memory.contents, memory.header) else { return };
+        let pointers: Vec<u64> = memory.pointers().collect();
+        if let Some(ty) = self.closure(pc, memory.contents, &pointers) {
             self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level });
         }
     }
@@ -31,7 +28,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// size, so only DWARF and the names of methods describe them.
     pub(super) fn function_on_stack(&mut self, address: u64, level: Level) {
         let Some(contents) = self.outside_at(address) else { return };
-        let Some(pc) = self.ground.reader.words.at(contents, 0) else { return };
+        let Some(pc) = self.ground.word_at(contents, 0) else { return };
         let entry = pc.wrapping_sub(self.shifts.text);
         let known = self.closures.get(&entry).copied();
         let ty = known.or_else(|| {

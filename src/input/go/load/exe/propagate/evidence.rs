@@ -2,6 +2,7 @@
 //! interfaces, channels or closures by their looks.
 
 use super::super::debug::Global;
+use super::super::image::number;
 use super::super::objects::{Fit, Level, Typed};
 use super::super::size_classes::size_class;
 use super::super::types::{Kind, TypeRef};
@@ -18,8 +19,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             |object: ObjectId| reader.header_sizes.contains(&placed.sizes.get(object.index()));
         let headed = self.objects.select(may_have);
         for object in headed {
-            let (contents, fields) = self.memory(object);
-            let (header, Some(address)) = self.header(contents, fields) else { continue };
+            let (contents, fields) = self.ground.memory(object);
+            let (header, Some(address)) = self.ground.header(contents, fields) else { continue };
             let start = self.ground.reader.addresses.address(object).unwrap_or(0);
             if let Some(ty) = self.type_at(address) {
                 let size = self.types.size(ty);
@@ -107,11 +108,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn add_interfaces(&mut self) {
         for object in self.untyped() {
             if self.objects.get(object).is_none() {
-                let (contents, fields) = self.memory(object);
-                let (header, _) = self.header(contents, fields.clone());
-                fields
-                    .filter(|field| field.offset > header)
-                    .for_each(|field| self.interface(contents, field.offset));
+                let memory = self.ground.read(object);
+                let fields = memory.fields.filter(|field| field.offset > memory.header);
+                fields.for_each(|field| self.interface(memory.contents, field.offset));
             }
         }
         let facts = self.facts;
@@ -127,17 +126,14 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Takes a word and the one before it for an interface value, if that one is an itab or a type.
     pub(super) fn interface(&mut self, contents: &[u8], offset: u64) {
         let before = self.ground.reader.word_before(contents, offset);
-        let Some(data) =
-            self.ground.reader.words.at(contents, offset).filter(|data| before != 0 && *data != 0)
-        else {
-            return;
-        };
+        let data = self.ground.word_at(contents, offset);
+        let Some(data) = data.filter(|data| before != 0 && *data != 0) else { return };
         let ty = match self.itabs.get(&before) {
             Some(ty) => self.type_at(*ty),
             None => self.type_at(before),
         };
         // Only if nothing better is known.
-        let untyped = || match self.ground.reader.object_at(data) {
+        let untyped = || match self.ground.object_at(data) {
             Some((object, inside)) => match self.objects.get(object) {
                 Some(typed) => typed.ty == self.tiny,
                 None => inside <= HEADER,
@@ -174,18 +170,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             if self.objects.get(object).is_some() {
                 continue;
             }
-            let (contents, fields) = self.memory(object);
-            let (header, _) = self.header(contents, fields);
+            let channel = self.ground.read(object).value();
             let element = || {
-                let ty = self.type_at(self.word_at(contents, header.wrapping_add(type_at))?)?;
-                let place = usize::try_from(header.wrapping_add(size_at)).ok()?;
-                let bytes: &[u8; 2] = contents.get(place..)?.first_chunk()?;
-                let size = if self.program.image.big_endian {
-                    u16::from_be_bytes(*bytes)
-                } else {
-                    u16::from_le_bytes(*bytes)
-                };
-                (self.types.get(ty)?.size == u64::from(size)).then_some(ty)
+                let ty = self.type_at(self.ground.word_at(channel, type_at)?)?;
+                let bytes: &[u8; 2] = channel.get(size_at as usize..)?.first_chunk()?;
+                let size = number(bytes, self.program.image.big_endian);
+                (self.types.get(ty)?.size == size).then_some(ty)
             };
             if let Some(channel) = element().and_then(|element| channels.get(&element)).copied() {
                 let ty = self.types.channel(channel);
@@ -202,9 +192,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             if self.objects.get(object).is_some() {
                 continue;
             }
-            let (contents, mut fields) = self.memory(object);
+            let (contents, mut fields) = self.ground.memory(object);
             let is_pointer = fields.next().is_some_and(|field| field.offset == 0);
-            let pc = self.word_at(contents, 0).filter(|_| !is_pointer);
+            let pc = self.ground.word_at(contents, 0).filter(|_| !is_pointer);
             if pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.shifts.text))) {
                 let address = self.ground.reader.addresses.address(object).unwrap_or(0);
                 self.function(address, Level::Dynamic);
@@ -212,8 +202,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let facts = self.facts;
         for frame in facts.frames() {
-            let words =
-                frame.fields.iter().filter_map(|field| self.word_at(frame.contents, field.offset));
+            let words = frame
+                .fields
+                .iter()
+                .filter_map(|field| self.ground.word_at(frame.contents, field.offset));
             for address in words.collect::<Vec<u64>>() {
                 if self.stacks.contains(&address) {
                     self.function_on_stack(address, Level::Static);

@@ -93,7 +93,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// Follows a slot that needs a new type, or that states the type of its target.
     fn prepare(&mut self, values: &Values<'a>, offset: u64, part: &Part) {
-        let Some(target) = self.word_at(values.bytes, offset) else { return };
+        let Some(target) = self.ground.word_at(values.bytes, offset) else { return };
         match part.holds {
             Holds::Map(map) => return self.map(target, map, values.level),
             Holds::Channel(channel) => {
@@ -119,7 +119,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// Types an object by the runtime's use of it. No type describes its pointers.
     pub(super) fn put(&mut self, address: u64, ty: TypeRef, level: Level) {
-        match self.ground.reader.object_at(address) {
+        match self.ground.object_at(address) {
             Some((object, inside)) if inside <= HEADER => {
                 self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level })
             }

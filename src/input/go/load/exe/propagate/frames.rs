@@ -79,8 +79,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         if piece.size.is_none_or(|size| end <= size) {
             return None;
         }
-        let data = self.word_at(bytes, 0)?;
-        self.object_at(data)?;
+        let data = self.ground.word_at(bytes, 0)?;
+        self.ground.object_at(data)?;
         Some(Item { form: Form::Slice, ..Item::one(data, element, Level::Static) })
     }
 
@@ -108,8 +108,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
             }
             for field in frame.fields.iter() {
-                if let Some(address) =
-                    self.word_at(frame.contents, field.offset).filter(|address| *address != 0)
+                if let Some(address) = self
+                    .ground
+                    .word_at(frame.contents, field.offset)
+                    .filter(|address| *address != 0)
                 {
                     self.guess_among(address, &elements);
                 }

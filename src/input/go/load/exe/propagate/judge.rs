@@ -171,7 +171,7 @@ impl<'a> Judge<'_, '_, 'a> {
 
     /// Judges a closure by the function that its first word is the entry of.
     fn closure(&self, item: &Item, inside: u64, memory: &ObjectMemory<'a>) -> Verdict {
-        let pc = self.ground.words().at(memory.contents, memory.header);
+        let pc = self.ground.word_at(memory.contents, memory.header);
         match pc.filter(|_| inside <= HEADER) {
             None => Verdict::Known,
             Some(pc) => match self.closures.get(&pc.wrapping_sub(self.shifts.text)) {

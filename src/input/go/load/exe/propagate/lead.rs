@@ -173,10 +173,10 @@ impl<'a> Judge<'_, '_, 'a> {
 
     /// The type of the elements of the channel at an address, by the channel itself.
     fn channel_element(&self, address: u64) -> Option<TypeRef> {
-        let (object, inside) = self.ground.reader.object_at(address)?;
+        let (object, inside) = self.ground.object_at(address)?;
         let memory = self.ground.read(object);
         let at = self.channel_type_at.checked_add(inside)?;
-        self.types.at(self.ground.words().at(memory.contents, at)?.wrapping_sub(self.shifts.types))
+        self.types.at(self.ground.word_at(memory.contents, at)?.wrapping_sub(self.shifts.types))
     }
 
     #[inline]

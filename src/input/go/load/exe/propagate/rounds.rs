@@ -112,7 +112,7 @@ impl Waiting {
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn drain(&mut self) {
-        let chunks = Chunks::new(self.ground.reader, self.object_count());
+        let chunks = Chunks::new(self.ground.reader, self.ground.object_count());
         let mut waiting = Waiting::new(chunks);
         let mut done: Vec<Done> = Vec::new();
         done.resize_with(WAVE, Done::default);
@@ -234,7 +234,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             // The value says nothing about the type of the object, but its pointers lead to others.
             Verdict::Inside => {
                 if self.leads(item.ty) && self.seen.insert((item.address, item.ty)) {
-                    let (contents, _) = self.memory(object);
+                    let (contents, _) = self.ground.memory(object);
                     let start = usize::try_from(inside).unwrap_or(usize::MAX);
                     let bytes = contents.get(start..).unwrap_or_default();
                     let (ty, count, level) = (item.ty, item.count, item.level);
