@@ -15,10 +15,6 @@ use rustc_hash::FxHashMap;
 const FACTS: [&[u8]; 5] = [b"creator", b"cmd", b"pid", b"desc", b"version"];
 
 /// Loads the graph. The profile has its [calls](Profile::calls), and stacks of one frame each.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty
-/// profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader::new();
     let read = loader.read(bytes, options);

@@ -34,11 +34,8 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         // there.
         checker.report_links(&mut findings);
         checker.report_memstats(&mut findings);
-        findings.none(
-            "eof.last",
-            records.trailing().unwrap_or_default(),
-            "bytes after the eof record",
-        );
+        let trailing = records.trailing().unwrap_or_default();
+        findings.none("eof.last", trailing, "bytes after the eof record");
     }
     findings.set_damage(damage);
     Ok(findings)
@@ -251,18 +248,12 @@ impl<'a> Checker<'a> {
         // A sweep that has not ended leaves dead objects in the statistics that the writer skips;
         // there are never more objects than the statistics count.
         let heap = self.totals.heap();
-        findings.at_most(
-            "memstats.heap_objects",
-            memstats.get("HeapObjects"),
-            heap.objects,
-            "objects against HeapObjects",
-        );
-        findings.at_most(
-            "memstats.heap_alloc",
-            memstats.get("HeapAlloc"),
-            heap.bytes,
-            "bytes in objects against HeapAlloc",
-        );
+        for (rule, name, found, what) in [
+            ("memstats.heap_objects", "HeapObjects", heap.objects, "objects against HeapObjects"),
+            ("memstats.heap_alloc", "HeapAlloc", heap.bytes, "bytes in objects against HeapAlloc"),
+        ] {
+            findings.at_most(rule, memstats.get(name), found, what);
+        }
     }
 
     fn report_links(&mut self, findings: &mut Findings) {
@@ -285,11 +276,7 @@ impl<'a> Checker<'a> {
 
     fn report_memstats(&self, findings: &mut Findings) {
         let Some(memstats) = self.totals.memstats else { return };
-        findings.equal(
-            "memstats.alloc",
-            memstats.get("HeapAlloc"),
-            memstats.get("Alloc"),
-            "Alloc against HeapAlloc",
-        );
+        let (heap_alloc, alloc) = (memstats.get("HeapAlloc"), memstats.get("Alloc"));
+        findings.equal("memstats.alloc", heap_alloc, alloc, "Alloc against HeapAlloc");
     }
 }

@@ -122,10 +122,6 @@ impl<'a> Records<'a> {
     }
 
     /// Like [`Self::take_objects`], but takes at most `most` objects.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`Self::take_objects`].
     #[inline]
     pub(super) fn take_some_objects(
         &mut self,

@@ -186,10 +186,6 @@ impl Record for CpuRecord<'_> {
     }
 }
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut builder = ProfileBuilder::new(false);
     let types = [("samples", Unit::Count), ("cpu", Unit::Nanoseconds)];

@@ -17,11 +17,6 @@ const TYPES: [(&str, Unit); 4] = [
     ("alloc_objects", Unit::Count),
 ];
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let survey = Survey::of(bytes);
     let mut builder = ProfileBuilder::new(false);

@@ -56,7 +56,6 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     extensions: &["heap"],
     magics: &[b"heap profile:"],
     begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap profile:"),
-    // Several runtimes use them.
     origin: |_| Provenance::default(),
     record_names: &[lines::RECORD_NAMES],
     info: |bytes, options| info(&HEAP, bytes, options),
@@ -72,7 +71,6 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     extensions: &["prof"],
     magics: &[],
     begins_otherwise: |bytes| cpu::Words::detect(bytes).is_some(),
-    // Several runtimes use them.
     origin: |_| Provenance::default(),
     record_names: &[cpu::RECORD_NAMES],
     info: |bytes, options| {

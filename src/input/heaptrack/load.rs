@@ -23,11 +23,6 @@ const TYPES: [(&str, Unit); 7] = [
     ("temporary", Unit::Count),
 ];
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader::default();
     let types = TYPES.map(|(name, unit)| ValueType { name: name.into(), unit });

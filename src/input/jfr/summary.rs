@@ -66,9 +66,6 @@ faults! {
 }
 
 /// Checks a recording.
-///
-/// # Errors
-/// As [`info()`].
 pub(in crate::input) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (_, mut damage) = Survey::read(bytes, options.memory, options.progress)?;
     let mut known = KnownTypes::default();

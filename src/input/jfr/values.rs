@@ -116,9 +116,6 @@ impl<'a> Tables<'a> {
     /// Reads the metadata of a chunk, whose pools seem to be empty. Returns its checkpoints, and the
     /// damage if all events were looked at for them: the header of a chunk that was finished leads
     /// to its metadata and to its checkpoints.
-    ///
-    /// # Errors
-    /// As [`Tables::read`].
     pub(super) fn without_pools(
         chunk: Chunk<'a>,
         known: &mut KnownTypes<'a>,

@@ -56,9 +56,6 @@ pub(in crate::input) fn info_of(
 }
 
 /// Checks what every profile of sums promises.
-///
-/// # Errors
-/// As [`info`].
 pub(in crate::input) fn check(loaded: LoadedProfile) -> Result<Findings> {
     let (profile, damage) = loaded.with_samples()?;
     let notes = &profile.notes;

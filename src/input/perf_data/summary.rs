@@ -34,9 +34,6 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 }
 
 /// Checks a recording.
-///
-/// # Errors
-/// As [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (loaded, counts) = load_counted(bytes, options.into())?;
     let mut findings = Findings::default();

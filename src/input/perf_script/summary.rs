@@ -23,9 +23,6 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 }
 
 /// Checks a profile.
-///
-/// # Errors
-/// As [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut findings = Findings::default();

@@ -194,11 +194,7 @@ impl Follow<'_, '_, '_> {
             self.field(index, contents, field, false);
         }
         self.work.found.faults.unknown_types += u64::from(layout.unknown);
-        match (layout.is_typed(), layout.conservative) {
-            (true, _) => Shape::Old { number },
-            (false, true) => Shape::Conservative { size },
-            (false, false) => Shape::Plain { size },
-        }
+        layout.shape(number, size)
     }
 
     #[inline]

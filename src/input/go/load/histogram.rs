@@ -89,11 +89,8 @@ impl Shapes {
         let mut old: Vec<_> = std::mem::take(&mut self.old).into_iter().collect();
         old.sort_unstable_by_key(|(key, _)| *key);
         for ((number, size), counts) in old {
-            let shape = match survey.old.layout(number) {
-                Some(layout) if layout.is_typed() => Shape::Old { number },
-                Some(layout) if layout.conservative => Shape::Conservative { size },
-                _ => Shape::Plain { size },
-            };
+            let layout = survey.old.layout(number);
+            let shape = layout.map_or(Shape::Plain { size }, |layout| layout.shape(number, size));
             let row = self.row(shape);
             if let Some(sum) = self.counts.get_mut(row) {
                 sum.add_sum(&counts);

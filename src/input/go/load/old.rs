@@ -4,6 +4,7 @@
 //! with the values as its elements, 127 anything (every aligned word may be a pointer). Without a
 //! type it has no pointers.
 
+use super::shape::Shape;
 use crate::input::go::draft::DraftType;
 use crate::input::go::fields::{Field, FieldKind};
 use crate::input::go::object::Typed;
@@ -39,7 +40,7 @@ pub(super) struct OldLayout {
     /// The number of elements varies.
     pub(super) array: bool,
     /// Every word may be a pointer.
-    pub(super) conservative: bool,
+    conservative: bool,
     /// The type has no record.
     pub(super) unknown: bool,
     typed: Typed,
@@ -144,8 +145,17 @@ fn with_known_kind(typed: Typed) -> Typed {
 }
 
 impl OldLayout {
-    pub(super) fn is_typed(&self) -> bool {
+    fn is_typed(&self) -> bool {
         self.name.is_some()
+    }
+
+    /// The shape of an object of this size, by the number of the layout.
+    pub(super) fn shape(&self, number: u32, size: u64) -> Shape {
+        match (self.is_typed(), self.conservative) {
+            (true, _) => Shape::Old { number },
+            (false, true) => Shape::Conservative { size },
+            (false, false) => Shape::Plain { size },
+        }
     }
 
     /// The fields of an object of this size, in order.

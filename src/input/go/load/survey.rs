@@ -58,9 +58,6 @@ impl<'a> Survey<'a> {
     }
 
     /// Like [`Self::new`], but instead of the addresses something else is made of the objects.
-    ///
-    /// # Errors
-    /// Like [`Self::new`].
     pub(super) fn with<T: Take<'a>>(
         bytes: &'a [u8],
         progress: impl Fn(u64),

@@ -118,11 +118,11 @@ impl Types {
         let found: Vec<Descriptor> =
             addresses.iter().filter_map(|address| reader.read(*address)).collect();
         let first = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
-        let names = Names::of(&found, self, reader);
+        let names = names(&found, self, reader);
         let numbers = (first..).map(TypeRef).zip(&found);
         self.by_address.extend(numbers.map(|(number, found)| (found.address, number)));
         self.list.reserve(found.len());
-        for (descriptor, name) in found.iter().zip(names.texts) {
+        for (descriptor, name) in found.iter().zip(names) {
             let described = Type {
                 package: if descriptor.is_named { descriptor.package.clone() } else { None },
                 size: descriptor.size,
@@ -296,54 +296,47 @@ fn mask(
     Some((0..words).step_by(64).map(bits).collect())
 }
 
-struct Names {
-    texts: Vec<String>,
-}
-
-impl Names {
-    /// Names descriptors by their parts, which are among them or among the known types.
-    fn of(found: &[Descriptor], known: &Types, reader: &Reader<'_, '_, impl Memory>) -> Self {
-        let mut names = Self { texts: vec![String::new(); found.len()] };
-        let places: FxHashMap<u64, usize> =
-            found.iter().enumerate().map(|(index, found)| (found.address, index)).collect();
-        let mut open: Vec<usize> = Vec::new();
-        for first in 0..found.len() {
-            open.push(first);
-            while let Some(&index) = open.last() {
-                let Some(descriptor) = found.get(index) else { break };
-                if names.texts.get(index).is_none_or(|text| !text.is_empty()) {
-                    open.pop();
-                    continue;
-                }
-                let missing =
-                    parts(descriptor).iter().filter_map(|part| places.get(part)).find(|part| {
-                        names.texts.get(**part).is_some_and(String::is_empty)
-                            && !open.contains(part)
-                    });
-                if let Some(part) = missing.filter(|_| open.len() < MAX_NESTING) {
-                    open.push(*part);
-                    continue;
-                }
-                let name = |address: &u64| {
-                    let text = match places.get(address) {
-                        Some(part) => names.texts.get(*part),
-                        None => known.at(*address).and_then(|ty| known.get(ty)).map(|ty| &ty.name),
-                    };
-                    text.map(String::as_str).filter(|text| !text.is_empty()).unwrap_or("…")
-                };
-                let text = composed(descriptor, name).filter(|text| text.len() <= MAX_COMPOSED);
-                let is_made = descriptor.short_name.is_empty();
-                let text = text
-                    .filter(|text| !is_made || reader.spend(text.len() as u64).is_some())
-                    .unwrap_or_else(|| descriptor.short_name.clone());
-                if let Some(place) = names.texts.get_mut(index) {
-                    *place = if text.is_empty() { "?".to_owned() } else { text };
-                }
+/// Names descriptors by their parts, which are among them or among the known types.
+fn names(found: &[Descriptor], known: &Types, reader: &Reader<'_, '_, impl Memory>) -> Vec<String> {
+    let mut names = vec![String::new(); found.len()];
+    let places: FxHashMap<u64, usize> =
+        found.iter().enumerate().map(|(index, found)| (found.address, index)).collect();
+    let mut open: Vec<usize> = Vec::new();
+    for first in 0..found.len() {
+        open.push(first);
+        while let Some(&index) = open.last() {
+            let Some(descriptor) = found.get(index) else { break };
+            if names.get(index).is_none_or(|text| !text.is_empty()) {
                 open.pop();
+                continue;
             }
+            let missing =
+                parts(descriptor).iter().filter_map(|part| places.get(part)).find(|part| {
+                    names.get(**part).is_some_and(String::is_empty) && !open.contains(part)
+                });
+            if let Some(part) = missing.filter(|_| open.len() < MAX_NESTING) {
+                open.push(*part);
+                continue;
+            }
+            let name = |address: &u64| {
+                let text = match places.get(address) {
+                    Some(part) => names.get(*part),
+                    None => known.at(*address).and_then(|ty| known.get(ty)).map(|ty| &ty.name),
+                };
+                text.map(String::as_str).filter(|text| !text.is_empty()).unwrap_or("…")
+            };
+            let text = composed(descriptor, name).filter(|text| text.len() <= MAX_COMPOSED);
+            let is_made = descriptor.short_name.is_empty();
+            let text = text
+                .filter(|text| !is_made || reader.spend(text.len() as u64).is_some())
+                .unwrap_or_else(|| descriptor.short_name.clone());
+            if let Some(place) = names.get_mut(index) {
+                *place = if text.is_empty() { "?".to_owned() } else { text };
+            }
+            open.pop();
         }
-        names
     }
+    names
 }
 
 /// The descriptors whose names are parts of a name. None of a type that has a name of its own.
