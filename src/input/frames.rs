@@ -3,6 +3,7 @@
 
 use crate::model::profile::{
     FrameKind, LabelValue, LabelsId, ProfileBuilder, ProfileThread, SampleLabel, ThreadId, Unit,
+    ValueType,
 };
 
 /// Whether a file is a Python source, or a name like `<string>`.
@@ -70,13 +71,26 @@ pub(crate) fn labelled_thread(label: &str, builder: &mut ProfileBuilder) -> Thre
     builder.labelled_thread(ProfileThread::named(name))
 }
 
-/// The unit of an event of perf: periods of clocks are nanoseconds.
-pub(crate) fn perf_unit(event: &[u8]) -> Unit {
-    let name = event.split(|byte| *byte == b':').next().unwrap_or_default();
-    match name {
-        b"cpu-clock" | b"task-clock" => Unit::Nanoseconds,
-        _ => Unit::Count,
+/// Sets the value types of samples of perf: their number, and the periods of each event, which are
+/// nanoseconds for clocks. Periods count, as in perf's own reports: those of the event with the most
+/// samples.
+pub(crate) fn set_perf_types(
+    builder: &mut ProfileBuilder,
+    events: impl Iterator<Item = (String, u64)>,
+) {
+    let mut types = vec![ValueType { name: "samples".into(), unit: Unit::Count }];
+    let (mut main, mut most) = (0, 0);
+    for (name, samples) in events {
+        if main == 0 || samples > most {
+            (main, most) = (types.len(), samples);
+        }
+        let unit = match name.split(':').next() {
+            Some("cpu-clock" | "task-clock") => Unit::Nanoseconds,
+            _ => Unit::Count,
+        };
+        types.push(ValueType { name: name.into(), unit });
     }
+    builder.set_value_types(types, main);
 }
 
 /// A thread of a recording of perf, with its name as a label.

@@ -98,14 +98,20 @@ use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use origin::Provenance;
+use read::visit;
 use serde::{Serialize, Serializer};
 use spec::{FormatSpec, HeapReader, Identity, ProfileReader};
 use std::fmt;
 
 /// Declares the formats: the enum, its list, and the module of each, with its
-/// [`FormatSpec`] and the function that reads its records.
+/// [`FormatSpec`] and the iterator of its records, or the function that reads them.
 macro_rules! formats {
-    ($($(#[$doc:meta])* $format:ident = $module:ident { $spec:ident, $records:ident },)*) => {
+    // The records of an iterator, which may fail to begin, or those that a function passes.
+    (@records $module:ident [$Records:ident $($try:tt)?] ($bytes:ident, $options:ident, $visitor:ident)) => {
+        visit($module::$Records::new($bytes) $($try)?, $options, $visitor).map(|_| ())
+    };
+    (@records $module:ident $records:ident $arguments:tt) => { $module::$records $arguments };
+    ($($(#[$doc:meta])* $format:ident = $module:ident { $spec:ident, $records:tt },)*) => {
         /// A format that is read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -137,7 +143,7 @@ macro_rules! formats {
             visitor: &mut impl Visitor,
         ) -> Result<()> {
             match format {
-                $(Format::$format => $module::$records(bytes, options, visitor),)*
+                $(Format::$format => formats!(@records $module $records (bytes, options, visitor)),)*
             }
         }
     };
@@ -149,7 +155,7 @@ formats! {
     /// Dart VM heap snapshots.
     Dart = dart { SPEC, for_each_record },
     /// Go heap dumps.
-    Go = go { SPEC, for_each_record },
+    Go = go { SPEC, [Records?] },
     /// Java heap dumps.
     Hprof = hprof { SPEC, for_each_record },
     /// V8 heap snapshots.
@@ -171,7 +177,7 @@ formats! {
     /// speedscope profiles.
     Speedscope = speedscope { SPEC, for_each_record },
     /// The text of `perf script`.
-    PerfScript = perf_script { SPEC, for_each_record },
+    PerfScript = perf_script { SPEC, [PerfLines] },
     /// Recordings of perf.
     PerfData = perf_data { SPEC, for_each_record },
     /// V8 CPU profiles.
@@ -181,19 +187,19 @@ formats! {
     /// Recordings of Java's Flight Recorder.
     Jfr = jfr { SPEC, for_each_record },
     /// Recordings of heaptrack.
-    Heaptrack = heaptrack { SPEC, for_each_record },
+    Heaptrack = heaptrack { SPEC, [HeaptrackLines] },
     /// Heap profiles of jemalloc.
-    Jemalloc = gperftools { JEMALLOC, for_each_record },
+    Jemalloc = gperftools { JEMALLOC, [HeapTextLines] },
     /// Heap profiles of gperftools.
-    Gperftools = gperftools { HEAP, for_each_record },
+    Gperftools = gperftools { HEAP, [HeapTextLines] },
     /// CPU profiles of gperftools.
-    GperftoolsCpu = gperftools { CPU, for_each_cpu_record },
+    GperftoolsCpu = gperftools { CPU, [CpuRecords] },
     /// DHAT profiles.
     Dhat = dhat { SPEC, for_each_record },
     /// massif profiles.
-    Massif = massif { SPEC, for_each_record },
+    Massif = massif { SPEC, [MassifLines] },
     /// Call graphs of callgrind, cachegrind and Xdebug.
-    Callgrind = callgrind { SPEC, for_each_record },
+    Callgrind = callgrind { SPEC, [CallgrindLines] },
     /// Traces of Chrome.
     ChromeTrace = v8profile { TRACE, for_each_trace_record },
     /// Profiles of the Firefox Profiler.

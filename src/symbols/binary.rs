@@ -10,14 +10,28 @@ use object::{BinaryFormat, Object, ObjectSegment};
 pub(super) struct Binary<'a> {
     file: object::File<'a>,
     debug: Option<object::File<'a>>,
-    segments: Vec<Segment>,
+    segments: Segments,
 }
 
-/// A part of the file that is mapped.
-struct Segment {
-    offset: u64,
-    size: u64,
-    address: u64,
+/// The parts of a file that are mapped: offset, size and address.
+pub(super) struct Segments(Vec<(u64, u64, u64)>);
+
+impl Segments {
+    pub(super) fn of(file: &object::File<'_>) -> Self {
+        let segments = file.segments().map(|segment| {
+            let (offset, size) = segment.file_range();
+            (offset, size, segment.address())
+        });
+        Self(segments.collect())
+    }
+
+    /// The address, as symbols count it, of an offset in the file.
+    pub(super) fn address(&self, offset: u64) -> Option<u64> {
+        self.0.iter().find_map(|&(start, size, address)| {
+            let inside = offset.checked_sub(start)?;
+            (inside < size).then(|| address.wrapping_add(inside))
+        })
+    }
 }
 
 impl<'a> Binary<'a> {
@@ -28,11 +42,7 @@ impl<'a> Binary<'a> {
     pub(super) fn parse(bytes: &'a [u8], debug: Option<&'a [u8]>) -> Result<Self> {
         let file = object::File::parse(bytes)
             .map_err(|error| Error::other_kind(format!("it is not an executable ({error})")))?;
-        let segments = file.segments().map(|segment| {
-            let (offset, size) = segment.file_range();
-            Segment { offset, size, address: segment.address() }
-        });
-        let segments = segments.collect();
+        let segments = Segments::of(&file);
         let debug = debug.and_then(|bytes| object::File::parse(bytes).ok());
         Ok(Self { file, debug, segments })
     }
@@ -44,12 +54,8 @@ impl<'a> Binary<'a> {
             // A PE file is mapped by its sections: the offset is one from the first address.
             return Some(self.file.relative_address_base().wrapping_add(offset));
         }
-        let found = self.segments.iter().find_map(|segment| {
-            let inside = offset.checked_sub(segment.offset)?;
-            (inside < segment.size).then(|| segment.address.wrapping_add(inside))
-        });
-        let is_debug = || self.segments.iter().all(|segment| segment.size == 0);
-        found.or_else(|| is_debug().then_some(offset))
+        let is_debug = || self.segments.0.iter().all(|(_, size, _)| *size == 0);
+        self.segments.address(offset).or_else(|| is_debug().then_some(offset))
     }
 
     /// The functions at these addresses, which are sorted.

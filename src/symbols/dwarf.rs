@@ -13,7 +13,6 @@ use std::io::Read;
 
 type Bytes<'s> = EndianSlice<'s, RunTimeEndian>;
 
-/// The debug information of a file.
 pub(super) struct Lines<'s> {
     context: Context<Bytes<'s>>,
     /// Units whose nesting was measured, by their offsets, and whether they may be read.
@@ -85,27 +84,26 @@ impl<'s> Lines<'s> {
             return true;
         };
         let offset = unit.header.offset();
-        *self.units.borrow_mut().entry(offset.0).or_insert_with(|| is_shallow(&unit))
+        *self
+            .units
+            .borrow_mut()
+            .entry(offset.0)
+            .or_insert_with(|| is_shallow(&unit).unwrap_or(true))
     }
 }
 
-fn is_shallow<'s>(unit: &gimli::UnitRef<'_, Bytes<'s>>) -> bool {
-    let Ok(mut entries) = unit.entries_raw(None) else { return true };
+/// Whether a unit is nested no deeper than compilers nest, as far as it can be read.
+fn is_shallow<'s>(unit: &gimli::UnitRef<'_, Bytes<'s>>) -> gimli::Result<bool> {
+    let mut entries = unit.entries_raw(None)?;
     while !entries.is_empty() {
         if entries.next_depth() > DEEPEST {
-            return false;
+            return Ok(false);
         }
-        match entries.read_abbreviation() {
-            Ok(Some(abbreviation)) => {
-                if entries.skip_attributes(abbreviation.attributes()).is_err() {
-                    return true;
-                }
-            }
-            Ok(None) => {}
-            Err(_) => return true,
+        if let Some(abbreviation) = entries.read_abbreviation()? {
+            entries.skip_attributes(abbreviation.attributes())?;
         }
     }
-    true
+    Ok(true)
 }
 
 /// The bytes of a section, decompressed if they do not become more than a file may.

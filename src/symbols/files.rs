@@ -1,11 +1,12 @@
 //! Finds the files of programs and libraries.
 
 use super::binary::Binary;
-use super::kernel::{KERNEL, perf_cache};
-use super::{Function, Functions, Unused, elf, jit, kernel, reason};
+use super::kernel::{KERNEL, first_used, perf_cache};
+use super::{Function, Functions, Unused, jit, kernel, open, reason};
 use crate::input::load::CodeRegion;
 use crate::model::profile::Mapping;
 use crate::source::Source;
+use object::{Object, ObjectSection};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -117,17 +118,11 @@ impl Files {
         if jit::is_map(library.name()) {
             return jit::functions(path, places);
         }
-        let mut refused = Vec::new();
-        for (candidate, source) in self.found(library, recorded) {
-            let functions =
-                source.and_then(|source| look_up(library, places, &candidate, source.bytes()));
-            match functions {
-                Ok(functions) => return functions,
-                Err(reason) => refused.push(Unused { path: candidate, reason }),
-            }
-        }
-        unused.extend(refused);
-        vec![Vec::new(); places.len()]
+        let found = self.found(library, recorded).map(|(path, source)| {
+            let functions = source.and_then(|it| look_up(library, places, &path, it.bytes()));
+            (path, functions)
+        });
+        first_used(found, unused).unwrap_or_else(|| vec![Vec::new(); places.len()])
     }
 
     /// The files that are those of a library, the best first.
@@ -170,8 +165,8 @@ impl Files {
             all.push(place.join(name));
             all.push(place.join(format!("{name}.debug")));
             all.extend(path.strip_prefix("/").map(|path| place.join(path)));
-            let given = place.file_name().and_then(|of| of.to_str());
-            all.extend(given.filter(|of| stem(of) == stem(name)).map(|_| place.clone()));
+            let given = place.file_name().and_then(|given| given.to_str());
+            all.extend(given.filter(|given| stem(given) == stem(name)).map(|_| place.clone()));
         }
         // A path of a profile may be of another machine, and must not be one of the network here.
         all.extend(
@@ -200,7 +195,7 @@ impl Files {
             let mut files: Vec<PathBuf> = files.collect();
             files.sort();
             let with_id = |path: PathBuf| {
-                let id = elf::build_id(open(&path)?.bytes())?;
+                let id = build_id(open(&path)?.bytes())?;
                 Some((id, path))
             };
             files.into_iter().rev().filter_map(with_id).collect()
@@ -220,12 +215,6 @@ fn by_build_id(id: &str) -> Option<PathBuf> {
     (!rest.is_empty()).then(|| Path::new(first).join(format!("{rest}.debug")))
 }
 
-/// Opens a plain file.
-fn open(path: &Path) -> Option<Source> {
-    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Source::open(path).ok()
-}
-
 /// Whether a file is the one that ran.
 fn is_same(
     library: &Library,
@@ -233,7 +222,7 @@ fn is_same(
     bytes: &[u8],
     recorded: Option<u64>,
 ) -> Result<(), String> {
-    let id = elf::build_id(bytes);
+    let id = build_id(bytes);
     match (library.build_id.as_str(), id) {
         ("", _) => {
             let modified = std::fs::metadata(path).and_then(|file| file.modified()).ok();
@@ -280,11 +269,11 @@ fn look_up(
 
 /// The file with the debug information of another one.
 fn debug_file(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
-    let link = elf::debug_link(bytes);
-    if link.is_none() && elf::has_debug(bytes) {
+    let link = debug_link(bytes);
+    if link.is_none() && has_debug(bytes) {
         return None;
     }
-    let id = elf::build_id(bytes);
+    let id = build_id(bytes);
     let folder = path.parent()?;
     let by_id = id
         .as_deref()
@@ -296,6 +285,31 @@ fn debug_file(path: &Path, bytes: &[u8]) -> Option<PathBuf> {
     });
     by_id.into_iter().chain(by_link).find(|found| {
         found != path
-            && open(found).is_some_and(|file| id.is_none() || elf::build_id(file.bytes()) == id)
+            && open(found).is_some_and(|file| id.is_none() || build_id(file.bytes()) == id)
+    })
+}
+
+/// The build id of an executable (ELF), or its UUID (Mach-O), in hexadecimal digits.
+fn build_id(bytes: &[u8]) -> Option<String> {
+    let file = object::File::parse(bytes).ok()?;
+    let id = match file.build_id().ok()? {
+        Some(id) => id.to_vec(),
+        None => file.mach_uuid().ok()??.to_vec(),
+    };
+    Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The name of the file with the debug information, and its checksum.
+fn debug_link(bytes: &[u8]) -> Option<(String, u32)> {
+    let file = object::File::parse(bytes).ok()?;
+    let (name, checksum) = file.gnu_debuglink().ok()??;
+    let name = std::str::from_utf8(name).ok()?;
+    // A name, not a path that leads elsewhere.
+    (!name.contains('/') && !name.is_empty()).then(|| (name.to_owned(), checksum))
+}
+
+fn has_debug(bytes: &[u8]) -> bool {
+    object::File::parse(bytes).is_ok_and(|file| {
+        file.section_by_name(".debug_info").is_some_and(|section| section.size() > 0)
     })
 }

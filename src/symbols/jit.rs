@@ -22,8 +22,7 @@ fn numbered(name: &str, before: &str, after: &str) -> bool {
 
 /// The functions at these addresses of a process.
 pub(super) fn functions(path: &Path, addresses: &[u64]) -> Vec<Functions> {
-    let is_file = std::fs::metadata(path).is_ok_and(|file| file.is_file());
-    let source = if is_file { Source::open(path).ok() } else { None };
+    let source = super::open(path);
     let bytes = source.as_ref().map_or(&[][..], Source::bytes);
     let mut rows = match bytes.get(..4) {
         Some(b"DTiJ") => jitdump::<LE>(bytes),
@@ -121,7 +120,7 @@ mod tests {
         std::fs::write(&path, map).unwrap();
         let names = functions(&path, &[0x1000, 0x1007, 0x1008, 0x201f, 0x2020, 0xfff]);
         let names: Vec<_> =
-            names.iter().map(|of| of.first().map_or("", |function| &function.name)).collect();
+            names.iter().map(|found| found.first().map_or("", |function| &function.name)).collect();
         assert_eq!(names, ["second", "second", "", "two words", "", ""]);
         assert!(is_map("perf-7.map") && is_map("jit-12.dump") && !is_map("perf-.map"));
     }

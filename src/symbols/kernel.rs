@@ -42,18 +42,30 @@ pub(super) fn functions(
     given: &[PathBuf],
     unused: &mut Vec<Unused>,
 ) -> Vec<Functions> {
-    let mut refused = Vec::new();
-    for path in candidates(recorded.build_id, given) {
+    let found = candidates(recorded.build_id, given).into_iter().filter_map(|path| {
         // The files of /proc have no size, so that they cannot be mapped.
-        let is_file = path.metadata().is_ok_and(|file| file.is_file());
-        let Some(bytes) = is_file.then(|| std::fs::read(&path).ok()).flatten() else { continue };
-        match rows(&bytes, recorded) {
-            Ok(rows) => return look_up(&rows, addresses),
+        path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+        let rows = rows(&std::fs::read(&path).ok()?, recorded);
+        Some((path, rows))
+    });
+    let rows = first_used(found, unused);
+    rows.map_or_else(|| vec![Vec::new(); addresses.len()], |rows| look_up(&rows, addresses))
+}
+
+/// What the first file of some gives. Explains why they were not used if none gives anything.
+pub(super) fn first_used<T>(
+    files: impl Iterator<Item = (PathBuf, Result<T, String>)>,
+    unused: &mut Vec<Unused>,
+) -> Option<T> {
+    let mut refused = Vec::new();
+    for (path, found) in files {
+        match found {
+            Ok(found) => return Some(found),
             Err(reason) => refused.push(Unused { path, reason }),
         }
     }
     unused.extend(refused);
-    vec![Vec::new(); addresses.len()]
+    None
 }
 
 /// The files that may have the symbols, the best first: copies that were given, those that perf keeps,
@@ -101,12 +113,12 @@ fn rows(bytes: &[u8], recorded: &Recorded<'_>) -> Result<Vec<Row>, String> {
     let module = recorded.module.as_str();
     let mut lines: Vec<Line<'_>> = bytes.split(|byte| *byte == b'\n').filter_map(line).collect();
     let moved = recorded.first.and_then(|(symbol, there)| {
-        let (here, ..) = lines.iter().find(|of| of.2 == symbol)?;
+        let (here, ..) = lines.iter().find(|line| line.2 == symbol)?;
         Some(there.wrapping_sub(*here))
     });
     let moved = moved.unwrap_or(0);
-    lines.retain(|of| of.3 == module && matches!(of.1, b't' | b'T' | b'w' | b'W'));
-    if lines.iter().all(|of| of.0 == 0) {
+    lines.retain(|line| line.3 == module && matches!(line.1, b't' | b'T' | b'w' | b'W'));
+    if lines.iter().all(|line| line.0 == 0) {
         let whose = if module.is_empty() { "the kernel" } else { module };
         return Err(match lines.is_empty() {
             true => format!("it has no functions of {whose}"),
@@ -120,8 +132,8 @@ fn rows(bytes: &[u8], recorded: &Recorded<'_>) -> Result<Vec<Row>, String> {
         let is_local = kind.is_ascii_lowercase();
         (address, kind == b'W', is_local, underscores, Reverse(name.len()))
     });
-    lines.dedup_by_key(|of| of.0);
-    let ends = lines.iter().skip(1).map(|of| of.0).chain([u64::MAX]);
+    lines.dedup_by_key(|line| line.0);
+    let ends = lines.iter().skip(1).map(|line| line.0).chain([u64::MAX]);
     let row = |(&(start, _, name, _), end): (&Line<'_>, u64)| {
         let size = end.saturating_sub(start);
         let size = if end == u64::MAX { size.min(LAST) } else { size };
@@ -154,7 +166,8 @@ mod tests {
     ) -> (Vec<String>, Vec<Unused>) {
         let mut unused = Vec::new();
         let found = functions(library, addresses, &[folder.to_owned()], &mut unused);
-        let name = |of: Functions| of.first().map_or(String::new(), |of| of.name.clone());
+        let name =
+            |found: Functions| found.first().map_or(String::new(), |first| first.name.clone());
         (found.into_iter().map(name).collect(), unused)
     }
 

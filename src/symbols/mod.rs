@@ -11,7 +11,6 @@
 mod binary;
 mod demangle;
 mod dwarf;
-mod elf;
 mod files;
 mod jit;
 mod kernel;
@@ -22,11 +21,12 @@ use crate::error::Error;
 use crate::input::load::{NameCode, Unwind};
 use crate::model::names::Names;
 use crate::model::profile::{Code, CodePlace, FrameGroups, FrameId, Profile, ProfileFrame};
+use crate::source::Source;
 use files::{Files, Library};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use unwind::Unwinder;
 
@@ -138,13 +138,13 @@ impl NameCode for Symbols {
         let mut groups = FrameGroups::default();
         let mut places = places.into_iter().peekable();
         for (number, frame) in profile.frames.iter().enumerate() {
-            let place = places.next_if(|(of, ..)| of.index() == number);
+            let place = places.next_if(|(frame, ..)| frame.index() == number);
             let functions = place.and_then(|(_, library, place)| {
                 state.known.get(&library)?.get(&place).filter(|functions| !functions.is_empty())
             });
             match functions {
                 Some(functions) => {
-                    let frames = functions.iter().map(|of| of.frame(*frame, &mut profile.names));
+                    let frames = functions.iter().map(|it| it.frame(*frame, &mut profile.names));
                     groups.name(frames.collect::<Vec<_>>());
                 }
                 None => groups.keep(*frame),
@@ -183,6 +183,12 @@ fn recorded(profile: &Profile) -> Option<u64> {
     let number = |key: &str| profile.metadatum(key)?.parse::<u64>().ok();
     let start = number("time_nanos")?;
     Some(start.saturating_add(number("duration_nanos").unwrap_or(0)) / 1_000_000_000)
+}
+
+/// Opens a plain file.
+fn open(path: &Path) -> Option<Source> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Source::open(path).ok()
 }
 
 /// An error of a file of this machine, without what is about dumps.

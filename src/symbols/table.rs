@@ -6,7 +6,6 @@ use object::{
     RelocationFlags, RelocationTarget, SymbolKind, elf,
 };
 
-/// The functions of symbol tables by address.
 pub(super) struct Table<'a> {
     /// Sorted by start.
     rows: Vec<Row<'a>>,

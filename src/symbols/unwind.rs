@@ -1,5 +1,6 @@
 //! Unwinds recorded stacks by the tables of programs for exceptions (`.eh_frame`), x86-64 only.
 
+use super::binary::Segments;
 use super::files::{Files, Library};
 use crate::input::load::{CodeRegion, RecordedStack, Unwind};
 use crate::source::Source;
@@ -7,14 +8,13 @@ use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Evaluation, EvaluationResult,
     LittleEndian, Register, RegisterRule, UnwindContext, UnwindExpression, UnwindSection, Value,
 };
-use object::{Object, ObjectSection, ObjectSegment};
+use object::{Object, ObjectSection};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Frames of a stack, as perf unwinds by default.
 const DEEPEST: usize = 127;
 
-/// Operations of an expression.
 const MOST_OPERATIONS: u32 = 1000;
 
 /// Registers by their numbers in DWARF: 16 of integers, and the return address.
@@ -24,7 +24,6 @@ const RETURN_ADDRESS: usize = 16;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Unwinds the stacks of one recording.
 pub(super) struct Unwinder<'a> {
     files: &'a Files,
     /// By path and build id. `None` if there is no such file.
@@ -32,14 +31,12 @@ pub(super) struct Unwinder<'a> {
     context: UnwindContext<usize>,
 }
 
-/// A program or library.
 struct Module {
     source: Source,
     frames: Range<usize>,
     header: Range<usize>,
     bases: BaseAddresses,
-    /// Offset in the file, size and address.
-    segments: Vec<(u64, u64, u64)>,
+    segments: Segments,
 }
 
 impl<'a> Unwinder<'a> {
@@ -65,7 +62,7 @@ impl<'a> Unwinder<'a> {
             }
         }?;
         let offset = address.checked_sub(region.start)?.checked_add(region.offset)?;
-        let address = module.address(offset)?;
+        let address = module.segments.address(offset)?;
         module.caller(address, registers, stack, &mut self.context)
     }
 }
@@ -120,19 +117,8 @@ impl Module {
         let (frames, frames_at) = section(".eh_frame")?;
         let (header, header_at) = section(".eh_frame_hdr")?;
         let bases = BaseAddresses::default().set_eh_frame(frames_at).set_eh_frame_hdr(header_at);
-        let segments = file.segments().map(|segment| {
-            let (offset, size) = segment.file_range();
-            (offset, size, segment.address())
-        });
-        let segments = segments.collect();
+        let segments = Segments::of(&file);
         Some(Self { source, frames, header, bases, segments })
-    }
-
-    fn address(&self, offset: u64) -> Option<u64> {
-        self.segments.iter().find_map(|&(start, size, address)| {
-            let inside = offset.checked_sub(start)?;
-            (inside < size).then(|| address.wrapping_add(inside))
-        })
     }
 
     fn caller(
@@ -174,7 +160,6 @@ impl Module {
     }
 }
 
-/// A frame that is being unwound.
 struct State<'s> {
     frames: &'s EhFrame<Slice<'s>>,
     registers: &'s Registers,
@@ -206,7 +191,6 @@ impl State<'_> {
         }
     }
 
-    /// Reads a number of the recorded stack.
     fn memory(&self, address: u64, size: usize) -> Option<u64> {
         let start = usize::try_from(address.checked_sub(self.stack.start)?).ok()?;
         let bytes = self.stack.bytes.get(start..start.checked_add(size)?)?;

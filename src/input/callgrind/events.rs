@@ -23,12 +23,10 @@ impl Events {
         (1..=MOST_EVENTS).contains(&names.len()).then_some(Self { names, factors })
     }
 
-    /// The metrics of the profile.
     pub(super) fn value_types(&self) -> Vec<ValueType> {
         self.names.iter().map(|name| metric(name).0).collect()
     }
 
-    /// The number of events.
     pub(super) fn count(&self) -> usize {
         self.names.len()
     }
@@ -54,7 +52,7 @@ impl Events {
 /// The metric of an event, and the factor of its numbers: Xdebug counts `Time_(10ns)`.
 fn metric(event: &[u8]) -> (ValueType, i64) {
     let event = String::from_utf8_lossy(event);
-    let of = |name: &str, unit| ValueType { name: name.to_owned().into(), unit };
+    let value_type = |name: &str, unit| ValueType { name: name.to_owned().into(), unit };
     let in_parentheses = event.strip_suffix(')').and_then(|text| text.split_once("_("));
     if let Some((name, unit)) = in_parentheses {
         let digits =
@@ -64,15 +62,15 @@ fn metric(event: &[u8]) -> (ValueType, i64) {
         let unit = Unit::named(unit);
         if let Some(nanoseconds) = unit.nanoseconds().filter(|_| factor > 0) {
             let factor = i64::try_from(nanoseconds).unwrap_or(1).saturating_mul(factor);
-            return (of(&name.to_lowercase(), Unit::Nanoseconds), factor);
+            return (value_type(&name.to_lowercase(), Unit::Nanoseconds), factor);
         }
         if unit.bytes() == Some(1) && factor == 1 {
-            return (of(&name.to_lowercase(), Unit::Bytes), 1);
+            return (value_type(&name.to_lowercase(), Unit::Bytes), 1);
         }
     }
     let unit = event.rsplit_once('_').map_or(Unit::Count, |(_, unit)| Unit::named(unit));
     let unit = if matches!(unit, Unit::Other(_)) { Unit::Count } else { unit };
-    (of(&event, unit), 1)
+    (value_type(&event, unit), 1)
 }
 
 #[cfg(test)]
@@ -81,17 +79,17 @@ mod tests {
 
     #[test]
     fn events_are_metrics_with_units() {
-        let of = |event: &str| {
+        let parts = |event: &str| {
             let (metric, factor) = metric(event.as_bytes());
             (metric.name.into_owned(), metric.unit.name().to_owned(), factor)
         };
         let expect = |name: &str, unit: &str, factor| (name.to_owned(), unit.to_owned(), factor);
-        assert_eq!(of("Ir"), expect("Ir", "count", 1));
-        assert_eq!(of("Time_(10ns)"), expect("time", "nanoseconds", 10));
-        assert_eq!(of("Time_(us)"), expect("time", "nanoseconds", 1000));
-        assert_eq!(of("Memory_(bytes)"), expect("memory", "bytes", 1));
-        assert_eq!(of("leaked_bytes"), expect("leaked_bytes", "bytes", 1));
-        assert_eq!(of("cpu(x)"), expect("cpu(x)", "count", 1));
+        assert_eq!(parts("Ir"), expect("Ir", "count", 1));
+        assert_eq!(parts("Time_(10ns)"), expect("time", "nanoseconds", 10));
+        assert_eq!(parts("Time_(us)"), expect("time", "nanoseconds", 1000));
+        assert_eq!(parts("Memory_(bytes)"), expect("memory", "bytes", 1));
+        assert_eq!(parts("leaked_bytes"), expect("leaked_bytes", "bytes", 1));
+        assert_eq!(parts("cpu(x)"), expect("cpu(x)", "count", 1));
     }
 
     #[test]

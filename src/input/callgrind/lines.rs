@@ -1,15 +1,13 @@
 //! The lines of a call graph.
 
-use crate::error::Result;
-use crate::input::native::lines::{TextLine, TextLines, Words, decimal, hex};
-use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::input::native::lines::{
+    Meaning, Meanings, Parsed, TextLine, TextLines, Words, decimal, hex,
+};
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memmem};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["header", "name", "calls", "jump", "cost"];
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum CallgrindLine<'a> {
     /// `key: value`.
@@ -48,7 +46,6 @@ pub(in crate::input) struct Cost<'a> {
     pub(super) costs: &'a [u8],
 }
 
-/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
     At(u64),
@@ -98,21 +95,30 @@ pub(super) fn unsigned(text: &[u8]) -> Option<u64> {
     if text.starts_with(b"0x") { hex(text) } else { decimal(text) }
 }
 
-/// The lines of a file, with their offsets. After an error the iterator has ended.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::input) struct CallgrindLines<'a> {
-    lines: TextLines<'a>,
-    /// Positions before the costs of a line.
-    positions: usize,
+pub(in crate::input) type CallgrindLines<'a> = Meanings<'a, Callgrind>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::input) struct Callgrind {
+    /// Whether there is a position before the one of the source line.
+    has_two_positions: bool,
 }
 
-impl<'a> CallgrindLines<'a> {
-    /// From the beginning.
-    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
-        Self { lines: TextLines::new(bytes), positions: 1 }
-    }
+impl<'a> Meaning<'a> for Callgrind {
+    type Line = CallgrindLine<'a>;
 
-    fn parse(&mut self, line: &TextLine<'a>) -> Option<CallgrindLine<'a>> {
+    fn parse(&mut self, line: &TextLine<'a>, _: &mut TextLines<'a>) -> Parsed<Self::Line> {
+        if line.text.first().is_none_or(|first| *first == b'#') {
+            return Ok(None);
+        }
+        let found = self.parse_line(line).ok_or_else(|| {
+            line.damage("not a line of a call graph", "`key: value`, `fn=name`, or costs")
+        });
+        found.map(Some)
+    }
+}
+
+impl Callgrind {
+    fn parse_line<'a>(&mut self, line: &TextLine<'a>) -> Option<CallgrindLine<'a>> {
         let text = line.text;
         if line.is_cut {
             return None;
@@ -128,7 +134,7 @@ impl<'a> CallgrindLines<'a> {
         if text.get(at) == Some(&b':') {
             let value = value.trim_ascii();
             if key == b"positions" {
-                self.positions = Words(value).count().clamp(1, 2);
+                self.has_two_positions = Words(value).count() > 1;
             }
             return Some(CallgrindLine::Header { key, value });
         }
@@ -145,33 +151,13 @@ impl<'a> CallgrindLines<'a> {
         }
     }
 
-    fn cost(&self, text: &'a [u8]) -> Option<CallgrindLine<'a>> {
+    fn cost<'a>(&self, text: &'a [u8]) -> Option<CallgrindLine<'a>> {
         let mut words = Words(text);
         let mut position = Position::parse(words.next()?)?;
-        if self.positions > 1 {
+        if self.has_two_positions {
             position = Position::parse(words.next()?)?;
         }
         Some(CallgrindLine::Cost(Cost { position, costs: words.0 }))
-    }
-}
-
-impl<'a> Iterator for CallgrindLines<'a> {
-    type Item = Result<(u64, CallgrindLine<'a>)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = self.lines.next()?;
-            if line.text.first().is_none_or(|first| *first == b'#') {
-                continue;
-            }
-            let found = self.parse(&line);
-            if found.is_none() {
-                self.lines.stop();
-            }
-            return Some(found.map(|found| (line.offset, found)).ok_or_else(|| {
-                line.damage("not a line of a call graph", "`key: value`, `fn=name`, or costs")
-            }));
-        }
     }
 }
 
@@ -217,18 +203,6 @@ impl Record for CallgrindLine<'_> {
             }
         }
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of a call graph.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(CallgrindLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file begins with headers, of which one names the events.

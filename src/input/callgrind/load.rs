@@ -15,10 +15,6 @@ use rustc_hash::FxHashMap;
 const FACTS: [&[u8]; 5] = [b"creator", b"cmd", b"pid", b"desc", b"version"];
 
 /// Loads the graph. The profile has its [calls](Profile::calls), and stacks of one frame each.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty
-/// profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader::new();
     let read = loader.read(bytes, options);
@@ -200,7 +196,6 @@ impl Loader {
         frame
     }
 
-    /// The frame of a line of a function.
     fn line_frame(&mut self, function: FrameId, line: u32) -> FrameId {
         let (builder, calls, here) = (&mut self.builder, &mut self.calls, self.here);
         *self.lines.entry((function, here.file, line)).or_insert_with(|| {

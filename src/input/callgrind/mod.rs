@@ -26,7 +26,7 @@ mod events;
 mod lines;
 mod load;
 
-pub(super) use lines::for_each_record;
+pub(super) use lines::CallgrindLines;
 
 use crate::error::Result;
 use crate::input::Format;
@@ -36,10 +36,8 @@ use crate::input::native::summary;
 use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::CallgrindLines;
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Callgrind,
     name: "callgrind",

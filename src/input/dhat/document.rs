@@ -7,7 +7,6 @@ use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::ops::{ControlFlow, Range};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["point", "frame"];
 
 /// The numbers of a program point, by their keys.
@@ -24,14 +23,12 @@ pub(super) struct Point {
     frames: Range<u32>,
 }
 
-/// The parts of a file.
 #[derive(Debug, Default)]
 pub(super) struct Document<'a> {
     pub(super) version: Option<u64>,
     /// Whether there are lifetimes, and accesses.
     pub(super) has_lifetimes: bool,
     pub(super) has_accesses: bool,
-    /// The mode and the unit of time.
     pub(super) mode: Text<'a>,
     pub(super) time_unit: Text<'a>,
     /// Keys and values that are shown as they are.
@@ -54,7 +51,6 @@ impl<'a> Document<'a> {
         Ok((document, damage))
     }
 
-    /// Bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
         let rows = [
             (self.points.len(), size_of::<Point>()),
@@ -157,7 +153,6 @@ fn flag(scanner: &mut Scanner<'_>) -> Result<bool> {
     Ok(scanner.token()? == Some(crate::input::json::Token::Bool(true)))
 }
 
-/// A point or a frame.
 pub(super) enum DhatRecord<'d> {
     Point { numbers: &'d [u64; KEYS.len()], frames: &'d [u32] },
     Frame(Text<'d>),

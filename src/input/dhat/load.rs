@@ -13,7 +13,6 @@ use crate::model::profile::{
 /// How a value type follows from the numbers of a point.
 #[derive(Clone, Copy)]
 enum Measure {
-    /// The number with this key.
     Key(&'static str),
     /// All bytes of points without accesses of this kind.
     Without(&'static str),
@@ -21,11 +20,6 @@ enum Measure {
 
 use Measure::{Key, Without};
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes, options.memory)?;
     let mut builder = ProfileBuilder::new(false);
@@ -53,9 +47,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
         }
     }
     let mut profile = builder.finish();
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 

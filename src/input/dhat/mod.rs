@@ -30,7 +30,6 @@ use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 use document::Document;
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Dhat,
     name: "dhat",

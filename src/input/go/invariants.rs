@@ -9,7 +9,6 @@ use super::draft::Draft;
 use super::object::{Object, Typed};
 use super::records::{Rec, Records};
 use super::summary::Totals;
-use super::types::Type;
 use super::version::Version;
 use crate::error::Result;
 use crate::input::check::{Findings, faults};
@@ -23,7 +22,8 @@ use std::num::Saturating;
 /// When the magic is not one of a Go heap dump.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
-    let mut checker = Checker::new(records.version());
+    let version = records.version();
+    let mut checker = Checker { version, totals: Totals::new(version), ..Checker::default() };
     let damage = checker.add_all(&mut records, options).err();
     let mut findings = Findings::default();
     checker.report_order(&mut findings);
@@ -34,11 +34,8 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         // there.
         checker.report_links(&mut findings);
         checker.report_memstats(&mut findings);
-        findings.none(
-            "eof.last",
-            records.trailing().unwrap_or_default(),
-            "bytes after the eof record",
-        );
+        let trailing = records.trailing().unwrap_or_default();
+        findings.none("eof.last", trailing, "bytes after the eof record");
     }
     findings.set_damage(damage);
     Ok(findings)
@@ -46,6 +43,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
 
 /// The results of a pass over the records. The sets grow with the types and the allocation profile,
 /// not with the objects.
+#[derive(Default)]
 struct Checker<'a> {
     version: Version,
     totals: Totals<'a>,
@@ -110,24 +108,6 @@ faults! {
 }
 
 impl<'a> Checker<'a> {
-    fn new(version: Version) -> Self {
-        Self {
-            version,
-            totals: Totals::new(version),
-            first_is_params: None,
-            last_object: None,
-            heap: HeapFaults::default(),
-            types: FxHashMap::default(),
-            used_types: FxHashSet::default(),
-            itab_types: FxHashSet::default(),
-            goroutine: None,
-            stacks: StackFaults::default(),
-            profiles: FxHashSet::default(),
-            sampled_profiles: FxHashSet::default(),
-            links: LinkFaults::default(),
-        }
-    }
-
     fn add_all(&mut self, records: &mut Records<'a>, options: ReadOptions<'_>) -> Result<()> {
         loop {
             records.take_objects(|offset, object| {
@@ -177,7 +157,10 @@ impl<'a> Checker<'a> {
 
     fn other(&mut self, record: &Rec<'a>) {
         match record {
-            Rec::Type(record) => self.type_record(record),
+            Rec::Type(record) => {
+                self.type_at(record.addr, record.size, record.name);
+                self.heap.fields_of_types += record.fields.beyond(record.size, self.pointer_size());
+            }
             Rec::Draft(Draft::Type(record)) => {
                 self.type_at(record.addr, record.size, record.name);
                 let end = |offset: u64| offset.saturating_add(self.pointer_size());
@@ -220,11 +203,6 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn type_record(&mut self, record: &Type<'a>) {
-        self.type_at(record.addr, record.size, record.name);
-        self.heap.fields_of_types += record.fields.beyond(record.size, self.pointer_size());
-    }
-
     fn type_at(&mut self, addr: u64, size: u64, name: &'a [u8]) {
         let first = *self.types.entry(addr).or_insert((size, name));
         self.links.changed_types += u64::from(first != (size, name));
@@ -259,12 +237,8 @@ impl<'a> Checker<'a> {
             "the first record is the params record".to_owned(),
         );
         for name in ["params", "memstats", "data_segment", "bss_segment"] {
-            findings.at_most(
-                format!("{name}.once"),
-                1,
-                self.totals.records(name),
-                &format!("{name} records"),
-            );
+            let records = self.totals.records(name);
+            findings.at_most(format!("{name}.once"), 1, records, &format!("{name} records"));
         }
     }
 
@@ -274,18 +248,12 @@ impl<'a> Checker<'a> {
         // A sweep that has not ended leaves dead objects in the statistics that the writer skips;
         // there are never more objects than the statistics count.
         let heap = self.totals.heap();
-        findings.at_most(
-            "memstats.heap_objects",
-            memstats.get("HeapObjects"),
-            heap.objects,
-            "objects against HeapObjects",
-        );
-        findings.at_most(
-            "memstats.heap_alloc",
-            memstats.get("HeapAlloc"),
-            heap.bytes,
-            "bytes in objects against HeapAlloc",
-        );
+        for (rule, name, found, what) in [
+            ("memstats.heap_objects", "HeapObjects", heap.objects, "objects against HeapObjects"),
+            ("memstats.heap_alloc", "HeapAlloc", heap.bytes, "bytes in objects against HeapAlloc"),
+        ] {
+            findings.at_most(rule, memstats.get(name), found, what);
+        }
     }
 
     fn report_links(&mut self, findings: &mut Findings) {
@@ -300,29 +268,15 @@ impl<'a> Checker<'a> {
         if self.version == Version::Draft13 {
             return;
         }
-        findings.equal(
-            "memstats.present",
-            1,
-            self.totals.records("memstats").min(1),
-            "memstats records",
-        );
-        for name in ["data_segment", "bss_segment"] {
-            findings.equal(
-                format!("{name}.present"),
-                1,
-                self.totals.records(name).min(1),
-                &format!("{name} records"),
-            );
+        for name in ["memstats", "data_segment", "bss_segment"] {
+            let records = self.totals.records(name).min(1);
+            findings.equal(format!("{name}.present"), 1, records, &format!("{name} records"));
         }
     }
 
     fn report_memstats(&self, findings: &mut Findings) {
         let Some(memstats) = self.totals.memstats else { return };
-        findings.equal(
-            "memstats.alloc",
-            memstats.get("HeapAlloc"),
-            memstats.get("Alloc"),
-            "Alloc against HeapAlloc",
-        );
+        let (heap_alloc, alloc) = (memstats.get("HeapAlloc"), memstats.get("Alloc"));
+        findings.equal("memstats.alloc", heap_alloc, alloc, "Alloc against HeapAlloc");
     }
 }

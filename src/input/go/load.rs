@@ -23,7 +23,6 @@ mod package;
 mod place;
 mod pointers;
 mod roots;
-mod scatter;
 mod shape;
 mod sites;
 mod stacks;

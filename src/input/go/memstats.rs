@@ -4,9 +4,7 @@ use crate::bytes::Cursor;
 use crate::error::Result;
 use crate::model::fields::FieldSink;
 
-/// Entries in the ring of pauses.
 const PAUSES: usize = 256;
-/// Numbers before the ring of pauses.
 const SINGLE: usize = 24;
 
 /// Names of the numbers before the ring of pauses, as in `runtime.MemStats`, for JSON and in
@@ -86,7 +84,6 @@ impl<'a> Memstats<'a> {
         self.numbers().skip(SINGLE).take(PAUSES)
     }
 
-    /// Passes the fields to a sink.
     pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         for ((_, name), value) in NAMES.iter().zip(self.numbers()) {
             sink.unsigned(name, value);

@@ -44,16 +44,7 @@
 //! 1.19.8, 1.22.10 and 1.27.3; the README of randall77/hprof at its first commits for the draft;
 //! the pages "heapdump13" to "heapdump15-through-heapdump17" of the Go wiki, corrected where dumps
 //! of Go 1.19, 1.22 and 1.27 (amd64, 386, s390x, mips) say otherwise.
-//!
-//! * [`records`]: the records in file order; their layouts are in [`params`],
-//!   [`object`], [`types`], [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made
-//!   of [`fields`];
-//! * `plain`: runs of objects in their usual form, which is what makes a pass fast;
-//! * [`phantoms`]: which objects do not exist;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say;
-//! * [`load`](mod@load): the graph of objects.
 
-mod detect;
 pub mod draft;
 pub mod fields;
 pub mod goroutine;
@@ -62,13 +53,11 @@ pub mod load;
 pub mod memprof;
 pub mod memstats;
 pub mod object;
-mod origin;
 pub mod params;
 pub mod phantoms;
 mod plain;
 mod primitives;
 pub mod records;
-mod roles;
 pub mod roots;
 pub mod summary;
 pub mod types;
@@ -76,16 +65,16 @@ pub mod version;
 
 pub use invariants::check;
 pub use load::{histogram, load};
-pub use origin::origin;
-pub use records::{Rec, Records, for_each_record};
+pub use records::{Rec, Records};
 pub use summary::info;
 pub use version::Version;
 
 use crate::input::Format;
+use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::model::roles::Role::{Closure, Collection, Inside, Runtime, Timer};
+use crate::model::roles::Roles;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Go,
     name: "go",
@@ -112,3 +101,58 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         identity: Identity::Ids,
     }),
 };
+
+/// Reads the parameters and the types, which Go writes before the objects. Damaged parts count as
+/// unknown.
+pub fn origin(bytes: &[u8]) -> Provenance {
+    let mut origin = Provenance::of("Go");
+    let Ok(records) = Records::new(bytes) else { return origin };
+    for (_, record) in records.map_while(Result::ok) {
+        match record {
+            Rec::Params(params) => {
+                let parts = [params.go_version(), params.goarch()];
+                let version = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+                origin = origin.version(version);
+            }
+            Rec::Type(record) => origin.add_type(record.name, record.addr),
+            Rec::Object(_) => break,
+            _ => {}
+        }
+    }
+    origin
+}
+
+/// The roles of Go's types.
+///
+/// Sources: `runtime/chan.go`, `internal/runtime/maps` and `runtime/map.go` of Go 1.3 to 1.27.
+const ROLES: Roles = &[
+    ("chan *", Collection("channel")),
+    ("map.group*", Inside),
+    ("map.bucket*", Inside),
+    ("bucket[*", Inside),
+    ("map[* table", Inside),
+    ("map[*", Collection("map")),
+    ("hash<*", Collection("map")),
+    ("sync.Map", Collection("map")),
+    ("container/list.List", Collection("list")),
+    ("container/list.Element", Inside),
+    ("internal/sync.*", Inside),
+    ("[]*", Inside),
+    ("func*", Closure),
+    ("string", Runtime),
+    ("(tiny block)", Runtime),
+    ("(weak handle)", Runtime),
+    ("time.Ticker", Timer),
+    ("time.Timer", Timer),
+    ("time.Time", Runtime),
+    ("runtime.*", Runtime),
+    ("internal/*", Runtime),
+    ("sync.*", Runtime),
+    ("os.*", Runtime),
+    ("syscall.*", Runtime),
+    ("unicode.*", Runtime),
+    ("reflect.*", Runtime),
+    ("* pointers)", Runtime),
+    ("* without pointers*", Runtime),
+    ("* B,*", Runtime),
+];

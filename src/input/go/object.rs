@@ -21,7 +21,7 @@ pub struct Object<'a> {
 }
 
 /// The type and kind of an object in 1.3 and the draft, which list no pointers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Typed {
     /// Address of the type, 0 if it has no pointers or is not known.
     pub type_addr: u64,
@@ -64,7 +64,6 @@ impl<'a> Object<'a> {
         self.addr.saturating_add(self.size())
     }
 
-    /// Passes the fields to a sink.
     pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.address("addr", self.addr);
         if let Some(typed) = self.typed {

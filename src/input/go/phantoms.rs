@@ -27,6 +27,11 @@ pub use crate::input::info::PhantomRule as Rule;
 const PAGE: u64 = 8192;
 /// Bytes of the mark bits in the span.
 const INLINE_MARKS: u64 = 128;
+/// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object
+/// point after it.
+pub(super) const HEADER: u64 = 8;
+/// Largest slot of an object that may have a malloc header.
+pub(super) const LARGEST_WITH_HEADER: u64 = 32768;
 
 impl Rule {
     /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. `None`
@@ -78,7 +83,7 @@ pub struct Phantoms {
 
 /// Counts phantoms in one pass with constant memory, by every rule at once, because the version may
 /// not be known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PhantomCounter {
     pointer_size: u64,
     largest: u64,
@@ -111,14 +116,7 @@ struct Behind {
 impl PhantomCounter {
     /// A counter for pointers of 4 or 8 bytes.
     pub fn new(pointer_size: u64) -> Self {
-        let none = Phantoms::default();
-        Self {
-            pointer_size,
-            largest: largest(pointer_size),
-            alloc_headers: none,
-            green_tea: none,
-            page: OpenPage::default(),
-        }
+        Self { pointer_size, largest: largest(pointer_size), ..Self::default() }
     }
 
     /// Takes the next object of the file, with the length of its field list.
@@ -153,7 +151,6 @@ impl PhantomCounter {
         }
     }
 
-    /// Closes the open page and opens another one.
     fn turn(&mut self, start: u64, size: u64) {
         let page = &self.page;
         let [headers_scan, headers_noscan, green_scan, green_noscan] = page.behind;

@@ -5,7 +5,7 @@ use super::goroutine::Goroutine;
 use super::memstats::Memstats;
 use super::object::Object;
 use super::params::Params;
-use super::phantoms::{PhantomCounter, Phantoms, Rule, largest};
+use super::phantoms::{HEADER, LARGEST_WITH_HEADER, PhantomCounter, Phantoms, Rule, largest};
 use super::records::{Rec, Records};
 use super::roots::Segment;
 use super::version::Version;
@@ -21,12 +21,7 @@ use std::num::Saturating;
 
 /// The most distinct wait reasons that are counted. Go has about 40; only a damaged dump has more.
 const MOST_REASONS: usize = 1024;
-/// Wait reasons that are shown.
 const SHOWN_REASONS: usize = 8;
-/// Largest slot of an object that may have a malloc header.
-const LARGEST_WITH_HEADER: u64 = 32768;
-/// Bytes of a malloc header, on 32-bit targets too.
-const HEADER: u64 = 8;
 
 /// Summarizes a dump in one pass.
 ///
@@ -47,6 +42,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 }
 
 /// The sums of a pass over the records.
+#[derive(Default)]
 pub(super) struct Totals<'a> {
     version: Version,
     counts: RecordCounts,
@@ -74,19 +70,7 @@ pub(super) struct Heap {
 
 impl<'a> Totals<'a> {
     pub(super) fn new(version: Version) -> Self {
-        Self {
-            version,
-            counts: RecordCounts::default(),
-            object_records: Saturating(0),
-            object_bytes: 0,
-            params: None,
-            memstats: None,
-            phantoms: PhantomCounter::new(8),
-            types: FxHashSet::default(),
-            details: GoDetails::default(),
-            statuses: Vec::new(),
-            reasons: FxHashMap::default(),
-        }
+        Self { version, phantoms: PhantomCounter::new(8), ..Self::default() }
     }
 
     /// Takes all records of a file.
@@ -162,7 +146,6 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// The number of records with a name.
     pub(super) fn records(&self, name: &str) -> u64 {
         match name {
             "object" => self.object_records.0,
@@ -261,6 +244,8 @@ impl<'a> Totals<'a> {
     fn details(self, heap: &Heap) -> GoDetails {
         let count = |name| self.records(name);
         let hex = |address: Option<u64>| address.map(|address| format!("{address:#x}"));
+        let matches =
+            |name, found| self.memstats.map(|memstats: Memstats<'_>| memstats.get(name) == found);
         let params = self.params;
         let mut details = GoDetails {
             phantom_objects: heap.phantoms.objects,
@@ -269,12 +254,8 @@ impl<'a> Totals<'a> {
             big_endian: params.map(|params| params.big_endian),
             arch: params.and_then(|params| params.goarch()),
             go_version: params.and_then(|params| params.go_version()),
-            heap_objects_matches: self
-                .memstats
-                .map(|memstats| memstats.get("HeapObjects") == heap.objects),
-            heap_alloc_matches: self
-                .memstats
-                .map(|memstats| memstats.get("HeapAlloc") == heap.bytes),
+            heap_objects_matches: matches("HeapObjects", heap.objects),
+            heap_alloc_matches: matches("HeapAlloc", heap.bytes),
             memstats: self.memstats.map(|memstats| GoMemstats(memstats.iter().collect())),
             experiment: params.filter(|params| params.go_version().is_none()).and_then(|params| {
                 params.experiment.map(|text| String::from_utf8_lossy(text).into_owned())

@@ -4,7 +4,7 @@
 pub const MAGIC_LENGTH: usize = 16;
 
 /// A layout. Later ones compare greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// The draft of March 2014, which was never released. It has the magic of 1.3.
     Draft13,
@@ -17,6 +17,7 @@ pub enum Version {
     /// Go 1.6.
     Go16,
     /// Go 1.7 and all later ones: the magic was not changed any more.
+    #[default]
     Go17,
 }
 

@@ -6,13 +6,11 @@ use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::input::native::addresses::Addresses;
 use crate::input::native::lines::TextLines;
 use crate::input::native::maps::MapLine;
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::names::Names;
 use crate::model::profile::{ProfileBuilder, ProfileThread, Unit, ValueType, Values};
 use byteorder::{BE, LE};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["header", "sample", "mapping"];
 
 /// Size and order of words.
@@ -50,24 +48,18 @@ impl Words {
     }
 }
 
-/// A record of a profile.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) enum CpuRecord<'a> {
-    /// The header.
     Header {
-        /// Bytes of a word.
         word_size: u64,
         /// Microseconds between samples.
         period: u64,
     },
-    /// Samples of a stack.
     Sample {
-        /// The number of samples.
         count: u64,
         /// Innermost first.
         addresses: StackWords<'a>,
     },
-    /// A part of the process' memory.
     Mapping(MapLine<'a>),
 }
 
@@ -99,18 +91,16 @@ enum Part {
 
 /// The records of a file, with their offsets. After an error the iterator has ended.
 #[derive(Debug)]
-pub(super) struct CpuRecords<'a> {
+pub(in crate::input) struct CpuRecords<'a> {
     cursor: Cursor<'a>,
     words: Words,
     part: Part,
     maps: TextLines<'a>,
-    /// The offset of the maps.
     maps_at: u64,
 }
 
 impl<'a> CpuRecords<'a> {
-    /// From the beginning.
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         let words = Words::detect(bytes).unwrap_or(Words::Little8);
         let cursor = Cursor::new(bytes, 0);
         Self { cursor, words, part: Part::Header, maps: TextLines::new(&[]), maps_at: 0 }
@@ -196,22 +186,6 @@ impl Record for CpuRecord<'_> {
     }
 }
 
-/// Gives every record to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(CpuRecords::new(bytes), options, visitor).map(|_| ())
-}
-
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut builder = ProfileBuilder::new(false);
     let types = [("samples", Unit::Count), ("cpu", Unit::Nanoseconds)];
@@ -231,7 +205,7 @@ fn read(
     bytes: &[u8],
     options: ProfileOptions<'_>,
     builder: &mut ProfileBuilder,
-    of: &mut Addresses,
+    stacks: &mut Addresses,
 ) -> Result<()> {
     let thread = builder.labelled_thread(ProfileThread::named(Names::EMPTY));
     let mut period = 0u64;
@@ -248,7 +222,7 @@ fn read(
                 let innermost = addresses.next();
                 let mut rest = addresses;
                 let rest = if rest.next() == innermost { rest } else { addresses };
-                let stack = of.stack(innermost.into_iter().chain(rest), false, builder);
+                let stack = stacks.stack(innermost.into_iter().chain(rest), false, builder);
                 let time = i128::from(count).saturating_mul(period.into());
                 let numbers = [builder.metric(count.into()), builder.metric(time)];
                 builder.add(thread, stack, &Values::of_types(count, &numbers));
@@ -257,7 +231,7 @@ fn read(
         }
         if row % 1024 == 0 {
             (options.progress)(offset);
-            options.memory.check(offset, builder, of.bytes())?;
+            options.memory.check(offset, builder, stacks.bytes())?;
         }
     }
     Ok(())

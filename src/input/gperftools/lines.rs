@@ -1,13 +1,11 @@
 //! The lines of a heap profile.
 
 use crate::error::Result;
-use crate::input::native::lines::{TextLine, TextLines, Words, hex};
+use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, Words, hex};
 use crate::input::native::maps::MapLine;
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use memchr::memmem;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["header", "stack", "counts", "symbol", "mapping"];
 
 /// Objects and bytes.
@@ -15,11 +13,8 @@ pub(super) const RECORD_NAMES: &[&str] = &["header", "stack", "counts", "symbol"
 pub(in crate::input) struct StackCounts {
     /// Live objects.
     pub(in crate::input) objects: i64,
-    /// Their bytes.
     pub(in crate::input) bytes: i64,
-    /// Objects allocated in all.
     pub(in crate::input) alloc_objects: i64,
-    /// Their bytes.
     pub(in crate::input) alloc_bytes: i64,
 }
 
@@ -38,10 +33,8 @@ impl Iterator for StackAddresses<'_> {
     }
 }
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum HeapTextLine<'a> {
-    /// The first line of the profile.
     Header {
         /// The kind: `heap_v2`, `heapprofile`, `heap` (Go), `growth`.
         kind: &'a [u8],
@@ -52,54 +45,44 @@ pub(in crate::input) enum HeapTextLine<'a> {
     },
     /// A stack, with its numbers (gperftools).
     Stack {
-        /// Its addresses.
         addresses: StackAddresses<'a>,
-        /// Its numbers.
         counts: Option<StackCounts>,
     },
     /// The numbers of the last stack, or before any stack the total (jemalloc).
     Counts {
         /// `t*` for all threads, `t0` for the first.
         thread: &'a [u8],
-        /// The numbers.
         counts: StackCounts,
     },
-    /// The functions of an address.
     Symbol {
-        /// The address.
         address: u64,
         /// The functions with `--` between them, outermost first.
         functions: &'a [u8],
     },
-    /// A part of the process' memory.
     Mapping(MapLine<'a>),
 }
 
-/// A part of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Part {
     /// Before the header.
+    #[default]
     Start,
     Symbols,
     Stacks,
     Maps,
 }
 
-/// The lines of a file, with their offsets. After an error the iterator has ended.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::input) struct HeapTextLines<'a> {
-    lines: TextLines<'a>,
+pub(in crate::input) type HeapTextLines<'a> = Meanings<'a, HeapText>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::input) struct HeapText {
     part: Part,
 }
 
-impl<'a> HeapTextLines<'a> {
-    /// From the beginning.
-    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
-        Self { lines: TextLines::new(bytes), part: Part::Start }
-    }
+impl<'a> Meaning<'a> for HeapText {
+    type Line = HeapTextLine<'a>;
 
-    /// The meaning of a line; `Ok(None)` if it has none.
-    fn parse(&mut self, line: &TextLine<'a>) -> Result<Option<HeapTextLine<'a>>> {
+    fn parse(&mut self, line: &TextLine<'a>, _: &mut TextLines<'a>) -> Parsed<Self::Line> {
         let text = line.text.trim_ascii();
         let expected = match (self.part, text) {
             (_, []) => return Ok(None),
@@ -136,24 +119,6 @@ impl<'a> HeapTextLines<'a> {
             },
         };
         Err(line.damage("not a line of a heap profile", expected))
-    }
-}
-
-impl<'a> Iterator for HeapTextLines<'a> {
-    type Item = Result<(u64, HeapTextLine<'a>)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = self.lines.next()?;
-            match self.parse(&line) {
-                Ok(None) => {}
-                Ok(Some(found)) => return Some(Ok((line.offset, found))),
-                Err(error) => {
-                    self.lines.stop();
-                    return Some(Err(error));
-                }
-            }
-        }
     }
 }
 
@@ -267,18 +232,6 @@ impl StackCounts {
         sink.signed("alloc_objects", self.alloc_objects.into());
         sink.signed("alloc_bytes", self.alloc_bytes.into());
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of a heap profile.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(HeapTextLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file has symbols and then a profile with this beginning.

@@ -17,11 +17,6 @@ const TYPES: [(&str, Unit); 4] = [
     ("alloc_objects", Unit::Count),
 ];
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let survey = Survey::of(bytes);
     let mut builder = ProfileBuilder::new(false);
@@ -47,9 +42,7 @@ pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Resul
     let mut loader = Loader { builder, addresses, scale, kept, stack: None };
     let damage = damage(loader.read(bytes, options))?;
     let mut profile = options.named(loader.builder.finish());
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 

@@ -19,8 +19,8 @@ mod cpu;
 mod lines;
 mod load;
 
-pub(super) use cpu::for_each_record as for_each_cpu_record;
-pub(super) use lines::for_each_record;
+pub(super) use cpu::CpuRecords;
+pub(super) use lines::HeapTextLines;
 
 use crate::error::Result;
 use crate::input::Format;
@@ -30,10 +30,8 @@ use crate::input::native::summary;
 use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::HeapTextLines;
 use load::load;
 
-/// The names, the detection and the readers of jemalloc's heap profiles.
 pub(super) static JEMALLOC: FormatSpec = FormatSpec {
     format: Format::Jemalloc,
     name: "jemalloc",
@@ -50,7 +48,6 @@ pub(super) static JEMALLOC: FormatSpec = FormatSpec {
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
-/// The names, the detection and the readers of gperftools' heap profiles.
 pub(super) static HEAP: FormatSpec = FormatSpec {
     format: Format::Gperftools,
     name: "gperftools",
@@ -59,7 +56,6 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     extensions: &["heap"],
     magics: &[b"heap profile:"],
     begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap profile:"),
-    // Several runtimes use them.
     origin: |_| Provenance::default(),
     record_names: &[lines::RECORD_NAMES],
     info: |bytes, options| info(&HEAP, bytes, options),
@@ -67,7 +63,6 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
-/// The names, the detection and the readers of gperftools' CPU profiles.
 pub(super) static CPU: FormatSpec = FormatSpec {
     format: Format::GperftoolsCpu,
     name: "gperftools-cpu",
@@ -76,12 +71,11 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     extensions: &["prof"],
     magics: &[],
     begins_otherwise: |bytes| cpu::Words::detect(bytes).is_some(),
-    // Several runtimes use them.
     origin: |_| Provenance::default(),
     record_names: &[cpu::RECORD_NAMES],
     info: |bytes, options| {
         let loaded = cpu::load(bytes, options.into())?;
-        summary::info(&CPU, String::new(), loaded, cpu::CpuRecords::new(bytes))
+        summary::info(&CPU, String::new(), loaded, CpuRecords::new(bytes))
     },
     check: |bytes, options| summary::check(cpu::load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load: cpu::load, has_order: false }),

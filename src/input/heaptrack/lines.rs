@@ -1,11 +1,9 @@
 //! The lines of a recording.
 
 use crate::error::{Error, Result};
-use crate::input::native::lines::{TextLine, TextLines, Words, hex};
-use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, Words, hex};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &[
     "version",
     "command",
@@ -22,48 +20,34 @@ pub(super) const RECORD_NAMES: &[&str] = &[
     "suppression",
 ];
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum HeaptrackLine<'a> {
     /// The version of heaptrack, such as 0x10400, and of the format.
     Version {
-        /// That of heaptrack.
         heaptrack: u64,
-        /// That of the format.
         format: u64,
     },
-    /// The command that was recorded.
     Command(&'a [u8]),
     /// The size of pages in bytes, and the number of pages.
     System {
-        /// Bytes in a page.
         page_size: u64,
-        /// Pages of memory.
         pages: u64,
     },
-    /// A string.
     String(&'a [u8]),
-    /// An instruction.
     Instruction {
-        /// Its address in the process.
         address: u64,
         /// The string with the path of its program or library.
         module: u64,
-        /// The numbers of its frames.
         frames: SymbolFrames<'a>,
     },
     /// A stack: an instruction that was called from another stack.
     Trace {
-        /// The number of the instruction.
         instruction: u64,
-        /// The number of the caller's stack.
         parent: u64,
     },
     /// A size and a stack that allocations have in common.
     Kind {
-        /// Bytes of each.
         size: u64,
-        /// The number of the stack.
         trace: u64,
     },
     /// An allocation of a kind.
@@ -87,11 +71,8 @@ pub(in crate::input) struct SymbolFrames<'a>(&'a [u8]);
 /// The strings with the function and the file of a frame, and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) struct SymbolFrame {
-    /// The string with the function's name.
     pub(in crate::input) function: u64,
-    /// The string with the file's path.
     pub(in crate::input) file: u64,
-    /// The line.
     pub(in crate::input) line: u64,
 }
 
@@ -111,23 +92,22 @@ impl Iterator for SymbolFrames<'_> {
     }
 }
 
-/// The lines of a file, with their offsets. After an error the iterator has ended.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::input) struct HeaptrackLines<'a> {
-    lines: TextLines<'a>,
+pub(in crate::input) type HeaptrackLines<'a> = Meanings<'a, Heaptrack>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::input) struct Heaptrack {
     /// The version of the format; 0 before the line that states it.
     format: u64,
 }
 
-impl<'a> HeaptrackLines<'a> {
-    /// From the beginning.
-    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
-        Self { lines: TextLines::new(bytes), format: 0 }
-    }
+impl<'a> Meaning<'a> for Heaptrack {
+    type Line = HeaptrackLine<'a>;
 
-    fn parse(&mut self, line: &TextLine<'a>) -> Result<HeaptrackLine<'a>> {
+    #[inline]
+    fn parse(&mut self, line: &TextLine<'a>, next: &mut TextLines<'a>) -> Parsed<Self::Line> {
         let damage = |expected| line.damage("not a line of heaptrack", expected);
         let (tag, rest) = match line.text {
+            [] | [b'#', ..] => return Ok(None),
             [b'A'] => (b'A', &[][..]),
             [tag, b' ', rest @ ..] => (*tag, rest),
             _ => return Err(damage("a letter and a blank")),
@@ -140,16 +120,25 @@ impl<'a> HeaptrackLines<'a> {
             // The shortest and by far the most.
             b'+' => words.hex().map(HeaptrackLine::Allocation),
             b'-' => words.hex().map(HeaptrackLine::Free),
-            b'v' => return self.version(line, words),
-            b's' => self.string(line, rest),
+            b'v' => return self.version(line, words).map(Some),
+            b's' => self.string(line, rest, next),
             b'x' | b'm' => return Err(raw(line.offset)),
             _ => other(tag, rest),
         };
         // A number may go on after the end of a file that was cut.
-        found.filter(|_| !line.is_cut).ok_or_else(|| damage("hexadecimal numbers"))
+        match found.filter(|_| !line.is_cut) {
+            None => Err(damage("hexadecimal numbers")),
+            found => Ok(found),
+        }
     }
+}
 
-    fn version(&mut self, line: &TextLine<'_>, mut words: Words<'_>) -> Result<HeaptrackLine<'a>> {
+impl Heaptrack {
+    fn version<'a>(
+        &mut self,
+        line: &TextLine<'_>,
+        mut words: Words<'_>,
+    ) -> Result<HeaptrackLine<'a>> {
         let damage = || line.damage("not a line of heaptrack", "the version of heaptrack");
         let heaptrack = words.hex().filter(|_| !line.is_cut).ok_or_else(damage)?;
         self.format = match words.hex() {
@@ -166,14 +155,19 @@ impl<'a> HeaptrackLines<'a> {
     }
 
     /// A string with its length, so that it may have several lines.
-    fn string(&mut self, line: &TextLine<'a>, rest: &'a [u8]) -> Option<HeaptrackLine<'a>> {
+    fn string<'a>(
+        self,
+        line: &TextLine<'a>,
+        rest: &'a [u8],
+        next: &mut TextLines<'a>,
+    ) -> Option<HeaptrackLine<'a>> {
         if self.format < 3 {
             return Some(HeaptrackLine::String(rest));
         }
         let mut words = Words(rest);
         let length = words.hex()?;
         let before = line.text.len().saturating_sub(words.0.len()).saturating_add(1);
-        let text = self.lines.bytes_at(line.offset.saturating_add(before as u64), length)?;
+        let text = next.bytes_at(line.offset.saturating_add(before as u64), length)?;
         Some(HeaptrackLine::String(text))
     }
 }
@@ -204,43 +198,23 @@ fn raw(offset: u64) -> Error {
         .hint("`heaptrack --interpret FILE` adds them, on the machine of the recording")
 }
 
-impl<'a> Iterator for HeaptrackLines<'a> {
-    type Item = Result<(u64, HeaptrackLine<'a>)>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = self.lines.next()?;
-            if matches!(line.text, [] | [b'#', ..]) {
-                continue;
-            }
-            let found = self.parse(&line);
-            if found.is_err() {
-                self.lines.stop();
-            }
-            return Some(found.map(|found| (line.offset, found)));
-        }
-    }
-}
-
 impl Record for HeaptrackLine<'_> {
     fn name(&self) -> &'static str {
-        let place = match self {
-            Self::Version { .. } => 0,
-            Self::Command(_) => 1,
-            Self::System { .. } => 2,
-            Self::String(_) => 3,
-            Self::Instruction { .. } => 4,
-            Self::Trace { .. } => 5,
-            Self::Kind { .. } => 6,
-            Self::Allocation(_) => 7,
-            Self::Free(_) => 8,
-            Self::Time(_) => 9,
-            Self::Resident(_) => 10,
-            Self::Attached => 11,
-            Self::Suppression(_) => 12,
-        };
-        RECORD_NAMES.get(place).copied().unwrap_or_default()
+        match self {
+            Self::Version { .. } => "version",
+            Self::Command(_) => "command",
+            Self::System { .. } => "system",
+            Self::String(_) => "string",
+            Self::Instruction { .. } => "instruction",
+            Self::Trace { .. } => "trace",
+            Self::Kind { .. } => "kind",
+            Self::Allocation(_) => "allocation",
+            Self::Free(_) => "free",
+            Self::Time(_) => "time",
+            Self::Resident(_) => "resident",
+            Self::Attached => "attached",
+            Self::Suppression(_) => "suppression",
+        }
     }
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
@@ -279,18 +253,6 @@ impl Record for HeaptrackLine<'_> {
             Self::Attached => {}
         }
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of heaptrack.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(HeaptrackLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether the first line has one or two versions and the second one is of heaptrack, too.

@@ -23,11 +23,6 @@ const TYPES: [(&str, Unit); 7] = [
     ("temporary", Unit::Count),
 ];
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader::default();
     let types = TYPES.map(|(name, unit)| ValueType { name: name.into(), unit });
@@ -35,9 +30,7 @@ pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Resul
     loader.builder.set_curve(Unit::Milliseconds, "Bytes that were allocated and not freed.");
     let damage = damage(loader.read(bytes, options))?;
     let mut profile = loader.finish().finish();
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 
@@ -96,7 +89,6 @@ impl Loader {
         Ok(())
     }
 
-    /// Bytes of the tables.
     fn tables(&self) -> u64 {
         let rows = [
             (self.strings.len(), 6),

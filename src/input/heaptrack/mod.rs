@@ -20,7 +20,7 @@ mod lines;
 mod load;
 mod replay;
 
-pub(super) use lines::for_each_record;
+pub(super) use lines::HeaptrackLines;
 
 use crate::error::Result;
 use crate::input::Format;
@@ -30,10 +30,9 @@ use crate::input::native::summary;
 use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::{HeaptrackLine, HeaptrackLines};
+use lines::HeaptrackLine;
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Heaptrack,
     name: "heaptrack",

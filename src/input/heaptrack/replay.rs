@@ -42,7 +42,6 @@ pub(super) struct Replay {
     last: u64,
     /// Milliseconds.
     pub(super) now: u64,
-    /// The time of the peak.
     pub(super) peak_time: u64,
 }
 

@@ -37,14 +37,15 @@ impl<T> ByType<T> {
 
     /// All types with their values.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
-        let small =
-            (0..).zip(&mut self.small).filter_map(|(type_id, of)| Some((type_id, of.as_mut()?)));
-        small.chain(self.large.iter_mut().map(|(type_id, of)| (*type_id, of)))
+        let small = (0..)
+            .zip(&mut self.small)
+            .filter_map(|(type_id, value)| Some((type_id, value.as_mut()?)));
+        small.chain(self.large.iter_mut().map(|(type_id, value)| (*type_id, value)))
     }
 
     /// All types with their values.
     pub(super) fn into_iter(self) -> impl Iterator<Item = (u64, T)> {
-        let small = (0..).zip(self.small).filter_map(|(type_id, of)| Some((type_id, of?)));
+        let small = (0..).zip(self.small).filter_map(|(type_id, value)| Some((type_id, value?)));
         small.chain(self.large)
     }
 }

@@ -15,7 +15,6 @@ const HEADER: usize = 68;
 pub(super) const METADATA: u64 = 0;
 pub(super) const CHECKPOINT: u64 = 1;
 
-/// The header of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) major: u16,
@@ -85,7 +84,6 @@ impl Header {
         i128::from(self.start).wrapping_add(self.scaled(since))
     }
 
-    /// A number of ticks in nanoseconds.
     pub(super) fn nanoseconds(&self, ticks: u64) -> i64 {
         i64::try_from(self.scaled((ticks as i64).into())).unwrap_or(i64::MAX)
     }
@@ -131,11 +129,11 @@ impl<'a> Chunk<'a> {
             let offset = usize::try_from(offset).ok().filter(|offset| *offset >= HEADER)?;
             Event::read(&mut self.at(offset)).ok()
         };
-        let metadata = event(self.header.metadata).filter(|of| of.type_id == METADATA)?;
+        let metadata = event(self.header.metadata).filter(|event| event.type_id == METADATA)?;
         let (mut checkpoints, mut offset) = (Vec::new(), self.header.checkpoint);
         let mut end = u64::MAX;
         loop {
-            let checkpoint = event(offset).filter(|of| of.type_id == CHECKPOINT)?;
+            let checkpoint = event(offset).filter(|event| event.type_id == CHECKPOINT)?;
             let length = checkpoint.fields.remaining() as u64;
             // None may lie inside another one, so that no byte is read twice.
             if checkpoint.fields.offset().checked_add(length)? > end {
@@ -169,7 +167,6 @@ impl<'a> Chunk<'a> {
         Cursor::new(rest, self.offset.saturating_add(offset as u64))
     }
 
-    /// The error for a chunk that was not finished.
     pub(super) fn damage(&self) -> Option<Error> {
         let end = self.offset.saturating_add(self.bytes.len() as u64);
         self.is_unfinished.then(|| {
@@ -180,7 +177,6 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The events of a chunk.
 pub(super) struct Events<'a> {
     cursor: Cursor<'a>,
     is_unfinished: bool,
@@ -219,14 +215,12 @@ impl<'a> Iterator for Events<'a> {
     }
 }
 
-/// An event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event<'a> {
     /// Offset in the file.
     pub(super) offset: u64,
     /// The number of its type in the chunk's metadata.
     pub(super) type_id: u64,
-    /// Its fields.
     pub(super) fields: Cursor<'a>,
 }
 
@@ -300,10 +294,10 @@ pub(super) fn chunks(bytes: &[u8]) -> impl Iterator<Item = Result<Chunk<'_>>> {
         // A recorder that was killed may leave events after those that its header knows.
         let next = rest.get(size..).filter(|_| is_whole);
         let has_end = next.is_some_and(|next| !header.is_open || next.starts_with(MAGIC));
-        let of = rest.get(..size).filter(|_| has_end).unwrap_or(rest);
+        let whole = rest.get(..size).filter(|_| has_end).unwrap_or(rest);
         let is_unfinished = !is_whole || header.is_open;
-        let chunk = Chunk { header, offset: offset as u64, bytes: of, is_unfinished };
-        offset = offset.saturating_add(of.len());
+        let chunk = Chunk { header, offset: offset as u64, bytes: whole, is_unfinished };
+        offset = offset.saturating_add(whole.len());
         Some(Ok(chunk))
     })
 }
@@ -336,7 +330,8 @@ mod tests {
             match Event::read_short(&mut fast) {
                 Some(read) => {
                     short += 1;
-                    let parts = |of: Event<'_>| (of.offset, of.type_id, of.fields.offset());
+                    let parts =
+                        |event: Event<'_>| (event.offset, event.type_id, event.fields.offset());
                     assert_eq!((parts(read), read.fields), (parts(event), event.fields));
                 }
                 None => drop(Event::read(&mut fast).unwrap()),

@@ -14,7 +14,6 @@ pub(super) enum Fact {
     Property,
 }
 
-/// What events of a type say.
 pub(super) fn fact_of(name: &str) -> Option<Fact> {
     Some(match name {
         "jdk.JVMInformation" => Fact::Jvm,
@@ -39,11 +38,8 @@ impl Fact {
 }
 
 impl JfrDetails {
-    /// Adds what an event says.
     pub(super) fn add<'a>(&mut self, fact: Fact, tables: &Tables<'a>, event: Event<'a>) {
-        let Some(class) = tables.types.find(event.type_id) else { return };
-        let event = Value::Fields(class, event.fields);
-        let number = |field| tables.field(event, field).map_or(0, |value| value.number());
+        let Some(event) = tables.event(event) else { return };
         let text = |field| tables.text(tables.field(event, field)?).map(Cow::into_owned);
         match fact {
             Fact::Jvm => {
@@ -61,7 +57,8 @@ impl JfrDetails {
                 }
             }
             Fact::Lost => {
-                self.lost_samples = self.lost_samples.saturating_add(number("lostSamples"));
+                let lost = tables.number(event, "lostSamples");
+                self.lost_samples = self.lost_samples.saturating_add(lost);
             }
             Fact::Flag => {
                 let origin = tables.field(event, "origin").and_then(|origin| tables.word(origin));
@@ -91,8 +88,8 @@ impl JfrDetails {
 
 impl<'a> Tables<'a> {
     /// A number of a field as its class says: signed, or a boolean.
-    fn plain_number(&self, of: Value<'a>, field: &str, number: u64) -> String {
-        let class = self.resolve(of).and_then(|(class, _)| {
+    fn plain_number(&self, value: Value<'a>, field: &str, number: u64) -> String {
+        let class = self.resolve(value).and_then(|(class, _)| {
             let class = self.types.class(class)?;
             let field = class.fields.get(class.position(field)?)?;
             self.types.class(field.class)

@@ -1,7 +1,7 @@
 //! Histograms of classes: the objects of each class after a collection.
 
 use super::chunk::chunks;
-use super::values::{KnownTypes, Tables, Value};
+use super::values::{KnownTypes, Tables};
 use crate::error::Result;
 use crate::input::read::ReadOptions;
 use crate::model::calendar::rfc3339_of_nanoseconds;
@@ -66,9 +66,8 @@ pub fn class_histograms(bytes: &[u8], options: ReadOptions<'_>) -> Result<Vec<Cl
             if !types.contains(&Some(event.type_id)) {
                 continue;
             }
-            let Some(class) = tables.types.find(event.type_id) else { continue };
-            let value = Value::Fields(class, event.fields);
-            let number = |field| tables.field(value, field).map_or(0, |value| value.number());
+            let Some(value) = tables.event(event) else { continue };
+            let number = |field| tables.number(value, field);
             let key = (chunk.offset, number("gcId"));
             let (at, type_id) = *numbers.entry(key).or_insert_with(|| {
                 let time = chunk.header.time(number("startTime"));

@@ -74,19 +74,11 @@ pub(super) fn load_surveyed(
     let wanted = match options.metrics {
         MetricChoice::All => None,
         MetricChoice::Main => Some(metrics.main),
-        MetricChoice::Named(name) => metrics.types.iter().position(|of| of.name == name),
+        MetricChoice::Named(name) => metrics.types.iter().position(|metric| metric.name == name),
     };
-    let mut loader = Loader {
-        wanted,
-        with_details,
-        keep_events: options.keep_samples,
-        histogram: survey.histogram,
-        native_usage: survey.native_usage,
-        freed: Some(&survey.freed),
-        start: survey.first.map_or(0, |first| first.start.into()),
-        period_us: survey.period.map_or(0, |period| (period / 1000) as i64),
-        ..Loader::new(builder, &metrics)
-    };
+    let keep_events = options.keep_samples;
+    let mut loader =
+        Loader { wanted, with_details, keep_events, ..Loader::new(builder, &metrics, survey) };
     for (time, used) in &survey.heap {
         let since = time.saturating_sub(loader.start).saturating_div(1000);
         loader.builder.curve_point(u64::try_from(since).unwrap_or(0), *used);
@@ -112,7 +104,6 @@ struct Loader<'m> {
     details: JfrDetails,
     /// How to read the events of chunks with these types, by type.
     roles: (Option<Rc<Types>>, ByType<EventRole>),
-    /// The keys of labels.
     keys: Keys,
     /// The frame below stacks that were cut at the recording's depth.
     truncated: FrameId,
@@ -122,7 +113,7 @@ struct Loader<'m> {
     /// The last histogram of classes, and the last set of the memory of the JVM's parts.
     histogram: Option<SetKey>,
     native_usage: Option<SetKey>,
-    freed: Option<&'m FxHashMap<u64, i128>>,
+    freed: &'m FxHashMap<u64, i128>,
     /// Microseconds between samples.
     period_us: i64,
     /// The start of the recording in nanoseconds since 1970.
@@ -157,7 +148,7 @@ struct Known {
 }
 
 impl<'m> Loader<'m> {
-    fn new(mut builder: ProfileBuilder, metrics: &'m Metrics) -> Self {
+    fn new(mut builder: ProfileBuilder, metrics: &'m Metrics, survey: &'m Survey) -> Self {
         let keys = Keys {
             class: builder.name(b"class"),
             event: builder.name(b"event"),
@@ -177,11 +168,11 @@ impl<'m> Loader<'m> {
             truncated,
             cut: 0,
             keep_events: false,
-            histogram: None,
-            native_usage: None,
-            freed: None,
-            period_us: 0,
-            start: 0,
+            histogram: survey.histogram,
+            native_usage: survey.native_usage,
+            freed: &survey.freed,
+            period_us: survey.period.map_or(0, |period| (period / 1000) as i64),
+            start: survey.first.map_or(0, |first| first.start.into()),
             numbers: vec![0; metrics.types.len()],
         }
     }
@@ -193,8 +184,8 @@ impl<'m> Loader<'m> {
         options: ProfileOptions<'_>,
     ) -> Result<()> {
         let mut known = Known::default();
-        let (of, mut roles) = std::mem::take(&mut self.roles);
-        if !of.is_some_and(|of| Rc::ptr_eq(&of, &tables.types)) {
+        let (types, mut roles) = std::mem::take(&mut self.roles);
+        if !types.is_some_and(|types| Rc::ptr_eq(&types, &tables.types)) {
             roles = ByType::default();
         }
         for (type_id, events) in events {
@@ -250,7 +241,7 @@ impl<'m> Loader<'m> {
     ) {
         let value = |at: Option<usize>| at.and_then(|at| values.get(at)).copied();
         let is_other =
-            |(at, last): (_, SetKey)| value(Some(at)).is_none_or(|of| of.number() != last.shared);
+            |(at, last): (_, SetKey)| value(Some(at)).is_none_or(|it| it.number() != last.shared);
         if plan.set.is_some_and(is_other) || self.is_freed(tables, plan, values) {
             return;
         }
@@ -295,11 +286,13 @@ impl<'m> Loader<'m> {
         let start = self.microseconds(tables, ticks);
         for (number, _) in &plan.weights {
             let value = self.numbers.get(*number).copied().unwrap_or(0);
-            let Some(of) = self.metrics.types.get(*number).filter(|_| value != 0) else { continue };
-            let length = match of.unit {
+            let Some(metric) = self.metrics.types.get(*number).filter(|_| value != 0) else {
+                continue;
+            };
+            let length = match metric.unit {
                 Unit::Nanoseconds => value / 1000,
                 // A sample represents the time until the next one.
-                _ if of.name == "cpu" => self.period_us,
+                _ if metric.name == "cpu" => self.period_us,
                 _ => 0,
             };
             let length = u32::try_from(length).unwrap_or(u32::MAX);
@@ -314,7 +307,7 @@ impl<'m> Loader<'m> {
     fn is_freed(&self, tables: &Tables<'_>, plan: &Plan, values: &[Value<'_>]) -> bool {
         let number = |at: Option<usize>| at.and_then(|at| values.get(at)).map(Value::number);
         let address = number(plan.address);
-        let freed = address.and_then(|address| self.freed?.get(&address));
+        let freed = address.and_then(|address| self.freed.get(&address));
         let time = tables.chunk.header.time(number(plan.start).unwrap_or(0));
         freed.is_some_and(|freed| *freed >= time)
     }

@@ -6,62 +6,45 @@
 use super::histogram::{HISTOGRAMS, NATIVE_USAGE};
 use crate::model::profile::Unit;
 
-/// A type of events that a metric adds up.
-pub(super) struct Measure {
-    pub(super) metric: &'static str,
-    pub(super) unit: Unit,
-    pub(super) event: &'static str,
-    /// The field with the number. `None`: each event counts as one.
-    pub(super) weight: Option<&'static str>,
-    /// The field with the class that an event is about.
-    pub(super) class: Option<&'static str>,
-}
-
-const fn measure(
-    metric: &'static str,
-    unit: Unit,
-    event: &'static str,
-    weight: Option<&'static str>,
-    class: Option<&'static str>,
-) -> Measure {
-    Measure { metric, unit, event, weight, class }
-}
+/// A type of events that a metric adds up: the metric, its unit, the type, the field with the number
+/// (`None`: each event counts as one), and the field with the class that an event is about.
+type Measure = (&'static str, Unit, &'static str, Option<&'static str>, Option<&'static str>);
 
 use Unit::{Bytes, Count, Nanoseconds};
 
 /// The known metrics, in the order in which they are listed.
 pub(super) const MEASURES: &[Measure] = &[
-    measure("cpu", Count, "jdk.ExecutionSample", None, None),
-    measure("cpu", Count, "jdk.NativeMethodSample", None, None),
-    measure("cpu-time", Nanoseconds, "jdk.CPUTimeSample", Some("samplingPeriod"), None),
-    measure("wall", Count, "profiler.WallClockSample", Some("samples"), None),
-    measure("alloc", Bytes, "jdk.ObjectAllocationSample", Some("weight"), Some("objectClass")),
-    measure("alloc", Bytes, IN_TLAB, Some("tlabSize"), Some("objectClass")),
-    measure("alloc", Bytes, OUTSIDE_TLAB, Some("allocationSize"), Some("objectClass")),
-    measure("live", Bytes, "profiler.LiveObject", Some("allocationSize"), Some("objectClass")),
-    measure("native", Bytes, MALLOC, Some("size"), None),
-    measure("native", Bytes, NATIVE_USAGE, Some("committed"), Some("type")),
-    measure("lock", Nanoseconds, "jdk.JavaMonitorEnter", Some("duration"), Some("monitorClass")),
-    measure("wait", Nanoseconds, "jdk.JavaMonitorWait", Some("duration"), Some("monitorClass")),
-    measure("park", Nanoseconds, "jdk.ThreadPark", Some("duration"), Some("parkedClass")),
-    measure("sleep", Nanoseconds, "jdk.ThreadSleep", Some("duration"), None),
-    measure("pinned", Nanoseconds, "jdk.VirtualThreadPinned", Some("duration"), None),
-    measure("io", Nanoseconds, "jdk.FileRead", Some("duration"), None),
-    measure("io", Nanoseconds, "jdk.FileWrite", Some("duration"), None),
-    measure("io", Nanoseconds, "jdk.FileForce", Some("duration"), None),
-    measure("io", Nanoseconds, "jdk.SocketRead", Some("duration"), None),
-    measure("io", Nanoseconds, "jdk.SocketWrite", Some("duration"), None),
-    measure("io-bytes", Bytes, "jdk.FileRead", Some("bytesRead"), None),
-    measure("io-bytes", Bytes, "jdk.FileWrite", Some("bytesWritten"), None),
-    measure("io-bytes", Bytes, "jdk.SocketRead", Some("bytesRead"), None),
-    measure("io-bytes", Bytes, "jdk.SocketWrite", Some("bytesWritten"), None),
-    measure("exceptions", Count, "jdk.JavaExceptionThrow", None, Some("thrownClass")),
-    measure("exceptions", Count, "jdk.JavaErrorThrow", None, Some("thrownClass")),
-    measure("objects", Bytes, HISTOGRAMS[0], Some("totalSize"), Some("objectClass")),
-    measure("objects", Bytes, HISTOGRAMS[1], Some("totalSize"), Some("objectClass")),
-    measure("object-count", Count, HISTOGRAMS[0], Some("count"), Some("objectClass")),
-    measure("object-count", Count, HISTOGRAMS[1], Some("count"), Some("objectClass")),
-    measure("old-objects", Count, "jdk.OldObjectSample", None, None),
+    ("cpu", Count, "jdk.ExecutionSample", None, None),
+    ("cpu", Count, "jdk.NativeMethodSample", None, None),
+    ("cpu-time", Nanoseconds, "jdk.CPUTimeSample", Some("samplingPeriod"), None),
+    ("wall", Count, "profiler.WallClockSample", Some("samples"), None),
+    ("alloc", Bytes, "jdk.ObjectAllocationSample", Some("weight"), Some("objectClass")),
+    ("alloc", Bytes, IN_TLAB, Some("tlabSize"), Some("objectClass")),
+    ("alloc", Bytes, OUTSIDE_TLAB, Some("allocationSize"), Some("objectClass")),
+    ("live", Bytes, "profiler.LiveObject", Some("allocationSize"), Some("objectClass")),
+    ("native", Bytes, MALLOC, Some("size"), None),
+    ("native", Bytes, NATIVE_USAGE, Some("committed"), Some("type")),
+    ("lock", Nanoseconds, "jdk.JavaMonitorEnter", Some("duration"), Some("monitorClass")),
+    ("wait", Nanoseconds, "jdk.JavaMonitorWait", Some("duration"), Some("monitorClass")),
+    ("park", Nanoseconds, "jdk.ThreadPark", Some("duration"), Some("parkedClass")),
+    ("sleep", Nanoseconds, "jdk.ThreadSleep", Some("duration"), None),
+    ("pinned", Nanoseconds, "jdk.VirtualThreadPinned", Some("duration"), None),
+    ("io", Nanoseconds, "jdk.FileRead", Some("duration"), None),
+    ("io", Nanoseconds, "jdk.FileWrite", Some("duration"), None),
+    ("io", Nanoseconds, "jdk.FileForce", Some("duration"), None),
+    ("io", Nanoseconds, "jdk.SocketRead", Some("duration"), None),
+    ("io", Nanoseconds, "jdk.SocketWrite", Some("duration"), None),
+    ("io-bytes", Bytes, "jdk.FileRead", Some("bytesRead"), None),
+    ("io-bytes", Bytes, "jdk.FileWrite", Some("bytesWritten"), None),
+    ("io-bytes", Bytes, "jdk.SocketRead", Some("bytesRead"), None),
+    ("io-bytes", Bytes, "jdk.SocketWrite", Some("bytesWritten"), None),
+    ("exceptions", Count, "jdk.JavaExceptionThrow", None, Some("thrownClass")),
+    ("exceptions", Count, "jdk.JavaErrorThrow", None, Some("thrownClass")),
+    ("objects", Bytes, HISTOGRAMS[0], Some("totalSize"), Some("objectClass")),
+    ("objects", Bytes, HISTOGRAMS[1], Some("totalSize"), Some("objectClass")),
+    ("object-count", Count, HISTOGRAMS[0], Some("count"), Some("objectClass")),
+    ("object-count", Count, HISTOGRAMS[1], Some("count"), Some("objectClass")),
+    ("old-objects", Count, "jdk.OldObjectSample", None, None),
 ];
 
 /// Counted if the address was not freed later.
@@ -69,7 +52,6 @@ pub(super) const MALLOC: &str = "profiler.Malloc";
 pub(super) const IN_TLAB: &str = "jdk.ObjectAllocationInNewTLAB";
 pub(super) const OUTSIDE_TLAB: &str = "jdk.ObjectAllocationOutsideTLAB";
 
-/// Whether a metric is made of events of this type.
 pub(super) fn is_measured(event: &str) -> bool {
-    MEASURES.iter().any(|measure| measure.event == event)
+    MEASURES.iter().any(|(_, _, known, ..)| *known == event)
 }

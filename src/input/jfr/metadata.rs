@@ -17,18 +17,14 @@ pub(super) const DEEPEST: u32 = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClassId(pub(super) u32);
 
-/// The kind of a class's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// One byte: `byte` and `boolean`.
     Byte,
     /// A number of up to nine bytes: `short`, `char`, `int` and `long`.
     Number,
-    /// Four bytes.
     Float,
-    /// Eight bytes.
     Double,
-    /// A string.
     Text,
     /// Fields of its own, one after the other.
     Fields,
@@ -49,7 +45,6 @@ pub(super) struct Class {
     least: u64,
 }
 
-/// A field of a class.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -77,7 +72,6 @@ pub(super) enum FieldUnit {
     Nanoseconds(u64),
 }
 
-/// The classes of a chunk.
 #[derive(Debug, Default)]
 pub(super) struct Types {
     pub(super) classes: Vec<Class>,
@@ -121,7 +115,6 @@ impl Types {
         self.class(self.named(name)?).map(|class| class.id)
     }
 
-    /// The class with this name.
     pub(super) fn named(&self, name: &str) -> Option<ClassId> {
         self.classes
             .iter()
@@ -181,12 +174,6 @@ struct Tree<'s> {
     annotations: Vec<(usize, usize, u64, String)>,
 }
 
-/// An element whose children are being read.
-struct Open {
-    children_left: u64,
-    is_field: bool,
-}
-
 impl<'s> Tree<'s> {
     fn new(strings: &'s [String]) -> Self {
         Self { strings, classes: Vec::new(), field_classes: Vec::new(), annotations: Vec::new() }
@@ -197,7 +184,8 @@ impl<'s> Tree<'s> {
     }
 
     fn read(mut self, cursor: &mut Cursor<'_>) -> Result<Types> {
-        let mut open: Vec<Open> = Vec::new();
+        // Elements whose children are being read: how many are left, and whether it is a field.
+        let mut open: Vec<(u64, bool)> = Vec::new();
         loop {
             let name = self.string(varint(cursor, "an element of metadata")?);
             let count = varint(cursor, "the number of attributes")?;
@@ -206,18 +194,16 @@ impl<'s> Tree<'s> {
                 let key = self.string(varint(cursor, "an attribute")?);
                 attributes.push((key, self.string(varint(cursor, "an attribute")?)));
             }
-            let in_field = open.last().is_some_and(|parent| parent.is_field);
+            let in_field = open.last().is_some_and(|(_, is_field)| *is_field);
             self.element(name, &attributes, in_field);
             let children_left = varint(cursor, "the number of elements")?;
-            open.push(Open { children_left, is_field: name == "field" });
-            while let Some(last) = open.last_mut() {
-                match last.children_left.checked_sub(1) {
-                    Some(left) => {
-                        last.children_left = left;
-                        break;
-                    }
-                    None => drop(open.pop()),
+            open.push((children_left, name == "field"));
+            while let Some((left, _)) = open.last_mut() {
+                if let Some(less) = left.checked_sub(1) {
+                    *left = less;
+                    break;
                 }
+                open.pop();
             }
             if open.is_empty() {
                 return Ok(self.finish());

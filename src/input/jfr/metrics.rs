@@ -1,7 +1,7 @@
 //! The metrics of a recording, for which it has events.
 
 use super::histogram::NATIVE_USAGE;
-use super::measures::{IN_TLAB, MALLOC, MEASURES, Measure, OUTSIDE_TLAB, is_measured};
+use super::measures::{IN_TLAB, MALLOC, MEASURES, OUTSIDE_TLAB, is_measured};
 use super::survey::Survey;
 use crate::model::profile::{Unit, ValueType};
 
@@ -11,14 +11,12 @@ const OTHERS: usize = 64;
 /// How a type of events adds to a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Share {
-    /// The number of the metric.
     pub(super) metric: usize,
     pub(super) event: String,
     pub(super) weight: Option<&'static str>,
     pub(super) class: Option<&'static str>,
 }
 
-/// The metrics of a recording.
 pub(super) struct Metrics {
     pub(super) types: Vec<ValueType>,
     pub(super) shares: Vec<Share>,
@@ -31,12 +29,13 @@ impl Metrics {
     pub(super) fn of(survey: &Survey) -> Self {
         let mut metrics = Self { types: Vec::new(), shares: Vec::new(), main: 0 };
         let is_sampled = survey.count("jdk.ObjectAllocationSample") > 0;
-        for measure in MEASURES.iter().filter(|measure| survey.count(measure.event) > 0) {
+        for (metric, unit, event, weight, class) in
+            MEASURES.iter().filter(|(_, _, event, ..)| survey.count(event) > 0)
+        {
             // Their sums have nothing in common.
-            if measure.event == NATIVE_USAGE && survey.count(MALLOC) > 0 {
+            if *event == NATIVE_USAGE && survey.count(MALLOC) > 0 {
                 continue;
             }
-            let Measure { metric, unit, event, weight, class } = measure;
             // Samples count the same allocations, so both do not add up.
             let is_apart = is_sampled && [IN_TLAB, OUTSIDE_TLAB].contains(event);
             let metric = if is_apart { event } else { metric };

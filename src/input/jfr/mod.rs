@@ -49,7 +49,6 @@ use crate::input::Format;
 use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
-/// The names, the detection and the readers of recordings.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Jfr,
     name: "jfr",

@@ -101,8 +101,8 @@ pub fn old_objects(bytes: &[u8], options: ReadOptions<'_>) -> Result<OldObjects>
         let mut known = Known::default();
         let events = chunk.events();
         for event in events.filter(|event| event.type_id == wanted) {
-            let Some(class) = tables.types.find(wanted) else { continue };
-            old.add(&tables, Value::Fields(class, event.fields), &mut known);
+            let Some(sample) = tables.event(event) else { continue };
+            old.add(&tables, sample, &mut known);
             let rows = old.samples.len().saturating_add(old.objects.len()) as u64;
             options.memory.check_bytes(event.offset, rows.saturating_mul(BYTES_PER_ROW))?;
         }
@@ -191,7 +191,7 @@ impl OldObjects {
             let (id, object) = next;
             tables.resolve(object)?;
             known.objects.insert(id, self.objects.len());
-            let address = tables.field(object, "address").map_or(0, |address| address.number());
+            let address = tables.number(object, "address");
             let class = tables.field(object, "type");
             let description = tables.field(object, "description");
             let reference = tables.field(object, "referrer");
@@ -211,10 +211,13 @@ impl OldObjects {
             });
             let Some((reference, holder @ Value::Pooled(_, id))) = holder else { break };
             let position = known.objects.get(&id).copied();
-            let skipped = tables.field(reference, "skip").map_or(0, |skip| skip.number());
+            let skipped = tables.number(reference, "skip");
             let label = tables.label(reference);
-            let of = Holder { object: position.unwrap_or(self.objects.len()), label, skipped };
-            self.objects.last_mut().into_iter().for_each(|last| last.holder = Some(of.clone()));
+            let held_by = Holder { object: position.unwrap_or(self.objects.len()), label, skipped };
+            self.objects
+                .last_mut()
+                .into_iter()
+                .for_each(|last| last.holder = Some(held_by.clone()));
             if position.is_some() {
                 break;
             }
@@ -246,8 +249,7 @@ impl<'a> Tables<'a> {
         if let Some(field) = self.field(reference, "field") {
             let name = self.field(field, "name").and_then(|name| self.text(name));
             if let Some(name) = name.filter(|name| !name.is_empty()) {
-                let modifiers = self.field(field, "modifiers").map_or(0, |it| it.number());
-                let is_static = modifiers & STATIC != 0;
+                let is_static = self.number(field, "modifiers") & STATIC != 0;
                 return if is_static { format!("static {name}") } else { name.into_owned() };
             }
         }
@@ -281,7 +283,7 @@ impl<'a> Tables<'a> {
         for _ in 0..count {
             let frame = self.element(field, &mut cursor).ok()?;
             let method = self.field(frame, "method").and_then(|method| self.method_name(method));
-            let line = self.field(frame, "lineNumber").map_or(0, |line| line.number() as i32);
+            let line = self.number(frame, "lineNumber") as i32;
             let line = if line > 0 { format!(":{line}") } else { String::new() };
             frames.push(method.unwrap_or_default() + &line);
         }

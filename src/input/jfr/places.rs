@@ -31,22 +31,20 @@ impl Distances {
 }
 
 impl Places {
-    /// Begins the next chunk.
     pub(super) fn add_chunk(&mut self) {
         self.chunks.push(self.types.len());
     }
 
     /// Adds the events of a type to the last chunk, and empties their list.
-    pub(super) fn add(&mut self, type_id: u64, of: &mut Distances) {
-        if of.bytes.is_empty() {
+    pub(super) fn add(&mut self, type_id: u64, distances: &mut Distances) {
+        if distances.bytes.is_empty() {
             return;
         }
-        self.distances.append(&mut of.bytes);
+        self.distances.append(&mut distances.bytes);
         self.types.push((type_id, self.distances.len()));
-        of.last = 0;
+        distances.last = 0;
     }
 
-    /// Bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
         let types = self.types.capacity().saturating_mul(size_of::<(u64, usize)>());
         self.distances.capacity().saturating_add(types) as u64

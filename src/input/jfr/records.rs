@@ -9,13 +9,11 @@ use crate::model::calendar::rfc3339_of_nanoseconds as time;
 use crate::model::fields::{FieldSink, Record};
 use std::ops::ControlFlow;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["chunk", "metadata", "checkpoint", "event"];
 
 /// Elements of an array that are shown without `--contents`.
 const SHOWN: u64 = 16;
 
-/// A record of a recording.
 enum JfrRecord<'t, 'a> {
     Chunk(&'t Header),
     Metadata(&'t Tables<'a>),

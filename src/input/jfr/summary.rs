@@ -21,7 +21,7 @@ pub(in crate::input) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<I
     let version = survey.first.map(|header| format!("{}.{}", header.major, header.minor));
     let mut info = super::SPEC.summary(version.unwrap_or_default());
     info.set_damage(damage.or(loaded.damage));
-    let events = survey.events().fold(0, |sum: u64, (_, of)| sum.saturating_add(of.count));
+    let events = survey.events().fold(0, |sum: u64, (_, event)| sum.saturating_add(event.count));
     for (name, count) in super::records::RECORD_NAMES.iter().zip([
         survey.chunks,
         survey.metadata,
@@ -51,7 +51,7 @@ pub(in crate::input) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<I
 /// The numbers of events by type, most first.
 fn by_count(survey: &Survey) -> CountsByName {
     let mut counts: Vec<_> =
-        survey.events().map(|(name, of)| (name.to_owned(), of.count)).collect();
+        survey.events().map(|(name, event)| (name.to_owned(), event.count)).collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     CountsByName(counts)
 }
@@ -66,9 +66,6 @@ faults! {
 }
 
 /// Checks a recording.
-///
-/// # Errors
-/// As [`info()`].
 pub(in crate::input) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (_, mut damage) = Survey::read(bytes, options.memory, options.progress)?;
     let mut known = KnownTypes::default();

@@ -25,7 +25,6 @@ const BYTES_PER_ADDRESS: u64 = 64;
 /// Bytes of memory for a point of the heap's curve, here and in the profile.
 const BYTES_PER_POINT: u64 = 96;
 
-/// What is known of a type of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EventType {
     pub(super) count: u64,
@@ -42,7 +41,6 @@ pub(super) struct Survey {
     pub(super) chunks: u64,
     pub(super) checkpoints: u64,
     pub(super) metadata: u64,
-    /// The header of the first chunk.
     pub(super) first: Option<Header>,
     /// The time between two samples of a thread's stack, in nanoseconds.
     pub(super) period: Option<u64>,
@@ -110,7 +108,7 @@ impl Survey {
         self.first.get_or_insert(chunk.header);
         self.end = chunk.header.start.saturating_add(chunk.header.duration);
         let mut latest = [0; 2];
-        if !self.met.0.as_ref().is_some_and(|of| Rc::ptr_eq(of, &tables.types)) {
+        if !self.met.0.as_ref().is_some_and(|types| Rc::ptr_eq(types, &tables.types)) {
             self.add_met();
         }
         let mut all = std::mem::take(&mut self.met.1);
@@ -121,7 +119,7 @@ impl Survey {
                 CHECKPOINT => self.checkpoints = self.checkpoints.saturating_add(1),
                 type_id => {
                     let met = all.of(type_id, || self.met(tables, type_id));
-                    met.of.count = met.of.count.saturating_add(1);
+                    met.known.count = met.known.count.saturating_add(1);
                     if met.is_needed {
                         met.distances.push(event.offset.saturating_sub(chunk.offset));
                     }
@@ -141,13 +139,13 @@ impl Survey {
     /// Adds the events that were counted by the numbers of their types.
     fn add_met(&mut self) {
         let (Some(types), met) = std::mem::take(&mut self.met) else { return };
-        for (type_id, Met { of, .. }) in met.into_iter() {
+        for (type_id, Met { known: met, .. }) in met.into_iter() {
             let name = types.name(type_id);
             let name = name.map_or_else(|| format!("type {type_id}"), str::to_owned);
             let known = self.by_name.entry(name).or_default();
-            known.count = known.count.saturating_add(of.count);
-            known.has_durations |= of.has_durations;
-            known.has_stack |= of.has_stack;
+            known.count = known.count.saturating_add(met.count);
+            known.has_durations |= met.has_durations;
+            known.has_stack |= met.has_stack;
         }
     }
 
@@ -165,8 +163,8 @@ impl Survey {
         let name = class.map_or("", |class| &class.name);
         let is_needed = has("stackTrace") || is_measured(name) || fact_of(name).is_some();
         let says_more = asks > 0 || role != Role::Usual;
-        let of = EventType { count: 0, ..known };
-        Met { of, role, asks, says_more, is_needed, distances: Distances::default() }
+        let known = EventType { count: 0, ..known };
+        Met { known, role, asks, says_more, is_needed, distances: Distances::default() }
     }
 
     /// Notes what an event says of others, and of those of its type.
@@ -179,8 +177,8 @@ impl Survey {
     ) {
         if met.asks > 0 {
             met.asks = met.asks.saturating_sub(1);
-            tables.ask(event, &mut met.of);
-            if met.of.has_durations && met.of.has_stack {
+            tables.ask(event, &mut met.known);
+            if met.known.has_durations && met.known.has_stack {
                 met.asks = 0;
             }
             met.says_more = met.asks > 0 || met.role != Role::Usual;
@@ -223,25 +221,23 @@ impl Survey {
         }
     }
 
-    /// The number of events of a type.
     pub(super) fn count(&self, name: &str) -> u64 {
-        self.by_name.get(name).map_or(0, |of| of.count)
+        self.by_name.get(name).map_or(0, |event| event.count)
     }
 
     /// The number of events of a type if they have stacks.
     pub(super) fn count_with_stack(&self, name: &str) -> u64 {
-        self.by_name.get(name).filter(|of| of.has_stack).map_or(0, |of| of.count)
+        self.by_name.get(name).filter(|event| event.has_stack).map_or(0, |event| event.count)
     }
 
-    /// The types of events by name.
     pub(super) fn events(&self) -> impl Iterator<Item = (&str, &EventType)> {
-        self.by_name.iter().map(|(name, of)| (name.as_str(), of))
+        self.by_name.iter().map(|(name, event)| (name.as_str(), event))
     }
 }
 
 /// What is known of a type of events while chunks of equal types are read.
 struct Met {
-    of: EventType,
+    known: EventType,
     role: Role,
     /// Events that are still asked for a duration and a stack.
     asks: u64,
@@ -256,13 +252,9 @@ struct Met {
 /// What events of a type say of others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Nothing.
     Usual,
-    /// A setting of the recording.
     Setting,
-    /// Memory that was freed.
     Free,
-    /// The bytes in use.
     Heap,
     /// They belong to a set: the position in [`SETS`].
     OfSet(usize),
@@ -285,14 +277,14 @@ impl Role {
 
 impl<'a> Tables<'a> {
     /// Looks whether an event has a duration and a stack.
-    fn ask(&self, event: Event<'a>, of: &mut EventType) {
-        let Some(class) = self.types.find(event.type_id) else { return };
+    fn ask(&self, event: Event<'a>, known: &mut EventType) {
+        let Some(event) = self.event(event) else { return };
         let has = |field| {
-            let value = self.field(Value::Fields(class, event.fields), field);
+            let value = self.field(event, field);
             matches!(value, Some(Value::Number(1..) | Value::Pooled(_, 1..)))
         };
-        of.has_durations = of.has_durations || has("duration");
-        of.has_stack = of.has_stack || has("stackTrace");
+        known.has_durations = known.has_durations || has("duration");
+        known.has_stack = known.has_stack || has("stackTrace");
     }
 
     /// Two numbers of an event.
@@ -318,11 +310,10 @@ impl<'a> Tables<'a> {
     /// The time between two samples in nanoseconds, if a setting says it: `period=20 ms` of the JDK,
     /// `interval=10000000` of async-profiler.
     fn sampling_period(&self, setting: Event<'a>) -> Option<u64> {
-        let class = self.types.find(setting.type_id)?;
-        let setting = Value::Fields(class, setting.fields);
+        let setting = self.event(setting)?;
         let text = |field| self.text(self.field(setting, field)?);
-        let of = self.types.name(self.field(setting, "id")?.number())?;
-        if of != "jdk.ExecutionSample" || !matches!(&*text("name")?, "period" | "interval") {
+        let event = self.types.name(self.field(setting, "id")?.number())?;
+        if event != "jdk.ExecutionSample" || !matches!(&*text("name")?, "period" | "interval") {
             return None;
         }
         let value = text("value")?;

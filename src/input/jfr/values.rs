@@ -12,25 +12,19 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// The value of a field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
     /// A number or a boolean.
     Number(u64),
-    /// A floating-point number.
     Float(f64),
-    /// A string.
     Text(Text<'a>),
-    /// A value in the pool of a class, by its number.
     Pooled(ClassId, u64),
-    /// A value with fields.
     Fields(ClassId, Cursor<'a>),
     /// An array: the number of its elements, and the elements.
     Array(u64, Cursor<'a>),
 }
 
 impl Value<'_> {
-    /// The number, or 0.
     pub(super) fn number(&self) -> u64 {
         match *self {
             Self::Number(number) => number,
@@ -46,11 +40,9 @@ pub(super) struct Tables<'a> {
     pools: FxHashMap<ClassId, Pool>,
     /// The class whose pool has strings.
     strings: Option<ClassId>,
-    /// The names that a minified program had.
     pub(super) mapping: Option<&'a JavaMapping>,
 }
 
-/// The pooled values of a class.
 #[derive(Default)]
 struct Pool {
     /// The number of each value, and where it begins from the start of the chunk.
@@ -124,9 +116,6 @@ impl<'a> Tables<'a> {
     /// Reads the metadata of a chunk, whose pools seem to be empty. Returns its checkpoints, and the
     /// damage if all events were looked at for them: the header of a chunk that was finished leads
     /// to its metadata and to its checkpoints.
-    ///
-    /// # Errors
-    /// As [`Tables::read`].
     pub(super) fn without_pools(
         chunk: Chunk<'a>,
         known: &mut KnownTypes<'a>,
@@ -206,15 +195,14 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Skips a value of a class.
     fn skip(&self, class: ClassId, cursor: &mut Cursor<'a>, depth: u32) -> Result<()> {
-        let Some(of) = self.types.class(class) else { return Err(unknown(cursor.offset())) };
+        let Some(described) = self.types.class(class) else { return Err(unknown(cursor.offset())) };
         if depth > DEEPEST {
             return Err(Error::corrupt(cursor.offset(), "values that contain each other")
                 .expected(format!("at most {DEEPEST} levels")));
         }
         let depth = depth.wrapping_add(1);
-        for step in &of.steps {
+        for step in &described.steps {
             match *step {
                 Step::Numbers(count) => skip_varints(cursor, count)?,
                 Step::Bytes(count) => drop(cursor.take(count, "a number")?),
@@ -252,7 +240,6 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Reads the value of a field.
     #[inline]
     pub(super) fn value(&self, field: &Field, cursor: &mut Cursor<'a>) -> Result<Value<'a>> {
         if field.is_array {
@@ -341,6 +328,16 @@ impl<'a> Tables<'a> {
             self.skip_field(field, &mut cursor).ok()?;
         }
         Some((class.fields.get(wanted)?, cursor))
+    }
+
+    /// The fields of an event. `None` if the metadata does not describe its type.
+    pub(super) fn event(&self, event: Event<'a>) -> Option<Value<'a>> {
+        Some(Value::Fields(self.types.find(event.type_id)?, event.fields))
+    }
+
+    /// The number in the field of a value with this name, or 0.
+    pub(super) fn number(&self, value: Value<'a>, name: &str) -> u64 {
+        self.field(value, name).map_or(0, |field| field.number())
     }
 
     /// Where the fields of a value are.

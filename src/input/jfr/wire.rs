@@ -74,9 +74,7 @@ pub(super) fn skip_varints(cursor: &mut Cursor<'_>, count: u64) -> Result<()> {
 /// A string as an event stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Text<'a> {
-    /// There is no string.
     Null,
-    /// UTF-8.
     Utf8(&'a [u8]),
     /// One character per byte.
     Latin1(&'a [u8]),
@@ -94,33 +92,26 @@ impl<'a> Text<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let offset = cursor.offset();
         let length = |cursor: &mut Cursor<'a>| varint(cursor, "the length of a string");
+        let bytes = |cursor: &mut Cursor<'a>| {
+            let length = length(cursor)?;
+            cursor.take(length, "a string")
+        };
         Ok(match cursor.u8("the encoding of a string")? {
             0 => Self::Null,
             1 => Self::Utf8(b""),
             2 => Self::Pooled(varint(cursor, "the number of a string")?),
-            3 => Self::Utf8({
-                let length = length(cursor)?;
-                cursor.take(length, "a string")?
-            }),
+            3 => Self::Utf8(bytes(cursor)?),
             4 => {
                 let count = length(cursor)?;
                 let start = *cursor;
-                for _ in 0..count {
-                    varint(cursor, "a character")?;
-                }
+                (0..count).try_for_each(|_| varint(cursor, "a character").map(drop))?;
                 let used = start.remaining().wrapping_sub(cursor.remaining());
                 Self::Utf16(Cursor::new(start.rest().get(..used).unwrap_or_default(), offset))
             }
-            5 => Self::Latin1({
-                let length = length(cursor)?;
-                cursor.take(length, "a string")?
-            }),
+            5 => Self::Latin1(bytes(cursor)?),
             other => {
-                return Err(Error::corrupt(
-                    offset,
-                    format!("unknown encoding {other} of a string"),
-                )
-                .expected("0 to 5"));
+                let message = format!("unknown encoding {other} of a string");
+                return Err(Error::corrupt(offset, message).expected("0 to 5"));
             }
         })
     }

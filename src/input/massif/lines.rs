@@ -1,16 +1,12 @@
 //! The lines of a file.
 
-use crate::error::Result;
 use crate::input::native::frames::ValgrindFrame;
-use crate::input::native::lines::{TextLine, TextLines, decimal};
-use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, decimal};
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memmem};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["fact", "snapshot", "number", "tree", "node"];
 
-/// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) enum MassifLine<'a> {
     /// `desc`, `cmd` or `time_unit`.
@@ -56,63 +52,49 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The lines of a file, with their offsets. After an error the iterator has ended.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::input) struct MassifLines<'a> {
-    lines: TextLines<'a>,
+pub(in crate::input) type MassifLines<'a> = Meanings<'a, Massif>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::input) struct Massif;
+
+impl<'a> Meaning<'a> for Massif {
+    type Line = MassifLine<'a>;
+
+    fn parse(&mut self, line: &TextLine<'a>, _: &mut TextLines<'a>) -> Parsed<Self::Line> {
+        // A command of several lines, and empty options, are of no use.
+        if line.text.is_empty() || line.text.starts_with(b"#") || line.text == b"desc:" {
+            return Ok(None);
+        }
+        let found = parse(line).ok_or_else(|| {
+            line.damage("not a line of massif", "`key=value`, or a node `nK: BYTES function`")
+        });
+        found.map(Some)
+    }
 }
 
-impl<'a> MassifLines<'a> {
-    /// From the beginning.
-    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
-        Self { lines: TextLines::new(bytes) }
+fn parse<'a>(line: &TextLine<'a>) -> Option<MassifLine<'a>> {
+    let text = line.text;
+    if line.is_cut {
+        return None;
     }
-
-    fn parse(line: &TextLine<'a>) -> Option<MassifLine<'a>> {
-        let text = line.text;
-        if line.is_cut {
-            return None;
-        }
-        if matches!(text, [b' ' | b'n', ..]) {
-            return Node::parse(text).map(MassifLine::Node);
-        }
-        if let Some(at) = memmem::find(text, b": ").filter(|at| is_fact(text.get(..*at))) {
-            let (key, value) = (text.get(..at)?, text.get(at.saturating_add(2)..)?);
-            return Some(MassifLine::Fact { key, value });
-        }
-        let (key, value) = text.split_at_checked(memchr(b'=', text)?)?;
-        let value = value.strip_prefix(b"=")?;
-        Some(match key {
-            b"snapshot" => MassifLine::Snapshot(decimal(value)?),
-            b"heap_tree" => MassifLine::Tree(value),
-            _ => MassifLine::Number { key, value: decimal(value)? },
-        })
+    if matches!(text, [b' ' | b'n', ..]) {
+        return Node::parse(text).map(MassifLine::Node);
     }
+    if let Some(at) = memmem::find(text, b": ").filter(|at| is_fact(text.get(..*at))) {
+        let (key, value) = (text.get(..at)?, text.get(at.saturating_add(2)..)?);
+        return Some(MassifLine::Fact { key, value });
+    }
+    let (key, value) = text.split_at_checked(memchr(b'=', text)?)?;
+    let value = value.strip_prefix(b"=")?;
+    Some(match key {
+        b"snapshot" => MassifLine::Snapshot(decimal(value)?),
+        b"heap_tree" => MassifLine::Tree(value),
+        _ => MassifLine::Number { key, value: decimal(value)? },
+    })
 }
 
 fn is_fact(key: Option<&[u8]>) -> bool {
     matches!(key, Some(b"desc" | b"cmd" | b"time_unit"))
-}
-
-impl<'a> Iterator for MassifLines<'a> {
-    type Item = Result<(u64, MassifLine<'a>)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let line = self.lines.next()?;
-            // A command of several lines, and empty options, are of no use.
-            if line.text.is_empty() || line.text.starts_with(b"#") || line.text == b"desc:" {
-                continue;
-            }
-            let found = Self::parse(&line);
-            if found.is_none() {
-                self.lines.stop();
-            }
-            return Some(found.map(|found| (line.offset, found)).ok_or_else(|| {
-                line.damage("not a line of massif", "`key=value`, or a node `nK: BYTES function`")
-            }));
-        }
-    }
 }
 
 impl Record for MassifLine<'_> {
@@ -146,18 +128,6 @@ impl Record for MassifLine<'_> {
             }
         }
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of massif.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(MassifLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file begins with the options, the command and the unit of time.

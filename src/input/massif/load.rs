@@ -22,7 +22,6 @@ pub(super) struct Snapshot {
     pub(super) tree: u64,
 }
 
-/// All snapshots.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) snapshots: Vec<Snapshot>,
@@ -68,8 +67,8 @@ impl Survey {
     fn peak(&self) -> Option<usize> {
         let rows = 0..self.snapshots.len();
         rows.max_by_key(|row| {
-            let of = self.snapshots.get(*row).copied().unwrap_or_default();
-            (of.is_peak, of.tree > 0, of.heap, std::cmp::Reverse(*row))
+            let snapshot = self.snapshots.get(*row).copied().unwrap_or_default();
+            (snapshot.is_peak, snapshot.tree > 0, snapshot.heap, std::cmp::Reverse(*row))
         })
     }
 }
@@ -104,9 +103,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
         loader.add(StackId::EMPTY, snapshot.heap);
     }
     let mut profile = loader.builder.finish();
-    if !options.all_frames {
-        allocators::fold(&mut profile);
-    }
+    allocators::fold(&mut profile, &options);
     Ok(LoadedProfile { profile, damage })
 }
 
@@ -122,13 +119,13 @@ struct Loader {
 impl Loader {
     fn describe(&mut self, survey: &Survey, wanted: Option<usize>) {
         let Some(row) = wanted else { return };
-        let of = survey.snapshots.get(row).copied().unwrap_or_default();
+        let snapshot = survey.snapshots.get(row).copied().unwrap_or_default();
         for (key, value) in [
             ("snapshots", survey.snapshots.len() as u64),
             ("snapshot", row as u64),
-            ("snapshot_time", of.time),
-            ("heap_extra_bytes", of.extra),
-            ("stacks_bytes", of.stacks),
+            ("snapshot_time", snapshot.time),
+            ("heap_extra_bytes", snapshot.extra),
+            ("stacks_bytes", snapshot.stacks),
         ] {
             self.builder.metadata(key.as_bytes(), value.to_string().as_bytes());
         }

@@ -19,7 +19,7 @@
 mod lines;
 mod load;
 
-pub(super) use lines::for_each_record;
+pub(super) use lines::MassifLines;
 
 use crate::error::Result;
 use crate::input::Format;
@@ -29,10 +29,8 @@ use crate::input::native::summary;
 use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::MassifLines;
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Massif,
     name: "massif",

@@ -3,16 +3,20 @@
 //! Sources: the lists of `jeprof` and `google-pprof` (`RemoveUninterestingFrames`), the symbols of
 //! jemalloc 5.3, and of Rust's `alloc` crate.
 
+use crate::input::load::ProfileOptions;
 use crate::model::profile::{FrameId, Profile};
 
-/// Moves the values of allocators' functions to the functions that called them.
-pub(in crate::input) fn fold(profile: &mut Profile) {
+/// Moves the values of allocators' functions to the functions that called them, unless all frames
+/// are wanted.
+pub(in crate::input) fn fold(profile: &mut Profile, options: &ProfileOptions<'_>) {
     let is_allocator = |profile: &Profile, frame: FrameId| {
         let frame = profile.frame(frame);
         is_function(profile.names.text(frame.function))
             || is_library(profile.names.text(frame.file))
     };
-    profile.fold_innermost(is_allocator);
+    if !options.all_frames {
+        profile.fold_innermost(is_allocator);
+    }
 }
 
 /// Prefixes under which libraries export the functions of C.

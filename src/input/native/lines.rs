@@ -1,12 +1,10 @@
 //! Lines of text files with their offsets, and the words and numbers in them.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use memchr::memchr;
 
-/// A line of a text file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) struct TextLine<'a> {
-    /// The offset of its first byte.
     pub(in crate::input) offset: u64,
     /// The text, without the line feed.
     pub(in crate::input) text: &'a [u8],
@@ -25,7 +23,6 @@ impl TextLine<'_> {
     }
 }
 
-/// The lines of a file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) struct TextLines<'a> {
     bytes: &'a [u8],
@@ -33,12 +30,10 @@ pub(in crate::input) struct TextLines<'a> {
 }
 
 impl<'a> TextLines<'a> {
-    /// From the beginning.
     pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// Ends the iteration.
     pub(in crate::input) fn stop(&mut self) {
         self.at = self.bytes.len();
     }
@@ -73,6 +68,51 @@ impl<'a> Iterator for TextLines<'a> {
     }
 }
 
+/// A line with meaning; `Ok(None)` if it has none.
+pub(in crate::input) type Parsed<L> = Result<Option<L>>;
+
+/// What the lines of a format say.
+pub(in crate::input) trait Meaning<'a>: Default {
+    /// A line with meaning.
+    type Line;
+
+    /// The meaning of a line, which may go on in the next ones.
+    fn parse(&mut self, line: &TextLine<'a>, next: &mut TextLines<'a>) -> Parsed<Self::Line>;
+}
+
+/// The lines of a file that have a meaning, with their offsets. After an error the iterator has
+/// ended.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::input) struct Meanings<'a, M> {
+    lines: TextLines<'a>,
+    meaning: M,
+}
+
+impl<'a, M: Meaning<'a>> Meanings<'a, M> {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
+        Self { lines: TextLines::new(bytes), meaning: M::default() }
+    }
+}
+
+impl<'a, M: Meaning<'a>> Iterator for Meanings<'a, M> {
+    type Item = Result<(u64, M::Line)>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = self.lines.next()?;
+            match self.meaning.parse(&line, &mut self.lines) {
+                Ok(None) => {}
+                Ok(Some(found)) => return Some(Ok((line.offset, found))),
+                Err(error) => {
+                    self.lines.stop();
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
 /// The words of a line, with blanks between them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) struct Words<'a>(pub(in crate::input) &'a [u8]);
@@ -91,13 +131,11 @@ impl<'a> Iterator for Words<'a> {
 }
 
 impl Words<'_> {
-    /// The next word as a hexadecimal number.
     #[inline]
     pub(in crate::input) fn hex(&mut self) -> Option<u64> {
         hex(self.next()?)
     }
 
-    /// The next word as a decimal number.
     #[inline]
     pub(in crate::input) fn decimal(&mut self) -> Option<u64> {
         decimal(self.next()?)
@@ -140,9 +178,9 @@ mod tests {
     #[test]
     fn lines_have_offsets_and_the_last_may_be_cut() {
         let lines: Vec<_> = TextLines::new(b"a b\r\n\nc").collect();
-        let of = |line: &TextLine<'_>| (line.offset, line.text.len(), line.is_cut);
+        let parts = |line: &TextLine<'_>| (line.offset, line.text.len(), line.is_cut);
         assert_eq!(
-            lines.iter().map(of).collect::<Vec<_>>(),
+            lines.iter().map(parts).collect::<Vec<_>>(),
             [(0, 3, false), (5, 0, false), (6, 1, true)]
         );
         let words: Vec<_> = Words(b"  x y  ").collect();

@@ -27,7 +27,6 @@ impl<'a> MapLine<'a> {
         Some(Self { start, limit, permissions, offset, file: words.0.trim_ascii() })
     }
 
-    /// The mapping, if it has code.
     fn of_code(&self) -> Option<Mapping> {
         let has_code = self.permissions.contains(&b'x') && self.start < self.limit;
         has_code.then(|| Mapping {

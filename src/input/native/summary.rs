@@ -1,12 +1,13 @@
 //! `info` and `check` of profiles that are sums.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::check::Findings;
 use crate::input::info::{Info, InfoWarning};
 use crate::input::load::LoadedProfile;
 use crate::input::profile_info::{profile_info, warn_of_unnamed};
 use crate::input::spec::FormatSpec;
 use crate::model::fields::Record;
+use crate::model::profile::Profile;
 
 /// Summarizes a loaded profile and counts the records of its file.
 ///
@@ -19,45 +20,42 @@ pub(in crate::input) fn info<R: Record>(
     records: impl Iterator<Item = Result<(u64, R)>>,
 ) -> Result<Info> {
     let (profile, damage) = loaded.with_samples()?;
-    let mut info = spec.summary(version);
-    info.set_damage(damage);
-    for metadatum in &profile.metadata {
-        info.add_metadata(&metadatum.key, metadatum.value.clone());
+    let unresolved = (profile.notes.unresolved, InfoWarning::DanglingReferences as Counted);
+    let replaced = (profile.notes.replaced, InfoWarning::InvalidNames as Counted);
+    let mut info = info_of(spec, version, &profile, damage, &[unresolved, replaced]);
+    for (_, record) in records.map_while(Result::ok) {
+        info.records.add(record.name(), 1);
     }
-    for (name, count) in counts(records) {
-        info.records.add(name, count);
-    }
-    let notes = &profile.notes;
-    let warnings = [
-        (notes.unresolved, InfoWarning::DanglingReferences(notes.unresolved)),
-        (notes.replaced, InfoWarning::InvalidNames(notes.replaced)),
-    ];
-    info.warnings.extend(warnings.into_iter().filter(|(n, _)| *n > 0).map(|(_, warning)| warning));
-    let profile = profile_info(&profile, Some(profile.mode));
-    if spec.format.has_addresses() {
-        info.warnings.extend(warn_of_unnamed(&profile));
-    }
-    info.profile = Some(profile);
     Ok(info)
 }
 
-/// The number of records with each name, before the first damage.
-fn counts<R: Record>(records: impl Iterator<Item = Result<(u64, R)>>) -> Vec<(&'static str, u64)> {
-    let mut counts: Vec<(&'static str, u64)> = Vec::new();
-    for (_, record) in records.map_while(Result::ok) {
-        let name = record.name();
-        match counts.iter_mut().find(|(known, _)| std::ptr::eq(*known, name)) {
-            Some((_, count)) => *count = count.saturating_add(1),
-            None => counts.push((name, 1)),
-        }
+/// A warning about so many cases.
+pub(in crate::input) type Counted = fn(u64) -> InfoWarning;
+
+/// Summarizes a profile without its records. Of the warnings, those without cases are left out.
+pub(in crate::input) fn info_of(
+    spec: &FormatSpec,
+    version: impl Into<String>,
+    profile: &Profile,
+    damage: Option<Error>,
+    warnings: &[(u64, Counted)],
+) -> Info {
+    let mut info = spec.summary(version);
+    info.set_damage(damage);
+    for metadatum in &profile.metadata {
+        info.add_metadata(&metadatum.key, &metadatum.value);
     }
-    counts
+    let cases = warnings.iter().filter(|(count, _)| *count > 0);
+    info.warnings.extend(cases.map(|(count, warning)| warning(*count)));
+    let summary = profile_info(profile, Some(profile.mode));
+    if spec.format.has_addresses() {
+        info.warnings.extend(warn_of_unnamed(&summary));
+    }
+    info.profile = Some(summary);
+    info
 }
 
 /// Checks what every profile of sums promises.
-///
-/// # Errors
-/// As [`info`].
 pub(in crate::input) fn check(loaded: LoadedProfile) -> Result<Findings> {
     let (profile, damage) = loaded.with_samples()?;
     let notes = &profile.notes;

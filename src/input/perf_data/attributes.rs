@@ -3,7 +3,6 @@
 use super::words::Words;
 use crate::error::Result;
 
-/// The bits of `sample_type`.
 pub(super) mod sample_type {
     pub(in super::super) const IP: u64 = 1;
     pub(in super::super) const TID: u64 = 1 << 1;
@@ -73,7 +72,6 @@ impl Attribute {
         })
     }
 
-    /// Whether samples have something.
     #[inline]
     pub(super) fn has(&self, bit: u64) -> bool {
         self.sample_type & bit != 0

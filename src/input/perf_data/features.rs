@@ -1,7 +1,7 @@
 //! The statements of a recording about itself.
 
 use super::attributes::Attribute;
-use super::words::Words;
+use super::words::{U64s, Words};
 use crate::error::Result;
 
 /// What perf says of the machine, the program and the events. Damage in it is ignored: the samples
@@ -10,9 +10,7 @@ use crate::error::Result;
 pub(super) struct Features {
     /// Key and value pairs, named as in `perf report --header`.
     pub(super) metadata: Vec<(&'static str, String)>,
-    /// Files and their build ids.
     pub(super) build_ids: Vec<(String, String)>,
-    /// Events with their names and ids.
     pub(super) events: Vec<Attribute>,
 }
 
@@ -25,7 +23,6 @@ const SIMPLEPERF: u64 = 129;
 const MOST: u32 = 4096;
 
 impl Features {
-    /// Adds a feature by its bit.
     pub(super) fn add(&mut self, feature: u64, mut words: Words<'_>) {
         _ = match feature {
             BUILD_ID => self.build_ids(words),
@@ -69,8 +66,7 @@ impl Features {
             let ids = words.u32("the number of ids")?;
             event.name = String::from_utf8_lossy(words.counted_text("a name")?).into_owned();
             let ids = words.take(u64::from(ids).saturating_mul(8), "ids")?;
-            let mut ids = Words::new(ids, 0, words.is_big);
-            event.ids = std::iter::from_fn(|| ids.u64("").ok()).collect();
+            event.ids = U64s::of(ids, words.is_big).iter().collect();
             self.events.push(event);
         }
         Ok(())

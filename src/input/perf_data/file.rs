@@ -3,7 +3,7 @@
 use super::attributes::Attribute;
 use super::features::Features;
 use super::walk::{Data, kind, walk};
-use super::words::Words;
+use super::words::{U64s, Words};
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
 
@@ -70,25 +70,29 @@ impl<'a> PerfFile<'a> {
         Ok(())
     }
 
-    fn read_attributes(&mut self, bytes: &[u8], of: (u64, u64), size: u64) -> Result<()> {
+    fn read_attributes(
+        &mut self,
+        bytes: &[u8],
+        place: (u64, u64),
+        attribute_size: u64,
+    ) -> Result<()> {
         let end = bytes.len() as u64;
-        let section = part(bytes, of.0, of.1)
-            .ok_or_else(|| Error::truncated(end.min(of.0), "the attributes of events"))?;
-        let step = usize::try_from(size).unwrap_or(usize::MAX).max(64);
-        let mut offset = of.0;
+        let section = part(bytes, place.0, place.1)
+            .ok_or_else(|| Error::truncated(end.min(place.0), "the attributes of events"))?;
+        let step = usize::try_from(attribute_size).unwrap_or(usize::MAX).max(64);
+        let mut offset = place.0;
         for row in section.chunks_exact(step).take(MOST_EVENTS) {
             let mut event = Attribute::read(&mut Words::new(row, offset, self.data.is_big))?;
             let ids = row.get(step.saturating_sub(16)..).unwrap_or_default();
             let mut ids = Words::new(ids, offset, self.data.is_big);
-            let place = (ids.u64("ids of an event")?, ids.u64("ids of an event")?);
-            let ids = part(bytes, place.0, place.1).unwrap_or_default();
-            let mut ids = Words::new(ids, place.0, self.data.is_big);
-            event.ids = std::iter::from_fn(|| ids.u64("").ok()).collect();
+            let (start, size) = (ids.u64("ids of an event")?, ids.u64("ids of an event")?);
+            let ids = part(bytes, start, size).unwrap_or_default();
+            event.ids = U64s::of(ids, self.data.is_big).iter().collect();
             self.attributes.push(event);
-            offset = offset.saturating_add(size);
+            offset = offset.saturating_add(attribute_size);
         }
         match self.attributes.is_empty() {
-            true => Err(Error::corrupt(of.0, "a recording without events")),
+            true => Err(Error::corrupt(place.0, "a recording without events")),
             false => Ok(()),
         }
     }
@@ -153,7 +157,9 @@ impl<'a> PerfFile<'a> {
     pub(super) fn name_events(&mut self) {
         let named = std::mem::take(&mut self.features.events);
         for (row, event) in self.attributes.iter_mut().enumerate() {
-            let same = |of: &&Attribute| !of.ids.is_empty() && of.ids.first() == event.ids.first();
+            let same = |named: &&Attribute| {
+                !named.ids.is_empty() && named.ids.first() == event.ids.first()
+            };
             let found = named.iter().find(same).or_else(|| named.get(row));
             if let Some(found) = found {
                 event.name.clone_from(&found.name);

@@ -17,7 +17,6 @@ pub(super) enum Side {
     User,
 }
 
-/// An address of a stack.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     address: u64,
@@ -29,7 +28,6 @@ const FIRST_MARKER: u64 = -4095i64 as u64;
 const KERNEL_MARKER: u64 = -128i64 as u64;
 const USER_MARKER: u64 = -512i64 as u64;
 
-/// Makes frames of addresses.
 #[derive(Default)]
 pub(super) struct Frames<'u> {
     unwinder: Option<Box<dyn Unwind + 'u>>,
@@ -160,7 +158,6 @@ impl<'u> Frames<'u> {
         }
     }
 
-    /// Approximate bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
         let rows = self.known.len().saturating_add(self.by_place.len());
         (rows as u64).saturating_mul(100)

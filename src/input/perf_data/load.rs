@@ -10,9 +10,9 @@ use super::processes::Processes;
 use super::sample::Sample;
 use super::walk::{Events, Record, kind, walk};
 use crate::error::Result;
-use crate::input::frames::{perf_thread, perf_unit};
+use crate::input::frames::{perf_thread, set_perf_types};
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
-use crate::model::profile::{Code, FrameId, ProfileBuilder, StackId, ThreadId, Unit, ValueType};
+use crate::model::profile::{Code, FrameId, ProfileBuilder, StackId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 
@@ -49,20 +49,8 @@ pub(super) fn load_counted(
     let (survey, first) = Survey::of(&mut file, options)?;
     let Survey { processes, counts, samples, .. } = survey;
     let mut builder = ProfileBuilder::new(options.keep_samples);
-    let unit = |name: &str| perf_unit(name.as_bytes());
-    let types = file.attributes.iter().take(MOST_EVENTS).map(|event| {
-        let name = event.title();
-        ValueType { unit: unit(&name), name: name.into() }
-    });
-    let all = ValueType { name: "samples".into(), unit: Unit::Count };
-    // Periods count, as in perf's own reports: those of the event with the most samples.
-    let main = samples
-        .iter()
-        .take(MOST_EVENTS)
-        .enumerate()
-        .max_by_key(|(row, n)| (**n, std::cmp::Reverse(*row)));
-    let main = main.map_or(0, |(row, _)| row.saturating_add(1));
-    builder.set_value_types(std::iter::once(all).chain(types).collect(), main);
+    let titles = file.attributes.iter().map(Attribute::title);
+    set_perf_types(&mut builder, titles.zip(samples).take(MOST_EVENTS));
     for (key, value) in &file.features.metadata {
         builder.metadata(key.as_bytes(), value.as_bytes());
     }
@@ -199,8 +187,8 @@ impl Loader<'_> {
         self.values.fill(0);
         let period = self.builder.metric(sample.period.into());
         for (place, value) in [(0, 1), (number.saturating_add(1), period)] {
-            if let Some(of) = self.values.get_mut(place) {
-                *of = value;
+            if let Some(place) = self.values.get_mut(place) {
+                *place = value;
             }
         }
         let time = sample.time.and_then(|time| Some((i64::try_from(time / 1000).ok()?, 0)));

@@ -37,7 +37,6 @@ use crate::input::Format;
 use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::PerfData,
     name: "perf-data",

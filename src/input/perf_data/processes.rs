@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 /// The process id under which the kernel's own mappings are.
 pub(super) const KERNEL: i32 = -1;
 
-/// The name of the kernel's own code.
 pub(super) const KERNEL_FILE: &[u8] = b"[kernel.kallsyms]";
 
 /// A program, library or other memory with code.
@@ -38,22 +37,16 @@ pub(super) struct Image {
 
 /// A change to a process.
 #[derive(Debug)]
-struct Change {
-    time: u64,
-    what: What,
-}
-
-#[derive(Debug)]
 enum What {
     Map(i32, Map),
     Name { pid: i32, tid: i32, name: Vec<u8>, is_exec: bool },
     Fork { pid: i32, parent: i32, tid: i32, parent_tid: i32 },
 }
 
-/// All processes of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    changes: Vec<Change>,
+    /// With their times.
+    changes: Vec<(u64, What)>,
     pub(super) images: Vec<Image>,
     /// By process: its images with the times from which they hold.
     of_process: FxHashMap<i32, Vec<(u64, usize)>>,
@@ -93,11 +86,10 @@ impl Processes {
             }
             _ => None,
         };
-        self.changes.extend(what.map(|what| Change { time, what }));
+        self.changes.extend(what.map(|what| (time, what)));
         Ok(())
     }
 
-    /// Approximate bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
         (self.changes.len() as u64).saturating_mul(200)
     }
@@ -105,10 +97,10 @@ impl Processes {
     /// Applies the changes in the order of time.
     pub(super) fn finish(&mut self, features: &Features) {
         let mut changes = std::mem::take(&mut self.changes);
-        changes.sort_by_key(|change| change.time);
+        changes.sort_by_key(|(time, _)| *time);
         let build_ids: FxHashMap<&[u8], &str> =
             features.build_ids.iter().map(|(file, id)| (file.as_bytes(), id.as_str())).collect();
-        for Change { time, what } in changes {
+        for (time, what) in changes {
             match what {
                 What::Map(pid, mut map) => {
                     if map.build_id.is_empty() {
@@ -159,7 +151,6 @@ impl Processes {
         images.get(after.saturating_sub(1)).map(|(_, image)| *image)
     }
 
-    /// The name of a thread at a time.
     pub(super) fn name(&self, tid: i32, time: u64) -> &[u8] {
         let names = self.names.get(&tid).map_or(&[][..], Vec::as_slice);
         let after = names.partition_point(|(from, _)| *from <= time);

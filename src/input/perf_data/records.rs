@@ -8,7 +8,6 @@ use crate::error::Result;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{self, FieldSink};
 
-/// The names of the records.
 pub(super) const NAMES: &[&str] = &[
     "sample",
     "mmap",

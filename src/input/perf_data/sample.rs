@@ -5,8 +5,7 @@ use super::walk::Record;
 use super::words::{U64s, Words};
 use crate::error::Result;
 
-/// A sample.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample<'r> {
     pub(super) ip: u64,
     pub(super) pid: i32,
@@ -36,18 +35,7 @@ impl<'r> Sample<'r> {
     pub(super) fn read(record: &Record<'r>, event: &Attribute) -> Result<Self> {
         use sample_type as has;
         let mut words = record.words();
-        let mut sample = Self {
-            ip: 0,
-            pid: -1,
-            tid: -1,
-            time: None,
-            cpu: None,
-            period: event.fixed_period(),
-            chain: U64s::NONE,
-            branches: U64s::NONE,
-            registers: U64s::NONE,
-            stack: &[],
-        };
+        let mut sample = Self { pid: -1, tid: -1, period: event.fixed_period(), ..Self::default() };
         skip(&mut words, event, has::IDENTIFIER)?;
         if event.has(has::IP) {
             sample.ip = words.u64("the address of a sample")?;

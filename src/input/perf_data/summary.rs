@@ -7,7 +7,7 @@ use super::walk::walk;
 use crate::error::Result;
 use crate::input::check::Findings;
 use crate::input::info::{Info, InfoWarning};
-use crate::input::profile_info::{profile_info, warn_of_unnamed};
+use crate::input::native::summary::{Counted, info_of};
 use crate::input::read::ReadOptions;
 use std::ops::ControlFlow;
 
@@ -17,34 +17,23 @@ use std::ops::ControlFlow;
 /// When the file is not one of perf.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (loaded, counts) = load_counted(bytes, options.into())?;
-    let mut info = super::SPEC.summary("2");
-    info.set_damage(loaded.damage);
-    for datum in &loaded.profile.metadata {
-        info.add_metadata(datum.key.clone(), &datum.value);
-    }
+    let Counts { lost, not_unwound } = counts;
+    let warnings = [
+        (lost, InfoWarning::LostSamples as Counted),
+        (not_unwound, InfoWarning::StackBytes),
+        (loaded.profile.notes.replaced, InfoWarning::InvalidNames),
+    ];
+    let mut info = info_of(&super::SPEC, "2", &loaded.profile, loaded.damage, &warnings);
     let file = PerfFile::read(bytes)?;
     // Damage among the records is known already.
     _ = walk(file.data, &mut |record| {
         info.records.add(name(record.kind), 1);
         Ok(ControlFlow::Continue(()))
     });
-    let Counts { lost, not_unwound } = counts;
-    let warnings = [
-        (lost, InfoWarning::LostSamples(lost)),
-        (not_unwound, InfoWarning::StackBytes(not_unwound)),
-        (loaded.profile.notes.replaced, InfoWarning::InvalidNames(loaded.profile.notes.replaced)),
-    ];
-    info.warnings.extend(warnings.into_iter().filter(|(n, _)| *n > 0).map(|(_, warning)| warning));
-    let profile = profile_info(&loaded.profile, Some(loaded.profile.mode));
-    info.warnings.extend(warn_of_unnamed(&profile));
-    info.profile = Some(profile);
     Ok(info)
 }
 
 /// Checks a recording.
-///
-/// # Errors
-/// As [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (loaded, counts) = load_counted(bytes, options.into())?;
     let mut findings = Findings::default();

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use std::ops::ControlFlow;
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
-/// Types of records.
 pub(super) mod kind {
     pub(in super::super) const MMAP: u32 = 1;
     pub(in super::super) const LOST: u32 = 2;
@@ -27,7 +26,6 @@ pub(super) mod kind {
     pub(in super::super) const FIRST_OF_USER: u32 = 64;
 }
 
-/// A record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'r> {
     /// Where it begins in the file; for a record in a compressed one, where that one begins.
@@ -39,7 +37,6 @@ pub(super) struct Record<'r> {
 }
 
 impl<'r> Record<'r> {
-    /// Its numbers.
     #[inline]
     pub(super) fn words(&self) -> Words<'r> {
         Words::new(self.body, self.offset.saturating_add(HEADER), self.is_big)
@@ -52,7 +49,6 @@ impl<'r> Record<'r> {
     }
 }
 
-/// The records of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data<'a> {
     pub(super) bytes: &'a [u8],
@@ -61,7 +57,6 @@ pub(super) struct Data<'a> {
     pub(super) is_big: bool,
 }
 
-/// Bytes of a record's header.
 const HEADER: u64 = 8;
 
 /// Decompressed bytes that a file may have: always, and for each of its bytes.
@@ -110,7 +105,6 @@ pub(super) fn walk(data: Data<'_>, visit: &mut Visit<'_>) -> Result<()> {
     }
 }
 
-/// Reads a record.
 #[inline]
 fn read<'r>(words: &mut Words<'r>) -> Result<Record<'r>> {
     let offset = words.cursor.offset();
@@ -211,7 +205,6 @@ impl Events {
         }
     }
 
-    /// The event of a sample.
     #[inline]
     pub(super) fn of_sample(&self, record: &Record<'_>) -> usize {
         if self.by_id.is_empty() {

@@ -72,15 +72,13 @@ pub(super) fn until_zero(bytes: &[u8]) -> &[u8] {
 }
 
 /// Numbers of 8 bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct U64s<'a> {
     bytes: &'a [u8],
     is_big: bool,
 }
 
 impl<'a> U64s<'a> {
-    pub(super) const NONE: Self = Self { bytes: &[], is_big: false };
-
     #[inline]
     pub(super) fn iter(self) -> impl Iterator<Item = u64> + use<'a> {
         let is_big = self.is_big;
@@ -90,9 +88,7 @@ impl<'a> U64s<'a> {
             true => u64::from_be_bytes(*word),
         })
     }
-}
 
-impl<'a> U64s<'a> {
     /// The numbers in these bytes.
     pub(super) fn of(bytes: &'a [u8], is_big: bool) -> Self {
         Self { bytes, is_big }

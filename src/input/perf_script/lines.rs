@@ -2,9 +2,8 @@
 
 use super::parse::{PerfFrame, PerfSample, frame, sample};
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::input::native::lines::{TextLine, TextLines};
 use crate::model::fields::{FieldSink, Record};
-use memchr::memchr;
 
 /// A line with meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +18,7 @@ pub enum PerfLine<'a> {
 /// has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct PerfLines<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    lines: TextLines<'a>,
     /// The only frame of a sample, in the same line.
     inline: Option<(u64, PerfFrame<'a>)>,
     in_sample: bool,
@@ -31,30 +29,13 @@ pub struct PerfLines<'a> {
 impl<'a> PerfLines<'a> {
     /// Reads from the beginning of the file.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, inline: None, in_sample: false, skipped: 0 }
+        Self { lines: TextLines::new(bytes), inline: None, in_sample: false, skipped: 0 }
     }
 
-    /// The next line, with its offset.
-    fn line(&mut self) -> Option<(u64, &'a [u8])> {
-        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let offset = self.at as u64;
-        let end = memchr(b'\n', rest).unwrap_or(rest.len());
-        self.at = self.at.saturating_add(end).saturating_add(1);
-        let line = rest.get(..end).unwrap_or_default();
-        Some((offset, line.strip_suffix(b"\r").unwrap_or(line)))
-    }
-
-    /// Ends the iteration with an error about a line.
-    fn damage(&mut self, offset: u64) -> Error {
-        let is_cut = self.at > self.bytes.len();
-        self.at = self.bytes.len();
-        let (message, expected) =
-            ("not a sample of perf script", "a command, a thread id, and a time or an event");
-        if is_cut {
-            Error::truncated(offset, message).expected(expected)
-        } else {
-            Error::corrupt(offset, message).expected(expected)
-        }
+    fn damage(&mut self, line: &TextLine<'_>) -> Error {
+        self.lines.stop();
+        let expected = "a command, a thread id, and a time or an event";
+        line.damage("not a sample of perf script", expected)
     }
 }
 
@@ -66,7 +47,8 @@ impl<'a> Iterator for PerfLines<'a> {
             return Some(Ok((offset, PerfLine::Frame(frame))));
         }
         loop {
-            let (offset, line) = self.line()?;
+            let text_line = self.lines.next()?;
+            let (offset, line) = (text_line.offset, text_line.text);
             if line.trim_ascii().is_empty() || line.starts_with(b"#") {
                 continue;
             }
@@ -90,7 +72,7 @@ impl<'a> Iterator for PerfLines<'a> {
                 }
                 // Source lines and whatever else perf was asked to print.
                 _ if is_indented => self.skipped = self.skipped.saturating_add(1),
-                _ => return Some(Err(self.damage(offset))),
+                _ => return Some(Err(self.damage(&text_line))),
             }
         }
     }
@@ -117,18 +99,6 @@ impl Record for PerfLine<'_> {
             }
         }
     }
-}
-
-/// Gives every sample and frame to the visitor.
-///
-/// # Errors
-/// The first line that is neither.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(PerfLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether the first line with text is a sample that has a time, and the next one is a frame or

@@ -6,12 +6,11 @@
 use super::lines::{PerfLine, PerfLines};
 use super::parse::{PerfFrame, PerfSample};
 use crate::error::Result;
-use crate::input::frames::{perf_thread, perf_unit};
+use crate::input::frames::{perf_thread, set_perf_types};
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
-    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType,
-    library_name,
+    FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, library_name,
 };
 use rustc_hash::FxHashMap;
 
@@ -23,18 +22,11 @@ use rustc_hash::FxHashMap;
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let events = events(bytes);
     let mut builder = ProfileBuilder::new(options.keep_samples);
-    let samples = ValueType { name: "samples".into(), unit: Unit::Count };
-    let types: Vec<_> = std::iter::once(samples)
-        .chain(events.iter().map(|(event, _)| ValueType {
-            name: String::from_utf8_lossy(event).into_owned().into(),
-            unit: perf_unit(event),
-        }))
-        .collect();
-    // Periods count, as in perf's own reports: those of the event with the most samples.
-    let most = events.iter().map(|(_, samples)| *samples).max();
-    let main = events.iter().position(|(_, samples)| Some(*samples) == most);
-    let main = main.map_or(0, |event| event.saturating_add(1));
-    builder.set_value_types(types, main);
+    let named = events.iter().map(|(event, samples)| {
+        let name = String::from_utf8_lossy(event).into_owned();
+        (name, *samples)
+    });
+    set_perf_types(&mut builder, named);
     for (key, value) in header(bytes) {
         builder.metadata(key, value);
     }
@@ -81,7 +73,7 @@ fn events(bytes: &[u8]) -> Vec<(&[u8], u64)> {
 
 /// Returns the header that `perf script --header` prints: lines `# key : value` before the first
 /// sample.
-pub(super) fn header(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+fn header(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     /// perf writes some twenty, and lists of what the machine has.
     const MOST: usize = 256;
     let lines = bytes.split(|byte| *byte == b'\n').take(MOST);

@@ -19,7 +19,7 @@ mod load;
 mod parse;
 mod summary;
 
-pub use lines::{PerfLine, PerfLines, for_each_record};
+pub use lines::{PerfLine, PerfLines};
 pub use load::load;
 pub use parse::{PerfFrame, PerfSample};
 pub use summary::{check, info};
@@ -28,7 +28,6 @@ use crate::input::Format;
 use crate::input::origin::Provenance;
 use crate::input::spec::{FormatSpec, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::PerfScript,
     name: "perf-script",

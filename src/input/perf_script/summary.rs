@@ -1,11 +1,11 @@
 //! The `info` summary of a perf script, and the invariants for `check`.
 
 use super::lines::{PerfLine, PerfLines};
-use super::load::{header, load};
+use super::load::load;
 use crate::error::Result;
 use crate::input::check::Findings;
 use crate::input::info::{Info, InfoWarning};
-use crate::input::profile_info::profile_info;
+use crate::input::native::summary::{Counted, info_of};
 use crate::input::read::ReadOptions;
 
 /// Summarizes a profile.
@@ -14,30 +14,19 @@ use crate::input::read::ReadOptions;
 /// When the first line with text is not a sample.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
-    let lines = Lines::count(bytes);
-    let mut info = super::SPEC.summary("");
-    info.set_damage(damage);
-    for (key, value) in header(bytes) {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        info.add_metadata(text(key), text(value));
-    }
+    let (frames, skipped) = count(bytes);
+    let skipped = (skipped, InfoWarning::SkippedLines as Counted);
+    let mut info = info_of(&super::SPEC, "", &profile, damage, &[skipped]);
     info.records.add("sample", profile.total.samples());
-    info.records.add("frame", lines.frames);
-    if lines.skipped > 0 {
-        info.warnings.push(InfoWarning::SkippedLines(lines.skipped));
-    }
-    info.profile = Some(profile_info(&profile, Some(profile.mode)));
+    info.records.add("frame", frames);
     Ok(info)
 }
 
 /// Checks a profile.
-///
-/// # Errors
-/// As [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut findings = Findings::default();
-    let skipped = Lines::count(bytes).skipped;
+    let (_, skipped) = count(bytes);
     findings.none("lines.frames", skipped, "indented lines that are not frames");
     findings.none("names.utf8", profile.notes.replaced, "names that are not UTF-8");
     findings.none("numbers.clamped", profile.notes.clamped, "numbers that do not fit into 64 bits");
@@ -45,17 +34,10 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-struct Lines {
-    frames: u64,
-    skipped: u64,
-}
-
-impl Lines {
-    fn count(bytes: &[u8]) -> Self {
-        let (mut lines, mut frames) = (PerfLines::new(bytes), 0u64);
-        while let Some(Ok((_, line))) = lines.next() {
-            frames = frames.saturating_add(u64::from(matches!(line, PerfLine::Frame(_))));
-        }
-        Self { frames, skipped: lines.skipped }
-    }
+/// The number of frames, and of indented lines that are none.
+fn count(bytes: &[u8]) -> (u64, u64) {
+    let mut lines = PerfLines::new(bytes);
+    let read = lines.by_ref().map_while(Result::ok);
+    let frames = read.filter(|(_, line)| matches!(line, PerfLine::Frame(_))).count();
+    (frames as u64, lines.skipped)
 }

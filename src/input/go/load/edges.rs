@@ -7,15 +7,15 @@
 
 use super::old::OldLayout;
 use super::place::Placed;
-use super::pointers::{Faults, HEADER, Reader};
+use super::pointers::{Faults, Reader};
 use super::shape::{Shape, Shapes, Signature};
 use super::{CHUNK, chunks_at_a_time};
 use crate::bytes::Cursor;
 use crate::input::go::fields::{Field, Fields};
+use crate::input::go::phantoms::HEADER;
 use crate::model::heap::{Label, ObjectId, Offsets, References, TypeId};
 use rayon::prelude::*;
 
-/// The references of all objects, and their shapes.
 pub(super) struct Edges {
     pub(super) references: References,
     /// The number of each object's shape in its chunk.
@@ -27,7 +27,6 @@ pub(super) struct Edges {
 /// Rows to work on and where their results go.
 struct Work<'w> {
     first_row: usize,
-    /// References of each row.
     counts: &'w mut [u32],
     shape_of: &'w mut [TypeId],
     found: &'w mut Found,
@@ -43,7 +42,6 @@ struct Found {
 }
 
 impl Edges {
-    /// Follows all pointers of all objects.
     pub(super) fn new(reader: &Reader<'_, '_>, placed: &Placed) -> Self {
         let count = placed.sizes.len();
         let fields = usize::try_from(placed.fields).unwrap_or(usize::MAX);
@@ -158,7 +156,6 @@ struct Follow<'w, 's, 'a> {
     reader: &'w Reader<'s, 'a>,
     work: Work<'w>,
     batch: [Open; BATCH],
-    /// Pointers in the batch.
     open: usize,
 }
 
@@ -168,7 +165,7 @@ impl Follow<'_, '_, '_> {
         let size = contents.len() as u64;
         let mut signature = Signature::new(size);
         let mut header = None;
-        let may_have_header = self.reader.may_have_header(size);
+        let may_have_header = self.reader.header_sizes.contains(&size);
         for field in fields {
             if may_have_header && signature.pointers == 0 && field.offset >= HEADER {
                 header = self.reader.words.at(contents, 0).filter(|address| *address != 0);
@@ -197,11 +194,7 @@ impl Follow<'_, '_, '_> {
             self.field(index, contents, field, false);
         }
         self.work.found.faults.unknown_types += u64::from(layout.unknown);
-        match (layout.is_typed(), layout.conservative) {
-            (true, _) => Shape::Old { number },
-            (false, true) => Shape::Conservative { size },
-            (false, false) => Shape::Plain { size },
-        }
+        layout.shape(number, size)
     }
 
     #[inline]
@@ -223,7 +216,6 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    /// Resolves the batch.
     fn resolve(&mut self) {
         let batch = self.batch.get(..std::mem::take(&mut self.open)).unwrap_or_default();
         self.reader.addresses.warm(batch.iter().map(|open| open.address));

@@ -1,6 +1,6 @@
 //! Counts objects by the part of their type that is known without following a pointer.
 
-use super::pointers::{header, may_have_header};
+use super::pointers::{header, header_sizes};
 use super::shape::{Shape, Signature};
 use super::survey::{Survey, Take};
 use super::typing::{Typed, types_without_hints};
@@ -57,7 +57,7 @@ impl<'a> Take<'a> for Shapes {
         // An object without a record has no pointers.
         let encoded = object.map_or(&[0][..], |object| object.fields.encoded());
         let place = Place::of(size, encoded)
-            .filter(|_| encoded.len() == 1 || !may_have_header(survey, size));
+            .filter(|_| encoded.len() == 1 || !header_sizes(survey).contains(&size));
         let row = match place.and_then(|place| self.recent.row(place)) {
             Some(row) => row,
             None => {
@@ -76,7 +76,6 @@ impl<'a> Take<'a> for Shapes {
 }
 
 impl Shapes {
-    /// The row of a shape.
     fn row(&mut self, shape: Shape) -> usize {
         let number = self.found.add(shape);
         let row = number as usize;
@@ -86,16 +85,12 @@ impl Shapes {
         row
     }
 
-    /// Adds the objects of the draft and of 1.3.
     fn add_old(&mut self, survey: &Survey<'_>) {
         let mut old: Vec<_> = std::mem::take(&mut self.old).into_iter().collect();
         old.sort_unstable_by_key(|(key, _)| *key);
         for ((number, size), counts) in old {
-            let shape = match survey.old.layout(number) {
-                Some(layout) if layout.is_typed() => Shape::Old { number },
-                Some(layout) if layout.conservative => Shape::Conservative { size },
-                _ => Shape::Plain { size },
-            };
+            let layout = survey.old.layout(number);
+            let shape = layout.map_or(Shape::Plain { size }, |layout| layout.shape(number, size));
             let row = self.row(shape);
             if let Some(sum) = self.counts.get_mut(row) {
                 sum.add_sum(&counts);

@@ -21,15 +21,11 @@ pub(super) const RUNTIME_TYPES: [&str; 5] =
 pub(super) const G: Hint = 0;
 /// The record of a thread.
 pub(super) const M: Hint = 1;
-/// The record of a deferred call.
 pub(super) const DEFER: Hint = 2;
-/// The record of a panic.
 pub(super) const PANIC: Hint = 3;
-/// A closure.
 pub(super) const FUNCVAL: Hint = 4;
 const NO_HINT: Hint = Hint::MAX;
 
-/// The best hint for each object.
 pub(super) struct Hints(Vec<AtomicU16>);
 
 impl Hints {
@@ -38,7 +34,6 @@ impl Hints {
         Self((0..count).map(|_| AtomicU16::new(NO_HINT)).collect())
     }
 
-    /// Adds a hint.
     #[inline]
     pub(super) fn add(&self, object: ObjectId, hint: Hint) {
         if let Some(best) = self.0.get(object.index()).filter(|best| hint < best.load(Relaxed)) {
@@ -46,7 +41,6 @@ impl Hints {
         }
     }
 
-    /// The best hint for an object.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<Hint> {
         self.0.get(row).map(|best| best.load(Relaxed)).filter(|hint| *hint != NO_HINT)
@@ -81,7 +75,7 @@ pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
     for (index, record) in survey.types.iter().enumerate() {
         by_name.entry(record.name).or_insert(index);
     }
-    let of = |(index, name): (usize, &[u8])| match name {
+    let meaning = |(index, name): (usize, &[u8])| match name {
         // It may point to anything.
         b"unsafe.Pointer" => None,
         [b'*', element @ ..] => {
@@ -91,11 +85,10 @@ pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
         [.., b'.'] => Some(Hinted::Element(index)),
         _ => Some(Hinted::Same(index)),
     };
-    survey.types.iter().map(|record| record.name).enumerate().map(of).collect()
+    survey.types.iter().map(|record| record.name).enumerate().map(meaning).collect()
 }
 
 impl Interfaces {
-    /// From the records of types and itabs.
     pub(super) fn new(survey: &Survey<'_>) -> Self {
         let hinted = hinted(survey);
         let mut words = FxHashMap::default();

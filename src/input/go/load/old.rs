@@ -4,6 +4,7 @@
 //! with the values as its elements, 127 anything (every aligned word may be a pointer). Without a
 //! type it has no pointers.
 
+use super::shape::Shape;
 use crate::input::go::draft::DraftType;
 use crate::input::go::fields::{Field, FieldKind};
 use crate::input::go::object::Typed;
@@ -32,14 +33,14 @@ struct OldType {
     fields: Vec<Field>,
 }
 
-/// The layout of the objects of one type and kind.
+#[derive(Default)]
 pub(super) struct OldLayout {
     /// The type's name. `None` if only the object size is known.
     pub(super) name: Option<String>,
     /// The number of elements varies.
     pub(super) array: bool,
     /// Every word may be a pointer.
-    pub(super) conservative: bool,
+    conservative: bool,
     /// The type has no record.
     pub(super) unknown: bool,
     typed: Typed,
@@ -64,7 +65,6 @@ impl OldTypes {
         });
     }
 
-    /// Like [`Self::add_type`].
     pub(super) fn add_draft_type(&mut self, record: &DraftType<'_>) {
         let fields = record.pointers.iter().map(|offset| Field { kind: FieldKind::Ptr, offset });
         self.add_type(record.addr, record.size, record.name, fields);
@@ -75,21 +75,11 @@ impl OldTypes {
         let typed = with_known_kind(typed);
         let next = self.uses.len() as u32;
         self.uses.entry((typed.type_addr, typed.kind)).or_insert_with(|| {
-            self.layouts.push(OldLayout {
-                name: None,
-                array: false,
-                conservative: false,
-                unknown: false,
-                typed,
-                start: 0,
-                stride: 0,
-                fields: Vec::new(),
-            });
+            self.layouts.push(OldLayout { typed, ..OldLayout::default() });
             next
         });
     }
 
-    /// Works out the layouts, when all types are known.
     pub(super) fn finish(&mut self, version: Version, pointer_size: u64, hchan_size: Option<u64>) {
         if version > Version::Go13 {
             *self = Self::default();
@@ -138,13 +128,11 @@ impl OldTypes {
         self.dropped_fields.0
     }
 
-    /// The number of the layout of an object.
     pub(super) fn number(&self, typed: Typed) -> u32 {
         let typed = with_known_kind(typed);
         self.uses.get(&(typed.type_addr, typed.kind)).copied().unwrap_or(0)
     }
 
-    /// A layout.
     pub(super) fn layout(&self, number: u32) -> Option<&OldLayout> {
         self.layouts.get(number as usize)
     }
@@ -157,9 +145,17 @@ fn with_known_kind(typed: Typed) -> Typed {
 }
 
 impl OldLayout {
-    /// Whether the objects are known to have a type.
-    pub(super) fn is_typed(&self) -> bool {
+    fn is_typed(&self) -> bool {
         self.name.is_some()
+    }
+
+    /// The shape of an object of this size, by the number of the layout.
+    pub(super) fn shape(&self, number: u32, size: u64) -> Shape {
+        match (self.is_typed(), self.conservative) {
+            (true, _) => Shape::Old { number },
+            (false, true) => Shape::Conservative { size },
+            (false, false) => Shape::Plain { size },
+        }
     }
 
     /// The fields of an object of this size, in order.
@@ -182,7 +178,6 @@ impl OldLayout {
         every.chain(repeated)
     }
 
-    /// Returns the number of fields of an object of this size.
     pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
         if self.conservative {
             words_in(size, pointer_size)

@@ -1,7 +1,6 @@
 //! The second pass: the row of each object, and its size and place in the file.
 
 use super::CHUNK;
-use super::scatter::Scatter;
 use super::survey::Survey;
 use crate::input::go::object::Object;
 use crate::input::go::records::{Rec, Records};
@@ -9,8 +8,8 @@ use crate::input::go::version::Version;
 use crate::model::heap::{Offsets, Sizes};
 use rayon::prelude::*;
 use std::num::Saturating;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// The objects in their rows.
 pub(super) struct Placed {
     pub(super) sizes: Sizes,
     /// Offset of the contents in the file.
@@ -24,7 +23,6 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Reads the objects again.
     pub(super) fn new<'a>(bytes: &'a [u8], survey: &Survey<'a>) -> Self {
         let count = survey.addresses.len();
         let end = bytes.len() as u64;
@@ -150,5 +148,63 @@ impl<'a> Placing<'_, 'a> {
     #[inline]
     fn position(&self, part: &[u8]) -> u64 {
         part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr()) as u64
+    }
+}
+
+/// A column of numbers that are 0 until they are set, which several threads fill in any order, each
+/// row by one of them.
+///
+/// Relaxed atomic stores are plain stores; that every row is written at most once makes the result
+/// independent of the order.
+enum Scatter {
+    Small(Vec<AtomicU32>),
+    Large(Vec<AtomicU64>),
+}
+
+impl Scatter {
+    /// `count` zeros, with room for numbers up to `max`.
+    fn new(count: usize, max: u64) -> Self {
+        match u32::try_from(max) {
+            Ok(_) => Self::Small((0..count).map(|_| AtomicU32::new(0)).collect()),
+            Err(_) => Self::Large((0..count).map(|_| AtomicU64::new(0)).collect()),
+        }
+    }
+
+    /// The number of a row.
+    #[inline]
+    fn get(&self, row: usize) -> u64 {
+        match self {
+            Self::Small(small) => small.get(row).map_or(0, |number| number.load(Relaxed).into()),
+            Self::Large(large) => large.get(row).map_or(0, |number| number.load(Relaxed)),
+        }
+    }
+
+    /// Sets the number of a row. Too large ones become the largest that there is room for.
+    #[inline]
+    fn set(&self, row: usize, number: u64) {
+        match self {
+            Self::Small(small) => {
+                if let Some(place) = small.get(row) {
+                    place.store(u32::try_from(number).unwrap_or(u32::MAX), Relaxed);
+                }
+            }
+            Self::Large(large) => {
+                if let Some(place) = large.get(row) {
+                    place.store(number, Relaxed);
+                }
+            }
+        }
+    }
+
+    /// The finished column, without a copy.
+    fn into_offsets(self) -> Offsets {
+        match self {
+            Self::Small(small) => {
+                Offsets::Small(small.into_iter().map(AtomicU32::into_inner).collect())
+            }
+            Self::Large(large) => {
+                Offsets::Large(large.into_iter().map(AtomicU64::into_inner).collect())
+            }
+        }
     }
 }

@@ -5,41 +5,31 @@ use super::place::Placed;
 use super::survey::Survey;
 use super::words::Words;
 use crate::input::go::fields::{Field, FieldKind};
-use crate::input::go::phantoms::{Rule, largest};
+use crate::input::go::phantoms::{HEADER, LARGEST_WITH_HEADER, Rule, largest};
 use crate::model::addresses::Addresses;
 use crate::model::heap::{ObjectId, Sizes};
 use std::iter::Sum;
 use std::num::Saturating;
+use std::ops::Range;
 
-/// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object
-/// point after it.
-pub(super) const HEADER: u64 = 8;
-/// Largest slot of an object that may have a malloc header.
-pub(super) const LARGEST_WITH_HEADER: u64 = 32768;
-
-/// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
-fn smallest_with_header(survey: &Survey<'_>) -> u64 {
-    match survey.rule {
+/// Slots of these sizes with pointers may have a malloc header.
+#[inline]
+pub(super) fn header_sizes(survey: &Survey<'_>) -> Range<u64> {
+    let smallest = match survey.rule {
         Rule::None => u64::MAX,
         Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size).saturating_add(1),
-    }
-}
-
-/// Whether an object of this size with pointers may have a malloc header.
-#[inline]
-pub(super) fn may_have_header(survey: &Survey<'_>, size: u64) -> bool {
-    size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER
+    };
+    smallest..LARGEST_WITH_HEADER.saturating_add(1)
 }
 
 /// The type in the malloc header of an object whose first pointer stands at an offset, if it has
 /// one.
 #[inline]
 pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option<u64> {
-    let may_have = first >= HEADER && may_have_header(survey, contents.len() as u64);
+    let may_have = first >= HEADER && header_sizes(survey).contains(&(contents.len() as u64));
     survey.words.at(contents, 0).filter(|&address| may_have && address != 0)
 }
 
-/// Counts of invalid pointers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     /// Fields beyond the end of the memory.
@@ -63,12 +53,9 @@ impl Sum for Faults {
     }
 }
 
-/// A pointer in some memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
-    /// The offset of the pointer.
     pub(super) offset: u64,
-    /// Where it points.
     pub(super) address: u64,
 }
 
@@ -81,15 +68,14 @@ pub(super) struct Reader<'s, 'a> {
     pub(super) addresses: &'s Addresses,
     sizes: &'s Sizes,
     interfaces: Interfaces,
-    /// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
-    pub(super) smallest_with_header: u64,
+    /// Slots of these sizes may have a malloc header.
+    pub(super) header_sizes: Range<u64>,
     /// First address of the first object, and bytes from there to the end of the last.
     low: u64,
     span: u64,
 }
 
 impl<'s, 'a> Reader<'s, 'a> {
-    /// For the objects that have been placed.
     pub(super) fn new(
         bytes: &'a [u8],
         survey: &'s Survey<'a>,
@@ -111,7 +97,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             addresses,
             sizes: &placed.sizes,
             interfaces: Interfaces::new(survey),
-            smallest_with_header: smallest_with_header(survey),
+            header_sizes: header_sizes(survey),
             low,
             span: high.saturating_sub(low),
         }
@@ -134,14 +120,9 @@ impl<'s, 'a> Reader<'s, 'a> {
         self.is_start(object, inside).then_some(object)
     }
 
-    /// Whether a slot of this size may have a malloc header.
-    #[inline]
-    pub(super) fn may_have_header(&self, size: u64) -> bool {
-        size >= self.smallest_with_header && size <= LARGEST_WITH_HEADER
-    }
-
     fn is_start(&self, object: ObjectId, inside: u64) -> bool {
-        inside == 0 || inside == HEADER && self.may_have_header(self.sizes.get(object.index()))
+        inside == 0
+            || inside == HEADER && self.header_sizes.contains(&self.sizes.get(object.index()))
     }
 
     /// Whether an address is between the first object and the end of the last. Nil is not.
@@ -156,7 +137,6 @@ impl<'s, 'a> Reader<'s, 'a> {
         self.is_in_heap(address).then(|| address.wrapping_sub(self.low))
     }
 
-    /// Bytes from the first object to the end of the last.
     pub(super) fn span(&self) -> u64 {
         self.span
     }
@@ -214,6 +194,20 @@ impl<'s, 'a> Reader<'s, 'a> {
         if self.is_start(object, inside) && size <= self.sizes.get(object.index()) {
             self.hints.add(object, hint);
         }
+    }
+
+    /// The object that a field leads to, with the offset of its pointer. Takes the word before for a
+    /// hint.
+    pub(super) fn follow(
+        &self,
+        contents: &[u8],
+        field: Field,
+        faults: &mut Faults,
+    ) -> Option<(u64, ObjectId)> {
+        let Pointer { offset, address } = self.pointer(contents, field, faults)?;
+        let (object, inside) = self.object_at(address)?;
+        self.hint(self.word_before(contents, offset), object, inside);
+        Some((offset, object))
     }
 
     /// Adds a hint for the object at an address, if there is one.

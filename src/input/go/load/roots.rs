@@ -27,10 +27,10 @@ use crate::model::names::{NameId, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The roots, in the order of the file, and the goroutines with their frames.
+#[derive(Default)]
 pub(super) struct Roots {
     pub(super) roots: Vec<Root>,
     pub(super) threads: Vec<Thread>,
-    /// The calls of all goroutines.
     pub(super) frames: Vec<heap::StackFrame>,
     /// For each frame of the dump that belongs to a goroutine, the row of its call.
     pub(super) rows: Vec<u32>,
@@ -41,7 +41,6 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    /// Reads the records after the objects.
     pub(super) fn new(
         reader: &Reader<'_, '_>,
         survey: &Survey<'_>,
@@ -50,15 +49,6 @@ impl Roots {
         symbols: Option<Symbols<'_>>,
         names: &mut Names,
     ) -> Self {
-        let found = Self {
-            roots: Vec::new(),
-            threads: Vec::new(),
-            frames: Vec::new(),
-            rows: Vec::new(),
-            words: Vec::new(),
-            sites: Sites::default(),
-            faults: Faults::default(),
-        };
         let mut collector = Collector {
             reader,
             references,
@@ -66,7 +56,7 @@ impl Roots {
             symbols,
             inlined_room: frames::MAX_INLINED,
             names,
-            found,
+            found: Self::default(),
             goroutine: None,
             context: 0,
             waiting_since: Vec::new(),
@@ -104,7 +94,6 @@ struct Collector<'c, 's, 'a> {
     /// When each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if that is not
     /// known.
     waiting_since: Vec<u64>,
-    /// The frames of the last goroutine so far.
     stack: Vec<StackFrame<'a>>,
     defers: Vec<Defer>,
     panics: Vec<Panic>,
@@ -165,19 +154,13 @@ impl<'a> Collector<'_, '_, 'a> {
         kind: RootKind,
         group: NameId,
         label: Label,
-        of: (Option<u32>, Option<u32>),
+        (frame, thread): (Option<u32>, Option<u32>),
     ) {
         if let Some((object, _)) = self.reader.object_at(address) {
-            self.found.roots.push(Root {
-                label,
-                frame: of.0,
-                thread: of.1,
-                ..Root::new(object, kind, group)
-            });
+            self.found.roots.push(Root { label, frame, thread, ..Root::new(object, kind, group) });
         }
     }
 
-    /// The row of the last goroutine.
     fn thread(&self) -> Option<u32> {
         self.goroutine.as_ref().and((self.found.threads.len() as u32).checked_sub(1))
     }
@@ -185,19 +168,12 @@ impl<'a> Collector<'_, '_, 'a> {
     fn segment(&mut self, group: &str, segment: &Segment<'a>) {
         let group = self.names.intern(group);
         for field in segment.fields.iter() {
-            let Some(pointer) =
-                self.reader.pointer(segment.contents, field, &mut self.found.faults)
-            else {
-                continue;
-            };
-            let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
-            self.reader.hint(
-                self.reader.word_before(segment.contents, pointer.offset),
-                object,
-                inside,
-            );
-            let label = Label::offset(pointer.offset);
-            self.found.roots.push(Root { label, ..Root::new(object, RootKind::Global, group) });
+            let faults = &mut self.found.faults;
+            let followed = self.reader.follow(segment.contents, field, faults);
+            self.found.roots.extend(followed.map(|(offset, object)| Root {
+                label: Label::offset(offset),
+                ..Root::new(object, RootKind::Global, group)
+            }));
         }
     }
 
@@ -339,7 +315,13 @@ impl<'a> Collector<'_, '_, 'a> {
             self.root_of(addr, RootKind::Thread, group, Label::NONE, (None, Some(thread)));
             let first = self.found.frames.len() as u32;
             while let Some((parent, function)) = frames.remove(&sp) {
-                let row = self.draft_frame(function);
+                let row = self.found.frames.len() as u32;
+                let name = self.names.intern_bytes(function);
+                self.found.frames.push(heap::StackFrame {
+                    function: name,
+                    file: Names::EMPTY,
+                    line: 0,
+                });
                 let group = self
                     .names
                     .intern(&format!("{goroutine} {}", String::from_utf8_lossy(function)));
@@ -363,19 +345,12 @@ impl<'a> Collector<'_, '_, 'a> {
         self.found.faults.lost_frames += frames.len() as u64;
         let unknown = self.names.intern("stack");
         for (pointer, sp) in roots {
-            let (of, group) = match (rows.get(&sp), frames.get(&sp)) {
+            let (place, group) = match (rows.get(&sp), frames.get(&sp)) {
                 (Some(&(row, group, thread)), _) => ((Some(row), Some(thread)), group),
                 (None, Some((_, function))) => ((None, None), self.names.intern_bytes(function)),
                 (None, None) => ((None, None), unknown),
             };
-            self.root_of(pointer, RootKind::Frame, group, Label::NONE, of);
+            self.root_of(pointer, RootKind::Frame, group, Label::NONE, place);
         }
-    }
-
-    fn draft_frame(&mut self, function: &[u8]) -> u32 {
-        let function = self.names.intern_bytes(function);
-        let number = self.found.frames.len() as u32;
-        self.found.frames.push(heap::StackFrame { function, file: Names::EMPTY, line: 0 });
-        number
     }
 }

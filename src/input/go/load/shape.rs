@@ -8,22 +8,38 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The size of a slot without pointers.
-    Plain { size: u64 },
+    Plain {
+        size: u64,
+    },
     /// The size of a slot and the positions of its pointers.
-    Layout { size: u64, hash: u64, pointers: u32 },
+    Layout {
+        size: u64,
+        hash: u64,
+        pointers: u32,
+    },
     /// The address of a type: a malloc header has it, or the record of a type.
-    Type { address: u64 },
+    Type {
+        address: u64,
+    },
     /// The target of the pointer type with this index.
-    Element { index: usize },
+    Element {
+        index: usize,
+    },
     /// Any other layout of a slot of this size: the number of layouts with their own type is
     /// limited.
-    Layouts { size: u64 },
-    /// A layout of 1.3.
-    Old { number: u32 },
+    Layouts {
+        size: u64,
+    },
+    Old {
+        number: u32,
+    },
     /// The size of an object of which every word may be a pointer.
-    Conservative { size: u64 },
-    /// A record of the runtime.
-    Runtime { number: u16 },
+    Conservative {
+        size: u64,
+    },
+    Runtime {
+        number: u16,
+    },
 }
 
 /// A hash of the positions of an object's pointers.
@@ -31,7 +47,6 @@ pub(super) enum Shape {
 pub(super) struct Signature {
     size: u64,
     hash: u64,
-    /// The number of pointers.
     pub(super) pointers: u32,
 }
 
@@ -45,7 +60,6 @@ impl Signature {
         Self { size, hash: size.wrapping_add(1).wrapping_mul(MULTIPLIER), pointers: 0 }
     }
 
-    /// Adds a pointer.
     #[inline]
     pub(super) fn add(&mut self, field: Field) {
         let value = field.offset ^ (field.kind as u64) << 56;
@@ -104,7 +118,6 @@ impl Shapes {
         TypeId(number)
     }
 
-    /// All shapes, by number.
     pub(super) fn into_distinct(mut self) -> Vec<Shape> {
         self.distinct.shrink_to_fit();
         self.distinct

@@ -46,7 +46,6 @@ impl Sites {
         }
     }
 
-    /// The sites of a heap with objects of these sizes.
     pub(super) fn finish(mut self, sizes: &Sizes) -> AllocationSites {
         self.sites.of.sort_unstable();
         self.sites.of.dedup_by_key(|(object, _)| *object);

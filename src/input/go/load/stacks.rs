@@ -109,7 +109,6 @@ fn exact(
 struct Stack<'s, 'a> {
     words: Words,
     frames: &'s [StackFrame<'a>],
-    /// Frames by address.
     sorted: Vec<usize>,
     /// Stack objects by address, and whether a pointer to them has been found.
     objects: Vec<(StackObject, bool)>,
@@ -143,7 +142,6 @@ impl<'s, 'a> Stack<'s, 'a> {
         }
     }
 
-    /// Adds the stack object at an address.
     fn reach(&mut self, address: u64) {
         let after = self.objects.partition_point(|(object, _)| object.address <= address);
         let object = after.checked_sub(1).and_then(|before| self.objects.get_mut(before));
@@ -186,7 +184,6 @@ fn frame_at<'f, 'a>(
 struct Marking<'m, 's, 'a> {
     reader: &'m Reader<'s, 'a>,
     frames: &'m [StackFrame<'a>],
-    /// Frames by address.
     sorted: Vec<usize>,
     marked: Vec<bool>,
     /// Marked, but not yet scanned.

@@ -18,7 +18,6 @@ use crate::model::heap::MAX_OBJECTS;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
-/// The results of the first pass.
 pub(super) struct Survey<'a> {
     pub(super) version: Version,
     pub(super) params: Option<Params<'a>>,
@@ -59,9 +58,6 @@ impl<'a> Survey<'a> {
     }
 
     /// Like [`Self::new`], but instead of the addresses something else is made of the objects.
-    ///
-    /// # Errors
-    /// Like [`Self::new`].
     pub(super) fn with<T: Take<'a>>(
         bytes: &'a [u8],
         progress: impl Fn(u64),
@@ -93,7 +89,6 @@ pub(super) trait Take<'a> {
     fn take(&mut self, address: u64, size: u64, object: Option<&Object<'a>>, survey: &Survey<'a>);
 }
 
-/// The addresses of objects.
 #[derive(Default)]
 struct Rows {
     builder: AddressesBuilder,
@@ -116,7 +111,6 @@ fn assumed_rule(bytes: &[u8]) -> Result<Rule> {
     Ok(params.go_version().as_deref().and_then(Rule::of_version).unwrap_or_default())
 }
 
-/// The pass under way.
 struct Pass<'a, T> {
     survey: Survey<'a>,
     totals: Totals<'a>,

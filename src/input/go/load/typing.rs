@@ -14,7 +14,6 @@ use crate::model::names::Names;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Replaces the numbers of shapes in each chunk by types.
 pub(super) fn number(
     mut type_of: Vec<TypeId>,
     shapes: Vec<Vec<Shape>>,
@@ -23,7 +22,7 @@ pub(super) fn number(
     names: &mut Names,
 ) -> (Vec<Type>, Vec<TypeId>) {
     let typing = Typing { survey, hints, hinted: hinted(survey) };
-    let mut found = Found::default();
+    let mut found = Typed::default();
     let mut shapes = shapes.into_iter();
     let rows_at_a_time = CHUNK.saturating_mul(chunks_at_a_time());
     for (first_row, rows) in (0..).step_by(rows_at_a_time).zip(type_of.chunks_mut(rows_at_a_time)) {
@@ -61,7 +60,7 @@ pub(super) fn types_without_hints(
 /// size; memory that only looks like objects has as many as objects.
 const MOST_LAYOUTS: u32 = 256;
 
-/// The shapes of a chunk after hints, in the order of the first object.
+/// The shapes of a chunk or of all chunks after hints, in the order of the first object.
 #[derive(Default)]
 pub(super) struct Typed {
     shapes: Vec<Shape>,
@@ -73,9 +72,6 @@ pub(super) struct Typed {
     /// The best hint for the objects with the header of an address that has no record.
     headers: FxHashMap<u64, Hint>,
 }
-
-/// Like [`Typed`], of all chunks.
-type Found = Typed;
 
 impl Typed {
     fn number(&mut self, shape: Shape, plain: bool) -> u32 {
@@ -182,7 +178,7 @@ impl Typing<'_, '_> {
         }
     }
 
-    fn types(&self, found: &Found, names: &mut Names) -> Vec<Type> {
+    fn types(&self, found: &Typed, names: &mut Names) -> Vec<Type> {
         let mut taken = FxHashSet::default();
         let rows = found.shapes.iter().zip(&found.plain);
         rows.map(|(shape, plain)| {

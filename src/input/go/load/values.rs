@@ -5,7 +5,6 @@ use crate::model::heap::{
     Array, EachElement, EachField, Heap, Ids, Known, ObjectId, ObjectValues, Offsets, Room, Value,
 };
 
-/// The positions of the contents of each object.
 pub(super) struct Contents<'a> {
     bytes: &'a [u8],
     positions: Offsets,
@@ -14,7 +13,6 @@ pub(super) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// By the offset of the first byte of each object.
     pub(super) fn new(bytes: &'a [u8], positions: Offsets, typed: Option<TypedValues<'a>>) -> Self {
         Self { bytes, positions, typed }
     }

@@ -11,7 +11,6 @@ use super::Loader;
 use super::reads::{Read, WEIGHTS, reads};
 use crate::model::names::NameId;
 
-/// What the events of a type are read for.
 pub(super) struct EventRole {
     pub(super) fact: Option<Fact>,
     /// `None` if no metric counts them.
@@ -85,7 +84,7 @@ impl Loader<'_> {
         // Events of other types are about the first class that they name.
         let any_class = || {
             let named = tables.types.named("java.lang.Class")?;
-            class.fields.iter().position(|of| of.class == named && of.is_pooled && !of.is_array)
+            class.fields.iter().position(|it| it.class == named && it.is_pooled && !it.is_array)
         };
         let plan = Plan {
             class: id,

@@ -5,7 +5,6 @@ use super::super::wire::{Text, varint};
 use crate::bytes::Cursor;
 use crate::error::Result;
 
-/// The most weights of an event.
 pub(super) const WEIGHTS: usize = 2;
 
 /// How the bytes of a field are read that has no fields of its own.

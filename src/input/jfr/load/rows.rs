@@ -36,7 +36,7 @@ impl Loader<'_> {
             // Virtual threads have no name unless the program gives them one.
             let unnamed = || tables.resolve(thread).map_or("", |_| "<unnamed>").to_owned();
             let name = tables.thread_name(thread).unwrap_or_else(unnamed);
-            let is_virtual = tables.field(thread, "virtual").is_some_and(|of| of.number() != 0);
+            let is_virtual = tables.field(thread, "virtual").is_some_and(|it| it.number() != 0);
             (builder.name(name.as_bytes()), is_virtual)
         });
         let keys = self.keys;

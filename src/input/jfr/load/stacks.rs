@@ -1,6 +1,5 @@
 //! The stacks of events.
 
-use super::super::metadata::Class;
 use super::super::values::{Tables, Value};
 use super::{Known, Loader};
 use crate::model::names::{NameId, Names};
@@ -32,7 +31,8 @@ impl Loader<'_> {
         let is_truncated = tables.field(stack, "truncated").is_some_and(|cut| cut.number() != 0);
         let (frames, cursor) = tables.field_at(stack, "frames")?;
         let (count, mut cursor) = tables.array(frames, cursor).ok().filter(|_| frames.is_array)?;
-        let places = Frames::of(tables.types.class(frames.class)?);
+        let class = tables.types.class(frames.class)?;
+        let places = ["method", "lineNumber", "type"].map(|name| class.position(name));
         let (mut all, mut values) = (Vec::new(), Vec::new());
         for _ in 0..count {
             if frames.is_pooled {
@@ -42,7 +42,7 @@ impl Loader<'_> {
             } else {
                 tables.values(frames.class, &mut cursor, &mut values).ok()?;
             }
-            self.add_frame(tables, &places, &values, known, &mut all);
+            self.add_frame(tables, places, &values, known, &mut all);
         }
         // The file begins with the innermost frame.
         if is_truncated {
@@ -59,7 +59,7 @@ impl Loader<'_> {
     fn add_frame<'a>(
         &mut self,
         tables: &Tables<'a>,
-        places: &Frames,
+        places: [Option<usize>; 3],
         values: &[Value<'a>],
         known: &mut Known,
         all: &mut Vec<FrameId>,
@@ -69,7 +69,7 @@ impl Loader<'_> {
             Some(Value::Pooled(_, id) | Value::Number(id)) => id,
             _ => 0,
         };
-        let [method, line, kind] = [places.method, places.line, places.kind].map(value);
+        let [method, line, kind] = places.map(value);
         let builder = &mut self.builder;
         let Known { frames, methods, around, .. } = known;
         let key = [method, line, kind].map(id);
@@ -104,20 +104,6 @@ impl Loader<'_> {
         });
         all.push(innermost);
         all.extend(around.get(&key).into_iter().flatten());
-    }
-}
-
-/// Where the fields of a frame are.
-struct Frames {
-    method: Option<usize>,
-    line: Option<usize>,
-    kind: Option<usize>,
-}
-
-impl Frames {
-    fn of(class: &Class) -> Self {
-        let position = |name| class.position(name);
-        Self { method: position("method"), line: position("lineNumber"), kind: position("type") }
     }
 }
 

@@ -10,9 +10,7 @@ pub(in crate::input::jfr) enum Step {
     Numbers(u64),
     /// So many bytes.
     Bytes(u64),
-    /// A string.
     Text,
-    /// A value of a class.
     Value(ClassId),
     /// A count, and so many numbers.
     NumberArray,

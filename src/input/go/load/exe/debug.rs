@@ -12,7 +12,7 @@ use super::types::{Field, Kind, Type, TypeRef, Types};
 use crate::error::{Error, Result};
 use gimli::{
     AttributeValue, DebugInfoOffset, DebuggingInformationEntry, DwAt, Dwarf, EndianSlice,
-    Expression, Operation, RunTimeEndian, Unit, UnitOffset, constants as dw,
+    Expression, Operation, RunTimeEndian, Section, Unit, UnitOffset, constants as dw,
 };
 use rustc_hash::FxHashMap;
 pub(super) use sections::Sections;
@@ -43,7 +43,6 @@ pub(super) struct Global {
     pub(super) ty: TypeRef,
 }
 
-/// The debugging information of a program.
 pub(super) struct Debug<'d> {
     dwarf: Dwarf<Slice<'d>>,
     units: Vec<Unit<Slice<'d>>>,
@@ -85,7 +84,8 @@ impl<'d> Debug<'d> {
         image: &Image<'_>,
         descriptors: u64,
     ) -> Result<Self> {
-        let dwarf = Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).map_err(damaged)?;
+        let dwarf = sections.dwarf();
+        let length = dwarf.debug_info.reader().len() as u64;
         let mut debug = Self {
             dwarf,
             units: Vec::new(),
@@ -97,7 +97,7 @@ impl<'d> Debug<'d> {
             known: FxHashMap::default(),
             open: Vec::new(),
             variables: Known::default(),
-            budget: Cell::new(MAX_READ_AGAIN.saturating_add(sections.length())),
+            budget: Cell::new(MAX_READ_AGAIN.saturating_add(length)),
         };
         let mut headers = debug.dwarf.units();
         while let Some(header) = headers.next().map_err(damaged)? {
@@ -202,14 +202,7 @@ impl<'d> Debug<'d> {
             .and_then(|(_, entry)| self.descriptor(&entry))
             .and_then(|at| types.at(at));
         let ty = descriptor.unwrap_or_else(|| {
-            let ty = types.add(Type {
-                name: String::new(),
-                package: None,
-                size: 0,
-                kind: Kind::Unknown,
-                mask: None,
-                direct: false,
-            });
+            let ty = types.add(Type::default());
             self.open.push((offset, ty));
             ty
         });
@@ -269,7 +262,7 @@ impl<'d> Debug<'d> {
             }
             _ => false,
         };
-        Some(Type { name, package, size, kind, mask: None, direct })
+        Some(Type { name, package, size, kind, direct, ..Type::default() })
     }
 
     fn number(&self, entry: &Entry<'d>, name: DwAt) -> Option<u64> {
@@ -382,7 +375,6 @@ impl<'d> Debug<'d> {
             .or_else(|| self.number(range, dw::DW_AT_upper_bound)?.checked_add(1))
     }
 
-    /// All globals with a fixed address and a type.
     pub(super) fn globals(&mut self, types: &mut Types) -> Vec<Global> {
         let list = std::mem::take(&mut self.globals);
         let mut globals = Vec::with_capacity(list.len());
@@ -415,7 +407,6 @@ impl<'d> Debug<'d> {
         }
     }
 
-    /// The struct of this name.
     pub(super) fn named(&mut self, name: &str, types: &mut Types) -> Option<TypeRef> {
         let offset = *self.structs.get(name)?;
         let ty = self.of(offset, types);

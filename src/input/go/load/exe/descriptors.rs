@@ -68,7 +68,6 @@ pub(super) enum Kind {
     UnsafePointer,
 }
 
-/// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: String,
@@ -84,7 +83,6 @@ const NAMED: u64 = 4;
 const ON_DEMAND: u64 = 16;
 const DIRECT: u64 = 32;
 
-/// Flags of the name of a field.
 const TAGGED: u64 = 2;
 const EMBEDDED: u64 = 8;
 
@@ -109,7 +107,6 @@ pub(super) struct Reader<'p, 'a, M> {
 }
 
 impl<'p, 'a> Reader<'p, 'a, Image<'a>> {
-    /// Reads the descriptors that the executable contains.
     pub(super) fn of_program(program: &'p Program<'a>) -> Self {
         let (start, end) = program.module.types;
         Self::new(program, &program.image, false, end.saturating_sub(start))
@@ -243,7 +240,7 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         let part = |part| self.part(address, part);
         let (flags, kind_byte) = (part(Part::Flags)?, part(Part::Kind)?);
         let size = part(Part::Size)?;
-        let own = address.wrapping_add(Part::length(self.size));
+        let own = address.wrapping_add(length(self.size));
         let place = |index: u64| own.wrapping_add(index.wrapping_mul(self.size));
         let own_word = |index| self.memory.word(place(index));
         let own_number = |index| self.memory.number(place(index), self.size);
@@ -337,7 +334,6 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         })
     }
 
-    /// Takes bytes from what may still be read.
     pub(super) fn spend(&self, bytes: u64) -> Option<()> {
         self.budget.set(self.budget.get().checked_sub(bytes)?);
         Some(())
@@ -372,7 +368,6 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         self.part(address, Part::Kind).map(|kind| kind & 31)
     }
 
-    /// Whether bit `word` of a descriptor's bitmap is set.
     pub(super) fn is_pointer(&self, bitmap: u64, word: u64) -> bool {
         let byte = self.u8(bitmap.wrapping_add(word / 8)).unwrap_or(0);
         byte >> (word % 8) & 1 == 1
@@ -381,7 +376,7 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
 
 /// Bytes of the part that all descriptors have.
 pub(super) fn length(word: u64) -> u64 {
-    Part::length(word)
+    word.wrapping_mul(4).wrapping_add(16)
 }
 
 /// Offsets of the pointers in the part that all descriptors have.
@@ -389,7 +384,6 @@ pub(super) fn pointers(word: u64) -> [u64; 2] {
     [Part::Equal, Part::Bitmap].map(|part| part.place(word).0)
 }
 
-/// The parts that all descriptors have.
 #[derive(Clone, Copy)]
 enum Part {
     Size,
@@ -405,7 +399,6 @@ enum Part {
 }
 
 impl Part {
-    /// Offset and size for a pointer size.
     fn place(self, word: u64) -> (u64, u64) {
         let words = |count: u64, bytes: u64| word.wrapping_mul(count).wrapping_add(bytes);
         match self {
@@ -420,10 +413,5 @@ impl Part {
             Self::Bitmap => (words(3, 8), word),
             Self::Name => (words(4, 8), 4),
         }
-    }
-
-    /// Bytes of all of them.
-    fn length(word: u64) -> u64 {
-        word.wrapping_mul(4).wrapping_add(16)
     }
 }

@@ -8,6 +8,7 @@ use crate::input::go::roots::{Finalizer, Segment};
 use crate::input::go::types::{Itab, Type};
 
 /// The records of a dump that are not objects.
+#[derive(Default)]
 pub(super) struct Facts<'s, 'a> {
     /// The version of Go that the dump states, such as `go1.27.3`.
     pub(super) version: Option<String>,
@@ -31,21 +32,14 @@ pub(super) struct Stack<'a> {
 }
 
 impl<'s, 'a> Facts<'s, 'a> {
-    /// Reads the records after the objects.
     pub(super) fn read(survey: &'s Survey<'a>) -> Self {
         let mut facts = Self {
             version: survey.params.and_then(|params| params.go_version()),
             pointer_size: survey.words.size,
             big_endian: survey.words.big_endian,
-            data: None,
-            bss: None,
-            stacks: Vec::new(),
-            finalizers: Vec::new(),
-            defers: Vec::new(),
-            panics: Vec::new(),
-            threads: Vec::new(),
             types: &survey.types,
             itabs: &survey.itabs,
+            ..Self::default()
         };
         for record in survey.tail.clone().into_iter().flatten() {
             let Ok((_, record)) = record else { break };
@@ -72,12 +66,10 @@ impl<'s, 'a> Facts<'s, 'a> {
         facts
     }
 
-    /// All frames of all goroutines.
     pub(super) fn frames(&self) -> impl Iterator<Item = &StackFrame<'a>> {
         self.stacks.iter().flat_map(|stack| &stack.frames)
     }
 
-    /// The data and the bss segment.
     pub(super) fn segments(&self) -> impl Iterator<Item = &Segment<'a>> {
         self.data.iter().chain(&self.bss)
     }

@@ -3,10 +3,9 @@
 //!
 //! Sources: `runtime/symtab.go` and `cmd/link/internal/ld/pcln.go` of Go 1.18 to 1.27.
 
-use super::image::{Image, uvarint};
+use super::image::{Image, Memory, uvarint};
 use std::borrow::Cow;
 
-/// The table of functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Functions {
     text: u64,
@@ -19,7 +18,6 @@ pub(super) struct Functions {
     values: u64,
     /// The base address of the offsets in the table.
     base: u64,
-    /// Number of entries.
     pub(super) count: u64,
     /// The base address of the offsets of tables by function.
     data: u64,
@@ -108,7 +106,6 @@ impl Functions {
         Some((function.entry, self.name(image, function)?))
     }
 
-    /// The function that a program counter lies in.
     pub(super) fn find(&self, image: &Image<'_>, pc: u64) -> Option<Function> {
         if pc < self.text || pc >= self.end {
             return None;
@@ -133,12 +130,10 @@ impl Functions {
         self.name_at(image, self.field(image, function, field::NAME)?)
     }
 
-    /// The name at an offset in the table of names.
     pub(super) fn name_at<'i>(&self, image: &'i Image<'_>, offset: u64) -> Option<&'i [u8]> {
         text(image, self.names.wrapping_add(offset))
     }
 
-    /// Whether a function has one of these names.
     pub(super) fn has_any(&self, image: &Image<'_>, wanted: &[&[u8]]) -> bool {
         let length = self.units.saturating_sub(self.names);
         let names = image.bytes(self.names, length).unwrap_or_default();
@@ -148,7 +143,6 @@ impl Functions {
         })
     }
 
-    /// The names of all functions by their entries.
     pub(super) fn named(&self, image: &Image<'_>) -> FunctionNames {
         let length = self.units.saturating_sub(self.names);
         let names = image.bytes(self.names, length).unwrap_or_default().into();

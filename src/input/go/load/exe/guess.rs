@@ -7,9 +7,9 @@
 
 use super::layout::{Holds, Layout, Slot};
 use super::objects::{self, Fit, Level, Objects, Typed};
-use super::propagate::Propagation;
+use super::propagate::{ObjectMemory, Propagation};
 use super::size_classes::size_class;
-use super::types::{Kind, Type, TypeRef};
+use super::types::{Kind, Type, TypeRef, is_swiss};
 use crate::model::heap::ObjectId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
@@ -23,11 +23,8 @@ const MAX_POINTERS: usize = 1 << 12;
 /// The number of elements of an array of pointers whose targets are compared.
 const MAX_ELEMENTS: u64 = 64;
 
-/// Types by their size class and their pointers.
-#[derive(Default)]
-struct Candidates {
-    by_shape: FxHashMap<u64, Vec<TypeRef>>,
-}
+/// By size class and pointers.
+type Candidates = FxHashMap<u64, Vec<TypeRef>>;
 
 /// A number for size and pointers. Types of equal numbers are compared in full.
 fn shape(size: u64, pointers: &[u64]) -> u64 {
@@ -96,7 +93,7 @@ impl Propagation<'_, '_, '_, '_> {
             .map(|(number, _)| number)
             .collect();
         for ty in list {
-            let layout = self.layout(ty);
+            let layout = self.types.layout(ty);
             if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
                 continue;
             }
@@ -104,32 +101,29 @@ impl Propagation<'_, '_, '_, '_> {
             for slot in &layout.slots {
                 let element = match slot.holds {
                     Holds::Pointer(element) | Holds::Slice(element) => element,
-                    Holds::Array(element, _) => match self.element_of_pointer(element) {
+                    Holds::Array(element, _) => match self.types.target(element) {
                         Some(element) => element,
                         None => continue,
                     },
                     _ => continue,
                 };
-                self.layout(element);
+                self.types.layout(element);
             }
             let shape = shape(size_class(layout.size), &layout.pointers);
-            candidates.by_shape.entry(shape).or_default().push(ty);
+            candidates.entry(shape).or_default().push(ty);
         }
         candidates
     }
 
     /// The structs of a key and an element in the groups of maps, and the arrays of these structs.
     fn map_slots(&self) -> FxHashSet<TypeRef> {
-        let slots = |(_, ty): (TypeRef, &Type)| match &ty.kind {
-            Kind::Struct { fields } if super::hidden::is_swiss(ty) => {
-                let array =
-                    fields.iter().find(|field| field.name.eq_ignore_ascii_case("slots"))?.ty;
-                match self.types.get(array)?.kind {
-                    Kind::Array { element, .. } => Some([array, element]),
-                    _ => None,
-                }
+        let slots = |(number, ty): (TypeRef, &Type)| {
+            let fields = self.types.fields(number).iter().filter(|_| is_swiss(ty));
+            let array = fields.into_iter().find(|it| it.name.eq_ignore_ascii_case("slots"))?.ty;
+            match self.types.get(array)?.kind {
+                Kind::Array { element, .. } => Some([array, element]),
+                _ => None,
             }
-            _ => None,
         };
         self.types.iter().filter_map(slots).flatten().collect()
     }
@@ -151,37 +145,35 @@ impl Propagation<'_, '_, '_, '_> {
         object: ObjectId,
         maps: &FxHashMap<TypeRef, Option<TypeRef>>,
     ) -> Option<TypeRef> {
-        let (contents, fields) = self.memory(object);
+        let (contents, fields) = self.ground.memory(object);
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
         let known = |pointer: u64| {
-            let (target, inside) = self.object_at(self.word_at(contents, pointer)?)?;
+            let (target, inside) =
+                self.ground.object_at(self.ground.word_at(contents, pointer)?)?;
             self.objects.get(target).filter(|_| self.is_start(target, inside)).map(|typed| typed.ty)
         };
         let target = known(*pointers.first()?)?;
-        let part_of = self.hidden.map_of(target);
+        let part_of = self.types.map_of(target);
         let map = part_of.or_else(|| *maps.get(&target)?)?;
-        let swiss =
-            part_of.is_some() || self.types.get(target).is_some_and(super::hidden::is_swiss);
+        let swiss = part_of.is_some() || self.types.get(target).is_some_and(is_swiss);
         let same = pointers.iter().all(|pointer| known(*pointer) == Some(target));
-        let header = self.hidden.header(map, swiss, &mut self.types, &mut self.layouts, self.word);
-        let table = self.hidden.table(map, &mut self.types, &mut self.layouts, self.word);
+        let header = self.types.header(map)?;
+        let table = self.types.table(map);
         if swiss && target == table {
-            let directory =
-                self.hidden.directory(map, &mut self.types, &mut self.layouts, self.word);
+            let directory = self.types.directory(map);
             return same.then_some(directory);
         }
         let list: &[TypeRef] =
             if swiss && part_of.is_none() { &[header, table] } else { &[header] };
         list.iter().copied().find(|ty| {
-            let layout = self.layouts.of(*ty, &self.types, self.word);
+            let layout = self.types.layout(*ty);
             *layout.pointers == *pointers && size_class(layout.size) == contents.len() as u64
         })
     }
 
     /// An array of pointers, if every word is one and all lead to objects of one type.
     fn guess_list(&mut self, object: ObjectId) -> Option<(TypeRef, u64, Fit)> {
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields.clone());
+        let ObjectMemory { contents, fields, header } = self.ground.read(object);
         let (mut next, mut element) = (header, None);
         let mut targets = 0u32;
         for field in fields.take(MAX_POINTERS) {
@@ -189,9 +181,10 @@ impl Propagation<'_, '_, '_, '_> {
                 return None;
             }
             next = next.wrapping_add(self.word);
-            let address = self.word_at(contents, field.offset).filter(|address| *address != 0);
+            let address =
+                self.ground.word_at(contents, field.offset).filter(|address| *address != 0);
             let Some(address) = address else { continue };
-            let (target, inside) = self.object_at(address)?;
+            let (target, inside) = self.ground.object_at(address)?;
             let typed = self
                 .objects
                 .get(target)
@@ -212,39 +205,28 @@ impl Propagation<'_, '_, '_, '_> {
         Some((pointer, words, Fit::Array))
     }
 
-    /// The type of pointers to a type.
     fn pointer_to(&mut self, element: TypeRef) -> Option<TypeRef> {
         let name = format!("*{}", self.types.get(element)?.name);
         if let Some(known) = self.types.named(&name) {
             return Some(known);
         }
-        let slot = Slot { offset: 0, holds: Holds::Pointer(element) };
-        Some(super::hidden::add_named(
-            name,
-            self.word,
-            vec![slot],
-            vec![0],
-            &mut self.types,
-            &mut self.layouts,
-        ))
+        let pointer = self.types.add_pointer(name.clone(), element);
+        self.types.set_name(name, pointer);
+        Some(pointer)
     }
 
-    /// The only plausible type for an object.
     fn guess(&mut self, object: ObjectId, candidates: &Candidates) -> Option<TypeRef> {
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields.clone());
-        let pointers: Vec<u64> = fields
-            .take(MAX_POINTERS)
-            .filter_map(|field| field.offset.checked_sub(header))
-            .collect();
-        if pointers.is_empty() || header > 0 {
+        let memory = self.ground.read(object);
+        let contents = memory.contents;
+        let pointers: Vec<u64> = memory.pointers().take(MAX_POINTERS).collect();
+        if pointers.is_empty() || memory.header > 0 {
             return None;
         }
-        let list = candidates.by_shape.get(&shape(contents.len() as u64, &pointers))?;
+        let list = candidates.get(&shape(contents.len() as u64, &pointers))?;
         // The only candidate for which every part is evidence; failing that, the only candidate.
         let mut found: [Option<Option<TypeRef>>; 2] = [None; 2];
         for ty in list.iter().take(MAX_CANDIDATES) {
-            let layout = self.layout(*ty);
+            let layout = self.types.layout(*ty);
             // Memory of values with pointers is zero after the value.
             let rest = usize::try_from(layout.size).ok().and_then(|size| contents.get(size..));
             if *layout.pointers != *pointers
@@ -266,7 +248,7 @@ impl Propagation<'_, '_, '_, '_> {
     /// stands for other types of the same shape.
     fn is_vague(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
         let is_unknown = |slot: &Slot| {
-            slot.holds == Holds::Unknown && self.word_at(contents, slot.offset) != Some(0)
+            slot.holds == Holds::Unknown && self.ground.word_at(contents, slot.offset) != Some(0)
         };
         layout.slots.iter().any(is_unknown)
             || self.types.get(ty).is_some_and(|ty| ty.name.contains("go.shape."))
@@ -274,11 +256,11 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// The types that live words of a frame without a variable may point to, if exactly one fits.
     pub(super) fn guess_among(&mut self, address: u64, elements: &[TypeRef]) {
-        let Some((object, 0)) = self.object_at(address) else { return };
+        let Some((object, 0)) = self.ground.object_at(address) else { return };
         if self.objects.get(object).is_some() {
             return;
         }
-        let (contents, fields) = self.memory(object);
+        let (contents, fields) = self.ground.memory(object);
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
         if pointers.is_empty() {
             return;
@@ -291,7 +273,7 @@ impl Propagation<'_, '_, '_, '_> {
         };
         let mut only = None;
         for ty in elements {
-            let layout = self.layout(*ty);
+            let layout = self.types.layout(*ty);
             let fits =
                 objects::fit(&slot, 0, &layout, 1, false).filter(|(fit, _)| *fit != Fit::Partial);
             let Some((fit, count)) = fits.filter(|_| {
@@ -309,9 +291,8 @@ impl Propagation<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether memory can be a value of a type.
     pub(super) fn is_plausible(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
-        let word = |offset: u64| self.word_at(contents, offset).unwrap_or(0);
+        let word = |offset: u64| self.ground.word_at(contents, offset).unwrap_or(0);
         let slots = layout.slots.iter().all(|slot| {
             let (first, second, third) = (
                 word(slot.offset),
@@ -341,9 +322,9 @@ impl Propagation<'_, '_, '_, '_> {
                 Holds::Function => first == 0 || self.is_function(first),
                 Holds::Map(map) => first == 0 || self.is_map(first, map),
                 Holds::Channel(_) => {
-                    first == 0 || self.object_at(first).is_none_or(|(_, inside)| inside == 0)
+                    first == 0 || self.ground.object_at(first).is_none_or(|(_, inside)| inside == 0)
                 }
-                Holds::Array(element, length) => match self.element_of_pointer(element) {
+                Holds::Array(element, length) => match self.types.target(element) {
                     Some(element) => (0..length.min(MAX_ELEMENTS)).all(|index| {
                         let at = slot.offset.wrapping_add(index.wrapping_mul(self.word));
                         let target = word(at);
@@ -357,44 +338,29 @@ impl Propagation<'_, '_, '_, '_> {
         slots && self.has_truth_values(contents, ty)
     }
 
-    /// The type that pointers of a type point to.
-    fn element_of_pointer(&self, ty: TypeRef) -> Option<TypeRef> {
-        match self.types.get(ty)?.kind {
-            Kind::Pointer { element } => Some(element),
-            _ => None,
-        }
-    }
-
     /// Whether all truth values of a struct are 0 or 1.
     fn has_truth_values(&self, contents: &[u8], ty: TypeRef) -> bool {
-        let Some(Kind::Struct { fields }) = self.types.get(ty).map(|ty| &ty.kind) else {
-            return true;
-        };
-        fields.iter().all(|field| match self.types.get(field.ty).map(|ty| &ty.kind) {
-            Some(Kind::Number(1)) => usize::try_from(field.offset)
-                .ok()
-                .and_then(|offset| contents.get(offset))
-                .is_none_or(|byte| *byte <= 1),
-            _ => true,
-        })
+        let is_bool =
+            |ty| self.types.get(ty).is_some_and(|described| described.kind == Kind::Number(1));
+        let byte = |offset| contents.get(usize::try_from(offset).ok()?);
+        let mut bools = self.types.fields(ty).iter().filter(|field| is_bool(field.ty));
+        bools.all(|field| byte(field.offset).is_none_or(|byte| *byte <= 1))
     }
 
     /// Whether that many bytes fit from an address on, if it is in the heap.
     fn has_room(&self, address: u64, bytes: u64) -> bool {
-        match self.object_at(address) {
-            Some((object, inside)) => {
-                inside.saturating_add(bytes) <= self.memory(object).0.len() as u64
-            }
+        match self.ground.object_at(address) {
+            Some((object, inside)) => inside.saturating_add(bytes) <= self.ground.size(object),
             None => self.is_known_memory(address),
         }
     }
 
     /// Whether an object has pointers at an offset where a value of a type has them, and no others.
     fn has_pointers_of(&self, object: ObjectId, inside: u64, ty: TypeRef) -> bool {
-        let Some(layout) = self.layouts.known(ty).filter(|layout| layout.is_exact) else {
+        let Some(layout) = self.types.layouts.known(ty).filter(|layout| layout.is_exact) else {
             return true;
         };
-        let (_, fields) = self.memory(object);
+        let (_, fields) = self.ground.memory(object);
         let end = inside.saturating_add(layout.size);
         let mut listed = fields
             .map(|field| field.offset)
@@ -406,11 +372,11 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     fn can_hold(&self, address: u64, ty: TypeRef, count: u64) -> bool {
-        let size = self.types.get(ty).map_or(0, |ty| ty.size);
+        let size = self.types.size(ty);
         if !self.has_room(address, size.saturating_mul(count)) {
             return false;
         }
-        let Some((object, inside)) = self.object_at(address) else { return true };
+        let Some((object, inside)) = self.ground.object_at(address) else { return true };
         if count > 0 && !self.has_pointers_of(object, inside, ty) {
             return false;
         }

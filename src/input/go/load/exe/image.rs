@@ -18,7 +18,6 @@ pub(super) struct Image<'a> {
     /// Bytes of a pointer: 4 or 8.
     pub(super) pointer_size: u64,
     pub(super) big_endian: bool,
-    /// Sorted by address.
     segments: Vec<Segment<'a>>,
 }
 
@@ -44,33 +43,42 @@ fn relative(architecture: Architecture) -> Option<elf::RelocationType> {
 
 /// Memory of a program by its link addresses.
 pub(super) trait Memory {
-    /// The bytes from an address to the end of the part of memory that it lies in.
+    /// The executable, which has the size and the byte order of words.
+    fn image(&self) -> &Image<'_>;
+
+    /// The bytes from an address to the end of the stored part of memory that it lies in.
     fn tail(&self, address: u64) -> Option<&[u8]>;
 
+    /// Whether an address lies in a part of memory, stored or not.
     fn contains(&self, address: u64) -> bool;
 
-    /// An unsigned number of 1 to 8 bytes.
-    fn number(&self, address: u64, size: u64) -> Option<u64>;
+    fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+        self.tail(address)?.get(..usize::try_from(length).ok()?)
+    }
 
-    /// A word of pointer size that is an address.
-    fn word(&self, address: u64) -> Option<u64>;
+    /// An unsigned number of 1 to 8 bytes.
+    fn number(&self, address: u64, size: u64) -> Option<u64> {
+        Some(number(self.bytes(address, size)?, self.image().big_endian))
+    }
+
+    /// A word of pointer size. One that is an address is a link address.
+    fn word(&self, address: u64) -> Option<u64> {
+        self.number(address, self.image().pointer_size)
+    }
 }
 
 impl Memory for Image<'_> {
+    fn image(&self) -> &Image<'_> {
+        self
+    }
+
     fn tail(&self, address: u64) -> Option<&[u8]> {
-        self.tail(address)
+        let segment = self.segments.get(self.segment_at(address)?)?;
+        segment.bytes.get(usize::try_from(address.wrapping_sub(segment.address)).ok()?..)
     }
 
     fn contains(&self, address: u64) -> bool {
-        self.contains(address)
-    }
-
-    fn number(&self, address: u64, size: u64) -> Option<u64> {
-        self.number(address, size)
-    }
-
-    fn word(&self, address: u64) -> Option<u64> {
-        self.word(address)
+        self.segment_at(address).is_some()
     }
 }
 
@@ -154,33 +162,6 @@ impl<'a> Image<'a> {
         (address.wrapping_sub(segment.address) < segment.size).then_some(index)
     }
 
-    /// Whether an address lies in a segment, stored or not.
-    pub(super) fn contains(&self, address: u64) -> bool {
-        self.segment_at(address).is_some()
-    }
-
-    /// The bytes from an address to the end of the stored part of its segment.
-    pub(super) fn tail(&self, address: u64) -> Option<&[u8]> {
-        let segment = self.segments.get(self.segment_at(address)?)?;
-        segment.bytes.get(usize::try_from(address.wrapping_sub(segment.address)).ok()?..)
-    }
-
-    /// Bytes at an address.
-    pub(super) fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
-        self.tail(address)?.get(..usize::try_from(length).ok()?)
-    }
-
-    /// An unsigned number of 1 to 8 bytes.
-    pub(super) fn number(&self, address: u64, size: u64) -> Option<u64> {
-        let bytes = self.bytes(address, size)?;
-        Some(number(bytes, self.big_endian))
-    }
-
-    /// A word of pointer size.
-    pub(super) fn word(&self, address: u64) -> Option<u64> {
-        self.number(address, self.pointer_size)
-    }
-
     /// Address and size of the first section with one of these names.
     pub(super) fn section(&self, names: &[&str]) -> Option<(u64, u64)> {
         names.iter().find_map(|name| {
@@ -218,18 +199,20 @@ impl<'a> Image<'a> {
         let width = self.pointer_size as usize;
         let skipped = if self.big_endian { bytes.len().saturating_sub(width) } else { 0 };
         let wanted = bytes.get(skipped..skipped.saturating_add(width)).unwrap_or_default().to_vec();
-        self.stored().flat_map(move |(address, stored)| {
-            let places: Vec<u64> = memchr::memmem::find_iter(stored, &wanted)
-                .map(|at| address.wrapping_add(at as u64))
-                .filter(|at| at.is_multiple_of(width as u64))
+        self.find(wanted, self.pointer_size)
+    }
+
+    /// The addresses, multiples of `alignment`, at which bytes are stored.
+    pub(super) fn find(&self, wanted: Vec<u8>, alignment: u64) -> impl Iterator<Item = u64> {
+        let finder = memchr::memmem::Finder::new(&wanted).into_owned();
+        self.segments.iter().flat_map(move |segment| {
+            let places: Vec<u64> = finder
+                .find_iter(&segment.bytes)
+                .map(|at| segment.address.wrapping_add(at as u64))
+                .filter(|at| at.is_multiple_of(alignment))
                 .collect();
             places
         })
-    }
-
-    /// The stored bytes of all segments with their addresses.
-    pub(super) fn stored(&self) -> impl Iterator<Item = (u64, &[u8])> {
-        self.segments.iter().map(|segment| (segment.address, &*segment.bytes))
     }
 }
 

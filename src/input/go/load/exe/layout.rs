@@ -16,7 +16,6 @@ pub(super) struct Layout {
     /// not count pointers to memory outside the heap.
     pub(super) is_exact: bool,
     pub(super) size: u64,
-    /// The size of the slot that one value gets.
     pub(super) class: u64,
     /// The list of its pointers as a dump has it for one value, with the end mark.
     pub(super) encoded: Box<[u8]>,
@@ -42,7 +41,6 @@ pub(super) struct Slot {
     pub(super) holds: Holds,
 }
 
-/// The contents of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Pointer(TypeRef),
@@ -95,7 +93,6 @@ pub(super) struct Layouts {
 }
 
 impl Layouts {
-    /// The layout of a type.
     pub(super) fn of(&mut self, ty: TypeRef, types: &Types, word: u64) -> Arc<Layout> {
         match self.place(ty) {
             Some(place) => {
@@ -179,17 +176,15 @@ impl Slots<'_> {
             Kind::Channel { .. } => Holds::Channel(ty),
             Kind::Function => Holds::Function,
             Kind::Interface { has_methods } => Holds::Interface { has_methods: *has_methods },
-            Kind::Array { element, length } => {
-                match self.types.get(*element).map_or(0, |element| element.size) {
-                    0 => return,
-                    _ if *length > FEW => Holds::Array(*element, *length),
-                    size => {
-                        let at = |index: u64| offset.wrapping_add(size.wrapping_mul(index));
-                        self.open.extend((0..*length).rev().map(|index| (at(index), *element)));
-                        return;
-                    }
+            Kind::Array { element, length } => match self.types.size(*element) {
+                0 => return,
+                _ if *length > FEW => Holds::Array(*element, *length),
+                size => {
+                    let at = |index: u64| offset.wrapping_add(size.wrapping_mul(index));
+                    self.open.extend((0..*length).rev().map(|index| (at(index), *element)));
+                    return;
                 }
-            }
+            },
             Kind::Struct { fields } => {
                 return self.add_struct((offset, ty), &described.name, fields);
             }
@@ -247,7 +242,7 @@ fn pointers(slots: &[Slot], types: &Types, word: u64) -> Vec<u64> {
         match slot.holds {
             Holds::Interface { .. } | Holds::Reflected => found.push(offset.wrapping_add(word)),
             Holds::Array(element, length) => {
-                let size = types.get(element).map_or(0, |element| element.size);
+                let size = types.size(element);
                 let inner = self::slots(element, types);
                 let most =
                     (MAX_SLOTS as u64).checked_div(inner.len() as u64).unwrap_or(0).min(length);

@@ -8,6 +8,7 @@
 //! `runtime/mgcstack.go` of Go 1.18 to 1.27.
 
 use super::functions::{Function, by_function, by_pc};
+use super::image::Memory;
 use super::symbols::Symbols;
 use crate::input::go::goroutine::StackFrame;
 use object::{Architecture, Object};
@@ -16,32 +17,12 @@ use object::{Architecture, Object};
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct StackObject {
     pub(in super::super) address: u64,
-    /// Bytes.
     pub(in super::super) size: u64,
     /// Bytes up to the end of its last pointer.
     pointers: u64,
     /// Link address of one bit for each word, set if it is a pointer. `None` if only a program of
     /// the collector describes the words, so that each may be a pointer.
     mask: Option<u64>,
-}
-
-/// Where a frame has its variables and its arguments.
-#[derive(Clone, Copy)]
-struct Bases {
-    /// The end of the variables.
-    variables: u64,
-    /// The beginning of the arguments, in the frame of the caller.
-    arguments: u64,
-}
-
-/// The layout of the frames that functions of an architecture make.
-struct Convention {
-    /// A call pushes its return address.
-    pushes_return: bool,
-    /// A frame begins with the frame pointer of the caller.
-    saves_frame: bool,
-    /// Bytes that the caller leaves free before the arguments.
-    reserved: u64,
 }
 
 /// Bytes of a stack object's record.
@@ -56,7 +37,7 @@ impl Symbols<'_> {
         if place == 0 {
             return Some(Vec::new());
         }
-        let bases = self.bases(frame)?;
+        let (variables, arguments) = self.bases(frame)?;
         let (function, pc) = self.find(place, true)?;
         let (image, functions) = (&self.program.image, &self.program.functions);
         let map = if pc == function.entry {
@@ -68,15 +49,15 @@ impl Symbols<'_> {
         let map = map.unwrap_or(0);
         let word = image.pointer_size;
         let mut live = Vec::new();
-        if bases.variables > frame.sp {
+        if variables > frame.sp {
             let (bits, count) = self.bits(function, by_function::LOCALS, map)?;
             let size = count.checked_mul(word)?;
-            let start = bases.variables.checked_sub(size).filter(|start| *start >= frame.sp)?;
+            let start = variables.checked_sub(size).filter(|start| *start >= frame.sp)?;
             self.add(bits, count, start, &mut live);
         }
         if functions.data(image, function, by_function::ARGUMENTS).is_some() {
             let (bits, count) = self.bits(function, by_function::ARGUMENTS, map)?;
-            self.add(bits, count, bases.arguments, &mut live);
+            self.add(bits, count, arguments, &mut live);
         }
         Some(live)
     }
@@ -84,7 +65,7 @@ impl Symbols<'_> {
     /// The stack objects of a frame. A frame has at most as many as bytes.
     pub(in super::super) fn stack_objects(&self, frame: &StackFrame<'_>) -> Vec<StackObject> {
         let read = || {
-            let bases = self.bases(frame)?;
+            let (variables, arguments) = self.bases(frame)?;
             let (function, _) = self.find(frame.pc, true)?;
             let (image, functions) = (&self.program.image, &self.program.functions);
             let list = functions.data(image, function, by_function::STACK_OBJECTS)?;
@@ -95,7 +76,7 @@ impl Symbols<'_> {
                 let field = |offset| image.number(record.wrapping_add(offset), 4);
                 let signed = |offset| Some(i64::from(field(offset)? as i32));
                 let (offset, pointers) = (signed(0)?, signed(8)?);
-                let base = if offset < 0 { bases.variables } else { bases.arguments };
+                let base = if offset < 0 { variables } else { arguments };
                 let mask = self.program.module.constants.wrapping_add(field(12)?);
                 Some(StackObject {
                     address: base.wrapping_add_signed(offset),
@@ -149,8 +130,11 @@ impl Symbols<'_> {
         self.convention().is_some()
     }
 
-    fn convention(&self) -> Option<Convention> {
-        let (pushes_return, saves_frame, reserved) = match self.program.image.file.architecture() {
+    /// The layout of the frames that functions of the architecture make: whether a call pushes its
+    /// return address, whether a frame begins with the frame pointer of the caller, and the bytes
+    /// that the caller leaves free before the arguments.
+    fn convention(&self) -> Option<(bool, bool, u64)> {
+        Some(match self.program.image.file.architecture() {
             Architecture::X86_64 => (true, true, 0),
             Architecture::I386 => (true, false, 0),
             Architecture::Aarch64 => (false, true, 8),
@@ -161,19 +145,20 @@ impl Symbols<'_> {
             | Architecture::Mips64
             | Architecture::LoongArch64 => (false, false, 8),
             _ => return None,
-        };
-        Some(Convention { pushes_return, saves_frame, reserved })
+        })
     }
 
-    fn bases(&self, frame: &StackFrame<'_>) -> Option<Bases> {
+    /// The end of the variables of a frame, and the beginning of its arguments in the frame of the
+    /// caller.
+    fn bases(&self, frame: &StackFrame<'_>) -> Option<(u64, u64)> {
         let image = &self.program.image;
-        let Convention { pushes_return, saves_frame, reserved } = self.convention()?;
+        let (pushes_return, saves_frame, reserved) = self.convention()?;
         let end = frame.sp.checked_add(frame.contents.len() as u64)?;
         let word = image.pointer_size;
         let mut variables = if pushes_return { end.checked_sub(word)? } else { end };
         if saves_frame && variables > frame.sp {
             variables = variables.checked_sub(word)?;
         }
-        Some(Bases { variables, arguments: end.checked_add(reserved)? })
+        Some((variables, end.checked_add(reserved)?))
     }
 }

@@ -7,7 +7,7 @@
 //! Source: `reflect/{type,map}.go` of Go 1.18 to 1.27.
 
 use super::descriptors::{self, Reader};
-use super::image::{Image, Memory, number};
+use super::image::{Image, Memory};
 use super::program::Program;
 use super::propagate::Ground;
 use super::types::Types;
@@ -91,17 +91,16 @@ impl Heap<'_, '_, '_, '_> {
 }
 
 impl Memory for Heap<'_, '_, '_, '_> {
+    fn image(&self) -> &Image<'_> {
+        self.image
+    }
+
     fn tail(&self, address: u64) -> Option<&[u8]> {
         self.object_tail(address).or_else(|| self.image.tail(address))
     }
 
     fn contains(&self, address: u64) -> bool {
         self.object_tail(address).is_some() || self.image.contains(address)
-    }
-
-    fn number(&self, address: u64, size: u64) -> Option<u64> {
-        let bytes = self.tail(address)?.get(..usize::try_from(size).ok()?)?;
-        Some(number(bytes, self.image.big_endian))
     }
 
     /// Words of the heap are addresses of the process.

@@ -5,17 +5,6 @@
 //! unless it was stripped, DWARF with the types of globals and variables. Types spread from there
 //! along the pointers.
 //!
-//! * `image`, `program`: segments, and the tables that the runtime has of its own program;
-//! * `descriptors`, `made`, `debug`, `types`: types from descriptors, of the executable and of the
-//!   heap, and from DWARF, in one list;
-//! * `functions`, `symbols`: functions, inlined calls, files and lines of program counters;
-//! * `facts`, `proof`, `shifts`: what the dump says besides its objects, whether the executable is
-//!   the one that wrote it, and where its parts are;
-//! * `layout`, `hidden`: where pointers are in a value, in maps, channels and closures, too;
-//! * `objects`, `propagate`, `guess`: which type each object has;
-//! * `naming`: types, labels and roots of the heap;
-//! * `values`: fields, elements and entries of objects, decoded when they are requested.
-//!
 //! An executable is an untrusted input as a dump is: addresses are looked up and sizes compared
 //! before anything is read.
 
@@ -80,7 +69,6 @@ impl<'e, 's, 'a> Matched<'e, 's, 'a> {
         Ok(Self { program, types, facts, proof, guesses: executable.guesses })
     }
 
-    /// The functions of the process.
     pub(super) fn symbols(&self) -> Symbols<'_> {
         Symbols::new(&self.program, self.proof.shifts.text)
     }
@@ -128,7 +116,8 @@ pub(super) fn name<'a>(
         propagation.add_frame_guesses();
         propagation.add_guesses();
     }
-    let of_type = propagation.name(&globals, columns);
+    let of_type = propagation.name_objects(columns);
+    propagation.name_roots(&globals, columns);
     if !bare {
         propagation.name_references(columns);
     }

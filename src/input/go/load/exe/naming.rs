@@ -5,7 +5,6 @@ mod labels;
 mod places;
 
 use super::debug::Global;
-use super::facts::Facts;
 use super::objects::{Fit, Level, Typed};
 use super::propagate::Propagation;
 use super::types::{Kind, TypeRef, Types};
@@ -21,7 +20,6 @@ use places::{Place, Way};
 /// Sources of a type, of one value and of arrays.
 const VARIANTS: usize = 10;
 
-/// The columns that get names.
 pub(in super::super) struct Columns<'c> {
     pub(in super::super) names: &'c mut Names,
     pub(in super::super) types: &'c mut Vec<Type>,
@@ -38,19 +36,9 @@ pub(in super::super) struct Columns<'c> {
 }
 
 impl Propagation<'_, '_, '_, '_> {
-    /// Names all objects with a type, and the roots. Returns the type of a value
-    /// by type of the model, and whether objects hold several.
-    pub(super) fn name(
-        &mut self,
-        globals: &[Global],
-        columns: &mut Columns<'_>,
-    ) -> Vec<Option<(TypeRef, bool)>> {
-        let of_type = self.name_objects(columns);
-        self.name_roots(globals, columns);
-        of_type
-    }
-
-    fn name_objects(&self, columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
+    /// Names all objects with a type. Returns the type of a value by type of the model, and whether
+    /// objects hold several.
+    pub(super) fn name_objects(&self, columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
         let mut of_type = vec![None; columns.types.len()];
         // The source of a name is the weakest of its types. Types that no object has any more do
         // not count.
@@ -114,14 +102,18 @@ impl Propagation<'_, '_, '_, '_> {
         Type { name: names.intern(&name), namespace, kind }
     }
 
-    fn name_roots(&mut self, globals: &[Global], columns: &mut Columns<'_>) {
+    pub(super) fn name_roots(&mut self, globals: &[Global], columns: &mut Columns<'_>) {
         let variables = self.global_places(globals);
         let facts = self.facts();
         let segments: Vec<(&str, u64)> = [("data", &facts.data), ("bss", &facts.bss)]
             .iter()
             .filter_map(|(name, segment)| Some((*name, segment.as_ref()?.addr)))
             .collect();
-        let locals = self.frame_variables(facts, columns.rows);
+        // Arguments are in the frame of the caller.
+        let frames = facts.frames().zip(columns.rows);
+        let mut locals: Vec<Place> =
+            frames.flat_map(|(frame, row)| self.places(frame, *row)).collect();
+        locals.sort_by_key(|place| place.address);
         let mut words = columns.words.iter().peekable();
         for (row, root) in (0u32..).zip(columns.roots.iter_mut()) {
             let word = words.next_if(|(ty, _)| *ty == row).map(|(_, address)| *address);
@@ -157,17 +149,6 @@ impl Propagation<'_, '_, '_, '_> {
             root.group = columns.names.intern(&format!("{thread} {function}"));
             root.frame = Some(row);
         }
-    }
-
-    /// The variables in the memory of all frames, sorted by address. Arguments are in the frame of
-    /// the caller.
-    fn frame_variables(&mut self, facts: &Facts<'_, '_>, rows: &[u32]) -> Vec<Place> {
-        let mut found = Vec::new();
-        for (frame, row) in facts.frames().zip(rows) {
-            found.extend(self.places(frame, *row));
-        }
-        found.sort_by_key(|place| place.address);
-        found
     }
 
     /// The variables of a frame that are in memory, its own or that of its caller.
@@ -206,7 +187,6 @@ impl Propagation<'_, '_, '_, '_> {
     }
 }
 
-/// A part of a variable.
 struct Named {
     variable: String,
     /// The variable, and the way to the part.
@@ -233,7 +213,7 @@ pub(super) fn path(types: &Types, ty: TypeRef, offset: u64) -> String {
         match types.get(ty).map(|ty| &ty.kind) {
             Some(Kind::Struct { fields }) => {
                 let inside = |field: &&super::types::Field| {
-                    let size = types.get(field.ty).map_or(0, |ty| ty.size);
+                    let size = types.size(field.ty);
                     offset >= field.offset && offset.wrapping_sub(field.offset) < size
                 };
                 let Some(field) = fields.iter().find(inside) else { return path };

@@ -88,7 +88,6 @@ impl Objects {
         Self { list, ..Self::default() }
     }
 
-    /// The type of an object, if it is known.
     #[inline]
     pub(super) fn get(&self, object: ObjectId) -> Option<Typed> {
         let packed = self.list.get(object.index())?;
@@ -119,14 +118,12 @@ impl Objects {
         self.list.into_iter().map(|packed| packed.count.into_inner()).collect()
     }
 
-    /// Takes back the type of an object.
     pub(super) fn forget(&self, object: ObjectId) {
         if let Some(place) = self.list.get(object.index()) {
             place.store(0, 0);
         }
     }
 
-    /// Sets the type of an object.
     #[inline]
     pub(super) fn set(&self, object: ObjectId, typed: Typed) {
         if let Some(place) = self.list.get(object.index()).filter(|_| typed.ty.0 < MAX_TYPES) {
@@ -181,7 +178,6 @@ impl Tiny {
         self.sorted = self.list.len();
     }
 
-    /// The number of values of each type.
     pub(super) fn counts(mut self) -> Vec<(TypeRef, u64)> {
         self.sort();
         let same = self.list.chunk_by(|one, next| one >> 36 == next >> 36);
@@ -243,9 +239,7 @@ fn begins_with(ty: TypeRef, first: TypeRef, types: &Types) -> bool {
 
 /// An object's memory as its program sees it.
 pub(super) struct Slot<'o> {
-    /// Bytes of the slot.
     pub(super) size: u64,
-    /// Bytes of its malloc header.
     pub(super) header: u64,
     /// Offsets of its pointers, counted from after the header.
     pub(super) pointers: &'o [u64],

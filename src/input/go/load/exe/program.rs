@@ -5,10 +5,9 @@
 //! of Go 1.18 to 1.27, verified on executables of 1.19 to 1.27 for amd64, 386 and s390x.
 
 use super::functions::Functions;
-use super::image::{Image, uvarint};
+use super::image::{Image, Memory, uvarint};
 use crate::error::{Error, Result};
 
-/// A Go executable.
 pub(super) struct Program<'a> {
     pub(super) image: Image<'a>,
     /// The version of Go that the file states, such as `go1.27.3` or `devel go1.28-…`.
@@ -25,7 +24,6 @@ pub(super) struct Module {
     pub(super) text: (u64, u64),
     pub(super) data: (u64, u64),
     pub(super) bss: (u64, u64),
-    /// The descriptors of types.
     pub(super) types: (u64, u64),
     /// The constants that the masks of stack objects are counted from.
     pub(super) constants: u64,
@@ -94,11 +92,7 @@ const BUILD_MAGIC: &[u8] = b"\xff Go buildinf:";
 /// it.
 fn build_version(image: &Image<'_>) -> Option<String> {
     let named = image.section(&[".go.buildinfo", "__go_buildinfo"]).map(|(address, _)| address);
-    let mut places = named.into_iter().chain(image.stored().flat_map(|(address, bytes)| {
-        memchr::memmem::find_iter(bytes, BUILD_MAGIC)
-            .map(move |at| address.wrapping_add(at as u64))
-            .filter(|at| at % 16 == 0)
-    }));
+    let mut places = named.into_iter().chain(image.find(BUILD_MAGIC.to_vec(), 16));
     places.find_map(|address| {
         let bytes = image.tail(address)?.strip_prefix(BUILD_MAGIC)?;
         let flags = *bytes.get(1)?;
@@ -141,20 +135,12 @@ fn function_tables(image: &Image<'_>) -> Vec<u64> {
     if let Some(address) = named.filter(|address| is_header(*address)) {
         return vec![address];
     }
-    let mut found = Vec::new();
-    for (address, bytes) in image.stored() {
-        for magic in TABLE_MAGICS {
-            let magic = if image.big_endian { magic.to_be_bytes() } else { magic.to_le_bytes() };
-            let places =
-                memchr::memmem::find_iter(bytes, &magic).map(|at| address.wrapping_add(at as u64));
-            found.extend(
-                places
-                    .filter(|at| at.is_multiple_of(image.pointer_size) && is_header(*at))
-                    .take(16),
-            );
-        }
-    }
-    found
+    let tables = TABLE_MAGICS.into_iter().flat_map(|magic| {
+        let magic = if image.big_endian { magic.to_be_bytes() } else { magic.to_le_bytes() };
+        let places = image.find(magic.to_vec(), image.pointer_size);
+        places.filter(|at| is_header(*at)).take(16)
+    });
+    tables.collect()
 }
 
 /// Position of each word of the structure that is the same in all versions.
@@ -181,17 +167,7 @@ fn module_address(image: &Image<'_>, table: u64) -> Option<(u64, &'static str)> 
     };
     let section = image.section(&[".go.module", "__go_module"]).map(|(address, _)| address);
     let symbol = || image.symbol("runtime.firstmoduledata");
-    let scan = || {
-        let wanted = if image.big_endian { table.to_be_bytes() } else { table.to_le_bytes() };
-        let skipped = 8usize.saturating_sub(size as usize);
-        let wanted =
-            if image.big_endian { wanted.get(skipped..)? } else { wanted.get(..size as usize)? };
-        image.stored().find_map(|(address, bytes)| {
-            let places =
-                memchr::memmem::find_iter(bytes, wanted).map(|at| address.wrapping_add(at as u64));
-            places.filter(|at| at.is_multiple_of(size)).find(|at| is_module(*at))
-        })
-    };
+    let scan = || image.places_of(table).find(|at| is_module(*at));
     let named = |address: Option<u64>, by| Some((address.filter(|at| is_module(*at))?, by));
     named(section, "section")
         .or_else(|| named(symbol(), "symbol"))

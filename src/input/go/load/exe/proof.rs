@@ -6,7 +6,7 @@
 //! itabs.
 
 use super::facts::{Facts, other};
-use super::image::number;
+use super::image::{Memory, number};
 use super::program::Program;
 use super::shifts::Shifts;
 use super::types::Types;

@@ -3,14 +3,6 @@
 //! A work list of values: an address, a type, how many of them follow each other, and where the
 //! knowledge comes from. Placing a value on an object types the object, if the type fits and is
 //! better than the one before; the object's own values then go on the list.
-//!
-//! * `evidence`, `frames`: what begins the list: records of the dump, globals, words that look like
-//!   interfaces; variables;
-//! * `rounds`, `chunk`: work on the list, one chunk of the heap after the other;
-//! * `judge`: what a value says of the object that it is placed on, and what it leads to;
-//! * `follow`: the same where types have to be made;
-//! * `closures`, `library`: types that only functions or the library know;
-//! * `memory`: the memory that types are placed on.
 
 mod chunk;
 mod closures;
@@ -24,25 +16,23 @@ mod memory;
 mod rounds;
 
 use super::super::place::Placed;
-use super::super::pointers::{HEADER, Reader};
+use super::super::pointers::Reader;
 use super::debug::{Debug, Global};
 use super::extents::Extents;
 use super::facts::Facts;
-use super::hidden::{self, Hidden};
-use super::layout::{Layout, Layouts};
+use super::hidden::AllTypes;
 use super::objects::{Fit, Level, Objects, Typed};
 use super::program::Program;
 use super::shifts::Shifts;
 use super::types::{TypeRef, Types};
 use super::values::TypedValues;
+use crate::input::go::phantoms::HEADER;
 use crate::model::heap::ObjectId;
 pub(super) use follow::Target;
 use judge::{Judge, TypeFilter};
-pub(super) use memory::Ground;
-use memory::ObjectMemory;
+pub(super) use memory::{Ground, ObjectMemory};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ops::Range;
-use std::sync::Arc;
+use std::ops::{Deref, DerefMut};
 
 /// A value to place.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +60,6 @@ enum Form {
 }
 
 impl Item {
-    /// One value.
     fn one(address: u64, ty: TypeRef, level: Level) -> Self {
         Self { address, ty, count: 1, level, form: Form::Value, length: 0 }
     }
@@ -101,62 +90,43 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// The values of an object.
     fn of_object(memory: &ObjectMemory<'a>, typed: &Typed) -> Self {
         let level = typed.level.min(Level::Static);
         Self { bytes: memory.value(), ty: typed.ty, count: typed.count, level }
     }
 }
 
-/// The spreading of types.
 pub(super) struct Propagation<'p, 's, 'd, 'a> {
-    pub(super) program: &'p Program<'p>,
-    pub(super) types: Types,
-    pub(super) layouts: Layouts,
-    pub(super) hidden: Hidden,
+    pub(super) judge: Judge<'p, 's, 'a>,
     pub(super) debug: Option<Debug<'d>>,
-    pub(super) objects: Objects,
-    reader: &'p Reader<'s, 'a>,
-    placed: &'p Placed,
-    ground: Ground<'p, 's, 'a>,
     facts: &'p Facts<'s, 'a>,
-    shifts: Shifts,
-    /// That of functions.
-    slide: u64,
     pub(super) word: u64,
-    /// Dynamic types by the address of their itab.
-    itabs: FxHashMap<u64, u64>,
     /// Memory outside the heap: segments and frames, sorted by address.
     outside: Vec<(u64, &'a [u8])>,
-    /// From the lowest stack frame to the end of the highest.
-    stacks: Range<u64>,
     queue: Vec<Item>,
     seen: FxHashSet<(u64, TypeRef)>,
-    closures: FxHashMap<u64, TypeRef>,
-    /// Types whose values are allocated as parts of others: since 1.23 a `time.Timer` is a
-    /// `runtime.timeTimer`.
-    allocated_as: FxHashMap<TypeRef, TypeRef>,
-    /// Nodes of a `sync.Map` since 1.24: their type if their first byte is set, and if it is not.
-    nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
-    /// The type by which the runtime refers to any channel: `runtime.hchan`.
-    any_channel: Option<TypeRef>,
-    /// The types in the last three.
-    special: TypeFilter,
-    /// Values without pointers, such as the bytes of strings.
-    pub(super) string: TypeRef,
-    tiny: TypeRef,
     extents: Extents,
-    /// Lengths of slices and values in shared blocks are not asked for.
-    is_bare: bool,
     /// Pointers of the object at hand.
     listed: Vec<u64>,
-    /// Pointers of a type go on to the end of objects above 32 KiB.
-    large_repeat: bool,
     /// Values inside the value that is followed.
     open: Vec<(u64, TypeRef, u64)>,
 }
 
-/// The parts that a propagation is made of.
+impl<'p, 's, 'a> Deref for Propagation<'p, 's, '_, 'a> {
+    type Target = Judge<'p, 's, 'a>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.judge
+    }
+}
+
+impl DerefMut for Propagation<'_, '_, '_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.judge
+    }
+}
+
 pub(super) struct Parts<'p, 's, 'd, 'a> {
     pub(super) program: &'p Program<'p>,
     pub(super) types: Types,
@@ -173,12 +143,10 @@ const TINY: u64 = 16;
 
 impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     pub(super) fn new(parts: Parts<'p, 's, 'd, 'a>) -> Self {
-        let Parts { program, mut types, debug, reader, placed, facts, shifts, is_bare } = parts;
-        let mut layouts = Layouts::default();
+        let Parts { program, types, debug, reader, placed, facts, shifts, is_bare } = parts;
         let word = program.image.pointer_size;
-        let mut special = |name: &str, size| {
-            hidden::add(name.to_owned(), size, Vec::new(), Vec::new(), &mut types, &mut layouts)
-        };
+        let mut types = AllTypes::new(types, word);
+        let mut special = |name: &str, size| types.add_made(name.to_owned(), size, Vec::new());
         let (string, tiny) = (special("string", 1), special("(tiny block)", TINY));
         let mut outside: Vec<(u64, &'a [u8])> =
             facts.segments().map(|segment| (segment.addr, segment.contents)).collect();
@@ -187,39 +155,39 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         let stacks =
             facts.frames().map(|frame| frame.sp).min().unwrap_or(0)..ends.max().unwrap_or(0);
         outside.sort_by_key(|(address, _)| *address);
-        Self {
+        let timer = if program.at_least(23) { word } else { 0 };
+        let judge = Judge {
+            ground: Ground { reader, placed },
             program,
             types,
-            layouts,
-            hidden: Hidden::default(),
-            debug,
             objects: Objects::new(placed.sizes.len()),
-            reader,
-            placed,
-            ground: Ground { reader, placed },
-            facts,
-            shifts,
-            slide: shifts.text,
-            word,
+            allocated_as: FxHashMap::default(),
+            nodes: FxHashMap::default(),
+            special: TypeFilter::default(),
+            closures: FxHashMap::default(),
             itabs: facts
                 .itabs
                 .iter()
                 .filter_map(|itab| Some((itab.addr, itab.dynamic_type?)))
                 .collect(),
-            outside,
-            stacks,
-            queue: Vec::new(),
-            seen: FxHashSet::default(),
-            closures: FxHashMap::default(),
-            allocated_as: FxHashMap::default(),
-            nodes: FxHashMap::default(),
-            any_channel: None,
-            special: TypeFilter::default(),
+            shifts,
             string,
             tiny,
-            extents: Extents::new(placed.sizes.len()),
             is_bare,
             large_repeat: program.at_least(22),
+            stacks,
+            channel_type_at: word.wrapping_mul(3).wrapping_add(8).wrapping_add(timer),
+            any_channel: None,
+        };
+        Self {
+            judge,
+            debug,
+            facts,
+            word,
+            outside,
+            queue: Vec::new(),
+            seen: FxHashSet::default(),
+            extents: Extents::new(placed.sizes.len()),
             listed: Vec::new(),
             open: Vec::new(),
         }
@@ -227,36 +195,32 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     /// Returns the data for decoding values, once all objects have their types.
     pub(super) fn into_values(self, of_type: Vec<Option<(TypeRef, bool)>>) -> TypedValues<'a> {
-        let channel_type_at = self.channel_type_at();
+        let Judge { ground: Ground { reader, .. }, program, types, objects, shifts, .. } =
+            self.judge;
         TypedValues {
-            types: self.types,
+            parts: types.wholes(),
+            types: types.into_types(),
             of_type,
-            string: self.string,
-            counts: self.objects.into_counts(),
+            string: self.judge.string,
+            counts: objects.into_counts(),
             extents: self.extents.finish(),
-            parts: self.hidden.wholes(),
-            itabs: self.itabs,
-            shifts: self.shifts,
-            words: self.reader.words,
-            version: self.reader.survey.version,
-            smallest_with_header: self.reader.smallest_with_header,
+            itabs: self.judge.itabs,
+            shifts,
+            words: reader.words,
+            version: reader.survey.version,
+            header_sizes: reader.header_sizes.clone(),
             outside: self.outside,
-            constants: self.program.image.constants(self.shifts.types),
-            functions: self.program.functions.named(&self.program.image),
-            channel_type_at,
+            constants: program.image.constants(shifts.types),
+            functions: program.functions.named(&program.image),
+            channel_type_at: self.judge.channel_type_at,
         }
     }
 
-    /// The address in the process of a global.
     pub(super) fn address_of(&self, global: &Global) -> u64 {
         let (start, end) = self.program.module.bss;
         let in_bss = (start..end).contains(&global.address);
         let shift = if in_bss { self.shifts.bss } else { self.shifts.data };
         global.address.wrapping_add(shift)
-    }
-
-    pub(super) fn ground(&self) -> Ground<'p, 's, 'a> {
-        self.ground
     }
 
     pub(super) fn facts(&self) -> &'p Facts<'s, 'a> {
@@ -265,7 +229,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     /// The number of pointers in a value of a type, as far as its layout was needed.
     pub(super) fn known_pointers(&self, ty: TypeRef) -> usize {
-        self.layouts.known(ty).map_or(0, |layout| layout.pointers.len())
+        self.types.layouts.known(ty).map_or(0, |layout| layout.pointers.len())
     }
 
     /// Values that share objects, by type, with their number.
@@ -281,44 +245,14 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     /// Adds a type that is nothing but a name.
     pub(super) fn special(&mut self, name: &str) -> TypeRef {
-        hidden::add(name.to_owned(), 1, Vec::new(), Vec::new(), &mut self.types, &mut self.layouts)
+        self.types.add_made(name.to_owned(), 1, Vec::new())
     }
 
-    pub(super) fn layout(&mut self, ty: TypeRef) -> Arc<Layout> {
-        self.layouts.of(ty, &self.types, self.word)
-    }
-
-    /// Adds a value to the list.
     pub(super) fn add(&mut self, address: u64, ty: TypeRef, count: u64, level: Level) {
         let ty = self.allocated_as.get(&ty).copied().unwrap_or(ty);
         let item = Item { count, ..Item::one(address, ty, level) };
         if item.is_value() {
             self.queue.push(item);
-        }
-    }
-
-    fn judge(&self) -> Judge<'_, 'p, 's, 'a> {
-        Judge {
-            ground: self.ground,
-            program: self.program,
-            types: &self.types,
-            layouts: &self.layouts,
-            objects: &self.objects,
-            hidden: &self.hidden,
-            allocated_as: &self.allocated_as,
-            nodes: &self.nodes,
-            special: self.special,
-            closures: &self.closures,
-            itabs: &self.itabs,
-            slide: self.slide,
-            shifts: self.shifts,
-            string: self.string,
-            tiny: self.tiny,
-            is_bare: self.is_bare,
-            large_repeat: self.large_repeat,
-            stacks: self.stacks.clone(),
-            channel_type_at: self.channel_type_at(),
-            any_channel: self.any_channel,
         }
     }
 
@@ -340,8 +274,9 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     /// Assigns an object a type, if it is better than the current one, and follows the pointers of
     /// the object.
     pub(super) fn assign(&mut self, object: ObjectId, typed: Typed) {
-        let (better, conflict) = self.objects.improve(object, typed, &self.types);
-        self.objects.conflicts = self.objects.conflicts.saturating_add(conflict.into());
+        let Judge { objects, types, .. } = &mut self.judge;
+        let (better, conflict) = objects.improve(object, typed, types);
+        objects.conflicts = objects.conflicts.saturating_add(conflict.into());
         if better {
             self.visit_object(object, &typed);
         }

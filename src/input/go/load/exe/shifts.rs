@@ -7,6 +7,7 @@
 //! interface tables by their types.
 
 use super::facts::{Facts, other};
+use super::image::Memory;
 use super::program::Program;
 use super::types::Types;
 use crate::error::Result;
@@ -15,11 +16,9 @@ use crate::input::go::roots::Segment;
 /// Addresses in the process less those in the executable, of each part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shifts {
-    /// Functions.
     pub(super) text: u64,
     /// Descriptors of types, and the constants before the build information.
     pub(super) types: u64,
-    /// Interface tables.
     pub(super) itabs: u64,
     pub(super) data: u64,
     pub(super) bss: u64,

@@ -4,6 +4,7 @@
 //! Sources: `runtime/symtabinl.go` and `runtime/traceback.go` of Go 1.18 to 1.27.
 
 use super::functions::{Function, by_function, by_pc};
+use super::image::Memory;
 use super::program::Program;
 use crate::input::go::goroutine::StackFrame;
 use rustc_hash::FxHashMap;
@@ -14,7 +15,6 @@ pub(in super::super) struct Symbols<'p> {
     pub(super) program: &'p Program<'p>,
     /// Address in the process less the link address.
     pub(super) slide: u64,
-    /// Calls by program counter.
     known: FxHashMap<u64, Rc<[Call<'p>]>>,
     /// Entries of tables that may still be read.
     pub(super) steps: u64,

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct TypeRef(pub(super) u32);
 
 /// A type: its name, size and parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Type {
     /// With the full paths of packages, such as `map[string]*example.com/shop.Item`.
     pub(super) name: String,
@@ -24,8 +24,7 @@ pub(super) struct Type {
     pub(super) direct: bool,
 }
 
-/// The structure of a type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number or truth value; the kind of `abi.Kind`, 1 (`bool`) to 16 (`complex128`).
     Number(u8),
@@ -59,10 +58,10 @@ pub(super) enum Kind {
     },
     UnsafePointer,
     /// A part that the executable does not describe.
+    #[default]
     Unknown,
 }
 
-/// A field of a struct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) name: Box<str>,
@@ -75,7 +74,6 @@ pub(super) struct Field {
 pub(super) struct Types {
     list: Vec<Type>,
     by_address: FxHashMap<u64, TypeRef>,
-    /// Types with a descriptor.
     by_name: FxHashMap<String, TypeRef>,
 }
 
@@ -96,7 +94,6 @@ impl Types {
     /// The target of a `weak.Pointer`: the address of its object, for as long as that lives.
     pub(super) const WEAK_HANDLE: TypeRef = TypeRef(2);
 
-    /// Reads all descriptors of a program.
     pub(super) fn of_program(program: &Program<'_>) -> Self {
         let reader = Reader::of_program(program);
         let mut types = Self::default();
@@ -104,14 +101,7 @@ impl Types {
         let handle = if program.at_least(26) { 16 } else { program.image.pointer_size };
         let known = [("", 0), ("", program.image.pointer_size), ("(weak handle)", handle)];
         for (name, size) in known {
-            types.add(Type {
-                name: name.to_owned(),
-                package: None,
-                size,
-                kind: Kind::Unknown,
-                mask: None,
-                direct: false,
-            });
+            types.add(Type { name: name.to_owned(), size, ..Type::default() });
         }
         let addresses = reader.addresses();
         types.add_described(&reader, &addresses, program.image.pointer_size);
@@ -128,11 +118,11 @@ impl Types {
         let found: Vec<Descriptor> =
             addresses.iter().filter_map(|address| reader.read(*address)).collect();
         let first = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
-        let names = Names::of(&found, self, reader);
+        let names = names(&found, self, reader);
         let numbers = (first..).map(TypeRef).zip(&found);
         self.by_address.extend(numbers.map(|(number, found)| (found.address, number)));
         self.list.reserve(found.len());
-        for (descriptor, name) in found.iter().zip(names.texts) {
+        for (descriptor, name) in found.iter().zip(names) {
             let described = Type {
                 package: if descriptor.is_named { descriptor.package.clone() } else { None },
                 size: descriptor.size,
@@ -212,7 +202,6 @@ impl Types {
         self.by_address.get(&address).copied()
     }
 
-    /// The link address of a type's descriptor.
     pub(super) fn address_of(&self, ty: TypeRef) -> Option<u64> {
         self.by_address.iter().find_map(|(address, known)| (*known == ty).then_some(*address))
     }
@@ -227,9 +216,34 @@ impl Types {
         self.by_name.entry(name).or_insert(ty);
     }
 
-    /// A type.
     pub(super) fn get(&self, ty: TypeRef) -> Option<&Type> {
         self.list.get(ty.0 as usize)
+    }
+
+    pub(super) fn size(&self, ty: TypeRef) -> u64 {
+        self.get(ty).map_or(0, |ty| ty.size)
+    }
+
+    /// The fields of a struct; none of other types.
+    pub(super) fn fields(&self, ty: TypeRef) -> &[Field] {
+        match self.get(ty).map(|ty| &ty.kind) {
+            Some(Kind::Struct { fields }) => fields,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn target(&self, pointer: TypeRef) -> Option<TypeRef> {
+        match self.get(pointer)?.kind {
+            Kind::Pointer { element } => Some(element),
+            _ => None,
+        }
+    }
+
+    pub(super) fn group(&self, map: TypeRef) -> Option<TypeRef> {
+        match self.get(map)?.kind {
+            Kind::Map { group, .. } => Some(group),
+            _ => None,
+        }
     }
 
     /// The number of descriptors.
@@ -237,7 +251,6 @@ impl Types {
         self.by_address.len() as u64
     }
 
-    /// Adds a type that has no descriptor.
     pub(super) fn add(&mut self, described: Type) -> TypeRef {
         let number = TypeRef(u32::try_from(self.list.len()).unwrap_or(0));
         self.list.push(described);
@@ -251,7 +264,6 @@ impl Types {
         }
     }
 
-    /// All with their positions.
     pub(super) fn iter(&self) -> impl Iterator<Item = (TypeRef, &Type)> {
         (0u32..).map(TypeRef).zip(&self.list)
     }
@@ -284,55 +296,47 @@ fn mask(
     Some((0..words).step_by(64).map(bits).collect())
 }
 
-/// Full names of all descriptors.
-struct Names {
-    texts: Vec<String>,
-}
-
-impl Names {
-    /// Names descriptors by their parts, which are among them or among the known types.
-    fn of(found: &[Descriptor], known: &Types, reader: &Reader<'_, '_, impl Memory>) -> Self {
-        let mut names = Self { texts: vec![String::new(); found.len()] };
-        let places: FxHashMap<u64, usize> =
-            found.iter().enumerate().map(|(index, found)| (found.address, index)).collect();
-        let mut open: Vec<usize> = Vec::new();
-        for first in 0..found.len() {
-            open.push(first);
-            while let Some(&index) = open.last() {
-                let Some(descriptor) = found.get(index) else { break };
-                if names.texts.get(index).is_none_or(|text| !text.is_empty()) {
-                    open.pop();
-                    continue;
-                }
-                let missing =
-                    parts(descriptor).iter().filter_map(|part| places.get(part)).find(|part| {
-                        names.texts.get(**part).is_some_and(String::is_empty)
-                            && !open.contains(part)
-                    });
-                if let Some(part) = missing.filter(|_| open.len() < MAX_NESTING) {
-                    open.push(*part);
-                    continue;
-                }
-                let name = |address: &u64| {
-                    let text = match places.get(address) {
-                        Some(part) => names.texts.get(*part),
-                        None => known.at(*address).and_then(|ty| known.get(ty)).map(|ty| &ty.name),
-                    };
-                    text.map(String::as_str).filter(|text| !text.is_empty()).unwrap_or("…")
-                };
-                let text = composed(descriptor, name).filter(|text| text.len() <= MAX_COMPOSED);
-                let is_made = descriptor.short_name.is_empty();
-                let text = text
-                    .filter(|text| !is_made || reader.spend(text.len() as u64).is_some())
-                    .unwrap_or_else(|| descriptor.short_name.clone());
-                if let Some(place) = names.texts.get_mut(index) {
-                    *place = if text.is_empty() { "?".to_owned() } else { text };
-                }
+/// Names descriptors by their parts, which are among them or among the known types.
+fn names(found: &[Descriptor], known: &Types, reader: &Reader<'_, '_, impl Memory>) -> Vec<String> {
+    let mut names = vec![String::new(); found.len()];
+    let places: FxHashMap<u64, usize> =
+        found.iter().enumerate().map(|(index, found)| (found.address, index)).collect();
+    let mut open: Vec<usize> = Vec::new();
+    for first in 0..found.len() {
+        open.push(first);
+        while let Some(&index) = open.last() {
+            let Some(descriptor) = found.get(index) else { break };
+            if names.get(index).is_none_or(|text| !text.is_empty()) {
                 open.pop();
+                continue;
             }
+            let missing =
+                parts(descriptor).iter().filter_map(|part| places.get(part)).find(|part| {
+                    names.get(**part).is_some_and(String::is_empty) && !open.contains(part)
+                });
+            if let Some(part) = missing.filter(|_| open.len() < MAX_NESTING) {
+                open.push(*part);
+                continue;
+            }
+            let name = |address: &u64| {
+                let text = match places.get(address) {
+                    Some(part) => names.get(*part),
+                    None => known.at(*address).and_then(|ty| known.get(ty)).map(|ty| &ty.name),
+                };
+                text.map(String::as_str).filter(|text| !text.is_empty()).unwrap_or("…")
+            };
+            let text = composed(descriptor, name).filter(|text| text.len() <= MAX_COMPOSED);
+            let is_made = descriptor.short_name.is_empty();
+            let text = text
+                .filter(|text| !is_made || reader.spend(text.len() as u64).is_some())
+                .unwrap_or_else(|| descriptor.short_name.clone());
+            if let Some(place) = names.get_mut(index) {
+                *place = if text.is_empty() { "?".to_owned() } else { text };
+            }
+            open.pop();
         }
-        names
     }
+    names
 }
 
 /// The descriptors whose names are parts of a name. None of a type that has a name of its own.

@@ -24,7 +24,7 @@ use crate::input::go::version::Version;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{Array, EachElement, EachField, ObjectId, Offsets, Room, Sizes, TypeId};
 use rustc_hash::FxHashMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// The types of a heap's objects, with all that decoding their values needs.
 pub(in super::super) struct TypedValues<'a> {
@@ -33,7 +33,6 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) of_type: Vec<Option<(TypeRef, bool)>>,
     /// The type of objects that are the bytes of strings.
     pub(super) string: TypeRef,
-    /// Number of values in each object.
     pub(super) counts: Vec<u32>,
     /// The farthest reach of slices in their arrays.
     pub(super) extents: Lengths,
@@ -44,8 +43,8 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) shifts: Shifts,
     pub(super) words: Words,
     pub(super) version: Version,
-    /// Objects of this size and more may have a malloc header.
-    pub(super) smallest_with_header: u64,
+    /// Objects of these sizes may have a malloc header.
+    pub(super) header_sizes: Range<u64>,
     /// Segments and frames, sorted by address.
     pub(super) outside: Vec<(u64, &'a [u8])>,
     /// The constants of the program: their address in the process, and a copy.
@@ -73,13 +72,11 @@ struct Place<'m> {
 }
 
 impl Place<'_> {
-    /// A part of the value.
     fn at(self, offset: u64, ty: TypeRef) -> Self {
         Self { offset: self.offset.saturating_add(offset), ty, ..self }
     }
 }
 
-/// The decoder of one heap.
 #[derive(Clone, Copy)]
 struct View<'v, 'a> {
     typed: &'v TypedValues<'a>,
@@ -87,7 +84,6 @@ struct View<'v, 'a> {
 }
 
 impl<'a> TypedValues<'a> {
-    /// Passes the fields of an object.
     pub(in super::super) fn fields(
         &self,
         memory: Memory<'_, 'a>,
@@ -111,7 +107,6 @@ impl<'a> TypedValues<'a> {
         let (ControlFlow::Continue(()) | ControlFlow::Break(())) = all;
     }
 
-    /// The elements of an object that is an array.
     pub(in super::super) fn array(&self, object: ObjectId, ty: TypeId) -> Option<Array> {
         let (ty, is_array) = self.of(ty)?;
         if ty == self.string {

@@ -107,16 +107,7 @@ impl<'c, 'a> Collector<'c, '_, 'a> {
         let mut faults = Faults::default();
         for field in frame.fields.iter().filter(|_| live.is_listed) {
             // The arguments of a call are in the frame of the caller, which lists them too.
-            let Some(pointer) = self.reader.pointer(frame.contents, field, &mut faults) else {
-                continue;
-            };
-            let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
-            self.reader.hint(
-                self.reader.word_before(frame.contents, pointer.offset),
-                object,
-                inside,
-            );
-            pointers.push((pointer.offset, object));
+            pointers.extend(self.reader.follow(frame.contents, field, &mut faults));
         }
         pointers.extend(live.others.iter().filter_map(|offset| {
             let word = self.reader.words.at(frame.contents, *offset)?;

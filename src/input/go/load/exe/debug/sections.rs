@@ -4,16 +4,15 @@ use super::super::image::Image;
 use super::Slice;
 use crate::error::{Error, Result};
 use flate2::bufread::ZlibDecoder;
-use gimli::{EndianSlice, RunTimeEndian, SectionId};
+use gimli::{Dwarf, DwarfSections, EndianSlice, RunTimeEndian, Section, SectionId};
 use object::{CompressionFormat, Object, ObjectSection};
 use std::borrow::Cow;
 use std::io::Read;
 
-/// The sections of DWARF, decompressed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in super::super) struct Sections<'a> {
-    list: Vec<(&'static str, Cow<'a, [u8]>)>,
-    big_endian: bool,
+    sections: DwarfSections<Cow<'a, [u8]>>,
+    endian: RunTimeEndian,
 }
 
 /// The most bytes that each byte of a compressed section may become; zlib reaches 1032.
@@ -25,34 +24,18 @@ impl<'a> Sections<'a> {
     /// # Errors
     /// `Corrupt` if a section cannot be decompressed.
     pub(in super::super) fn load(image: &Image<'a>) -> Result<Option<Self>> {
-        let mut sections = Self { list: Vec::new(), big_endian: image.big_endian };
-        for name in IDS.iter().map(|id| id.name()) {
-            if let Some(bytes) = section(image, name)? {
-                sections.list.push((name, bytes));
-            }
-        }
-        let has_info = sections
-            .list
-            .iter()
-            .any(|(name, bytes)| *name == SectionId::DebugInfo.name() && !bytes.is_empty());
+        let load = |id: SectionId| match IDS.contains(&id) {
+            true => section(image, id.name()),
+            false => Ok(Cow::default()),
+        };
+        let endian = if image.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
+        let sections = Self { sections: DwarfSections::load(load)?, endian };
+        let has_info = !sections.dwarf().debug_info.reader().is_empty();
         Ok(has_info.then_some(sections))
     }
 
-    /// Bytes of `.debug_info`.
-    pub(super) fn length(&self) -> u64 {
-        self.get(SectionId::DebugInfo).len() as u64
-    }
-
-    pub(super) fn get(&self, id: SectionId) -> Slice<'_> {
-        let bytes = self
-            .list
-            .iter()
-            .find(|(name, _)| *name == id.name())
-            .map_or(&[][..], |(_, bytes)| bytes);
-        EndianSlice::new(
-            bytes,
-            if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little },
-        )
+    pub(super) fn dwarf(&self) -> Dwarf<Slice<'_>> {
+        self.sections.borrow(|section| EndianSlice::new(section, self.endian))
     }
 }
 
@@ -70,7 +53,7 @@ const IDS: [SectionId; 10] = [
 ];
 
 /// A section by its ELF name, also as `.zdebug_…` and as Mach-O spells it in 16 bytes.
-fn section<'a>(image: &Image<'a>, name: &str) -> Result<Option<Cow<'a, [u8]>>> {
+fn section<'a>(image: &Image<'a>, name: &str) -> Result<Cow<'a, [u8]>> {
     let old = name.replacen(".debug_", ".zdebug_", 1);
     let mach = name.replacen(".debug_", "__debug_", 1);
     let old_mach = name.replacen(".debug_", "__zdebug_", 1);
@@ -80,7 +63,7 @@ fn section<'a>(image: &Image<'a>, name: &str) -> Result<Option<Cow<'a, [u8]>>> {
         .file
         .sections()
         .find(|section| section.name().is_ok_and(|found| names.iter().any(|name| name == found)));
-    let Some(section) = found else { return Ok(None) };
+    let Some(section) = found else { return Ok(Cow::default()) };
     let damaged =
         |why: String| Error::executable(format!("damaged section {name} of the executable: {why}"));
     let stored = section.compressed_data().map_err(|error| damaged(error.to_string()))?;
@@ -91,7 +74,7 @@ fn section<'a>(image: &Image<'a>, name: &str) -> Result<Option<Cow<'a, [u8]>>> {
             };
             (data, u64::from_be_bytes(*size))
         }
-        (CompressionFormat::None, None) => return Ok(Some(Cow::Borrowed(stored.data))),
+        (CompressionFormat::None, None) => return Ok(Cow::Borrowed(stored.data)),
         (CompressionFormat::Zlib, _) => (stored.data, stored.uncompressed_size),
         (format, _) => {
             return Err(damaged(format!("its compression ({format:?}) is not supported")));
@@ -105,5 +88,5 @@ fn section<'a>(image: &Image<'a>, name: &str) -> Result<Option<Cow<'a, [u8]>>> {
         .take(size)
         .read_to_end(&mut bytes)
         .map_err(|error| damaged(error.to_string()))?;
-    Ok(Some(Cow::Owned(bytes)))
+    Ok(Cow::Owned(bytes))
 }

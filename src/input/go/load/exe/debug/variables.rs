@@ -19,10 +19,8 @@ pub(in super::super) struct Variable {
     pub(in super::super) is_stack_object: bool,
 }
 
-/// A part of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Piece {
-    /// Offset of the part in the value.
     pub(in super::super) offset: u64,
     /// Its bytes; `None` for the whole value.
     pub(in super::super) size: Option<u64>,
@@ -30,7 +28,6 @@ pub(in super::super) struct Piece {
     pub(in super::super) from_cfa: i64,
 }
 
-/// A variable that a closure captured.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Capture {
     pub(in super::super) name: String,

@@ -23,7 +23,7 @@ impl Propagation<'_, '_, '_, '_> {
     /// once, in the order of the objects.
     pub(in super::super) fn name_references(&self, columns: &mut Columns<'_>) {
         let (types, names) = (&self.types, &mut *columns.names);
-        let (objects, ground, string) = (&self.objects, self.ground(), self.string);
+        let (objects, ground, string) = (&self.objects, self.ground, self.string);
         let finder = Finder { objects, types, ground, string };
         let count = columns.type_of.len();
         let (first, mut rest) =
@@ -64,7 +64,6 @@ impl Propagation<'_, '_, '_, '_> {
     }
 }
 
-/// Finds the positions of references.
 struct Finder<'p, 's, 'a> {
     objects: &'p Objects,
     types: &'p Types,
@@ -99,7 +98,6 @@ impl Finder<'_, '_, '_> {
     }
 }
 
-/// A position in the objects of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Position {
     ty: TypeRef,
@@ -112,7 +110,7 @@ struct Position {
 impl Position {
     fn label(self, types: &Types, names: &mut Names) -> Label {
         let offset = u64::from(self.offset.wrapping_sub(self.header));
-        let size = types.get(self.ty).map_or(0, |ty| ty.size);
+        let size = types.size(self.ty);
         let index = offset.checked_div(size).unwrap_or(0);
         let path = path(types, self.ty, offset.checked_rem(size).unwrap_or(0));
         match (self.is_array, path.strip_prefix('.').unwrap_or(&path)) {

@@ -55,7 +55,7 @@ impl Place {
     /// The way to the part at an offset: `main.jobs.first`, `main.events → subs`, `main.list[2]`.
     pub(super) fn text(&self, types: &Types, offset: u64) -> String {
         let offset = offset.wrapping_add(self.inside);
-        let size = types.get(self.ty).map_or(0, |ty| ty.size);
+        let size = types.size(self.ty);
         let name = &self.name;
         match self.way {
             Way::Itself => format!("{name}{}", path(types, self.ty, offset)),
@@ -78,7 +78,7 @@ impl Propagation<'_, '_, '_, '_> {
     pub(super) fn global_places(&mut self, globals: &[Global]) -> Vec<Place> {
         let mut places = Places::default();
         for global in globals {
-            let size = self.types.get(global.ty).map_or(0, |ty| ty.size);
+            let size = self.types.size(global.ty);
             places.add(Place {
                 address: self.address_of(global),
                 size,
@@ -99,12 +99,12 @@ impl Propagation<'_, '_, '_, '_> {
         let mut budget: u64 = segments().map(|segment| segment.contents.len() as u64).sum();
         places.open.retain(is_dumped);
         while let Some(place) = places.open.pop_front() {
-            let size = self.types.get(place.ty).map_or(0, |ty| ty.size);
+            let size = self.types.size(place.ty);
             let Some(count) = place.size.checked_div(size) else { continue };
             let Some(rest) = budget.checked_sub(place.size) else { break };
             budget = rest;
             for (offset, target) in self.in_segments(place.address, (place.ty, count)) {
-                let size = self.types.get(target.ty).map_or(0, |ty| ty.size);
+                let size = self.types.size(target.ty);
                 let size = size.saturating_mul(target.count);
                 places.add(Place { size, ..place.target(&self.types, offset, target) });
             }
@@ -127,7 +127,6 @@ impl Place {
     }
 }
 
-/// Places that do not overlap.
 #[derive(Default)]
 struct Places {
     list: BTreeMap<u64, Place>,

@@ -15,7 +15,6 @@ const FEW_OBJECTS: u64 = 1 << 10;
 /// Chunks that any heap may have.
 const FEW_CHUNKS: u64 = 1 << 10;
 
-/// The chunks of a heap.
 #[derive(Clone, Copy)]
 pub(super) struct Chunks {
     bits: u32,
@@ -52,14 +51,11 @@ pub(super) enum Aside {
     Visit(ObjectId, Typed),
 }
 
-/// The work on a chunk, and its result.
 #[derive(Default)]
 pub(super) struct Done {
     /// The values to place; empty in the end.
     pub(super) list: Vec<Item>,
-    /// Values in other chunks.
     pub(super) found: Vec<Item>,
-    /// Values outside of the heap.
     pub(super) outside: Vec<Item>,
     /// Types of values in other chunks whose layouts have not been made yet.
     pub(super) unprepared: Vec<TypeRef>,
@@ -72,7 +68,6 @@ pub(super) struct Done {
     pub(super) tiny: Vec<(ObjectId, u64, TypeRef)>,
     pub(super) conflicts: u64,
     pub(super) rejected: u64,
-    /// Values that were placed.
     pub(super) worked: usize,
     room: Room,
 }
@@ -89,7 +84,7 @@ struct Room {
 
 impl Done {
     /// Places the values of the list, and the values in the same chunk that they lead to.
-    pub(super) fn work(&mut self, judge: &Judge<'_, '_, '_, '_>, chunks: Chunks, chunk: usize) {
+    pub(super) fn work(&mut self, judge: &Judge<'_, '_, '_>, chunks: Chunks, chunk: usize) {
         let mut list = std::mem::take(&mut self.list);
         let mut room = std::mem::take(&mut self.room);
         let Room { batch, places, .. } = &mut room;
@@ -97,7 +92,7 @@ impl Done {
         while !list.is_empty() {
             batch.clear();
             batch.extend(list.drain(list.len().saturating_sub(BATCH)..));
-            judge.ground.find_all(&batch, judge.objects, &mut places);
+            judge.ground.find_all(&batch, &judge.objects, &mut places);
             self.worked = self.worked.wrapping_add(batch.len());
             for (item, place) in batch.iter().zip(&places) {
                 let Some((object, inside)) = *place else {
@@ -112,7 +107,7 @@ impl Done {
                     match chunks.of(judge.ground.reader, item.address) {
                         Some(here) if here == chunk => list.push(item),
                         Some(_) => {
-                            if judge.layouts.known(item.ty).is_none() {
+                            if judge.types.layouts.known(item.ty).is_none() {
                                 self.unprepared.push(item.ty);
                             }
                             self.found.push(item);
@@ -126,10 +121,9 @@ impl Done {
         self.list = list;
     }
 
-    /// Places a value on an object of the chunk.
     fn place(
         &mut self,
-        judge: &Judge<'_, '_, '_, '_>,
+        judge: &Judge<'_, '_, '_>,
         item: &Item,
         (object, inside): (ObjectId, u64),
         room: &mut Room,
@@ -148,7 +142,7 @@ impl Done {
                 return self.aside.push(Aside::Place(*item, Some((object, inside))));
             }
             Verdict::Fits(typed) => {
-                let (better, conflict) = judge.objects.improve(object, typed, judge.types);
+                let (better, conflict) = judge.objects.improve(object, typed, &judge.types);
                 self.conflicts = self.conflicts.saturating_add(conflict.into());
                 if better && judge.leads(typed.ty) != Some(false) {
                     let memory = judge.ground.read(object);
@@ -163,15 +157,15 @@ impl Done {
     }
 }
 
-impl Judge<'_, '_, '_, '_> {
+impl Judge<'_, '_, '_> {
     /// Types an object as one that small values share.
     pub(super) fn share(&self, item: &Item, object: ObjectId) {
         let typed = Typed { ty: self.tiny, count: 1, fit: Fit::Exact, level: item.level };
-        self.objects.improve(object, typed, self.types);
+        self.objects.improve(object, typed, &self.types);
     }
 
     /// Whether values of a type lead anywhere, if that is known.
     fn leads(&self, ty: TypeRef) -> Option<bool> {
-        Some(!self.layouts.known(ty)?.slots.is_empty())
+        Some(!self.types.layouts.known(ty)?.slots.is_empty())
     }
 }

@@ -1,7 +1,6 @@
 //! Types of closures: a program counter, followed by the variables that the function captured.
 
 use super::super::debug::Capture;
-use super::super::hidden;
 use super::super::layout::{Layout, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
 use super::super::size_classes::size_class;
@@ -11,19 +10,16 @@ use super::{HEADER, Item, Propagation};
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Types a closure by the function that it calls.
     pub(super) fn function(&mut self, address: u64, level: Level) {
-        let Some((object, inside)) = self.reader.object_at(address) else {
+        let Some((object, inside)) = self.ground.object_at(address) else {
             return self.function_on_stack(address, level);
         };
         if inside > HEADER {
             return;
         }
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields);
-        let Some(pc) = self.reader.words.at(contents, header) else { return };
-        let (_, fields) = self.memory(object);
-        let pointers: Vec<u64> =
-            fields.filter_map(|field| field.offset.checked_sub(header)).collect();
-        if let Some(ty) = self.closure(pc, contents, &pointers) {
+        let memory = self.ground.read(object);
+        let Some(pc) = self.ground.word_at(memory.contents, memory.header) else { return };
+        let pointers: Vec<u64> = memory.pointers().collect();
+        if let Some(ty) = self.closure(pc, memory.contents, &pointers) {
             self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level });
         }
     }
@@ -32,8 +28,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// size, so only DWARF and the names of methods describe them.
     pub(super) fn function_on_stack(&mut self, address: u64, level: Level) {
         let Some(contents) = self.outside_at(address) else { return };
-        let Some(pc) = self.reader.words.at(contents, 0) else { return };
-        let entry = pc.wrapping_sub(self.slide);
+        let Some(pc) = self.ground.word_at(contents, 0) else { return };
+        let entry = pc.wrapping_sub(self.shifts.text);
         let known = self.closures.get(&entry).copied();
         let ty = known.or_else(|| {
             let name = self.function_at(entry)?;
@@ -59,7 +55,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     fn captures(&mut self, entry: u64, name: &str) -> Vec<Capture> {
         match (&mut self.debug, name.strip_suffix("-fm")) {
             (_, Some(method)) => self.receiver(method).into_iter().collect(),
-            (Some(debug), None) => debug.captures(entry, &mut self.types),
+            (Some(debug), None) => debug.captures(entry, &mut self.judge.types),
             (None, None) => Vec::new(),
         }
     }
@@ -71,7 +67,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         contents: &[u8],
         pointers: &[u64],
     ) -> Option<TypeRef> {
-        let entry = pc.wrapping_sub(self.slide);
+        let entry = pc.wrapping_sub(self.shifts.text);
         if let Some(known) = self.closures.get(&entry) {
             return Some(*known);
         }
@@ -113,10 +109,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             return Vec::new();
         }
         let variables =
-            self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.types));
+            self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.judge.types));
+        // Closures capture the variables that they change by reference.
         let is_captured = |ty: TypeRef| {
             variables.as_ref().is_none_or(|variables| {
-                variables.contains(&ty) || self.is_reference_to_any(ty, variables)
+                let types = [Some(ty), self.types.target(ty)];
+                types.iter().flatten().any(|ty| variables.contains(ty))
             })
         };
         let fits = |ty: &super::super::types::Type| match &ty.kind {
@@ -133,7 +131,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             self.types.iter().filter(|(_, ty)| fits(ty)).map(|(number, _)| number).collect();
         let mut plausible = Vec::new();
         for ty in candidates {
-            let layout = self.layout(ty);
+            let layout = self.types.layout(ty);
             if *layout.pointers == *pointers && self.is_plausible(contents, ty, &layout) {
                 plausible.push(ty);
             }
@@ -143,26 +141,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             [first, ..] if variables.is_some() => Some(*first),
             _ => None,
         };
-        let Some(Kind::Struct { fields }) =
-            chosen.and_then(|ty| self.types.get(ty)).map(|ty| &ty.kind)
-        else {
-            return Vec::new();
+        let fields = chosen.map_or(&[][..], |ty| self.types.fields(ty));
+        let capture = |field: &Field| Capture {
+            name: field.name.to_string(),
+            ty: field.ty,
+            offset: field.offset,
         };
-        fields
-            .iter()
-            .skip(1)
-            .map(|field| Capture {
-                name: field.name.to_string(),
-                ty: field.ty,
-                offset: field.offset,
-            })
-            .collect()
-    }
-
-    /// Whether a type is a pointer to one of these types: closures capture the variables that they
-    /// change by reference.
-    fn is_reference_to_any(&self, ty: TypeRef, variables: &[TypeRef]) -> bool {
-        matches!(self.types.get(ty).map(|ty| &ty.kind), Some(Kind::Pointer { element }) if variables.contains(element))
+        fields.iter().skip(1).map(capture).collect()
     }
 
     pub(super) fn closure_type(&mut self, name: &str, captures: &[Capture], size: u64) -> TypeRef {
@@ -170,7 +155,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let mut pointers = Vec::new();
         let mut end = self.word;
         for capture in captures {
-            let layout = self.layouts.of(capture.ty, &self.types, self.word);
+            let layout = self.types.layout(capture.ty);
             let at = |part: &Part| Part {
                 offset: part.offset.wrapping_add(capture.offset),
                 holds: part.holds,
@@ -188,6 +173,6 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         };
         let fields = captures.iter().map(field).collect();
         let (name, layout) = (format!("func {name}"), Layout::new(slots, pointers, true, size));
-        hidden::add_fields(name, fields, layout, &mut self.types, &mut self.layouts)
+        self.types.add_fields(name, fields, layout)
     }
 }

@@ -2,6 +2,7 @@
 //! interfaces, channels or closures by their looks.
 
 use super::super::debug::Global;
+use super::super::image::number;
 use super::super::objects::{Fit, Level, Typed};
 use super::super::size_classes::size_class;
 use super::super::types::{Kind, TypeRef};
@@ -13,15 +14,16 @@ use rustc_hash::FxHashMap;
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Begins with the statements of the dump itself: headers, finalizers, closures of the runtime.
     pub(in super::super) fn add_records(&mut self) {
-        let (reader, placed) = (self.reader, self.placed);
-        let may_have = |object: ObjectId| reader.may_have_header(placed.sizes.get(object.index()));
+        let (reader, placed) = (self.ground.reader, self.ground.placed);
+        let may_have =
+            |object: ObjectId| reader.header_sizes.contains(&placed.sizes.get(object.index()));
         let headed = self.objects.select(may_have);
         for object in headed {
-            let (contents, fields) = self.memory(object);
-            let (header, Some(address)) = self.header(contents, fields) else { continue };
-            let start = self.reader.addresses.address(object).unwrap_or(0);
+            let (contents, fields) = self.ground.memory(object);
+            let (header, Some(address)) = self.ground.header(contents, fields) else { continue };
+            let start = self.ground.reader.addresses.address(object).unwrap_or(0);
             if let Some(ty) = self.type_at(address) {
-                let size = self.types.get(ty).map_or(0, |ty| ty.size);
+                let size = self.types.size(ty);
                 let count =
                     (contents.len() as u64).saturating_sub(header).checked_div(size).unwrap_or(0);
                 let exact = size_class(size.saturating_add(header)) == contents.len() as u64;
@@ -38,14 +40,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
         let facts = self.facts;
         for finalizer in &facts.finalizers {
-            if let Some(Kind::Pointer { element }) = self
-                .type_at(finalizer.object_type)
-                .and_then(|ty| self.types.get(ty))
-                .map(|ty| &ty.kind)
-            {
-                let element = *element;
-                self.add(finalizer.object, element, 1, Level::Dynamic);
-            }
+            let pointer = self.type_at(finalizer.object_type);
+            let object = pointer.and_then(|pointer| self.types.target(pointer));
+            self.add_known(finalizer.object, object);
             self.function(finalizer.funcval, Level::Dynamic);
         }
         let [g, m, defer, panic] = ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic"]
@@ -56,19 +53,14 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             self.add_known(stack.goroutine.m, m);
         }
         facts.threads.iter().for_each(|address| self.add_known(*address, m));
-        for record in &facts.defers {
-            self.add_known(record.addr, defer);
-        }
+        facts.defers.iter().for_each(|record| self.add_known(record.addr, defer));
         for record in &facts.panics {
             self.add_known(record.addr, panic);
-            let argument = self.type_at(record.arg_type);
-            if let Some(argument) = argument {
+            if let Some(argument) = self.type_at(record.arg_type) {
                 self.value(argument, record.arg_data);
             }
         }
-        for defer in &facts.defers {
-            self.function(defer.funcval, Level::Dynamic);
-        }
+        facts.defers.iter().for_each(|record| self.function(record.funcval, Level::Dynamic));
         self.drain();
     }
 
@@ -90,18 +82,17 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             (true, Kind::Map { .. }) => self.map(data, ty, Level::Dynamic),
             (true, Kind::Function) => self.function(data, Level::Dynamic),
             (true, Kind::Channel { .. }) => {
-                let ty = self.hidden.channel(ty, &mut self.types, &mut self.layouts, self.word);
+                let ty = self.types.channel(ty);
                 self.put(data, ty, Level::Dynamic);
             }
             (true, _) => {}
         }
     }
 
-    /// Follows all globals that are in the dump.
     pub(in super::super) fn add_globals(&mut self, globals: &[Global]) {
         for global in globals {
             let address = self.address_of(global);
-            let size = self.types.get(global.ty).map_or(0, |ty| ty.size);
+            let size = self.types.size(global.ty);
             let inside = |segment: &Segment<'_>| {
                 let start = address.wrapping_sub(segment.addr);
                 start < segment.contents.len() as u64 && size > 0
@@ -117,11 +108,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn add_interfaces(&mut self) {
         for object in self.untyped() {
             if self.objects.get(object).is_none() {
-                let (contents, fields) = self.memory(object);
-                let (header, _) = self.header(contents, fields.clone());
-                fields
-                    .filter(|field| field.offset > header)
-                    .for_each(|field| self.interface(contents, field.offset));
+                let memory = self.ground.read(object);
+                let fields = memory.fields.filter(|field| field.offset > memory.header);
+                fields.for_each(|field| self.interface(memory.contents, field.offset));
             }
         }
         let facts = self.facts;
@@ -136,18 +125,15 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// Takes a word and the one before it for an interface value, if that one is an itab or a type.
     pub(super) fn interface(&mut self, contents: &[u8], offset: u64) {
-        let before = self.reader.word_before(contents, offset);
-        let Some(data) =
-            self.reader.words.at(contents, offset).filter(|data| before != 0 && *data != 0)
-        else {
-            return;
-        };
+        let before = self.ground.reader.word_before(contents, offset);
+        let data = self.ground.word_at(contents, offset);
+        let Some(data) = data.filter(|data| before != 0 && *data != 0) else { return };
         let ty = match self.itabs.get(&before) {
             Some(ty) => self.type_at(*ty),
             None => self.type_at(before),
         };
         // Only if nothing better is known.
-        let untyped = || match self.reader.object_at(data) {
+        let untyped = || match self.ground.object_at(data) {
             Some((object, inside)) => match self.objects.get(object) {
                 Some(typed) => typed.ty == self.tiny,
                 None => inside <= HEADER,
@@ -159,14 +145,6 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Where a channel has the type of its elements: word count, word capacity, buffer, u16 element
-    /// size, u32 closed, since 1.23 a timer, element type.
-    pub(super) fn channel_type_at(&self) -> u64 {
-        let timer = if self.program.at_least(23) { self.word } else { 0 };
-        self.word.wrapping_mul(3).wrapping_add(8).wrapping_add(timer)
-    }
-
-    /// The objects without a type.
     fn untyped(&self) -> Vec<ObjectId> {
         let objects = &self.objects;
         objects.select(|object| objects.get(object).is_none())
@@ -187,27 +165,20 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
             }
         }
-        let (size_at, type_at) = (self.word.wrapping_mul(3), self.channel_type_at());
+        let (size_at, type_at) = (self.word.wrapping_mul(3), self.channel_type_at);
         for object in self.untyped() {
             if self.objects.get(object).is_some() {
                 continue;
             }
-            let (contents, fields) = self.memory(object);
-            let (header, _) = self.header(contents, fields);
+            let channel = self.ground.read(object).value();
             let element = || {
-                let ty = self.type_at(self.word_at(contents, header.wrapping_add(type_at))?)?;
-                let place = usize::try_from(header.wrapping_add(size_at)).ok()?;
-                let bytes: &[u8; 2] = contents.get(place..)?.first_chunk()?;
-                let size = if self.program.image.big_endian {
-                    u16::from_be_bytes(*bytes)
-                } else {
-                    u16::from_le_bytes(*bytes)
-                };
-                (self.types.get(ty)?.size == u64::from(size)).then_some(ty)
+                let ty = self.type_at(self.ground.word_at(channel, type_at)?)?;
+                let bytes: &[u8; 2] = channel.get(size_at as usize..)?.first_chunk()?;
+                let size = number(bytes, self.program.image.big_endian);
+                (self.types.get(ty)?.size == size).then_some(ty)
             };
             if let Some(channel) = element().and_then(|element| channels.get(&element)).copied() {
-                let ty =
-                    self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
+                let ty = self.types.channel(channel);
                 self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level: Level::Dynamic });
             }
         }
@@ -221,23 +192,20 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             if self.objects.get(object).is_some() {
                 continue;
             }
-            let (contents, mut fields) = self.memory(object);
+            let (contents, mut fields) = self.ground.memory(object);
             let is_pointer = fields.next().is_some_and(|field| field.offset == 0);
-            let entry = self
-                .reader
-                .words
-                .at(contents, 0)
-                .map(|pc| pc.wrapping_sub(self.slide))
-                .filter(|_| !is_pointer);
-            if entry.is_some_and(|entry| self.program.is_entry(entry)) {
-                let address = self.reader.addresses.address(object).unwrap_or(0);
+            let pc = self.ground.word_at(contents, 0).filter(|_| !is_pointer);
+            if pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.shifts.text))) {
+                let address = self.ground.reader.addresses.address(object).unwrap_or(0);
                 self.function(address, Level::Dynamic);
             }
         }
         let facts = self.facts;
         for frame in facts.frames() {
-            let words =
-                frame.fields.iter().filter_map(|field| self.word_at(frame.contents, field.offset));
+            let words = frame
+                .fields
+                .iter()
+                .filter_map(|field| self.ground.word_at(frame.contents, field.offset));
             for address in words.collect::<Vec<u64>>() {
                 if self.stacks.contains(&address) {
                     self.function_on_stack(address, Level::Static);

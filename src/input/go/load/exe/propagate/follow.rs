@@ -1,23 +1,19 @@
 //! The targets of a value.
 
-use super::super::hidden;
 use super::super::layout::{Holds, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
-use super::super::types::{Kind, TypeRef};
+use super::super::types::TypeRef;
 use super::judge::Lead;
 use super::{Form, HEADER, Item, Propagation, Values};
 
-/// Values that a pointer leads to.
 pub(in super::super) struct Target {
     pub(in super::super) address: u64,
     pub(in super::super) ty: TypeRef,
     pub(in super::super) count: u64,
-    /// The array of a slice.
     pub(in super::super) is_slice: bool,
 }
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Follows everything that values lead to.
     pub(super) fn visit(&mut self, values: &Values<'a>) {
         self.visit_each(values, |_, _| {});
     }
@@ -53,7 +49,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let mut open = std::mem::take(&mut self.open);
         open.push((0, values.ty, values.count));
         while let Some((base, ty, count)) = open.pop() {
-            let layout = self.layouts.of(ty, &self.types, self.word);
+            let layout = self.types.layout(ty);
             if layout.size == 0 || layout.slots.is_empty() {
                 continue;
             }
@@ -87,7 +83,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         offset: u64,
         part: &Part,
     ) -> Option<TypeRef> {
-        match self.lead(values, offset, part) {
+        match self.judge.lead(values, offset, part, &mut self.queue) {
             Lead::Nothing => {}
             Lead::Inline(ty) => return Some(ty),
             Lead::Unprepared => self.prepare(values, offset, part),
@@ -95,63 +91,40 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         None
     }
 
-    /// Adds the target of one slot to the list.
-    fn lead(&mut self, values: &Values<'a>, offset: u64, part: &Part) -> Lead {
-        let mut queue = std::mem::take(&mut self.queue);
-        let lead = self.judge().lead(values, offset, part, &mut queue);
-        self.queue = queue;
-        lead
-    }
-
     /// Follows a slot that needs a new type, or that states the type of its target.
     fn prepare(&mut self, values: &Values<'a>, offset: u64, part: &Part) {
-        let Some(target) = self.word_at(values.bytes, offset) else { return };
-        let (types, layouts, word) = (&mut self.types, &mut self.layouts, self.word);
+        let Some(target) = self.ground.word_at(values.bytes, offset) else { return };
         match part.holds {
             Holds::Map(map) => return self.map(target, map, values.level),
             Holds::Channel(channel) => {
-                self.hidden.channel(channel, types, layouts, word);
+                self.types.channel(channel);
             }
             Holds::Directory(map) => {
-                self.hidden.directory(map, types, layouts, word);
+                self.types.directory(map);
             }
             Holds::Overflow(map) => {
-                let Some(group) = self.group(map) else { return };
-                let (types, layouts) = (&mut self.types, &mut self.layouts);
-                self.hidden.overflow(map, group, types, layouts, word);
+                let Some(group) = self.types.group(map) else { return };
+                self.types.overflow(map, group);
             }
             _ => return,
         }
-        self.lead(values, offset, part);
-    }
-
-    pub(super) fn group(&self, map: TypeRef) -> Option<TypeRef> {
-        match self.types.get(map)?.kind {
-            Kind::Map { group, .. } => Some(group),
-            _ => None,
-        }
+        self.judge.lead(values, offset, part, &mut self.queue);
     }
 
     pub(super) fn map(&mut self, address: u64, map: TypeRef, level: Level) {
-        let Some(group) = self.group(map).and_then(|group| self.types.get(group)) else { return };
-        let swiss = hidden::is_swiss(group);
-        let ty = self.hidden.header(map, swiss, &mut self.types, &mut self.layouts, self.word);
-        self.add(address, ty, 1, level);
+        if let Some(ty) = self.types.header(map) {
+            self.add(address, ty, 1, level);
+        }
     }
 
     /// Types an object by the runtime's use of it. No type describes its pointers.
     pub(super) fn put(&mut self, address: u64, ty: TypeRef, level: Level) {
-        match self.reader.object_at(address) {
+        match self.ground.object_at(address) {
             Some((object, inside)) if inside <= HEADER => {
                 self.assign(object, Typed { ty, count: 1, fit: Fit::Exact, level })
             }
             Some(_) => {}
             None => self.place_outside(&Item::one(address, ty, level)),
         }
-    }
-
-    /// The dynamic type of an interface value, by its first word.
-    pub(in super::super) fn dynamic(&self, word: u64, has_methods: bool) -> Option<TypeRef> {
-        self.judge().dynamic(word, has_methods)
     }
 }

@@ -2,7 +2,6 @@
 
 use super::super::debug::{Piece, Variable};
 use super::super::facts::Stack;
-use super::super::hidden;
 use super::super::layout::Holds;
 use super::super::objects::Level;
 use super::super::types::{Kind, TypeRef};
@@ -12,7 +11,6 @@ use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Follows the live variables of all frames.
     pub(in super::super) fn add_frames(&mut self) {
         let facts = self.facts;
         for stack in &facts.stacks {
@@ -41,7 +39,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         variable: &Variable,
         live: &FxHashSet<u64>,
     ) {
-        let layout = self.layouts.of(variable.ty, &self.types, self.word);
+        let layout = self.types.layout(variable.ty);
         let end = frame.sp.wrapping_add(frame.contents.len() as u64);
         for part in &layout.slots {
             let piece = variable.pieces.iter().find(|piece| {
@@ -59,56 +57,30 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             if !variable.is_stack_object && !live.contains(&pointer) {
                 continue;
             }
-            let after = self.outside.partition_point(|(start, _)| *start <= address);
-            let Some(&(start, bytes)) =
-                after.checked_sub(1).and_then(|before| self.outside.get(before))
-            else {
-                continue;
-            };
+            let Some(bytes) = self.outside_at(address) else { continue };
             let values = Values { bytes, ty: variable.ty, count: 1, level: Level::Static };
-            let offset = address.wrapping_sub(start);
             if let Holds::Slice(element) = part.holds
-                && let Some(item) = self.beheaded(piece, part.offset, bytes, offset, element)
+                && let Some(item) = self.beheaded(piece, part.offset, bytes, element)
             {
                 self.queue.push(item);
-                continue;
-            }
-            if let Holds::Array(element, length) = part.holds {
-                let Some(bytes) =
-                    usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..))
-                else {
-                    continue;
-                };
-                self.visit(&Values { bytes, ty: element, count: length, level: Level::Static });
-                continue;
-            }
-            if let Some(ty) = self.follow(&values, offset, part) {
-                let data = offset.wrapping_add(self.word);
-                let Some(bytes) = usize::try_from(data).ok().and_then(|data| bytes.get(data..))
-                else {
-                    continue;
-                };
-                self.visit(&Values { bytes, ty, count: 1, level: Level::Static });
+            } else if let Holds::Array(element, length) = part.holds {
+                self.visit(&Values { ty: element, count: length, ..values });
+            } else if let Some(ty) = self.follow(&values, 0, part) {
+                let bytes = bytes.get(self.word as usize..).unwrap_or_default();
+                self.visit(&Values { bytes, ty, ..values });
             }
         }
     }
 
     /// Finds the array of a slice whose length and capacity are in registers, which are not in the
     /// dump. The object of the array gives the length.
-    fn beheaded(
-        &self,
-        piece: &Piece,
-        inside: u64,
-        frame: &[u8],
-        offset: u64,
-        element: TypeRef,
-    ) -> Option<Item> {
+    fn beheaded(&self, piece: &Piece, inside: u64, bytes: &[u8], element: TypeRef) -> Option<Item> {
         let end = inside.wrapping_sub(piece.offset).saturating_add(self.word.wrapping_mul(3));
         if piece.size.is_none_or(|size| end <= size) {
             return None;
         }
-        let data = self.word_at(frame, offset)?;
-        self.object_at(data)?;
+        let data = self.ground.word_at(bytes, 0)?;
+        self.ground.object_at(data)?;
         Some(Item { form: Form::Slice, ..Item::one(data, element, Level::Static) })
     }
 
@@ -117,40 +89,29 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn add_frame_guesses(&mut self) {
         let facts = self.facts;
         for frame in facts.frames() {
-            let entry = frame.entry.wrapping_sub(self.slide);
+            let entry = frame.entry.wrapping_sub(self.shifts.text);
             let Some(debug) = &mut self.debug else { return };
             let mut elements: Vec<TypeRef> = Vec::new();
-            for &ty in debug.variable_types(entry, &mut self.types).iter() {
+            for &ty in debug.variable_types(entry, &mut self.judge.types).iter() {
                 let element = match self.types.get(ty).map(|ty| ty.kind.clone()) {
                     Some(Kind::Pointer { element } | Kind::Slice { element }) => element,
-                    Some(Kind::Map { group, .. }) => {
-                        match self.types.get(group).map(hidden::is_swiss) {
-                            Some(swiss) => self.hidden.header(
-                                ty,
-                                swiss,
-                                &mut self.types,
-                                &mut self.layouts,
-                                self.word,
-                            ),
-                            None => continue,
-                        }
-                    }
-                    _ => continue,
+                    _ => match self.types.header(ty) {
+                        Some(header) => header,
+                        None => continue,
+                    },
                 };
                 // The words may be those of an array of pointers on the stack.
-                let inner = match self.types.get(element).map(|ty| &ty.kind) {
-                    Some(Kind::Pointer { element }) => Some(*element),
-                    _ => None,
-                };
-                for element in inner.into_iter().chain([element]) {
+                for element in self.types.target(element).into_iter().chain([element]) {
                     if !elements.contains(&element) {
                         elements.push(element);
                     }
                 }
             }
             for field in frame.fields.iter() {
-                if let Some(address) =
-                    self.word_at(frame.contents, field.offset).filter(|address| *address != 0)
+                if let Some(address) = self
+                    .ground
+                    .word_at(frame.contents, field.offset)
+                    .filter(|address| *address != 0)
                 {
                     self.guess_among(address, &elements);
                 }
@@ -161,12 +122,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// The variables of a frame that are in memory.
     pub(in super::super) fn variables(&mut self, frame: &StackFrame<'_>) -> Rc<[Variable]> {
-        let entry = frame.entry.wrapping_sub(self.slide);
-        let pc = frame.pc.wrapping_sub(self.slide);
+        let entry = frame.entry.wrapping_sub(self.shifts.text);
+        let pc = frame.pc.wrapping_sub(self.shifts.text);
         // A return address may belong to the next range already.
         let pc = if pc == entry { pc } else { pc.wrapping_sub(1) };
         match &mut self.debug {
-            Some(debug) => debug.variables(entry, pc, &mut self.types),
+            Some(debug) => debug.variables(entry, pc, &mut self.judge.types),
             None => Rc::default(),
         }
     }

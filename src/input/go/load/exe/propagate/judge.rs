@@ -2,13 +2,13 @@
 //!
 //! Nothing is changed here, so that several threads judge values at a time.
 
-use super::super::hidden::Hidden;
-use super::super::layout::{Holds, Layout, Layouts};
+use super::super::hidden::AllTypes;
+use super::super::layout::{Holds, Layout};
 use super::super::objects::{self, Fit, Level, Objects, Typed};
 use super::super::program::Program;
 use super::super::shifts::Shifts;
 use super::super::size_classes::size_class;
-use super::super::types::{TypeRef, Types};
+use super::super::types::TypeRef;
 use super::memory::{Ground, ObjectMemory};
 use super::{Form, HEADER, Item, TINY, Values};
 use crate::model::heap::ObjectId;
@@ -18,15 +18,12 @@ use std::ops::Range;
 /// The verdict on placing a value on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing new.
     Known,
-    /// It is not in the heap.
     Outside,
     /// The object's pointers contradict it.
     Rejected,
     /// It shares a block of 16 bytes with others.
     Tiny,
-    /// It is a part of the object.
     Inside,
     /// It is what the object is.
     Fits(Typed),
@@ -47,24 +44,24 @@ pub(super) enum Lead {
     Unprepared,
 }
 
-/// All that judging reads.
-pub(super) struct Judge<'j, 'p, 's, 'a> {
-    pub(super) ground: Ground<'p, 's, 'a>,
-    pub(super) program: &'j Program<'p>,
-    pub(super) types: &'j Types,
-    pub(super) layouts: &'j Layouts,
-    pub(super) objects: &'j Objects,
-    pub(super) hidden: &'j Hidden,
-    pub(super) allocated_as: &'j FxHashMap<TypeRef, TypeRef>,
-    pub(super) nodes: &'j FxHashMap<TypeRef, (TypeRef, TypeRef)>,
+pub(in super::super) struct Judge<'p, 's, 'a> {
+    pub(in super::super) ground: Ground<'p, 's, 'a>,
+    pub(in super::super) program: &'p Program<'p>,
+    pub(in super::super) types: AllTypes,
+    pub(in super::super) objects: Objects,
+    /// Types whose values are allocated as parts of others: since 1.23 a `time.Timer` is a
+    /// `runtime.timeTimer`.
+    pub(super) allocated_as: FxHashMap<TypeRef, TypeRef>,
+    /// Nodes of a `sync.Map` since 1.24: their type if their first byte is set, and if it is not.
+    pub(super) nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
     /// The types in the last two, and [`Self::any_channel`].
     pub(super) special: TypeFilter,
-    pub(super) closures: &'j FxHashMap<u64, TypeRef>,
-    pub(super) itabs: &'j FxHashMap<u64, u64>,
-    /// The shift of functions.
-    pub(super) slide: u64,
+    pub(super) closures: FxHashMap<u64, TypeRef>,
+    /// Dynamic types by the address of their itab.
+    pub(super) itabs: FxHashMap<u64, u64>,
     pub(super) shifts: Shifts,
-    pub(super) string: TypeRef,
+    /// Values without pointers, such as the bytes of strings.
+    pub(in super::super) string: TypeRef,
     pub(super) tiny: TypeRef,
     /// Lengths of slices and values in shared blocks are not asked for.
     pub(super) is_bare: bool,
@@ -72,13 +69,14 @@ pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) large_repeat: bool,
     /// From the lowest stack frame to the end of the highest.
     pub(super) stacks: Range<u64>,
-    /// Where a channel has the type of its elements.
+    /// Where a channel has the type of its elements: word count, word capacity, buffer, u16 element
+    /// size, u32 closed, since 1.23 a timer, element type.
     pub(super) channel_type_at: u64,
-    /// The type by which the runtime refers to any channel.
+    /// The type by which the runtime refers to any channel: `runtime.hchan`.
     pub(super) any_channel: Option<TypeRef>,
 }
 
-impl<'a> Judge<'_, '_, '_, 'a> {
+impl<'a> Judge<'_, '_, 'a> {
     /// Judges a value. `listed` is room for the pointers of the object.
     pub(super) fn judge(
         &self,
@@ -110,7 +108,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 _ => *entry,
             },
         };
-        let Some(layout) = self.layouts.known(ty) else { return Verdict::Unprepared };
+        let Some(layout) = self.types.layouts.known(ty) else { return Verdict::Unprepared };
         self.fits(item, (inside, ty), layout, (&memory, old), listed)
     }
 
@@ -145,7 +143,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         let offset = inside.saturating_sub(memory.header);
         let is_slice = item.form == Form::Slice;
         if let Some(old) = old.filter(|_| offset > 0) {
-            let known = self.types.get(old.ty).map_or(0, |ty| ty.size).saturating_mul(old.count);
+            let known = self.types.size(old.ty).saturating_mul(old.count);
             // Slices of one array may end at different places.
             let more = if is_slice && ty == old.ty { item.count } else { 0 };
             let end = offset.saturating_add(layout.size.saturating_mul(more));
@@ -173,10 +171,10 @@ impl<'a> Judge<'_, '_, '_, 'a> {
 
     /// Judges a closure by the function that its first word is the entry of.
     fn closure(&self, item: &Item, inside: u64, memory: &ObjectMemory<'a>) -> Verdict {
-        let pc = self.ground.words().at(memory.contents, memory.header);
+        let pc = self.ground.word_at(memory.contents, memory.header);
         match pc.filter(|_| inside <= HEADER) {
             None => Verdict::Known,
-            Some(pc) => match self.closures.get(&pc.wrapping_sub(self.slide)) {
+            Some(pc) => match self.closures.get(&pc.wrapping_sub(self.shifts.text)) {
                 Some(ty) => whole(*ty, item.level),
                 None => Verdict::Unprepared,
             },
@@ -211,7 +209,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         open: &mut Vec<(u64, TypeRef, u64)>,
         found: &mut Vec<Item>,
     ) -> bool {
-        let Some(layout) = self.layouts.known(ty) else { return false };
+        let Some(layout) = self.types.layouts.known(ty) else { return false };
         if layout.size == 0 || layout.slots.is_empty() {
             return true;
         }
@@ -249,7 +247,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         if typed.ty != item.ty && name(typed.ty) != name(item.ty) {
             return None;
         }
-        let size = self.types.get(typed.ty).map_or(0, |ty| ty.size);
+        let size = self.types.size(typed.ty);
         let first =
             inside.saturating_sub(self.ground.header_of(object)).checked_div(size).unwrap_or(0);
         Some((first.saturating_add(item.length.into()), typed.count))

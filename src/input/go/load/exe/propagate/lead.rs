@@ -1,5 +1,7 @@
 //! Where a part of a value leads: the values that its word, and the words after it, refer to.
 
+use super::super::hidden::Part as MadePart;
+use super::super::image::Memory;
 use super::super::layout::{Holds, Slot as Part};
 use super::super::objects::Level;
 use super::super::types::{Kind, TypeRef, Types};
@@ -9,8 +11,7 @@ use super::{Form, Item, Values};
 /// The flag of a `reflect.Value` that has a pointer to its value.
 const INDIRECT: u64 = 1 << 7;
 
-impl<'a> Judge<'_, '_, '_, 'a> {
-    /// Adds the target of one slot.
+impl<'a> Judge<'_, '_, 'a> {
     #[inline]
     pub(super) fn lead(
         &self,
@@ -78,7 +79,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 _ => return None,
             },
             Holds::Channel(channel) => {
-                self.hidden.known_channel(channel).map_or(Lead::Unprepared, |ty| {
+                self.types.known(MadePart::Channel, channel).map_or(Lead::Unprepared, |ty| {
                     self.add(Item { form: Form::Whole, ..Item::one(target, ty, level) }, found)
                 })
             }
@@ -127,14 +128,14 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     ) -> Option<Lead> {
         let (words, level) = (self.ground.words(), values.level);
         Some(match part.holds {
-            Holds::Map(map) => match self.hidden.known_header(map) {
+            Holds::Map(map) => match self.types.known(MadePart::Header, map) {
                 Some(ty) => self.value(target, ty, level, found),
                 None => Lead::Unprepared,
             },
             Holds::Directory(map) => {
                 match words.at(values.bytes, offset.wrapping_add(words.size))? {
-                    0 => self.value(target, self.group(map)?, level, found),
-                    length => match self.hidden.known_directory(map) {
+                    0 => self.value(target, self.types.group(map)?, level, found),
+                    length => match self.types.known(MadePart::Directory, map) {
                         Some(ty) => self.slice(target, ty, length, level, found),
                         None => Lead::Unprepared,
                     },
@@ -146,16 +147,16 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 let low = if words.big_endian { 8u64.saturating_sub(words.size) } else { 0 };
                 let at = offset.wrapping_add(words.size).wrapping_add(low);
                 let mask = words.at(values.bytes, at)?;
-                self.slice(target, self.group(map)?, mask.saturating_add(1), level, found)
+                self.slice(target, self.types.group(map)?, mask.saturating_add(1), level, found)
             }
             Holds::Buckets(map, old) => {
                 let at = words.size.wrapping_add(1);
                 let logarithm = *values.bytes.get(usize::try_from(at).ok()?)?;
                 let count = 1u64.checked_shl(logarithm.into())?;
                 let count = if old { count.div_ceil(2) } else { count };
-                self.slice(target, self.group(map)?, count, level, found)
+                self.slice(target, self.types.group(map)?, count, level, found)
             }
-            Holds::Overflow(map) => match self.hidden.known_overflow(map) {
+            Holds::Overflow(map) => match self.types.known(MadePart::Overflow, map) {
                 Some(ty) => self.value(target, ty, level, found),
                 None => Lead::Unprepared,
             },
@@ -172,10 +173,10 @@ impl<'a> Judge<'_, '_, '_, 'a> {
 
     /// The type of the elements of the channel at an address, by the channel itself.
     fn channel_element(&self, address: u64) -> Option<TypeRef> {
-        let (object, inside) = self.ground.reader.object_at(address)?;
+        let (object, inside) = self.ground.object_at(address)?;
         let memory = self.ground.read(object);
         let at = self.channel_type_at.checked_add(inside)?;
-        self.types.at(self.ground.words().at(memory.contents, at)?.wrapping_sub(self.shifts.types))
+        self.types.at(self.ground.word_at(memory.contents, at)?.wrapping_sub(self.shifts.types))
     }
 
     #[inline]
@@ -203,22 +204,16 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     /// Adds a value, if it may be evidence: one outside the heap only leads to others.
     #[inline]
     fn add(&self, item: Item, found: &mut Vec<Item>) -> Lead {
-        let leads = || self.layouts.known(item.ty).is_none_or(|layout| !layout.slots.is_empty());
+        let leads =
+            || self.types.layouts.known(item.ty).is_none_or(|layout| !layout.slots.is_empty());
         if item.is_value() && (self.ground.is_in_heap(item.address) || leads()) {
             found.push(item);
         }
         Lead::Nothing
     }
 
-    fn group(&self, map: TypeRef) -> Option<TypeRef> {
-        match self.types.get(map)?.kind {
-            Kind::Map { group, .. } => Some(group),
-            _ => None,
-        }
-    }
-
     /// The dynamic type of an interface value, by its first word.
-    pub(super) fn dynamic(&self, word: u64, has_methods: bool) -> Option<TypeRef> {
+    pub(in super::super) fn dynamic(&self, word: u64, has_methods: bool) -> Option<TypeRef> {
         if !has_methods {
             return self.types.at(word.wrapping_sub(self.shifts.types));
         }

@@ -2,7 +2,7 @@
 
 use super::super::layout::{Holds, Layout, Slot as Part};
 use super::super::types::{Kind, TypeRef};
-use super::Propagation;
+use super::{Judge, Propagation};
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Prepares the types that the library hides behind unsafe pointers.
@@ -24,18 +24,18 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         if let Some(goroutine) = self.named("runtime.g") {
             self.types.set_name("runtime.g".to_owned(), goroutine);
         }
-        let special =
-            self.nodes.keys().chain(self.allocated_as.keys()).chain(self.any_channel.iter());
-        special.for_each(|ty| self.special.insert(*ty));
+        let Judge { nodes, allocated_as, any_channel, special, .. } = &mut self.judge;
+        let types = nodes.keys().chain(allocated_as.keys()).chain(&*any_channel);
+        types.for_each(|ty| special.insert(*ty));
         if let (Some(pool), Some(local)) = (self.named("sync.Pool"), self.named("sync.poolLocal"))
             && let Some(Kind::Struct { fields }) = self.types.get(pool).map(|ty| ty.kind.clone())
         {
-            let layout = self.layouts.of(pool, &self.types, self.word);
+            let layout = self.types.layout(pool);
             let hidden = fields.iter().filter(|field| matches!(&*field.name, "local" | "victim"));
             let hidden =
                 hidden.map(|field| Part { offset: field.offset, holds: Holds::Counted(local) });
             let slots = layout.slots.iter().copied().chain(hidden).collect();
-            self.layouts.set(pool, Layout { slots, ..(*layout).clone() });
+            self.types.layouts.set(pool, Layout { slots, ..(*layout).clone() });
         }
         self.add_waiting();
     }
@@ -67,21 +67,19 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// one on a stack. Its type is that of the channel's elements.
     fn add_waiting(&mut self) {
         let Some(sudog) = self.named("runtime.sudog") else { return };
-        let Some(Kind::Struct { fields }) = self.types.get(sudog).map(|ty| &ty.kind) else {
-            return;
-        };
+        let fields = self.types.fields(sudog);
         let offset = |name| fields.iter().find(|field| &*field.name == name).map(|ty| ty.offset);
         let (Some(element), Some(channel)) = (offset("elem"), offset("c")) else { return };
         let Some(channel) = channel.checked_sub(element) else { return };
-        let layout = self.layouts.of(sudog, &self.types, self.word);
+        let layout = self.types.layout(sudog);
         let others = layout.slots.iter().copied().filter(|slot| slot.offset != element);
         let waiting = Part { offset: element, holds: Holds::Waiting { channel } };
         let slots = others.chain([waiting]).collect();
-        self.layouts.set(sudog, Layout { slots, ..(*layout).clone() });
+        self.types.layouts.set(sudog, Layout { slots, ..(*layout).clone() });
     }
 
     /// A type of the runtime or the library by its name.
     pub(super) fn named(&mut self, name: &str) -> Option<TypeRef> {
-        self.types.named(name).or_else(|| self.debug.as_mut()?.named(name, &mut self.types))
+        self.types.named(name).or_else(|| self.debug.as_mut()?.named(name, &mut self.judge.types))
     }
 }

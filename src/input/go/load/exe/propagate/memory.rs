@@ -1,9 +1,9 @@
 //! The memory of the process: objects, segments and frames.
 
-use super::super::hidden;
+use super::super::image::Memory;
 use super::super::objects::Objects;
 use super::super::size_classes::size_class;
-use super::super::types::TypeRef;
+use super::super::types::{TypeRef, is_swiss};
 use super::{HEADER, Item, Propagation};
 use crate::input::go::fields::Fields;
 use crate::input::go::load::place::Placed;
@@ -12,38 +12,23 @@ use crate::input::go::load::words::Words;
 use crate::model::heap::ObjectId;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    pub(in super::super) fn object_count(&self) -> usize {
-        self.placed.sizes.len()
-    }
-
-    pub(in super::super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
-        self.reader.object_at(address)
-    }
-
     /// Whether an offset is that of an object's first value: after its malloc header, if it has
     /// one.
     pub(in super::super) fn is_start(&self, object: ObjectId, inside: u64) -> bool {
-        let (contents, fields) = self.memory(object);
-        inside == self.header(contents, fields).0
-    }
-
-    pub(in super::super) fn word_at(&self, contents: &[u8], offset: u64) -> Option<u64> {
-        self.reader.words.at(contents, offset)
+        inside == self.ground.header_of(object)
     }
 
     /// Whether an address lies in a segment, a frame or the executable.
     pub(in super::super) fn is_known_memory(&self, address: u64) -> bool {
-        let after = self.outside.partition_point(|(start, _)| *start <= address);
-        let before = after.checked_sub(1).and_then(|before| self.outside.get(before));
-        before.is_some_and(|(start, bytes)| address.wrapping_sub(*start) < bytes.len() as u64)
+        self.outside_at(address).is_some()
             || self.program.image.contains(address.wrapping_sub(self.shifts.types))
     }
 
     /// Whether an address is that of a closure: its first word is the entry of a function.
     pub(in super::super) fn is_function(&self, address: u64) -> bool {
-        if let Some((object, inside)) = self.object_at(address) {
-            let pc = self.word_at(self.memory(object).0, inside);
-            return pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.slide)));
+        if let Some((object, inside)) = self.ground.object_at(address) {
+            let pc = self.ground.word_at(self.ground.memory(object).0, inside);
+            return pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.shifts.text)));
         }
         // Where constants lie before and after the build information.
         [self.shifts.types, self.shifts.itabs].iter().any(|shift| {
@@ -54,17 +39,17 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// Whether an address is that of an object as large as the header of a map.
     pub(in super::super) fn is_map(&self, address: u64, map: TypeRef) -> bool {
-        let Some((object, 0)) = self.object_at(address) else {
+        let Some((object, 0)) = self.ground.object_at(address) else {
             return self.is_known_memory(address);
         };
-        let swiss =
-            self.group(map).and_then(|group| self.types.get(group)).is_some_and(hidden::is_swiss);
+        let group = self.types.group(map).and_then(|group| self.types.get(group));
+        let swiss = group.is_some_and(is_swiss);
         let size = match (swiss, self.word) {
             (_, 8) => 48,
             (true, _) => 32,
             (false, _) => 28,
         };
-        self.memory(object).0.len() as u64 == size_class(size)
+        self.ground.size(object) == size_class(size)
     }
 
     /// The type whose descriptor was at an address of the process.
@@ -72,24 +57,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.types.at(address.wrapping_sub(self.shifts.types))
     }
 
-    /// Contents of an object and the encoded list of its pointers.
-    pub(in super::super) fn memory(&self, object: ObjectId) -> (&'a [u8], Fields<'a>) {
-        self.ground.memory(object)
-    }
-
-    /// The malloc header of an object, if it has one: its bytes and its type.
-    pub(in super::super) fn header(
-        &self,
-        contents: &[u8],
-        fields: Fields<'a>,
-    ) -> (u64, Option<u64>) {
-        self.ground.header(contents, fields)
-    }
-
-    /// The byte at an address of the heap.
     pub(super) fn byte(&self, address: u64) -> Option<u8> {
-        let (object, inside) = self.reader.object_at(address)?;
-        self.memory(object).0.get(usize::try_from(inside).ok()?).copied()
+        let (object, inside) = self.ground.object_at(address)?;
+        self.ground.memory(object).0.get(usize::try_from(inside).ok()?).copied()
     }
 }
 
@@ -103,6 +73,11 @@ pub(in super::super) struct Ground<'p, 's, 'a> {
 impl<'a> Ground<'_, '_, 'a> {
     pub(super) fn words(&self) -> Words {
         self.reader.words
+    }
+
+    #[inline]
+    pub(in super::super) fn word_at(&self, contents: &[u8], offset: u64) -> Option<u64> {
+        self.reader.words.at(contents, offset)
     }
 
     pub(in super::super) fn object_count(&self) -> usize {
@@ -169,7 +144,7 @@ impl<'a> Ground<'_, '_, 'a> {
         contents: &[u8],
         mut fields: Fields<'a>,
     ) -> (u64, Option<u64>) {
-        if !self.reader.may_have_header(contents.len() as u64) {
+        if !self.reader.header_sizes.contains(&(contents.len() as u64)) {
             return (0, None);
         }
         let first = fields.next().filter(|field| field.offset >= HEADER);
@@ -182,14 +157,13 @@ impl<'a> Ground<'_, '_, 'a> {
     /// Bytes of an object's malloc header; 0 if it has none.
     #[inline]
     pub(in super::super) fn header_of(&self, object: ObjectId) -> u64 {
-        if self.reader.may_have_header(self.placed.sizes.get(object.index())) {
+        if self.reader.header_sizes.contains(&self.placed.sizes.get(object.index())) {
             self.read(object).header
         } else {
             0
         }
     }
 
-    /// All of an object's memory.
     #[inline]
     pub(in super::super) fn read(&self, object: ObjectId) -> ObjectMemory<'a> {
         let (contents, fields) = self.memory(object);
@@ -202,7 +176,7 @@ impl<'a> Ground<'_, '_, 'a> {
 pub(in super::super) struct ObjectMemory<'a> {
     pub(in super::super) contents: &'a [u8],
     /// The encoded list of its pointers.
-    pub(super) fields: Fields<'a>,
+    pub(in super::super) fields: Fields<'a>,
     /// Bytes of its malloc header; 0 if it has none.
     pub(in super::super) header: u64,
 }

@@ -26,7 +26,6 @@ const MANY: usize = 1 << 10;
 /// The values that wait for each chunk, in parts that threads fill at the same time.
 struct Waiting {
     chunks: Chunks,
-    /// Chunks of each part.
     part: usize,
     parts: Vec<Part>,
 }
@@ -104,7 +103,6 @@ impl Waiting {
         list.unwrap_or_default()
     }
 
-    /// Takes the empty list of a chunk back.
     fn give_back(&mut self, chunk: usize, list: Vec<Item>) {
         if let Some(part) = self.part_of(chunk) {
             part.spare.push(list);
@@ -113,9 +111,8 @@ impl Waiting {
 }
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Works until nothing is left on the list.
     pub(in super::super) fn drain(&mut self) {
-        let chunks = Chunks::new(self.reader, self.object_count());
+        let chunks = Chunks::new(self.ground.reader, self.ground.object_count());
         let mut waiting = Waiting::new(chunks);
         let mut done: Vec<Done> = Vec::new();
         done.resize_with(WAVE, Done::default);
@@ -131,12 +128,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 let sum: usize = lists.iter().map(Vec::len).sum();
                 // A chain of values through one chunk begins with a single one.
                 let is_shared = wave.len() > 1 && sum.max(worked) >= MANY;
-                let judge = self.judge();
+                let judge = &self.judge;
                 for (done, list) in done.iter_mut().zip(lists) {
                     done.list = list;
                 }
                 let work = wave.iter().zip(&mut done);
-                let run = |(chunk, done): (&usize, &mut Done)| done.work(&judge, chunks, *chunk);
+                let run = |(chunk, done): (&usize, &mut Done)| done.work(judge, chunks, *chunk);
                 if is_shared {
                     work.collect::<Vec<_>>().into_par_iter().for_each(run)
                 } else {
@@ -148,10 +145,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     worked = worked.wrapping_add(std::mem::take(&mut done.worked));
                     waiting.give_back(*chunk, std::mem::take(&mut done.list));
                     for ty in done.unprepared.drain(..) {
-                        self.layout(ty);
+                        self.types.layout(ty);
                     }
                 }
-                let (reader, found) = (self.reader, &*done);
+                let (reader, found) = (self.ground.reader, &*done);
                 let fill = |part: &mut Part| part.add_found(found, chunks, reader);
                 if found.iter().map(|done| done.found.len()).sum::<usize>() >= MANY {
                     waiting.parts.par_iter_mut().for_each(fill)
@@ -174,10 +171,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     }
 
     fn send_one(&mut self, item: Item, waiting: &mut Waiting) {
-        match waiting.chunks.of(self.reader, item.address) {
+        match waiting.chunks.of(self.ground.reader, item.address) {
             Some(chunk) => {
-                if self.layouts.known(item.ty).is_none() {
-                    self.layout(item.ty);
+                if self.types.layouts.known(item.ty).is_none() {
+                    self.types.layout(item.ty);
                 }
                 waiting.add(chunk, item);
             }
@@ -220,10 +217,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             None => item.ty,
         };
         let item = Item { ty, ..*item };
-        self.layout(ty);
-        let mut listed = std::mem::take(&mut self.listed);
-        let verdict = self.judge().judge(&item, place, &mut listed);
-        self.listed = listed;
+        self.types.layout(ty);
+        let verdict = self.judge.judge(&item, place, &mut self.listed);
         let Some((object, inside)) = place else { return self.place_outside(&item) };
         match verdict {
             Verdict::Known | Verdict::Outside | Verdict::Unprepared => {}
@@ -231,16 +226,15 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 self.objects.rejected = self.objects.rejected.saturating_add(1);
             }
             Verdict::Tiny => {
-                let is_bare = self.is_bare;
-                self.judge().share(&item, object);
-                if !is_bare {
+                self.judge.share(&item, object);
+                if !self.is_bare {
                     self.objects.tiny.add(object, inside, item.ty);
                 }
             }
             // The value says nothing about the type of the object, but its pointers lead to others.
             Verdict::Inside => {
                 if self.leads(item.ty) && self.seen.insert((item.address, item.ty)) {
-                    let (contents, _) = self.memory(object);
+                    let (contents, _) = self.ground.memory(object);
                     let start = usize::try_from(inside).unwrap_or(usize::MAX);
                     let bytes = contents.get(start..).unwrap_or_default();
                     let (ty, count, level) = (item.ty, item.count, item.level);
@@ -249,13 +243,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             }
             Verdict::Fits(typed) => self.assign(object, typed),
         }
-        if let Some((end, count)) = self.judge().end(&item, object, inside) {
+        if let Some((end, count)) = self.judge.end(&item, object, inside) {
             self.extents.add(object, end, count);
         }
     }
 
     /// Whether values of a type lead anywhere.
     pub(super) fn leads(&mut self, ty: TypeRef) -> bool {
-        !self.layout(ty).slots.is_empty()
+        !self.types.layout(ty).slots.is_empty()
     }
 }

@@ -6,7 +6,7 @@
 //! receiver, the first and the last waiting sender. These are `runtime.sudog`: goroutine, next one,
 //! and more (`runtime/chan.go`, `runtime/runtime2.go`).
 
-use super::super::types::{Kind, TypeRef};
+use super::super::types::TypeRef;
 use super::{Place, View};
 use crate::model::heap::{EachField, Field, FieldValue};
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ impl<'v> View<'v, '_> {
         count: u64,
         each: &mut EachField<'_>,
     ) -> ControlFlow<()> {
-        let size = self.typed.types.get(element).map_or(0, |ty| ty.size);
+        let size = self.typed.types.size(element);
         let (Some(capacity), Some(buffer), Some(first)) =
             (self.word_of(header, 1), self.word_of(header, 2), self.word_after_type(header, 2))
         else {
@@ -70,8 +70,7 @@ impl<'v> View<'v, '_> {
     /// The number of the goroutine whose `runtime.g` is at an address, as stacks call it.
     fn goroutine(&self, address: u64) -> Option<String> {
         let ty = self.typed.types.named("runtime.g")?;
-        let Kind::Struct { fields } = &self.typed.types.get(ty)?.kind else { return None };
-        let id = fields.iter().find(|field| &*field.name == "goid")?;
+        let id = self.typed.types.fields(ty).iter().find(|field| &*field.name == "goid")?;
         let place = Place { bytes: self.bytes_at(address)?, offset: id.offset, ty: id.ty };
         Some(format!("goroutine {}", self.number(place, 8)?))
     }

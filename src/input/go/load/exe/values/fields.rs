@@ -41,7 +41,7 @@ impl View<'_, '_> {
                     }
                 }
                 Kind::Array { element, length } => {
-                    let size = types.get(*element).map_or(0, |ty| ty.size);
+                    let size = types.size(*element);
                     for index in (0..(*length).min(ELEMENTS)).rev() {
                         let at = place.at(size.saturating_mul(index), *element);
                         open.push((format!("{name}[{index}]"), at, depth.saturating_add(1)));
@@ -60,13 +60,10 @@ impl View<'_, '_> {
         count: u64,
         each: &mut EachField<'_>,
     ) -> ControlFlow<()> {
-        let size = self.typed.types.get(place.ty).map_or(0, |ty| ty.size);
+        let size = self.typed.types.size(place.ty);
         for index in 0..count.min(ELEMENTS) {
-            self.flatten(
-                &format!("[{index}]"),
-                place.at(size.saturating_mul(index), place.ty),
-                each,
-            )?;
+            let element = place.at(size.saturating_mul(index), place.ty);
+            self.flatten(&format!("[{index}]"), element, each)?;
         }
         ControlFlow::Continue(())
     }
@@ -92,18 +89,11 @@ impl View<'_, '_> {
         let passed =
             self.scalar(place, &mut |value| each(Field { class: "", name, type_name, value }));
         passed.unwrap_or(ControlFlow::Continue(()))?;
-        for (part, length) in self.lengths(place) {
-            if let Some(length) = length {
-                let name = format!("{name}.{part}");
-                each(Field {
-                    class: "",
-                    name: &name,
-                    type_name: "int",
-                    value: FieldValue::Unsigned(length),
-                })?;
-            }
-        }
-        ControlFlow::Continue(())
+        let known = |(part, length): (&str, Option<u64>)| Some((format!("{name}.{part}"), length?));
+        self.lengths(place).into_iter().filter_map(known).try_for_each(|(name, length)| {
+            let value = FieldValue::Unsigned(length);
+            each(Field { class: "", name: &name, type_name: "int", value })
+        })
     }
 
     /// `len` and `cap` of slices and channels, `len` of maps.
@@ -163,9 +153,8 @@ impl View<'_, '_> {
         each: &mut EachField<'_>,
     ) -> ControlFlow<()> {
         let header = Place { ty: whole, ..header };
-        let number = |value: u64| FieldValue::Unsigned(value);
         let mut field = |name: &str, value: u64| {
-            each(Field { class: "", name, type_name: "int", value: number(value) })
+            each(Field { class: "", name, type_name: "int", value: FieldValue::Unsigned(value) })
         };
         let Some(length) = self.length(header) else { return ControlFlow::Continue(()) };
         field("len", length)?;

@@ -3,8 +3,7 @@
 //! Sources: `internal/runtime/maps/{map,table,group}.go` of 1.24 to 1.27, `runtime/map.go` up to
 //! 1.23.
 
-use super::super::hidden::is_swiss;
-use super::super::types::{Kind, Type, TypeRef, Types};
+use super::super::types::{Kind, Type, TypeRef, Types, is_swiss};
 use super::{Place, View};
 use crate::model::heap::{ObjectId, Room};
 use std::ops::ControlFlow;
@@ -22,7 +21,6 @@ const FULL: u8 = 5;
 /// A type of groups or buckets, and the positions of the entries in them.
 struct Slots {
     group: TypeRef,
-    /// Bytes of a group.
     size: u64,
     key: (u64, TypeRef),
     element: (u64, TypeRef),
@@ -92,26 +90,32 @@ impl View<'_, '_> {
         (used <= capacity).then_some(Room { is_collection: true, capacity, used, spare_bytes })
     }
 
-    /// The groups of all tables of a map.
     fn swiss_groups(&self, header: Place<'_>) -> u64 {
-        let word = self.typed.words.size;
-        let directory =
-            Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
-        let (address, length) =
-            (self.word_of(directory, 0).unwrap_or(0), self.word_of(directory, 1).unwrap_or(0));
-        if length == 0 {
-            return u64::from(address != 0);
-        }
-        let Some(tables) = self.bytes_at(address) else { return 0 };
-        let (mut groups, mut last) = (0u64, 0);
-        for index in 0..length {
-            let Some(table) = self.word(tables, index.saturating_mul(word)) else { break };
-            if std::mem::replace(&mut last, table) != table {
-                let count = self.bytes_at(table).and_then(|table| self.group_count(table));
-                groups = groups.saturating_add(count.unwrap_or(0));
+        match self.directory(header) {
+            None => 0,
+            Some((address, 0)) => u64::from(address != 0),
+            Some((address, length)) => {
+                let counts = self.tables(address, length).map(|table| self.group_count(table));
+                counts.fold(0, |groups, count| groups.saturating_add(count.unwrap_or(0)))
             }
         }
-        groups
+    }
+
+    /// The address and the length of a directory, by the header of a Swiss map: u64 used, word
+    /// seed, pointer to the directory, its length.
+    fn directory(&self, header: Place<'_>) -> Option<(u64, u64)> {
+        let directory = header.at(self.typed.words.size.saturating_add(8), header.ty);
+        Some((self.word_of(directory, 0)?, self.word_of(directory, 1)?))
+    }
+
+    /// The tables of a directory. One of which it has several entries has them next to each other.
+    fn tables(&self, directory: u64, length: u64) -> impl Iterator<Item = &[u8]> {
+        let (directory, mut last) = (self.bytes_at(directory), 0);
+        let place = |index: u64| index.saturating_mul(self.typed.words.size);
+        (0..length)
+            .map_while(move |index| self.word(directory?, place(index)))
+            .filter(move |table| std::mem::replace(&mut last, *table) != *table)
+            .filter_map(|table| self.bytes_at(table))
     }
 
     /// A directory of tables of groups; in small maps one group instead.
@@ -121,30 +125,16 @@ impl View<'_, '_> {
         slots: &Slots,
         each: &mut EachEntry<'_>,
     ) -> ControlFlow<()> {
-        let word = self.typed.words.size;
-        // u64 used, word seed, pointer to the directory, its length.
-        let directory =
-            Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
-        let (Some(address), Some(length)) =
-            (self.word_of(directory, 0), self.word_of(directory, 1))
-        else {
+        let Some((address, length)) = self.directory(header) else {
             return ControlFlow::Continue(());
         };
         let mut left = MAX_GROUPS;
         if length == 0 {
             return self.group_array((address, 1), slots, &mut left, each);
         }
-        let Some(directory) = self.bytes_at(address) else { return ControlFlow::Continue(()) };
-        let mut last = 0;
-        for index in 0..length.min(MAX_GROUPS) {
-            let Some(table) = self.word(directory, index.saturating_mul(word)) else { break };
-            // A table of which the directory has several entries has them next to each other.
-            if std::mem::replace(&mut last, table) == table {
-                continue;
-            }
-            let Some(bytes) = self.bytes_at(table) else { continue };
-            let groups = self.word(bytes, word.saturating_add(8));
-            if let (Some(groups), Some(count)) = (groups, self.group_count(bytes)) {
+        for table in self.tables(address, length.min(MAX_GROUPS)) {
+            let groups = self.word(table, self.typed.words.size.saturating_add(8));
+            if let (Some(groups), Some(count)) = (groups, self.group_count(table)) {
                 self.group_array((groups, count), slots, &mut left, each)?;
             }
         }
@@ -218,7 +208,6 @@ impl View<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// Passes the full slots of a group.
     fn full(
         &self,
         group: Place<'_>,
@@ -314,7 +303,7 @@ mod tests {
             shifts: Default::default(),
             words: Words { size: 4, big_endian: true },
             version: Version::Go17,
-            smallest_with_header: u64::MAX,
+            header_sizes: 0..0,
             outside: Vec::new(),
             constants: (0, Box::default()),
         };

@@ -1,11 +1,11 @@
 //! The memory of the process, and simple values in it.
 
-use super::super::super::pointers::{HEADER, LARGEST_WITH_HEADER};
 use super::super::image;
 use super::super::types::Kind;
 use super::{Place, View};
 use crate::bytes::Cursor;
 use crate::input::go::fields::Fields;
+use crate::input::go::phantoms::HEADER;
 use crate::model::heap::{FieldValue, ObjectId};
 use std::borrow::Cow;
 
@@ -18,8 +18,7 @@ impl<'v, 'a> View<'v, 'a> {
         let (memory, typed) = (self.memory, self.typed);
         let mut rest = Cursor::at(memory.bytes, memory.positions.get(object.index()));
         let bytes = rest.take(memory.sizes.get(object.index()), "an object").unwrap_or_default();
-        let size = bytes.len() as u64;
-        if size < typed.smallest_with_header || size > LARGEST_WITH_HEADER {
+        if !typed.header_sizes.contains(&(bytes.len() as u64)) {
             return bytes;
         }
         let first = Fields::new(rest.rest(), typed.version).next();
@@ -28,7 +27,6 @@ impl<'v, 'a> View<'v, 'a> {
         if has_header { bytes.get(HEADER as usize..).unwrap_or_default() } else { bytes }
     }
 
-    /// The object at an address.
     pub(super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
         let (object, start) = self.memory.addresses.floor_with_address(address)?;
         let inside = address.wrapping_sub(start);
@@ -76,7 +74,6 @@ impl<'v, 'a> View<'v, 'a> {
         Some(image::number(bytes, self.typed.words.big_endian))
     }
 
-    /// Returns the target of a pointer.
     pub(super) fn pointer(&self, address: u64) -> FieldValue<'static> {
         match self.object_at(address) {
             _ if address == 0 => FieldValue::Null,
@@ -85,7 +82,6 @@ impl<'v, 'a> View<'v, 'a> {
         }
     }
 
-    /// The text of a string value.
     pub(super) fn string(&self, place: Place<'_>) -> Option<Cow<'v, str>> {
         let (data, length) = (self.word_of(place, 0)?, self.word_of(place, 1)?);
         if length == 0 {
