@@ -39,16 +39,6 @@ struct OutputSpec {
     title: &'static str,
     summary: &'static str,
     extensions: &'static [&'static str],
-    takes: Takes,
-}
-
-/// The kinds of data that a format can hold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    Heaps,
-    Profiles,
-    /// A dominator tree is a profile, and everything can be a table.
-    Both,
 }
 
 /// The format's [name](OutputFormat::name).
@@ -83,98 +73,84 @@ impl OutputFormat {
     ];
 
     fn spec(self) -> OutputSpec {
-        use Takes::{Both, Heaps, Profiles};
         match self {
             Self::Austin => OutputSpec {
                 name: "austin",
                 title: "Austin's text (collapsed stacks), dialects full and peer",
                 summary: "Austin's text: collapsed stacks, one sample per line",
                 extensions: &["austin"],
-                takes: Profiles,
             },
             Self::Folded => OutputSpec {
                 name: "folded",
                 title: "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
                 summary: "Folded stacks with one sum per stack, for flamegraph.pl, inferno, grep",
                 extensions: &["folded", "collapsed"],
-                takes: Both,
             },
             Self::Svg => OutputSpec {
                 name: "svg",
                 title: "flame graph, for browsers",
                 summary: "Flame graph for the browser",
                 extensions: &["svg"],
-                takes: Both,
             },
             Self::Speedscope => OutputSpec {
                 name: "speedscope",
                 title: "speedscope JSON, for speedscope.app",
                 summary: "speedscope JSON, for speedscope.app",
                 extensions: &["speedscope.json", "speedscope"],
-                takes: Both,
             },
             Self::Pprof => OutputSpec {
                 name: "pprof",
                 title: "pprof, for go tool pprof, Grafana, Parca",
                 summary: "pprof, for go tool pprof, Grafana, Parca",
                 extensions: &["pb", "pprof"],
-                takes: Both,
             },
             Self::Firefox => OutputSpec {
                 name: "firefox",
                 title: "Firefox profile version 55, for profiler.firefox.com",
                 summary: "Firefox profile, for profiler.firefox.com",
                 extensions: &["firefox.json", "firefox"],
-                takes: Both,
             },
             Self::Callgrind => OutputSpec {
                 name: "callgrind",
                 title: "callgrind call graph, for KCachegrind, QCachegrind, callgrind_annotate",
                 summary: "Call graph of callgrind, for KCachegrind, QCachegrind",
                 extensions: &["callgrind"],
-                takes: Both,
             },
             Self::Jsonl => OutputSpec {
                 name: "jsonl",
                 title: "JSON lines: samples, sums, or a table of a heap (--table), for jq, DuckDB",
                 summary: "One JSON object per line, for scripts",
                 extensions: &["jsonl"],
-                takes: Both,
             },
             Self::Csv => OutputSpec {
                 name: "csv",
                 title: "CSV: samples, sums, or a table of a heap (--table), for DuckDB, spreadsheets",
                 summary: "Comma-separated values, for scripts",
                 extensions: &["csv"],
-                takes: Both,
             },
             Self::Parquet => OutputSpec {
                 name: "parquet",
                 title: "Apache Parquet: tables (--table), for DuckDB, Polars, pandas, Spark",
                 summary: "Tables in Apache Parquet, for DuckDB, Polars, pandas, Spark",
                 extensions: &["parquet"],
-                takes: Both,
             },
             Self::Mojo => OutputSpec {
                 name: "mojo",
                 title: "Austin MOJO 3",
                 summary: "MOJO version 3, Austin's binary format",
                 extensions: &["mojo"],
-                takes: Profiles,
             },
             Self::Hprof => OutputSpec {
                 name: "hprof",
                 title: "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; profiles in the style of the JDK's hprof agent",
                 summary: "hprof, for VisualVM, Eclipse MAT, hprof-slurp",
                 extensions: &["hprof"],
-                takes: Both,
             },
             Self::Heapsnapshot => OutputSpec {
                 name: "heapsnapshot",
                 title: "V8 heap snapshot, for Chrome DevTools, memlab",
                 summary: "V8 heap snapshot, for the Memory panel of Chrome DevTools, memlab",
                 extensions: &["heapsnapshot"],
-                takes: Heaps,
             },
         }
     }
@@ -200,14 +176,15 @@ impl OutputFormat {
         self.spec().extensions
     }
 
-    /// Returns `true` if heaps can be written in this format.
+    /// Returns `true` if heaps can be written in this format. A dominator tree is a profile, and
+    /// everything can be a table.
     pub fn takes_heaps(self) -> bool {
-        self.spec().takes != Takes::Profiles
+        !matches!(self, Self::Austin | Self::Mojo)
     }
 
     /// Returns `true` if profiles can be written in this format.
     pub fn takes_profiles(self) -> bool {
-        self.spec().takes != Takes::Heaps
+        self != Self::Heapsnapshot
     }
 
     /// Returns the format with this name, if there is one.

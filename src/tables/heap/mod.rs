@@ -38,14 +38,7 @@ pub fn of_heap<'h>(
         Table::Roots => relation(name, Roots::of(&analyses.heap)),
         Table::Types => relation(name, Types::of(analyses)),
         Table::Strings => relation(name, Strings::of(&analyses.heap, texts)),
-        Table::Dump
-        | Table::Samples
-        | Table::Stacks
-        | Table::Frames
-        | Table::Functions
-        | Table::Events => {
-            return None;
-        }
+        _ => return None,
     })
 }
 
