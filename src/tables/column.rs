@@ -132,6 +132,70 @@ impl Column {
         self
     }
 
+    /// Sets the number of each row.
+    pub(super) fn numbers<R>(
+        self,
+        number: impl Fn(&R, usize) -> u64 + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| cells.integers(rows.map(|row| number(this, row))))
+    }
+
+    /// Sets the number of each row, of which some have none.
+    pub(super) fn optional_numbers<R>(
+        self,
+        number: impl Fn(&R, usize) -> Option<i64> + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        let fill = move |this: &R, rows: Range<usize>, cells: &mut CellBlock| {
+            cells.optional_integers(rows.map(|row| number(this, row)));
+        };
+        self.or_null().of(fill)
+    }
+
+    /// Sets the truth value of each row.
+    pub(super) fn booleans<R>(
+        self,
+        value: impl Fn(&R, usize) -> bool + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| cells.booleans(rows.map(|row| value(this, row))))
+    }
+
+    /// Sets the code of each row's text.
+    pub(super) fn codes<R>(
+        self,
+        code: impl Fn(&R, usize) -> u32 + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| cells.codes(rows.map(|row| code(this, row))))
+    }
+
+    /// Sets the code of each row's text, which some rows do not have.
+    pub(super) fn optional_codes<R>(
+        self,
+        code: impl Fn(&R, usize) -> Option<u32> + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        let fill = move |this: &R, rows: Range<usize>, cells: &mut CellBlock| {
+            cells.optional_codes(rows.map(|row| code(this, row)));
+        };
+        self.or_null().of(fill)
+    }
+
+    /// Sets the text of each row.
+    pub(super) fn texts<R>(
+        self,
+        text: impl Fn(&R, usize) -> &str + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| rows.for_each(|row| cells.text(text(this, row))))
+    }
+
+    /// Sets the text of each row, which some rows do not have.
+    pub(super) fn optional_texts<R>(
+        self,
+        text: impl Fn(&R, usize) -> Option<Cow<'_, str>> + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.or_null().of(move |this, rows, cells| {
+            rows.for_each(|row| cells.optional_text(text(this, row).as_deref()));
+        })
+    }
+
     /// Sets the function that appends the cells of a range of rows, one cell per row.
     pub(super) fn of<R>(
         self,

@@ -49,18 +49,19 @@ pub enum RowNumbers {
 }
 
 impl RowNumbers {
-    pub(super) fn none() -> Self {
-        Self::Range(0..0)
-    }
-
     pub(super) fn list(rows: impl IntoIterator<Item = usize>) -> Self {
         Self::List(rows.into_iter().collect::<Vec<_>>().into_iter())
     }
 
+    /// The rows of a range, if there is one.
+    pub(super) fn of(range: Option<Range<usize>>) -> Self {
+        Self::Range(range.unwrap_or(0..0))
+    }
+
     /// Returns the row with this number, if it exists.
-    pub(super) fn row(key: Key<'_>, len: usize) -> Self {
-        let row = key.number().map(|row| row as usize).filter(|row| *row < len);
-        row.map_or_else(Self::none, |row| Self::Range(row..row + 1))
+    pub(super) fn row(number: Option<u32>, len: usize) -> Self {
+        let row = number.map(|row| row as usize).filter(|row| *row < len);
+        Self::of(row.map(|row| row..row + 1))
     }
 }
 
