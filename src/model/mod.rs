@@ -18,6 +18,7 @@ pub mod fields;
 pub mod heap;
 mod index;
 pub mod label;
+pub(crate) mod named;
 pub mod names;
 mod object;
 mod object_fields;

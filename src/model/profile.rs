@@ -41,6 +41,7 @@ pub use unit::Unit;
 pub(crate) use unnamed::library_name;
 pub use values::{Metric, StandardSums, ValueType, Values};
 
+use super::named::named;
 use super::names::{NameId, Names};
 use rustc_hash::FxHashMap;
 
@@ -55,36 +56,27 @@ impl FrameId {
     }
 }
 
-/// The kind of code that a frame represents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum FrameKind {
-    /// A position in a program that is interpreted or whose sources are known.
-    #[default]
-    Code,
-    /// Machine code outside the interpreted program. The line may be an offset inside the
-    /// function.
-    Native,
-    /// A function of the operating system's kernel.
-    Kernel,
-    /// The garbage collector, in formats for which it is a frame. MOJO marks samples instead:
-    /// [`ProfileSample::gc`].
-    Gc,
-    /// The profiler could not unwind the stack, or not all of it.
-    Invalid,
-}
-
-impl FrameKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Native => "native",
-            Self::Kernel => "kernel",
-            Self::Gc => "gc",
-            Self::Invalid => "invalid",
-        }
+named! {
+    /// The kind of code that a frame represents.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum FrameKind {
+        /// A position in a program that is interpreted or whose sources are known.
+        #[default]
+        Code = "code",
+        /// Machine code outside the interpreted program. The line may be an offset inside the
+        /// function.
+        Native = "native",
+        /// A function of the operating system's kernel.
+        Kernel = "kernel",
+        /// The garbage collector, in formats for which it is a frame. MOJO marks samples instead:
+        /// [`ProfileSample::gc`].
+        Gc = "gc",
+        /// The profiler could not unwind the stack, or not all of it.
+        Invalid = "invalid",
     }
+    /// The name in JSON.
+    pub fn name
 }
 
 /// One element of a stack. Frames with equal fields are one frame.
@@ -100,21 +92,25 @@ pub struct ProfileFrame {
     pub kind: FrameKind,
 }
 
-/// The profiler's mode, as the file names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mode {
-    /// Wall time.
-    #[default]
-    Wall,
-    /// CPU time: samples of idle threads were left out by the profiler.
-    Cpu,
-    /// Changes of the memory in use.
-    Memory,
-    /// Wall time, idle marks and memory.
-    Full,
-    /// Only the number of times that stacks were seen.
-    Samples,
+named! {
+    /// The profiler's mode, as the file names it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Mode {
+        /// Wall time.
+        #[default]
+        Wall = "wall",
+        /// CPU time: samples of idle threads were left out by the profiler.
+        Cpu = "cpu",
+        /// Changes of the memory in use.
+        Memory = "memory",
+        /// Wall time, idle marks and memory.
+        Full = "full",
+        /// Only the number of times that stacks were seen.
+        Samples = "samples",
+    }
+    /// The name in files and in JSON.
+    pub fn name
 }
 
 impl Mode {
@@ -144,17 +140,6 @@ impl Mode {
             metrics.push(Metric::GC);
         }
         metrics
-    }
-
-    /// The name in files and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-            Self::Full => "full",
-            Self::Samples => "samples",
-        }
     }
 }
 
