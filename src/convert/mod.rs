@@ -3,14 +3,12 @@
 //! `Dump::convert` and the command `convert` share this code, so that both
 //! write the same bytes and report the same losses. Loading and the destination are theirs.
 
-mod events;
 mod file;
 mod heap;
 mod profile;
 mod stream;
 mod tables;
 
-pub use events::read_events;
 pub use file::DumpFile;
 #[cfg(feature = "cli")]
 pub(crate) use file::digest;
@@ -18,6 +16,7 @@ pub(crate) use file::digest;
 pub use stream::Streamed;
 #[doc(hidden)]
 pub use tables::TableSource;
+pub use tables::read_events;
 
 use crate::input::load::MemoryLimit;
 use crate::input::{Format, Kind};

@@ -11,7 +11,6 @@ mod call_graph;
 mod code;
 mod column;
 mod curve;
-mod fold;
 mod label_roots;
 mod narrowed;
 #[cfg(feature = "symbols")]
@@ -20,7 +19,6 @@ mod samples;
 mod stack_tree;
 pub(crate) mod thread;
 mod unit;
-mod unnamed;
 mod values;
 
 pub use aggregates::{Aggregate, Aggregates};
@@ -38,7 +36,6 @@ pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
 pub use thread::{LabelValue, LabelsId, ProfileThread, SampleLabel, ThreadId};
 pub use unit::Unit;
-pub(crate) use unnamed::library_name;
 pub use values::{Metric, StandardSums, ValueType, Values};
 
 use super::named::named;
@@ -318,6 +315,16 @@ impl Profile {
         display_name(frame.kind, self.names.text(frame.function))
     }
 
+    /// Whether only the program or library of a frame is known, or only its address.
+    pub fn is_unnamed(&self, frame: ProfileFrame) -> bool {
+        let (name, file) = (self.names.text(frame.function), self.names.text(frame.file));
+        frame.kind == FrameKind::Native
+            && match file {
+                "" => name.starts_with("0x") || name == "[unknown]",
+                file => name.as_bytes() == library_name(file.as_bytes()),
+            }
+    }
+
     /// The last value of a metadata key.
     pub fn metadatum(&self, key: &str) -> Option<&str> {
         self.metadata
@@ -409,6 +416,13 @@ impl Profile {
             .map(|(metric, _)| metric)
             .collect()
     }
+}
+
+/// The name of a frame of which only the file is known: `[libm.so.6]`. Files that have no path, such
+/// as `[vdso]`, have their own name.
+pub(crate) fn library_name(file: &[u8]) -> Vec<u8> {
+    let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
+    if name.starts_with(b"[") { name.to_vec() } else { [b"[", name, b"]"].concat() }
 }
 
 /// The name to show for a function: an empty name would leave a hole in tables and graphs.

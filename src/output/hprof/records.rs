@@ -128,6 +128,22 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
+    /// Writes the header of an array of numbers, and returns the bytes that they take.
+    pub(super) fn number_array(
+        &mut self,
+        id: u64,
+        kind: FieldType,
+        length: u64,
+    ) -> io::Result<u64> {
+        let bytes = length * u64::from(width(kind));
+        self.begin(sub::PRIM_ARRAY, if self.wide { 18 } else { 14 } + bytes)?;
+        self.id(id);
+        self.u4(TRACE);
+        self.u4(length as u32);
+        self.u1(kind as u8);
+        Ok(bytes)
+    }
+
     /// Appends zeros and returns them to fill in, unless a large sub-record is under way.
     #[inline]
     pub(super) fn area(&mut self, length: u64) -> Option<&mut [u8]> {

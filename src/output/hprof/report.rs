@@ -28,12 +28,12 @@ pub struct HprofReport {
 impl HprofReport {
     #[inline]
     pub(super) fn add(&mut self, bytes: u64, references: u64) {
-        self.instances += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
+        self.add_many(1, bytes);
         self.references += references;
     }
 
     /// Adds objects of one size, whose references are counted elsewhere.
+    #[inline]
     pub(super) fn add_many(&mut self, count: u64, bytes: u64) {
         self.instances += count;
         self.bytes = self.bytes.saturating_add(count.saturating_mul(bytes));
@@ -78,14 +78,11 @@ impl Losses {
     /// Counts one loss of that many bytes, unless it is 0 bytes.
     #[inline]
     pub(super) fn add_bytes(&mut self, kind: LossKind, bytes: u64) {
-        if bytes > 0 {
-            let (count, sum) = &mut self.counts[kind as usize];
-            *count += 1;
-            *sum = sum.saturating_add(bytes);
-        }
+        self.add_many(kind, 1, bytes);
     }
 
     /// Counts a number of losses of that many bytes each, unless it is 0 bytes.
+    #[inline]
     pub(super) fn add_many(&mut self, kind: LossKind, count: u64, bytes: u64) {
         if bytes > 0 {
             let (known, sum) = &mut self.counts[kind as usize];
