@@ -74,7 +74,6 @@ impl Conversion<'_> {
         Ok(Converted { written: ConvertedCounts::Stacks(written), lost })
     }
 
-    /// The requested metric.
     pub(super) fn metric(&self, profile: &Profile) -> io::Result<Option<Metric>> {
         let Some(name) = &self.options.metric else { return Ok(None) };
         let error = || {

@@ -63,7 +63,6 @@ impl Ids {
         }
     }
 
-    /// The number in the id of an object.
     fn number(&self, object: ObjectId) -> u64 {
         match self {
             Self::Rows(first) => u64::from(object.0) + first,
@@ -92,7 +91,6 @@ impl Ids {
 pub struct Heap<'a> {
     /// The texts that everything else refers to.
     pub(crate) names: Names,
-    /// The types.
     pub(crate) types: Vec<Type>,
     /// The source of each type. Empty if the file states all types.
     pub(crate) type_sources: Vec<TypeSource>,
@@ -105,7 +103,6 @@ pub struct Heap<'a> {
     /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty
     /// elsewhere.
     pub(crate) representations: Vec<NameId>,
-    /// The type of each object.
     pub(crate) type_of: TypeIds,
     /// Bytes of each object in the managed heap.
     pub(crate) shallow: Sizes,

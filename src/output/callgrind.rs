@@ -82,7 +82,6 @@ fn write_costs(costs: &[i64], out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The costs of a function.
 #[derive(Default)]
 struct Costs {
     /// By file and line.
@@ -91,7 +90,6 @@ struct Costs {
     calls: BTreeMap<(NameId, u32, usize), Called>,
 }
 
-/// The target of a call.
 struct Called {
     /// 0 if the number of calls is not known.
     count: u64,

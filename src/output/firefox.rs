@@ -381,7 +381,6 @@ fn milliseconds_of(out: &mut impl Write, time: i64, each: u64) -> io::Result<()>
     }
 }
 
-/// Microseconds as milliseconds.
 fn milliseconds(out: &mut impl Write, microseconds: i64) -> io::Result<()> {
     let sign = if microseconds < 0 { "-" } else { "" };
     let magnitude = microseconds.unsigned_abs();

@@ -104,7 +104,6 @@ pub(super) fn array<T, W: Write>(
     out.write_all(b"]")
 }
 
-/// Writes an integer.
 pub(crate) fn integer(out: &mut impl Write, number: i64) -> io::Result<()> {
     out.write_all(itoa::Buffer::new().format(number).as_bytes())
 }

@@ -37,7 +37,6 @@ impl Counts {
         sum > 0
     }
 
-    /// The written data.
     pub(super) fn finish(self, labels: &Labels, stacks: &WeightedStacks) -> Written {
         let Counts { mut written, nothing, negative } = self;
         let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();

@@ -57,7 +57,6 @@ impl CellBlock {
         }
     }
 
-    /// Removes all cells.
     pub(super) fn clear(&mut self) {
         self.present.clear();
         self.integers.clear();
@@ -80,7 +79,6 @@ impl CellBlock {
         }
     }
 
-    /// Appends truth values.
     pub(super) fn booleans(&mut self, values: impl Iterator<Item = bool>) {
         self.booleans.extend(values);
     }
@@ -93,7 +91,6 @@ impl CellBlock {
         }
     }
 
-    /// Appends codes of texts.
     pub(super) fn codes(&mut self, codes: impl Iterator<Item = u32>) {
         self.codes.extend(codes);
     }
@@ -106,12 +103,10 @@ impl CellBlock {
         }
     }
 
-    /// Appends a text.
     pub(super) fn text(&mut self, text: &str) {
         self.append_text(|texts| texts.push_str(text));
     }
 
-    /// Appends a text, or an absent cell.
     pub(super) fn optional_text(&mut self, text: Option<&str>) {
         self.present.push(text.is_some());
         self.text(text.unwrap_or_default());
@@ -123,7 +118,6 @@ impl CellBlock {
         self.ends.push(self.texts.len());
     }
 
-    /// The text with this number.
     #[inline]
     fn text_at(&self, number: usize) -> &str {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -132,7 +132,6 @@ impl Column {
         self
     }
 
-    /// Sets the number of each row.
     pub(super) fn numbers<R>(
         self,
         number: impl Fn(&R, usize) -> u64 + Send + Sync + 'static,
@@ -178,7 +177,6 @@ impl Column {
         self.or_null().of(fill)
     }
 
-    /// Sets the text of each row.
     pub(super) fn texts<R>(
         self,
         text: impl Fn(&R, usize) -> &str + Send + Sync + 'static,
@@ -215,7 +213,6 @@ impl Column {
 /// in the buffer, which is empty.
 type TextOf<R> = for<'c> fn(&'c R, u32, &'c mut String) -> &'c str;
 
-/// Appends the cells of some rows.
 type Fill<R> = dyn Fn(&R, Range<usize>, &mut CellBlock) + Send + Sync;
 
 /// A column with the functions that make its cells from the rows `R`.
@@ -228,7 +225,6 @@ pub(super) struct ColumnOf<R> {
 }
 
 impl<R> ColumnOf<R> {
-    /// Sets the texts of a column of codes.
     pub(super) fn text(mut self, text: TextOf<R>) -> Self {
         self.text = text;
         self

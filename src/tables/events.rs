@@ -24,7 +24,6 @@ const SECRET: [&str; 4] = [
 #[derive(Debug, Default)]
 pub struct EventRows {
     rows: Vec<EventRow>,
-    /// Events that were only counted.
     counted: usize,
     texts: Vec<Arc<str>>,
     codes: FxHashMap<Arc<str>, u32>,

@@ -23,7 +23,6 @@ impl ValueColumns {
         Values::of_parts(self.first.each_ref().map(|column| column.get(row)), more)
     }
 
-    /// Adds to the sums of a row.
     #[inline]
     pub(crate) fn add(&mut self, row: usize, values: &Values) {
         let (first, more) = values.parts();

@@ -102,7 +102,6 @@ fn sums_of(event: &TimedEvent) -> Values {
     Values::of_types(event.samples.into(), &numbers)
 }
 
-/// The samples that are left.
 #[derive(Default)]
 struct Left {
     threads: Vec<ProfileThread>,

@@ -43,7 +43,6 @@ impl ContentNumbers {
         });
     }
 
-    /// Returns the replacement for a text.
     pub(super) fn text(&self, text: &str) -> String {
         let shape = Shape::of_text(text);
         let (number, count) = self.number(shape, text.as_bytes());

@@ -32,7 +32,6 @@ impl Boxes {
     }
 }
 
-/// A box to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
     /// The number of the caption; `None` for the base.
@@ -70,18 +69,15 @@ struct Sums {
     total: Vec<[u64; 2]>,
 }
 
-/// A tree that was cut.
 pub(super) struct Cut {
     /// Boxes depth first, the widest sibling first. The sum of dropped siblings follows the other
     /// siblings.
     pub(super) rows: Vec<Widest>,
-    /// Boxes that were left out.
     pub(super) left_out: usize,
     /// All boxes with at least this share of the base are there.
     pub(super) least: f64,
 }
 
-/// The depth of each node.
 fn depths(parents: &[usize]) -> Vec<u32> {
     let mut depths = vec![0; parents.len()];
     (1..parents.len()).for_each(|node| depths[node] = depths[parents[node]] + 1);
@@ -121,7 +117,6 @@ impl Boxes {
         }
     }
 
-    /// A caption by its number.
     pub(super) fn caption(&self, number: FrameId) -> &Caption {
         &self.captions.all[number.index()]
     }

@@ -9,7 +9,6 @@ use crate::output::syntax::Xml;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The words of a picture.
 pub(super) struct Words<'a> {
     pub(super) title: &'a str,
     /// The value, in words: `retained size`, `time`.

@@ -52,7 +52,6 @@ impl Numbering {
         self.count
     }
 
-    /// Whether an object is written.
     #[inline]
     pub(super) fn has(&self, object: ObjectId) -> bool {
         self.words[object.index() / 64].written >> (object.0 % 64) & 1 == 1

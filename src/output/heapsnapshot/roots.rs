@@ -5,10 +5,8 @@ use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Roots by their group.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// The kind of each group.
     keys: Vec<(RootKind, NameId)>,
     /// Where the roots of each group begin in `order`, and the end.
     first: Vec<u32>,
@@ -41,7 +39,6 @@ impl Groups {
         self.keys.len()
     }
 
-    /// Their names.
     pub(super) fn names<'s>(&'s self, heap: &'s Heap<'_>) -> impl Iterator<Item = String> + 's {
         self.keys.iter().map(|(kind, group)| match heap.names.text(*group) {
             "" => format!("({})", kind.name()),
@@ -49,7 +46,6 @@ impl Groups {
         })
     }
 
-    /// The roots of a group.
     pub(super) fn roots<'s>(
         &'s self,
         group: usize,
@@ -58,7 +54,6 @@ impl Groups {
         self.order[self.range(group)].iter().map(|row| &heap.roots[*row as usize])
     }
 
-    /// The number of roots in a group.
     pub(super) fn size(&self, group: usize) -> u64 {
         self.range(group).len() as u64
     }

@@ -19,7 +19,6 @@ pub(super) struct Classes {
     pub(super) of_threads: Vec<NameId>,
 }
 
-/// A class.
 pub(super) struct Class {
     pub(super) name: NameId,
     /// Row of the superclass.
@@ -28,7 +27,6 @@ pub(super) struct Class {
     pub(super) size: u32,
     /// Its own fields, in the order of an instance's bytes.
     pub(super) fields: Vec<(NameId, FieldType)>,
-    /// Static fields.
     pub(super) statics: Vec<(NameId, Static)>,
 }
 
@@ -59,7 +57,6 @@ impl Classes {
         self.list.len()
     }
 
-    /// The class of the objects of a plan.
     pub(super) fn of_plan(&self, plan: u32) -> u32 {
         self.of_plan[plan as usize]
     }

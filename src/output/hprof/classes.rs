@@ -181,7 +181,6 @@ impl<W: Write> Writer<'_, '_, W> {
         out.record(tag::TRACE)
     }
 
-    /// Writes the class dumps.
     pub(super) fn class_dumps(&mut self) -> io::Result<()> {
         let (ids, out) = (&self.ids, &mut self.out);
         let id = self.layout.reference();

@@ -46,7 +46,6 @@ impl IdSpace {
         ids
     }
 
-    /// The id of an object of the heap.
     #[inline]
     pub(super) fn object(&self, object: ObjectId) -> u64 {
         match &self.addresses {

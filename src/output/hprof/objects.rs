@@ -13,7 +13,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 impl<W: Write> Writer<'_, '_, W> {
-    /// Writes all objects.
     pub(super) fn objects(&mut self) -> io::Result<()> {
         let (plans, heap) = (self.plans, self.heap);
         let mut instances = Instances::of(plans, self.classes, &self.ids, &self.layout);

@@ -99,7 +99,6 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(id)
     }
 
-    /// Names and threads.
     fn names(&mut self) -> io::Result<Texts> {
         let profile = self.profile;
         for number in 0..profile.names.len() as u32 {

@@ -3,7 +3,6 @@
 use crate::java::FieldType;
 use std::io::{self, Write};
 
-/// Tags of records.
 pub(super) mod tag {
     pub(crate) const UTF8: u8 = 0x01;
     pub(crate) const LOAD_CLASS: u8 = 0x02;

@@ -23,7 +23,6 @@ const MOST_GROUPS: usize = 256;
 pub(super) struct Roots {
     /// Names of holder classes, with rows of [`Heap::roots`].
     holders: Vec<Holder>,
-    /// Local variables.
     locals: Vec<Local>,
     /// Objects whose roots have neither a name nor a frame.
     plain: Vec<ObjectId>,
@@ -173,7 +172,6 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// Writes the root records.
     pub(super) fn roots(&mut self, roots: &Roots) -> io::Result<()> {
         // Readers refuse a file without roots, and without this root each class would become one.
         for &class in std::iter::once(&self.classes.required.info).chain(&self.classes.holders) {

@@ -155,12 +155,10 @@ fn link(address: &str, text: &str) -> String {
 }
 
 impl Report {
-    /// The title of the page.
     pub(super) fn title(&self) -> String {
         escaped(&format!("{} · dumptool", self.file))
     }
 
-    /// The first screen as HTML.
     pub(super) fn first_screen(&self) -> String {
         let mut html = String::new();
         self.head(&mut html);

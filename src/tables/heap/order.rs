@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 pub(super) trait Typed: Send + Sync + Sized {
     fn types(&self) -> &TypeOrder<'_>;
 
-    /// The type of a row.
     fn type_of(&self, row: usize) -> TypeId;
 
     /// The rows of some types, one type after the other.
@@ -70,7 +69,6 @@ impl<'h> TypeOrder<'h> {
         self.text(self.heap.types[id.0 as usize].name.0)
     }
 
-    /// The text of a name.
     fn text(&self, name: u32) -> &str {
         self.heap.names.text(NameId(name))
     }

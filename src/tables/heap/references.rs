@@ -21,7 +21,6 @@ impl<'h> References<'h> {
         &self.analyses.heap.references
     }
 
-    /// The source of each row.
     fn sources(&self, rows: Range<usize>) -> impl Iterator<Item = u64> + '_ {
         let references = self.all();
         let mut source = references.owner(rows.start);
@@ -43,7 +42,6 @@ impl<'h> References<'h> {
         key.number().map(ObjectId).filter(|object| object.index() < objects)
     }
 
-    /// The rows of the references to an object.
     fn to(&self, object: ObjectId) -> impl Iterator<Item = usize> + '_ {
         // An object comes once for each of its references.
         let mut last = None;

@@ -7,7 +7,6 @@ use crate::tables::relation::Rows;
 use crate::tables::row_numbers::RowNumbers;
 use std::sync::OnceLock;
 
-/// One row for each root.
 pub(in crate::tables) struct Roots<'h> {
     heap: &'h Heap<'h>,
     /// Rows, sorted by object.
@@ -19,7 +18,6 @@ impl<'h> Roots<'h> {
         Self { heap, by_object: OnceLock::new() }
     }
 
-    /// The roots that hold an object.
     fn of_object(&self, object: Option<u32>) -> RowNumbers {
         let Some(object) = object else { return RowNumbers::of(None) };
         let object_of = |row: &u32| self.heap.roots[*row as usize].object.0;

@@ -9,7 +9,6 @@ use crate::tables::column::{Column, ColumnOf};
 use crate::tables::relation::{Rows, row_numbers};
 use std::sync::OnceLock;
 
-/// One row for each thread.
 pub(super) struct Threads<'h> {
     analyses: &'h Analyses<'h>,
     analysed: OnceLock<threads::Threads>,

@@ -154,7 +154,6 @@ fn values<'p>(column: Column) -> ColumnOf<Samples<'p>> {
     })
 }
 
-/// A column with a number of the thread.
 fn thread_number<'p>(
     column: Column,
     number: fn(&ProfileThread) -> Option<i128>,

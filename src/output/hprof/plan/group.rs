@@ -202,7 +202,6 @@ impl<'h, 'a> Grouping<'h, 'a> {
         }
     }
 
-    /// Finds or makes the plan of a group.
     fn find(&mut self, object: ObjectId, group: Group) -> u32 {
         let of_type = &mut self.types[group.type_id.0 as usize];
         let row = *self.groups.entry(group).or_insert_with(|| {
@@ -224,7 +223,6 @@ impl<'h, 'a> Grouping<'h, 'a> {
         row
     }
 
-    /// Adds the labels of an object to its plan.
     fn learn(&mut self, object: ObjectId, row: u32) {
         let (plan, seen) = (&mut self.plans[row as usize], &mut self.seen[row as usize]);
         let in_order = collect_keys(self.heap, object, &mut self.keys);
