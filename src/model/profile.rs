@@ -36,6 +36,7 @@ pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
 pub use thread::{LabelValue, LabelsId, ProfileThread, SampleLabel, ThreadId};
 pub use unit::Unit;
+pub(crate) use values::add_all;
 pub use values::{Metric, StandardSums, ValueType, Values};
 
 use super::named::named;

@@ -154,6 +154,7 @@ fn thread(
 }
 
 /// The stacks, frames and functions that a thread has, numbered again: callers first.
+#[derive(Default)]
 struct Used {
     stacks: Vec<StackId>,
     frames: Vec<FrameId>,
@@ -163,12 +164,7 @@ struct Used {
 
 impl Used {
     fn of(stacks: &WeightedStacks, rows: &[u32]) -> Self {
-        let mut used = Self {
-            stacks: Vec::new(),
-            frames: Vec::new(),
-            stack_numbers: FxHashMap::default(),
-            frame_numbers: FxHashMap::default(),
-        };
+        let mut used = Self::default();
         for &row in rows {
             let mut stack = stacks.entry(row as usize).stack;
             while stack != StackId::EMPTY && !used.stack_numbers.contains_key(&stack) {

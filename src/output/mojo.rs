@@ -216,11 +216,7 @@ impl<W: Write> Writer<'_, W> {
     fn written(self, whole: bool, samples: usize) -> Written {
         let metrics =
             self.profile.metrics().into_iter().filter(|metric| *metric != Metric::SAMPLES);
-        let sum = |metric: Metric| ValueSum {
-            value: metric.name().to_owned(),
-            unit: metric.unit().clone(),
-            sum: self.sums.get(&metric),
-        };
+        let sum = |metric: Metric| ValueSum::of(&metric.of, self.sums.get(&metric));
         let notes = &self.profile.notes;
         let left_out = self
             .profile

@@ -79,11 +79,7 @@ impl Profile {
             moved[stack.index()] =
                 if is_folded && caller != StackId::EMPTY { caller } else { stack };
         }
-        let (mut rows, mut index) = (Aggregates::default(), AggregateIndex::default());
-        for row in self.aggregate.iter() {
-            rows.add(&mut index, row.thread, moved[row.stack.index()], &row.values);
-        }
-        self.aggregate = rows;
+        self.aggregate = self.aggregate.moved(&moved);
     }
 
     /// Makes one thread of all, which is not known. Samples with different labels stay apart.

@@ -2,8 +2,8 @@
 
 use super::shape::Shape;
 use crate::model::heap::{Heap, ObjectId, Value};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::Hasher;
+use crate::model::values::hash;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Numbers texts and blocks of bytes, those of each shape from 0 in the order of objects.
 ///
@@ -66,10 +66,4 @@ impl ContentNumbers {
 /// Whether the memory of an object is plain contents without references.
 pub(super) fn is_block(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.references.range(object).is_empty()
-}
-
-pub(super) fn hash(contents: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(contents);
-    hasher.finish()
 }

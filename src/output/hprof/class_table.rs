@@ -5,6 +5,7 @@ use crate::model::heap::ObjectId;
 use crate::model::names::{NameId, Names};
 
 /// All classes, and all names that the file needs.
+#[derive(Default)]
 pub(super) struct Classes {
     pub(super) names: Names,
     pub(super) required: Required,
@@ -63,7 +64,7 @@ impl Classes {
 }
 
 /// Rows of the classes that are used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Required {
     pub(super) string: u32,
     pub(super) weak_reference: u32,

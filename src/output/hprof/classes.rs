@@ -10,22 +10,13 @@ use super::records::{TRACE, sub, tag};
 use super::roots::Roots;
 use crate::java::{CLASS, FieldType};
 use crate::model::heap::{Heap, Ids, TypeId};
-use crate::model::names::{NameId, Names};
+use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
 impl Classes {
     pub(super) fn of(heap: &Heap<'_>, layout: &Layout, plans: &Plans, roots: &Roots) -> Self {
-        let none = Required { string: 0, weak_reference: 0, object_array: 0, thread: 0, info: 0 };
-        let mut classes = Self {
-            names: Names::default(),
-            required: none,
-            holders: Vec::new(),
-            list: Vec::new(),
-            of_plan: Vec::new(),
-            of_frames: Vec::new(),
-            of_threads: Vec::new(),
-        };
+        let mut classes = Self::default();
         classes.required = add_required(&mut classes, layout);
         classes.add_info(heap, layout);
         classes.add_plans(heap, layout, plans);

@@ -1,7 +1,7 @@
 //! The table `objects`.
 
 use super::ids;
-use super::order::{TypeOrder, Typed, is_of_types, type_columns};
+use super::order::{TypeOrder, Typed, is_of_types, ordered_by_type, type_columns};
 use crate::analyses::Analyses;
 use crate::analysis::by_type::ObjectsByType;
 use crate::analysis::paths::distances::RootDistances;
@@ -97,10 +97,7 @@ impl Rows for Objects<'_> {
     }
 
     fn ordered(&self, by: &[Order<'_>]) -> RowNumbers {
-        match self.types.sorted(by).filter(|_| !by.is_empty()) {
-            Some(types) => self.of_types(types),
-            None => RowNumbers::Range(0..self.len()),
-        }
+        ordered_by_type(self, by)
     }
 }
 

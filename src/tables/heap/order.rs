@@ -4,6 +4,7 @@
 use crate::model::heap::{Heap, Type, TypeId, TypeKind};
 use crate::model::names::NameId;
 use crate::tables::column::{Column, ColumnOf};
+use crate::tables::relation::Rows;
 use crate::tables::row_numbers::{Order, RowNumbers};
 use std::sync::OnceLock;
 
@@ -96,6 +97,14 @@ impl<'h> TypeOrder<'h> {
             by.iter().map(compare).find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
         });
         Some(types)
+    }
+}
+
+/// All rows in an order of the columns about types, or of their numbers.
+pub(super) fn ordered_by_type<R: Typed + Rows>(rows: &R, by: &[Order<'_>]) -> RowNumbers {
+    match rows.types().sorted(by).filter(|_| !by.is_empty()) {
+        Some(types) => rows.of_types(types),
+        None => RowNumbers::Range(0..rows.len()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The table `types`.
 
-use super::order::{TypeOrder, Typed, is_of_types, type_columns};
+use super::order::{TypeOrder, Typed, is_of_types, ordered_by_type, type_columns};
 use crate::analyses::Analyses;
 use crate::analysis::histogram::retained_by_type;
 use crate::model::heap::{ObjectId, TypeId};
@@ -119,9 +119,6 @@ impl Rows for Types<'_> {
     }
 
     fn ordered(&self, by: &[Order<'_>]) -> RowNumbers {
-        match self.order.sorted(by).filter(|_| !by.is_empty()) {
-            Some(types) => self.of_types(types),
-            None => RowNumbers::Range(0..self.len()),
-        }
+        ordered_by_type(self, by)
     }
 }
