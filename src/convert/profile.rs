@@ -18,7 +18,9 @@ impl Conversion<'_> {
         use OutputFormat::{Austin, Csv, Firefox, Jsonl, Mojo, Parquet, Speedscope};
         match self.target {
             Mojo | Austin => true,
-            Parquet | Jsonl | Csv if self.options.table.is_some_and(|of| of != Table::Samples) => {
+            Parquet | Jsonl | Csv
+                if self.options.table.is_some_and(|table| table != Table::Samples) =>
+            {
                 false
             }
             Speedscope | Firefox | Parquet | Jsonl | Csv => !self.options.aggregate,

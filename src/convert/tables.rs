@@ -82,7 +82,7 @@ impl<'a> TableSource<'a> {
         }
         let relation = match &self.model {
             Model::Heap(analyses) => tables::of_heap(analyses, table, self.texts),
-            Model::Profile(of) => tables::of_profile(&of.0.profile, &of.1, table),
+            Model::Profile(selected) => tables::of_profile(&selected.0.profile, &selected.1, table),
         };
         relation.unwrap_or_else(|| tables::of_dump(|| self.dump.clone()))
     }

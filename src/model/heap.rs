@@ -187,12 +187,12 @@ impl<'a> Heap<'a> {
             // Several types have one generated name only if it stands for several classes. The
             // first one counts.
             let mut types: Vec<TypeId> = self.generated_types.keys().copied().collect();
-            types.sort_unstable_by_key(|of| std::cmp::Reverse(*of));
-            let names = |of: TypeId| &self.types[of.0 as usize];
-            types.into_iter().map(|of| ((names(of).name, names(of).namespace), of)).collect()
+            types.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+            let names = |id: TypeId| &self.types[id.0 as usize];
+            types.into_iter().map(|id| ((names(id).name, names(id).namespace), id)).collect()
         });
-        let of = by_name.get(&(self.names.find(name)?, self.names.find(namespace)?))?;
-        self.generated_types.get(of).map(String::as_str)
+        let id = by_name.get(&(self.names.find(name)?, self.names.find(namespace)?))?;
+        self.generated_types.get(id).map(String::as_str)
     }
 
     /// Returns `true` if the heap has no objects.
@@ -208,14 +208,14 @@ impl<'a> Heap<'a> {
     /// The objects of the types with this name.
     pub fn objects_of_type(&self, name: &str) -> impl Iterator<Item = ObjectId> + use<'_> {
         let types = self.types.iter();
-        let wanted: Vec<bool> = types.map(|of| self.names.text(of.name) == name).collect();
+        let wanted: Vec<bool> = types.map(|type_| self.names.text(type_.name) == name).collect();
         self.objects()
             .filter(move |object| wanted.get(self.type_id(*object).0 as usize) == Some(&true))
     }
 
     /// The number of objects, without rows that only represent roots.
     pub fn object_count(&self) -> u64 {
-        if self.types.iter().all(|of| of.kind != TypeKind::Root) {
+        if self.types.iter().all(|type_| type_.kind != TypeKind::Root) {
             return self.len() as u64;
         }
         self.objects().filter(|object| self.type_of(*object).kind != TypeKind::Root).count() as u64
@@ -241,8 +241,8 @@ impl<'a> Heap<'a> {
 
     /// Returns the namespace of a type if the name of the type does not contain it, otherwise an
     /// empty text.
-    pub fn qualifier(&self, of: &Type) -> &str {
-        let (name, namespace) = (self.names.text(of.name), self.names.text(of.namespace));
+    pub fn qualifier(&self, type_: &Type) -> &str {
+        let (name, namespace) = (self.names.text(type_.name), self.names.text(type_.namespace));
         if name.contains(namespace) { "" } else { namespace }
     }
 
@@ -297,13 +297,13 @@ impl<'a> Heap<'a> {
     }
 
     /// The type that [`Heap::shown_type`] gave: `class java.util.HashMap` for a class object.
-    pub fn shown(&self, of: TypeId) -> Type {
-        match self.types.get(of.0 as usize) {
-            Some(of) => *of,
+    pub fn shown(&self, id: TypeId) -> Type {
+        match self.types.get(id.0 as usize) {
+            Some(type_) => *type_,
             None => {
                 let name = self
                     .classes
-                    .get(of.0 as usize - self.types.len())
+                    .get(id.0 as usize - self.types.len())
                     .map_or(Names::EMPTY, |class| class.name);
                 Type { name, namespace: Names::EMPTY, kind: TypeKind::Class }
             }

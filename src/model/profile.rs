@@ -279,7 +279,7 @@ impl Profile {
         }
         let file = |file| renamed.get(&file).copied().unwrap_or(file);
         let generated = std::mem::take(&mut self.generated).into_iter();
-        self.generated = generated.map(|((name, of), own)| ((name, file(of)), own)).collect();
+        self.generated = generated.map(|((name, old), own)| ((name, file(old)), own)).collect();
     }
 
     /// The name that a function has in the code that was run, if it has another one in its source.
@@ -306,7 +306,7 @@ impl Profile {
 
     /// Whether two neighbours among the events are numbers of one sample.
     pub(crate) fn is_one_sample(&self, one: &TimedEvent, other: &TimedEvent) -> bool {
-        let place = |of: &TimedEvent| (of.start, of.length, of.thread, of.stack);
+        let place = |event: &TimedEvent| (event.start, event.length, event.thread, event.stack);
         !self.has_separate_values && place(one) == place(other)
     }
 
@@ -374,7 +374,7 @@ impl Profile {
         self.value_types
             .iter()
             .enumerate()
-            .map(|(number, of)| Metric::of_type(of, number))
+            .map(|(number, type_)| Metric::of_type(type_, number))
             .collect()
     }
 

@@ -128,8 +128,8 @@ impl<'w, W: Write> Object<'w, W> {
         Ok(self.out)
     }
 
-    pub(super) fn field(&mut self, key: &str, of: impl Serialize) -> io::Result<()> {
-        value(self.key(key)?, "", &of)
+    pub(super) fn field(&mut self, key: &str, contents: impl Serialize) -> io::Result<()> {
+        value(self.key(key)?, "", &contents)
     }
 
     /// Writes an array whose elements write themselves.

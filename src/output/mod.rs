@@ -1,11 +1,4 @@
 //! The writers: one for each output format. They see the model and nothing of the inputs.
-//!
-//! * of heaps: [`hprof`], [`heapsnapshot`], and of a few objects [`dot`];
-//! * of profiles: [`austin`], [`mojo`];
-//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are:
-//!   [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`callgrind`],
-//!   [`stack_rows`];
-//! * [`records`] writes the records of any input, one by one.
 
 pub mod austin;
 pub mod callgrind;

@@ -79,20 +79,12 @@ impl CellBlock {
         }
     }
 
-    pub(super) fn booleans(&mut self, values: impl Iterator<Item = bool>) {
-        self.booleans.extend(values);
-    }
-
     /// Appends truth values that may be absent.
     pub(super) fn optional_booleans(&mut self, values: impl Iterator<Item = Option<bool>>) {
         for value in values {
             self.present.push(value.is_some());
             self.booleans.push(value.unwrap_or_default());
         }
-    }
-
-    pub(super) fn codes(&mut self, codes: impl Iterator<Item = u32>) {
-        self.codes.extend(codes);
     }
 
     /// Appends codes of texts that may be absent.

@@ -155,7 +155,7 @@ impl Column {
         self,
         value: impl Fn(&R, usize) -> bool + Send + Sync + 'static,
     ) -> ColumnOf<R> {
-        self.of(move |this, rows, cells| cells.booleans(rows.map(|row| value(this, row))))
+        self.of(move |this, rows, cells| cells.booleans.extend(rows.map(|row| value(this, row))))
     }
 
     /// Sets the code of each row's text.
@@ -163,7 +163,7 @@ impl Column {
         self,
         code: impl Fn(&R, usize) -> u32 + Send + Sync + 'static,
     ) -> ColumnOf<R> {
-        self.of(move |this, rows, cells| cells.codes(rows.map(|row| code(this, row))))
+        self.of(move |this, rows, cells| cells.codes.extend(rows.map(|row| code(this, row))))
     }
 
     /// Sets the code of each row's text, which some rows do not have.

@@ -1,8 +1,7 @@
 //! A flame graph as one SVG file.
 //!
 //! The drawing is our own: inferno, the usual crate, has a licence (CDDL) that keeps it out of the
-//! default build, and no colours by package. `boxes` places the boxes, `captions` gives them text
-//! and colour, `svg` draws them, with a script of 5 KB that zooms and searches.
+//! default build, and no colours by package. A script of 5 KB zooms and searches.
 
 mod boxes;
 mod captions;

@@ -95,9 +95,9 @@ fn type_names(heap: &Heap<'_>) -> Vec<String> {
             *known = None;
         }
     }
-    let name = |of: &Type| {
-        let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
-        match (of.kind, name, namespaces.get(&of.name)) {
+    let name = |type_: &Type| {
+        let (name, namespace) = (heap.names.text(type_.name), heap.names.text(type_.namespace));
+        match (type_.kind, name, namespaces.get(&type_.name)) {
             (_, "", _) => "<unnamed>".to_owned(),
             (TypeKind::Synthetic | TypeKind::Root, ..) if !name.starts_with('(') => {
                 format!("({name})")

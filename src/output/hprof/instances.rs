@@ -150,14 +150,14 @@ impl Instances {
 
     /// Prefetches the data of the objects after this one.
     #[inline]
-    pub(super) fn expect(&self, of: &[u32], object: ObjectId) {
+    pub(super) fn expect(&self, rows: &[u32], object: ObjectId) {
         if self.list.len() < MANY {
             return;
         }
-        if let Some(&row) = of.get(object.index() + AHEAD.0) {
+        if let Some(&row) = rows.get(object.index() + AHEAD.0) {
             prefetch(&self.list, row as usize);
         }
-        if let Some(&row) = of.get(object.index() + AHEAD.1) {
+        if let Some(&row) = rows.get(object.index() + AHEAD.1) {
             prefetch(&self.slots, self.list[row as usize].first);
         }
     }

@@ -338,10 +338,11 @@ impl Plan {
 }
 
 /// The kind of element, if a type is one of Java's arrays of numbers, such as `byte[]`.
-fn elements(heap: &Heap<'_>, of: &Type) -> Option<FieldType> {
-    let is_javas =
-        of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
-    let name = heap.names.text(of.name).strip_suffix("[]").filter(|_| is_javas)?;
+fn elements(heap: &Heap<'_>, type_: &Type) -> Option<FieldType> {
+    let is_javas = type_.kind == TypeKind::Bytes
+        && heap.big_endian
+        && heap.names.text(type_.namespace).is_empty();
+    let name = heap.names.text(type_.name).strip_suffix("[]").filter(|_| is_javas)?;
     PRIMITIVES.into_iter().find(|kind| kind.name() == name)
 }
 

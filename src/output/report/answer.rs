@@ -194,7 +194,8 @@ impl Report {
 
     /// What is known about a suspect, and what to do.
     fn known(suspect: Option<&ReportSuspect>, html: &mut String) {
-        let Some(ReportRule { title, advice, source }) = suspect.and_then(|of| of.known.as_ref())
+        let Some(ReportRule { title, advice, source }) =
+            suspect.and_then(|suspect| suspect.known.as_ref())
         else {
             return;
         };
