@@ -378,10 +378,5 @@ fn milliseconds_of(out: &mut impl Write, time: i64, each: u64) -> io::Result<()>
 }
 
 fn milliseconds(out: &mut impl Write, microseconds: i64) -> io::Result<()> {
-    let sign = if microseconds < 0 { "-" } else { "" };
-    let magnitude = microseconds.unsigned_abs();
-    match magnitude % 1000 {
-        0 => write!(out, "{sign}{}", magnitude / 1000),
-        rest => write!(out, "{sign}{}.{rest:03}", magnitude / 1000),
-    }
+    milliseconds_of(out, microseconds, 1000)
 }

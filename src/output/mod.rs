@@ -10,7 +10,6 @@ mod format;
 pub mod heapsnapshot;
 pub mod hprof;
 pub mod json;
-mod lines;
 pub mod loss;
 pub mod mojo;
 pub mod pprof;

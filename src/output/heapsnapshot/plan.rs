@@ -66,8 +66,8 @@ impl<'p, 'a> Plan<'p, 'a> {
             texts: 0,
         };
         let synthetic = plan.synthetic();
-        plan.numbering.begin_at(synthetic as u32);
-        plan.nodes = synthetic as u64 + plan.numbering.count() - u64::from(root.is_some());
+        plan.numbering.first = synthetic as u32;
+        plan.nodes = synthetic as u64 + plan.numbering.count - u64::from(root.is_some());
         plan.edges = (0..synthetic).map(|node| plan.edges_of_synthetic(node)).sum();
         for object in plan.numbering.objects() {
             plan.edges += plan.edges_of(object);

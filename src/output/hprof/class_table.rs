@@ -53,14 +53,6 @@ impl Classes {
         self.list.push(class);
         self.list.len() as u32 - 1
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    pub(super) fn of_plan(&self, plan: u32) -> u32 {
-        self.of_plan[plan as usize]
-    }
 }
 
 /// Rows of the classes that are used.

@@ -194,20 +194,17 @@ impl<W: Write> Writer<'_, '_, W> {
             out.u2(class.statics.len() as u16);
             for &(name, value) in &class.statics {
                 out.id(ids.name(name));
-                match value {
+                let number = match value {
                     Static::Object(object) => {
                         out.u1(FieldType::Object as u8);
                         out.id(ids.object(object));
+                        continue;
                     }
-                    Static::Long(value) => {
-                        out.u1(FieldType::Long as u8);
-                        out.u8(value);
-                    }
-                    Static::FirstHelper => {
-                        out.u1(FieldType::Long as u8);
-                        out.u8(ids.first_helper());
-                    }
-                }
+                    Static::Long(number) => number,
+                    Static::FirstHelper => ids.first_helper(),
+                };
+                out.u1(FieldType::Long as u8);
+                out.u8(number);
             }
             out.u2(class.fields.len() as u16);
             for &(name, basic) in &class.fields {

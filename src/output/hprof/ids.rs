@@ -32,7 +32,7 @@ impl IdSpace {
             None => (heap.len() as u64 + 1) << layout.shift,
         };
         let mut ids = Self { shift: layout.shift, addresses, next, ..Self::default() };
-        ids.classes = ids.reserve(classes.len() as u64);
+        ids.classes = ids.reserve(classes.list.len() as u64);
         ids.names = ids.reserve(classes.names.len() as u64);
         ids.frames = ids.reserve(heap.frames.len() as u64);
         ids.threads = ids.reserve(heap.threads.len() as u64);

@@ -58,11 +58,3 @@ pub(super) fn field_name(label: Label, names: &Names) -> Cow<'_, str> {
         LabelKind::Field(_) | LabelKind::Index(_) => label.text(names),
     }
 }
-
-/// The name of a class that holds roots. It must not look like an array either.
-pub(super) fn holder_name(name: &str) -> String {
-    match name.strip_suffix("[]") {
-        Some(rest) => format!("{rest}[ ]"),
-        None => name.to_owned(),
-    }
-}

@@ -65,7 +65,8 @@ pub(super) struct Plan {
     pub(super) length: u64,
     /// Bytes of contents that no field holds.
     pub(super) unwritten: u64,
-    reads_value: bool,
+    /// Whether a field holds a part of the value.
+    pub(super) reads_value: bool,
 }
 
 /// The kind of record that an object becomes.
@@ -291,11 +292,6 @@ impl Plan {
             unwritten: 0,
             reads_value: false,
         }
-    }
-
-    /// Whether a field holds a part of the value.
-    pub(super) fn reads_value(&self) -> bool {
-        self.reads_value
     }
 
     /// Whether the objects have a value that no field holds.

@@ -89,11 +89,13 @@ impl Roots {
         let mut unique = Unique::default();
         for holder in &self.holders {
             for (part, roots) in (1..).zip(holder.roots.chunks(MOST_STATICS)) {
-                let name = match part {
-                    1 => holder.name.clone(),
+                let name = match (part, holder.name.strip_suffix("[]")) {
+                    // It must not look like an array.
+                    (1, Some(rest)) => format!("{rest}[ ]"),
+                    (1, None) => holder.name.clone(),
                     _ => format!("{} ... {part}", holder.name),
                 };
-                let name = classes.names.intern(&super::labels::holder_name(&name));
+                let name = classes.names.intern(&name);
                 unique.begin();
                 let statics = roots.iter().map(|&row| {
                     let root = &heap.roots[row as usize];
