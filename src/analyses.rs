@@ -68,7 +68,6 @@ struct Kept {
     lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
 }
 
-/// The object below which the lines are, or the whole tree.
 type LinesKey = (Option<ObjectId>, TreeOptions);
 
 /// Fewer objects are looked at again in less time than a person notices.

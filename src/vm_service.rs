@@ -20,7 +20,6 @@ const JSON: &[u8] = b"{\"jsonrpc\"";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Payload<'a> {
-    /// A part of the snapshot.
     pub(crate) bytes: &'a [u8],
     /// No frame follows.
     pub(crate) last: bool,

@@ -45,7 +45,6 @@ struct Bitmap {
     base: u64,
     /// The granules of each chunk. `None` for a chunk without objects.
     chunks: Vec<Option<Box<[Granule]>>>,
-    /// Chunks that have a table.
     used: u64,
     /// First objects of each chunk, and the number of all at the end: to find an object's chunk.
     first: Vec<u32>,

@@ -92,7 +92,6 @@ pub struct Heap<'a> {
     /// The texts that everything else refers to.
     pub(crate) names: Names,
     pub(crate) types: Vec<Type>,
-    /// The source of each type. Empty if the file states all types.
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
@@ -104,26 +103,17 @@ pub struct Heap<'a> {
     /// elsewhere.
     pub(crate) representations: Vec<NameId>,
     pub(crate) type_of: TypeIds,
-    /// Bytes of each object in the managed heap.
     pub(crate) shallow: Sizes,
-    /// Bytes outside it, for objects that have any, sorted by object.
     pub(crate) external: Vec<(ObjectId, u64)>,
-    /// The file's own identifier of each object.
     pub(crate) ids: Ids,
-    /// References between objects.
     pub(crate) references: References,
     /// The label of references from objects to their classes, each the first reference of its
     /// object. `None` if there are none.
     pub(crate) class_label: Option<Label>,
-    /// The objects that represent classes, sorted by object.
     pub(crate) classes: Vec<ClassObject>,
-    /// Pairs of references of which one depends on the other, sorted by holder.
     pub(crate) ephemerons: Vec<Ephemeron>,
-    /// The roots, which keep objects alive.
     pub(crate) roots: Vec<Root>,
-    /// Threads, in the order of the file.
     pub(crate) threads: Vec<Thread>,
-    /// Call frames of all threads.
     pub(crate) frames: Vec<StackFrame>,
     /// Names of references that may come from the program's data, not from its source code, sorted.
     /// [`Heap::redact`] replaces them.
@@ -132,17 +122,12 @@ pub struct Heap<'a> {
     pub(crate) quoting_types: Vec<TypeId>,
     /// The roles of types that the reader knows by name.
     pub(crate) roles: Roles,
-    /// Where objects were allocated.
     pub(crate) sites: AllocationSites,
     /// The meaning of objects that no root reaches.
     pub(crate) unreached: Unreached,
-    /// Bytes of a pointer in the process that was dumped; 0 if that is not known.
     pub(crate) pointer_size: u8,
-    /// The byte order of [`Value::Bytes`].
     pub(crate) big_endian: bool,
-    /// Decodes the contents of objects other than references.
     pub(crate) values: Option<Box<dyn ObjectValues + 'a>>,
-    /// Warnings about data that could not be loaded as the file has it.
     pub(crate) warnings: Vec<LoadWarning>,
 }
 

@@ -394,7 +394,6 @@ pub(crate) fn hash(contents: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Passes the references with names.
 fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
     for reference in heap.references.at(heap.fields_of(object)) {
         let LabelKind::Field(name) = reference.label.kind() else { continue };
@@ -405,7 +404,6 @@ fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<
     }
 }
 
-/// Passes the references with indexes.
 fn elements_by_references(
     heap: &Heap<'_>,
     object: ObjectId,

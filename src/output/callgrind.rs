@@ -98,7 +98,6 @@ struct Called {
     costs: Vec<i64>,
 }
 
-/// Functions and calls.
 struct Graph {
     /// The name and the file of each function.
     names: Vec<(String, String)>,

@@ -205,7 +205,6 @@ impl Used {
         table.close()
     }
 
-    /// Writes the frames and their functions.
     fn write_frames<'a>(
         &self,
         stacks: &'a WeightedStacks,

@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
 
-/// Writes a JSON value after a prefix.
 pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) -> io::Result<()> {
     out.write_all(before.as_bytes())?;
     line(out, value)

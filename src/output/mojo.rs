@@ -100,7 +100,6 @@ struct Writer<'a, W> {
     profile: &'a Profile,
     out: &'a mut W,
     event: Vec<u8>,
-    /// The definitions of each process.
     defined: FxHashMap<i128, (FxHashSet<NameId>, FxHashSet<FrameId>)>,
     sums: Values,
     cleaned: u64,

@@ -419,7 +419,6 @@ impl Strings {
     }
 }
 
-/// A message under construction.
 #[derive(Default)]
 struct Message(Vec<u8>);
 

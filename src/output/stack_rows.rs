@@ -54,7 +54,6 @@ pub fn write(stacks: &WeightedStacks, syntax: Syntax, out: &mut impl Write) -> i
     Ok(written)
 }
 
-/// A frame, ready to be written.
 fn frame(stacks: &WeightedStacks, id: FrameId, syntax: Syntax) -> String {
     let frame = stacks.frame(id);
     match syntax {

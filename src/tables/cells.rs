@@ -8,15 +8,12 @@ use super::{CellKind, Relation};
 pub struct CellBlock {
     /// Whether each row has a cell. Empty if all have one.
     pub(super) present: Vec<bool>,
-    /// The values of columns of integers.
     pub(super) integers: Vec<i64>,
-    /// The values of columns of truth values.
     pub(super) booleans: Vec<bool>,
     /// The values of columns of text as codes, if the rows have codes for them.
     pub(super) codes: Vec<u32>,
     /// The values of other columns of text, one after the other.
     pub(super) texts: String,
-    /// Where each text ends.
     pub(super) ends: Vec<usize>,
 }
 
@@ -71,7 +68,6 @@ impl CellBlock {
         self.integers.extend(numbers.map(signed));
     }
 
-    /// Appends integers that may be absent.
     pub(super) fn optional_integers(&mut self, numbers: impl Iterator<Item = Option<i64>>) {
         for number in numbers {
             self.present.push(number.is_some());
@@ -79,7 +75,6 @@ impl CellBlock {
         }
     }
 
-    /// Appends truth values that may be absent.
     pub(super) fn optional_booleans(&mut self, values: impl Iterator<Item = Option<bool>>) {
         for value in values {
             self.present.push(value.is_some());
@@ -87,7 +82,6 @@ impl CellBlock {
         }
     }
 
-    /// Appends codes of texts that may be absent.
     pub(super) fn optional_codes(&mut self, codes: impl Iterator<Item = Option<u32>>) {
         for code in codes {
             self.present.push(code.is_some());

@@ -117,7 +117,6 @@ pub fn of_events(rows: &EventRows) -> Box<dyn Relation + '_> {
 /// The table `events`.
 pub(super) struct Events<'r>(&'r EventRows);
 
-/// A column of texts that repeat.
 fn coded<'r>(column: Column, code: fn(&EventRow) -> Option<u32>) -> ColumnOf<Events<'r>> {
     column
         .optional_codes(move |this: &Events<'_>, row| code(&this.0.rows[row]))

@@ -23,7 +23,6 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows of a row group.
 const GROUP: usize = 1 << 20;
 
 /// Rows whose cells are in memory at a time.

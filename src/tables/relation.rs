@@ -48,7 +48,6 @@ pub trait Relation: Send + Sync {
 
 /// The declaration of a table: what its columns are and how their cells are made.
 pub(super) trait Rows: Send + Sync + Sized {
-    /// The columns that every dump has.
     fn columns() -> Vec<ColumnOf<Self>>;
 
     /// The columns that only this dump has, after the others.
@@ -82,7 +81,6 @@ pub(super) fn declared<R: Rows>() -> Vec<Column> {
     R::columns().into_iter().map(|made| made.column).collect()
 }
 
-/// Makes a relation of rows and their declaration.
 pub(super) fn relation<'r, R: Rows + 'r>(name: &'static str, rows: R) -> Box<dyn Relation + 'r> {
     let mut columns = R::columns();
     columns.extend(rows.own_columns());

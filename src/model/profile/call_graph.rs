@@ -62,7 +62,6 @@ impl CallGraph {
         self.totals.iter()
     }
 
-    /// Sets the total costs that the file has for a function.
     pub(crate) fn state_total(&mut self, function: FrameId, total: Values) {
         self.totals.insert(function, total);
     }

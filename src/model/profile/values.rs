@@ -27,7 +27,6 @@ pub(super) mod place {
 }
 
 impl Values {
-    /// Number of values that are stored inline.
     pub(crate) const INLINE: usize = 8;
 
     /// The standard sums of one sample.

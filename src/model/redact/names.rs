@@ -101,7 +101,6 @@ fn cut_types(heap: &mut Heap<'_>) {
 
 const DETACHED: &str = "Detached ";
 
-/// Whether a name is a tag without attributes.
 fn is_tag(name: &str) -> bool {
     let tag = name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
     tag.is_some_and(|tag| tag.chars().all(|c| c.is_alphanumeric() || "-_:".contains(c)))

@@ -49,7 +49,6 @@ impl ContentNumbers {
         shape.text(number, count)
     }
 
-    /// Returns the replacement for a block of bytes.
     pub(super) fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let shape = Shape::of_bytes(bytes.len());
         let (number, count) = self.number(shape, bytes);

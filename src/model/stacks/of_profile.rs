@@ -99,7 +99,6 @@ pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> W
     entries.builder.finish()
 }
 
-/// The tracks of the selected threads.
 struct Tracks {
     tracks: Vec<Track>,
     /// The number of each thread's track.

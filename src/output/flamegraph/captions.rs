@@ -6,7 +6,6 @@ use crate::model::stacks::WeightedStacks;
 use crate::output::written::line_label;
 use rustc_hash::FxHashMap;
 
-/// A text with a colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caption {
     pub(super) text: String,

@@ -176,7 +176,6 @@ fn fitting(name: &str, pixels: f64) -> Option<String> {
     }
 }
 
-/// A number with its unit, for people.
 fn amount(unit: &Unit, value: u64) -> String {
     quantity::quantity(i64::try_from(value).unwrap_or(i64::MAX), unit, false)
 }

@@ -78,7 +78,6 @@ impl TypeNames {
         self.of[type_id.0 as usize] as usize
     }
 
-    /// A type's name.
     pub(super) fn text(&self, type_id: TypeId) -> &str {
         &self.texts[self.number(type_id)]
     }

@@ -10,7 +10,6 @@ pub(super) struct Groups {
     keys: Vec<(RootKind, NameId)>,
     /// Where the roots of each group begin in `order`, and the end.
     first: Vec<u32>,
-    /// Rows of roots by group.
     order: Vec<u32>,
 }
 
@@ -34,7 +33,6 @@ impl Groups {
         Self { keys, first, order }
     }
 
-    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }

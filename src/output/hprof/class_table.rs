@@ -22,7 +22,6 @@ pub(super) struct Classes {
 
 pub(super) struct Class {
     pub(super) name: NameId,
-    /// Row of the superclass.
     pub(super) parent: u32,
     /// Bytes of an instance; nothing for arrays.
     pub(super) size: u32,
@@ -38,7 +37,6 @@ impl Class {
     }
 }
 
-/// The value of a static field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Static {
     Object(ObjectId),

@@ -33,7 +33,6 @@ pub(super) struct Instances {
 pub(super) struct Instance {
     /// Id of the class.
     pub(super) class: u64,
-    /// Bytes of the fields.
     pub(super) length: u32,
     pub(super) form: Form,
     pub(super) value: ValueKind,

@@ -21,7 +21,6 @@ use group::{Group, group};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Most references of an object with fields.
 const MOST_FIELDS: usize = 256;
 /// Largest object with fields.
 const LARGEST: u64 = 2048;
@@ -35,7 +34,6 @@ pub(super) struct Plans {
     pub(super) plans: Vec<Plan>,
 }
 
-/// A label, and whether the reference is weak.
 pub(super) type Key = (Label, bool);
 
 /// The form in which objects of a type and size are written.
@@ -61,7 +59,6 @@ pub(super) struct Plan {
     pub(super) fields: Vec<Field>,
     /// Row of the key that is the `referent` of the object itself.
     pub(super) referent: Option<u32>,
-    /// Bytes of the fields.
     pub(super) length: u64,
     /// Bytes of contents that no field holds.
     pub(super) unwritten: u64,

@@ -15,7 +15,6 @@ pub(super) mod tag {
     pub(crate) const HEAP_DUMP_END: u8 = 0x2c;
 }
 
-/// Tags of the sub-records of a segment.
 pub(super) mod sub {
     pub(crate) const ROOT_JAVA_FRAME: u8 = 0x03;
     pub(crate) const ROOT_STICKY_CLASS: u8 = 0x05;
@@ -116,7 +115,6 @@ impl<W: Write> Out<W> {
         Ok(fields)
     }
 
-    /// Writes the header of an array of references.
     pub(super) fn object_array(&mut self, id: u64, class: u64, length: u64) -> io::Result<()> {
         let width = if self.wide { 8 } else { 4 };
         self.begin(sub::OBJECT_ARRAY, 9 + (2 + length) * width)?;
@@ -168,7 +166,6 @@ impl<W: Write> Out<W> {
         self.out.flush()
     }
 
-    /// Ends the dump.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.end_segment()?;
         self.record(tag::HEAP_DUMP_END)?;

@@ -118,7 +118,6 @@ impl Roots {
 }
 
 impl<W: Write> Writer<'_, '_, W> {
-    /// Writes frames, traces and threads.
     pub(super) fn threads(&mut self) -> io::Result<()> {
         let (heap, classes, ids, out) = (self.heap, self.classes, &self.ids, &mut self.out);
         let empty = ids.name(Names::EMPTY);
@@ -216,7 +215,6 @@ impl<W: Write> Writer<'_, '_, W> {
             .try_for_each(|object| self.plain_root(object))
     }
 
-    /// Writes a root of unknown kind.
     fn plain_root(&mut self, object: ObjectId) -> io::Result<()> {
         self.root(sub::ROOT_UNKNOWN, self.ids.object(object), &[])
     }

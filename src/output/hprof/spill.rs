@@ -46,7 +46,6 @@ impl External {
         }
     }
 
-    /// Whether an array represents them.
     pub(super) fn has_array(self) -> bool {
         !matches!(self, Self::None | Self::Inside)
     }

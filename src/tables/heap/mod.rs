@@ -51,7 +51,6 @@ pub(crate) fn of_threads<'h>(analyses: &'h Analyses<'h>) -> [Box<dyn Relation + 
     ]
 }
 
-/// Appends the ids of consecutive objects.
 fn ids(heap: &Heap<'_>, rows: Range<usize>, cells: &mut CellBlock) {
     if rows.len() == 1 {
         return cells.append_text(|text| heap.append_id(ObjectId(rows.start as u32), text));

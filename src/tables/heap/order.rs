@@ -74,7 +74,6 @@ impl<'h> TypeOrder<'h> {
         self.heap.names.text(NameId(name))
     }
 
-    /// The types with a name.
     fn named(&self, wanted: &str) -> &[TypeId] {
         let all = self.by_name();
         let rest = &all[all.partition_point(|id| self.name(*id) < wanted)..];

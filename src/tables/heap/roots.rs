@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 
 pub(in crate::tables) struct Roots<'h> {
     heap: &'h Heap<'h>,
-    /// Rows, sorted by object.
     by_object: OnceLock<Vec<u32>>,
 }
 

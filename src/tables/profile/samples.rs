@@ -163,7 +163,6 @@ fn thread_number<'p>(
     })
 }
 
-/// A column with a property that only samples have.
 fn sample_mark<'p>(column: Column, mark: fn(&ProfileSample) -> bool) -> ColumnOf<Samples<'p>> {
     column.or_null().of(move |this: &Samples<'_>, rows, cells: &mut CellBlock| {
         cells.optional_booleans(this.rows(rows).map(|row| row.sample.as_ref().map(mark)));
