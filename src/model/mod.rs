@@ -14,6 +14,7 @@ pub mod addresses;
 pub mod builder;
 pub(crate) mod calendar;
 pub mod columns;
+pub(crate) mod distinct;
 pub mod fields;
 pub mod heap;
 mod index;

@@ -11,6 +11,7 @@
 
 use super::loss::LossKind;
 use super::written::{Written, empty_entries};
+use crate::model::distinct::Distinct;
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{CallGraph, FrameId, Metric, StackId, add_all, display_name};
 use crate::model::stacks::WeightedStacks;
@@ -215,18 +216,17 @@ fn functions(
     stacks: &WeightedStacks,
     calls: Option<&CallGraph>,
 ) -> (Vec<(String, String)>, Vec<usize>) {
-    let mut names = Vec::new();
-    let mut known = FxHashMap::default();
+    let mut known = Distinct::default();
     let function = |number: usize| {
         let frame = FrameId(number as u32);
         let frame = stacks.frame(calls.map_or(frame, |calls| calls.function(frame)));
-        *known.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
-            let name = display_name(frame.kind, stacks.text(frame.function));
-            names.push((line(name), line(stacks.text(frame.file))));
-            names.len() - 1
-        })
+        known.number((frame.function, frame.file, frame.kind)) as usize
     };
     let function_of = (0..stacks.frames.len()).map(function).collect();
+    let name = |(function, file, kind)| {
+        (line(display_name(kind, stacks.text(function))), line(stacks.text(file)))
+    };
+    let mut names: Vec<_> = known.all.into_iter().map(name).collect();
     names.push(("<no frames>".to_owned(), String::new()));
     (names, function_of)
 }

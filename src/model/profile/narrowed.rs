@@ -4,8 +4,8 @@ use super::aggregates::{AggregateIndex, Aggregates};
 use super::{
     FrameId, Profile, ProfileThread, Samples, StackId, StackTree, ThreadId, TimedEvent, Values,
 };
+use crate::model::distinct::Distinct;
 use crate::model::names::Names;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The samples and frames of a profile that a filter keeps.
@@ -56,7 +56,8 @@ impl Profile {
                 left.add(row.thread, stack, &row.values);
             }
         }
-        (self.aggregate, self.total, self.threads) = (left.sums, left.total, left.kept);
+        let kept = left.kept.all.iter().map(|thread| left.threads[thread.index()]);
+        (self.aggregate, self.total, self.threads) = (left.sums, left.total, kept.collect());
         let samples = self.total.samples();
         self.metadata.iter_mut().for_each(|datum| datum.before = datum.before.min(samples));
         self.tasks.clear();
@@ -101,8 +102,7 @@ fn sums_of(event: &TimedEvent) -> Values {
 #[derive(Default)]
 struct Left {
     threads: Vec<ProfileThread>,
-    kept: Vec<ProfileThread>,
-    numbers: FxHashMap<ThreadId, ThreadId>,
+    kept: Distinct<ThreadId>,
     sums: Aggregates,
     rows: AggregateIndex,
     total: Values,
@@ -111,11 +111,7 @@ struct Left {
 impl Left {
     /// The new number of a thread.
     fn thread(&mut self, thread: ThreadId) -> ThreadId {
-        let Self { threads, kept, numbers, .. } = self;
-        *numbers.entry(thread).or_insert_with(|| {
-            kept.push(threads[thread.index()]);
-            ThreadId(kept.len() as u32 - 1)
-        })
+        ThreadId(self.kept.number(thread))
     }
 
     fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {

@@ -1,8 +1,8 @@
 //! The roots in groups: the nodes below `(GC roots)`.
 
+use crate::model::distinct::Distinct;
 use crate::model::heap::{Heap, Root, RootKind};
 use crate::model::names::NameId;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 #[derive(Debug, Default)]
@@ -16,15 +16,10 @@ pub(super) struct Groups {
 impl Groups {
     /// Groups in the order of their first roots, roots in the order of the heap.
     pub(super) fn of(heap: &Heap<'_>) -> Self {
-        let mut numbers = FxHashMap::default();
-        let mut keys = Vec::new();
-        let mut group_of = |root: &Root| {
-            *numbers.entry((root.kind, root.group)).or_insert_with(|| {
-                keys.push((root.kind, root.group));
-                keys.len() as u32 - 1
-            })
-        };
-        let groups: Vec<u32> = heap.roots.iter().map(&mut group_of).collect();
+        let mut keys = Distinct::default();
+        let groups: Vec<u32> =
+            heap.roots.iter().map(|root| keys.number((root.kind, root.group))).collect();
+        let keys = keys.all;
         let mut order: Vec<u32> = (0..groups.len() as u32).collect();
         order.sort_by_key(|row| groups[*row as usize]);
         let mut first = vec![0u32; keys.len() + 1];

@@ -367,7 +367,7 @@ impl Report {
         match &column.values {
             Cells::Names(names) => names
                 .get(row)
-                .and_then(|name| self.names.get(*name as usize))
+                .and_then(|name| self.names.all.get(*name as usize))
                 .cloned()
                 .unwrap_or_default(),
             Cells::Shares(shares) => {

@@ -11,8 +11,8 @@ pub use answer::{Answer, BarPart, Card, Tone, address, object_address, without_p
 
 use super::json;
 use super::syntax::shell_word;
+use crate::model::distinct::Distinct;
 use crate::model::heap::ObjectId;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// The content of a page; as JSON, `dumptool/report/1`.
@@ -65,9 +65,7 @@ pub struct Report {
     #[serde(skip)]
     pub answer: Answer,
     /// All names, each once.
-    names: Vec<String>,
-    #[serde(skip)]
-    numbers: FxHashMap<String, u32>,
+    names: Distinct<String>,
 }
 
 /// A number with its meaning.
@@ -328,13 +326,7 @@ impl Report {
 
     /// The index of a name.
     pub fn name(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        number
+        self.names.text(name)
     }
 
     /// Returns the complete page.
