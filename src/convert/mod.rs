@@ -156,7 +156,7 @@ impl Conversion<'_> {
     fn stacks(&self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
         match self.target {
             OutputFormat::Folded => output::folded::write(stacks, 0, out),
-            OutputFormat::Svg => flamegraph::write(stacks, 0, &self.options.picture, out),
+            OutputFormat::Svg => flamegraph::picture(stacks, 0, &self.options.picture).draw(out),
             OutputFormat::Speedscope => output::speedscope::write(stacks, out),
             OutputFormat::Firefox => output::firefox::write(stacks, out),
             OutputFormat::Jsonl => output::stack_rows::write(stacks, Syntax::Jsonl, out),

@@ -95,7 +95,6 @@ impl<'a, W: Write> AustinWriter<'a, W> {
     /// Ends the text and returns the output.
     ///
     /// # Errors
-    ///
     /// When the output cannot be written.
     pub fn finish(mut self) -> io::Result<(W, AustinCounts)> {
         self.write_held()?;

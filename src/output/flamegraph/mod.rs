@@ -45,20 +45,6 @@ impl FlamegraphOptions {
     }
 }
 
-/// Draws the sums of one value. An empty picture says so.
-///
-/// # Errors
-///
-/// When the output cannot be written.
-pub fn write(
-    stacks: &WeightedStacks,
-    value: usize,
-    options: &FlamegraphOptions,
-    out: &mut impl Write,
-) -> io::Result<Written> {
-    picture(stacks, value, options).draw(out)
-}
-
 /// Returns the picture of the sums of one value.
 pub fn picture(stacks: &WeightedStacks, value: usize, options: &FlamegraphOptions) -> Picture {
     let mut written = Written::new(stacks);
@@ -204,7 +190,7 @@ impl Picture {
         (tree, left_out)
     }
 
-    /// Draws the picture.
+    /// Draws the picture. An empty one says so.
     ///
     /// # Errors
     /// When the output cannot be written.

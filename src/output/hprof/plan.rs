@@ -234,23 +234,13 @@ impl Plan {
         let value = ValueKind::of(heap, first);
         let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
         plan.class = heap.class_of(first);
-        plan.form = match group {
-            Group { references: false, external: External::None, .. }
-                if let Some(basic) = numbers =>
-            {
-                Form::Numbers(basic)
-            }
-            Group { references: false, external: External::None, .. }
-                if value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text =>
-            {
-                Form::Text
-            }
-            Group { array: true, references: false, external: External::None, .. }
-                if value == ValueKind::Bytes =>
-            {
-                Form::Bytes
-            }
-            Group { array: true, .. } => Form::Array,
+        let is_plain = !group.references && group.external == External::None;
+        let is_text = || value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text;
+        plan.form = match numbers {
+            Some(basic) if is_plain => Form::Numbers(basic),
+            _ if is_plain && is_text() => Form::Text,
+            _ if is_plain && group.array && value == ValueKind::Bytes => Form::Bytes,
+            _ if group.array => Form::Array,
             _ => Form::Fields,
         };
         plan
