@@ -47,6 +47,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub struct Analyses<'h> {
     loaded: &'h Loaded<'h>,
     graph: Graph<'h>,
+    kept: Kept,
+}
+
+/// What has been computed.
+#[derive(Default)]
+struct Kept {
     tree: OnceLock<DominatorTree>,
     live: OnceLock<ObjectSet>,
     roots: OnceLock<RootGroups>,
@@ -62,7 +68,6 @@ pub struct Analyses<'h> {
     lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
 }
 
-/// The object below which the lines are, or the whole tree.
 type LinesKey = (Option<ObjectId>, TreeOptions);
 
 /// Fewer objects are looked at again in less time than a person notices.
@@ -75,22 +80,7 @@ impl<'h> Analyses<'h> {
     /// Builds the graph of a heap.
     pub fn of(loaded: &'h Loaded<'h>) -> Self {
         let _phase = phases::begin("building the graph");
-        Self {
-            loaded,
-            graph: Graph::of(&loaded.heap),
-            tree: OnceLock::new(),
-            live: OnceLock::new(),
-            roots: OnceLock::new(),
-            referrers: OnceLock::new(),
-            shortest: OnceLock::new(),
-            by_type: OnceLock::new(),
-            distances: OnceLock::new(),
-            shapes: OnceLock::new(),
-            texts: OnceLock::new(),
-            largest: OnceLock::new(),
-            verdict: OnceLock::new(),
-            lines: Mutex::default(),
-        }
+        Self { loaded, graph: Graph::of(&loaded.heap), kept: Kept::default() }
     }
 
     /// The strong references of the heap.
@@ -100,12 +90,12 @@ impl<'h> Analyses<'h> {
 
     /// The dominator tree.
     pub fn tree(&self) -> &DominatorTree {
-        self.tree.get_or_init(|| self.compute_tree())
+        self.kept.tree.get_or_init(|| self.compute_tree())
     }
 
     /// The dominator tree, if it has been asked for.
     pub fn known_tree(&self) -> Option<&DominatorTree> {
-        self.tree.get()
+        self.kept.tree.get()
     }
 
     /// Whether the roots reach an object. Does not compute the dominator tree, but asks it if it is
@@ -113,7 +103,7 @@ impl<'h> Analyses<'h> {
     pub fn is_live(&self, object: ObjectId) -> bool {
         match self.known_tree() {
             Some(tree) => tree.is_live(object),
-            None => self.live.get_or_init(|| live(&self.graph)).contains(object),
+            None => self.kept.live.get_or_init(|| live(&self.graph)).contains(object),
         }
     }
 
@@ -128,30 +118,32 @@ impl<'h> Analyses<'h> {
     /// The dominator tree, and the groups of roots.
     pub fn tree_and_roots(&self) -> (&DominatorTree, &RootGroups) {
         let tree = self.tree();
-        let of = || RootGroups::of_dominators(&self.heap, &self.graph, &tree.dominators);
-        (tree, self.roots.get_or_init(of))
+        let find = || RootGroups::of_dominators(&self.heap, &self.graph, &tree.dominators);
+        (tree, self.kept.roots.get_or_init(find))
     }
 
     /// Keeps the groups of roots of somebody who found them on the way to something else.
     pub fn keep_roots(&self, roots: RootGroups) -> &RootGroups {
-        self.roots.get_or_init(|| roots)
+        self.kept.roots.get_or_init(|| roots)
     }
 
     /// The referrers of each object.
     pub fn referrers(&self) -> &Referrers {
-        self.referrers.get_or_init(|| Referrers::of(&self.heap.references))
+        self.kept.referrers.get_or_init(|| Referrers::of(&self.heap.references))
     }
 
     /// The shortest path to each object.
     pub fn shortest(&self) -> Shortest<'_, 'h> {
-        let links =
-            self.shortest.get_or_init(|| Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
+        let links = self
+            .kept
+            .shortest
+            .get_or_init(|| Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
         Shortest::again(&self.heap, links)
     }
 
     /// The objects of each type.
     pub fn by_type(&self) -> &Arc<ObjectsByType> {
-        self.by_type.get_or_init(|| Arc::new(ObjectsByType::of(&self.heap)))
+        self.kept.by_type.get_or_init(|| Arc::new(ObjectsByType::of(&self.heap)))
     }
 
     /// The shortest paths to these objects. A heap that stays searches for all, and only once.
@@ -160,7 +152,7 @@ impl<'h> Analyses<'h> {
         objects: impl Iterator<Item = ObjectId>,
         stays: bool,
     ) -> Shortest<'_, 'h> {
-        match stays || self.shortest.get().is_some() {
+        match stays || self.kept.shortest.get().is_some() {
             true => self.shortest(),
             false => Shortest::of_objects(&self.heap, &self.graph, objects.collect()),
         }
@@ -176,20 +168,20 @@ impl<'h> Analyses<'h> {
             return self.shortest().path(object).into_iter().collect();
         }
         let (heap, graph) = (&self.heap, &self.graph);
-        let distances = self.distances.get_or_init(|| Distances::of(heap, graph));
+        let distances = self.kept.distances.get_or_init(|| Distances::of(heap, graph));
         let several = Several { heap, graph, distances, referrers: self.referrers() };
         several.paths(object, k, || self.shortest())
     }
 
     /// The collections.
     pub fn collections(&self) -> Collections<'_, 'h> {
-        let of = || Arc::clone(Collections::of(&self.heap).shapes());
-        Collections::again(&self.heap, self.shapes.get_or_init(of))
+        let find = || Arc::clone(Collections::of(&self.heap).shapes());
+        Collections::again(&self.heap, self.kept.shapes.get_or_init(find))
     }
 
     /// The objects, types and variables that hold the memory.
     pub fn verdict(&self) -> &Verdict {
-        self.verdict.get_or_init(|| self.survey(Verdict::of))
+        self.kept.verdict.get_or_init(|| self.survey(Verdict::of))
     }
 
     /// The owners of the memory, also smaller ones, to find out which of them grew.
@@ -202,33 +194,33 @@ impl<'h> Analyses<'h> {
         self.survey(|measured, collections| grown(measured, collections, newer))
     }
 
-    fn survey<T>(&self, of: impl FnOnce(Surveyed<'_, '_>, &Collections<'_, '_>) -> T) -> T {
+    fn survey<T>(&self, look: impl FnOnce(Surveyed<'_, '_>, &Collections<'_, '_>) -> T) -> T {
         let (heap, graph, tree) = (&self.heap, &self.graph, self.tree());
         let _phase = phases::begin("looking for owners");
-        of(Surveyed { heap, graph, tree }, &self.collections())
+        look(Surveyed { heap, graph, tree }, &self.collections())
     }
 
     /// A summary of each object's text, with which most objects need no look.
     pub fn texts(&self) -> &TextSignatures {
-        self.texts.get_or_init(|| TextSignatures::of(&self.heap))
+        self.kept.texts.get_or_init(|| TextSignatures::of(&self.heap))
     }
 
     /// The objects of each type that retain most.
     pub fn largest(&self) -> &LargestByType {
-        self.largest.get_or_init(|| LargestByType::of(&self.heap, self.tree()))
+        self.kept.largest.get_or_init(|| LargestByType::of(&self.heap, self.tree()))
     }
 
     /// The objects of each type that retain most, if they are known. Without them a look at all
     /// objects takes less time than to find them.
     pub fn known_largest(&self) -> Option<&LargestByType> {
-        self.largest.get()
+        self.kept.largest.get()
     }
 
     /// The lines of the dominator tree below an object, or of all of it.
     pub fn lines(&self, object: Option<ObjectId>, options: TreeOptions) -> Arc<[TreeLine]> {
         let key = (object, options);
-        let mut kept = lock(&self.lines);
-        if let Some(place) = kept.iter().position(|(of, _)| *of == key) {
+        let mut kept = lock(&self.kept.lines);
+        if let Some(place) = kept.iter().position(|(known, _)| *known == key) {
             let again = kept.remove(place);
             let lines = Arc::clone(&again.1);
             kept.push(again);
@@ -243,7 +235,7 @@ impl<'h> Analyses<'h> {
         let number = object.map_or(Some(0), |object| tree.dominators.number(object));
         let objects = number.map_or(0, |number| tree.dominators.end(number) - number);
         if objects >= MANY && lines.len() <= KEPT_LINES {
-            let mut kept = lock(&self.lines);
+            let mut kept = lock(&self.kept.lines);
             kept.push((key, Arc::clone(&lines)));
             if kept.len() > KEPT_TREES {
                 kept.remove(0);
@@ -270,8 +262,8 @@ impl<'h> Analyses<'h> {
     }
 }
 
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The loaded heap, as the reader returned it.

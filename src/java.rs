@@ -46,33 +46,16 @@ impl FieldType {
     /// The type with a tag.
     #[inline]
     pub fn of_tag(tag: u8) -> Option<Self> {
-        Some(match tag {
-            2 => Self::Object,
-            4 => Self::Boolean,
-            5 => Self::Char,
-            6 => Self::Float,
-            7 => Self::Double,
-            8 => Self::Byte,
-            9 => Self::Short,
-            10 => Self::Int,
-            11 => Self::Long,
-            _ => return None,
-        })
+        match tag {
+            2 => Some(Self::Object),
+            _ => PRIMITIVES.get(usize::from(tag).wrapping_sub(Self::Boolean as usize)).copied(),
+        }
     }
 
     /// The name in Java's source, such as `int`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Object => "object",
-            Self::Boolean => "boolean",
-            Self::Char => "char",
-            Self::Float => "float",
-            Self::Double => "double",
-            Self::Byte => "byte",
-            Self::Short => "short",
-            Self::Int => "int",
-            Self::Long => "long",
-        }
+        let names = ["boolean", "char", "float", "double", "byte", "short", "int", "long"];
+        names.get(self.index()).copied().unwrap_or("object")
     }
 
     /// Bytes of a value; `None` for references, which are as wide as ids.
@@ -89,17 +72,7 @@ impl FieldType {
 
     /// The letter in names of classes: `[I` is an array of ints.
     pub fn descriptor(self) -> u8 {
-        match self {
-            Self::Object => b'L',
-            Self::Boolean => b'Z',
-            Self::Char => b'C',
-            Self::Float => b'F',
-            Self::Double => b'D',
-            Self::Byte => b'B',
-            Self::Short => b'S',
-            Self::Int => b'I',
-            Self::Long => b'J',
-        }
+        b"ZCFDBSIJ".get(self.index()).copied().unwrap_or(b'L')
     }
 
     /// Returns the index among the [`PRIMITIVES`]; for references, an index beyond them.

@@ -18,10 +18,8 @@ use serde::Deserialize;
 const LARGEST_HEADER: usize = 64 << 10;
 const JSON: &[u8] = b"{\"jsonrpc\"";
 
-/// The payload of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Payload<'a> {
-    /// A part of the snapshot.
     pub(crate) bytes: &'a [u8],
     /// No frame follows.
     pub(crate) last: bool,

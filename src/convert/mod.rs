@@ -3,14 +3,12 @@
 //! `Dump::convert` and the command `convert` share this code, so that both
 //! write the same bytes and report the same losses. Loading and the destination are theirs.
 
-mod events;
 mod file;
 mod heap;
 mod profile;
 mod stream;
 mod tables;
 
-pub use events::read_events;
 pub use file::DumpFile;
 #[cfg(feature = "cli")]
 pub(crate) use file::digest;
@@ -18,6 +16,7 @@ pub(crate) use file::digest;
 pub use stream::Streamed;
 #[doc(hidden)]
 pub use tables::TableSource;
+pub use tables::read_events;
 
 use crate::input::load::MemoryLimit;
 use crate::input::{Format, Kind};
@@ -157,7 +156,7 @@ impl Conversion<'_> {
     fn stacks(&self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
         match self.target {
             OutputFormat::Folded => output::folded::write(stacks, 0, out),
-            OutputFormat::Svg => flamegraph::write(stacks, 0, &self.options.picture, out),
+            OutputFormat::Svg => flamegraph::picture(stacks, 0, &self.options.picture).draw(out),
             OutputFormat::Speedscope => output::speedscope::write(stacks, out),
             OutputFormat::Firefox => output::firefox::write(stacks, out),
             OutputFormat::Jsonl => output::stack_rows::write(stacks, Syntax::Jsonl, out),

@@ -18,7 +18,9 @@ impl Conversion<'_> {
         use OutputFormat::{Austin, Csv, Firefox, Jsonl, Mojo, Parquet, Speedscope};
         match self.target {
             Mojo | Austin => true,
-            Parquet | Jsonl | Csv if self.options.table.is_some_and(|of| of != Table::Samples) => {
+            Parquet | Jsonl | Csv
+                if self.options.table.is_some_and(|table| table != Table::Samples) =>
+            {
                 false
             }
             Speedscope | Firefox | Parquet | Jsonl | Csv => !self.options.aggregate,
@@ -74,7 +76,6 @@ impl Conversion<'_> {
         Ok(Converted { written: ConvertedCounts::Stacks(written), lost })
     }
 
-    /// The requested metric.
     pub(super) fn metric(&self, profile: &Profile) -> io::Result<Option<Metric>> {
         let Some(name) = &self.options.metric else { return Ok(None) };
         let error = || {

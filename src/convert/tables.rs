@@ -1,13 +1,15 @@
 //! The tables of a loaded heap or profile.
 
-use super::{Conversion, Converted, ConvertedCounts, DumpFile, read_events};
+use super::{Conversion, Converted, ConvertedCounts, DumpFile};
 use crate::analyses::Analyses;
-use crate::error::Error;
-use crate::input::ReadOptions;
+use crate::error::{Error, ErrorKind, Result};
 use crate::input::load::{Loaded, LoadedProfile};
+use crate::input::{Format, ReadOptions, Visitor, for_each_record};
+use crate::model::fields::Record;
 use crate::output::{OutputFormat, Syntax};
 use crate::tables::{self, DumpRow, EventRows, Relation, Table, TableSelection, TextLimit};
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 
 /// A loaded dump as tables.
 pub struct TableSource<'a> {
@@ -80,7 +82,7 @@ impl<'a> TableSource<'a> {
         }
         let relation = match &self.model {
             Model::Heap(analyses) => tables::of_heap(analyses, table, self.texts),
-            Model::Profile(of) => tables::of_profile(&of.0.profile, &of.1, table),
+            Model::Profile(selected) => tables::of_profile(&selected.0.profile, &selected.1, table),
         };
         relation.unwrap_or_else(|| tables::of_dump(|| self.dump.clone()))
     }
@@ -131,5 +133,47 @@ fn dump_row(
         file.row(damage, heap).map_err(io::Error::other)
     } else {
         Ok(file.known(damage))
+    }
+}
+
+/// Reads the events of a recording, or only counts them. Those before its first damage are read.
+///
+/// # Errors
+/// If they take more memory than they may.
+pub fn read_events(
+    format: Format,
+    bytes: &[u8],
+    only_count: bool,
+    options: ReadOptions<'_>,
+) -> Result<EventRows> {
+    let mut events = Events { rows: EventRows::default(), only_count, options, error: None };
+    let damage = for_each_record(format, bytes, options, &mut events);
+    match events.error.or(damage.err().filter(|error| error.kind() == ErrorKind::Memory)) {
+        Some(error) => Err(error),
+        None => Ok(events.rows),
+    }
+}
+
+struct Events<'o> {
+    rows: EventRows,
+    only_count: bool,
+    options: ReadOptions<'o>,
+    error: Option<Error>,
+}
+
+impl Visitor for Events<'_> {
+    fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
+        if self.only_count {
+            self.rows.count(record);
+            return ControlFlow::Continue(());
+        }
+        self.rows.add(record);
+        match self.options.memory.check_bytes(offset, self.rows.bytes()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn metrics(metrics: &[Metric], total: &Values) -> Vec<MetricInfo> {
         default: metrics.first() == Some(metric),
     };
     let mut of: Vec<&Metric> = metrics.iter().collect();
-    of.sort_by_key(|metric| metric.number_in_file());
+    of.sort_by_key(|metric| metric.number_in_file);
     of.into_iter().map(info).collect()
 }
 

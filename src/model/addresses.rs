@@ -45,7 +45,6 @@ struct Bitmap {
     base: u64,
     /// The granules of each chunk. `None` for a chunk without objects.
     chunks: Vec<Option<Box<[Granule]>>>,
-    /// Chunks that have a table.
     used: u64,
     /// First objects of each chunk, and the number of all at the end: to find an object's chunk.
     first: Vec<u32>,
@@ -119,10 +118,10 @@ impl Bitmap {
     /// The granule of an address, if its chunk has a table.
     #[inline]
     fn known_granule_mut(&mut self, address: u64) -> Option<&mut Granule> {
-        let chunk = usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?;
+        let chunk = self.chunk_number(address)?;
         let granules =
             self.chunks.get_mut(chunk)?.as_mut().filter(|_| address.is_multiple_of(8))?;
-        granules.get_mut((address % CHUNK / GRANULE) as usize)
+        granules.get_mut(granule_number(address))
     }
 
     /// The granule of an address, made if need be. `None` when the address does not fit: it is odd,
@@ -157,7 +156,7 @@ impl Bitmap {
         }
         let granules = chunk
             .get_or_insert_with(|| vec![Granule::default(); CHUNK_GRANULES].into_boxed_slice());
-        granules.get_mut((address % CHUNK / GRANULE) as usize)
+        granules.get_mut(granule_number(address))
     }
 
     fn rank(&mut self) {
@@ -197,22 +196,21 @@ impl Bitmap {
 
     #[inline]
     fn granule(&self, address: u64) -> Option<&Granule> {
-        let chunk = self
-            .chunks
-            .get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?)?
-            .as_ref()?;
-        chunk.get((address % CHUNK / GRANULE) as usize)
+        self.chunks.get(self.chunk_number(address)?)?.as_ref()?.get(granule_number(address))
+    }
+
+    /// The number of the chunk of an address that is not before all of them.
+    #[inline]
+    fn chunk_number(&self, address: u64) -> Option<usize> {
+        usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()
     }
 
     /// Like [`Self::floor`], with the object's address, which is nearly always in the same granule
     /// or a granule before it.
     #[inline]
     fn floor_with_address(&self, address: u64) -> Option<(u32, u64)> {
-        let chunk = self
-            .chunks
-            .get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?)
-            .and_then(Option::as_ref);
-        let index = (address % CHUNK / GRANULE) as usize;
+        let chunk = self.chunks.get(self.chunk_number(address)?).and_then(Option::as_ref);
+        let index = granule_number(address);
         if let Some(granule) = chunk.and_then(|chunk| chunk.get(index)) {
             let start = address - address % GRANULE;
             let upto = granule.starts & (u64::MAX >> (63 - address % GRANULE / 8));
@@ -248,11 +246,8 @@ impl Bitmap {
             let upto = granule.starts & (u64::MAX >> (63 - address % GRANULE / 8));
             return (granule.rank + upto.count_ones()).checked_sub(1);
         }
-        let index = match (address / CHUNK).checked_sub(self.base) {
-            Some(index) => usize::try_from(index).ok()?.min(self.first.len().checked_sub(1)?),
-            None => return None,
-        };
-        self.first.get(index)?.checked_sub(1)
+        let last = self.first.len().checked_sub(1)?;
+        self.first.get(self.chunk_number(address)?.min(last))?.checked_sub(1)
     }
 
     /// The chunk and the granule in which an object begins, by their numbers.
@@ -277,6 +272,12 @@ impl Bitmap {
                 + u64::from(starts.trailing_zeros()) * 8
         })
     }
+}
+
+/// The number of an address's granule in its chunk.
+#[inline]
+fn granule_number(address: u64) -> usize {
+    (address % CHUNK / GRANULE) as usize
 }
 
 /// The numbers of the bits that are set, from the lowest on.

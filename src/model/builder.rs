@@ -17,7 +17,6 @@ use rustc_hash::FxHashMap;
 /// record by record.
 pub struct HeapBuilder<'a> {
     heap: Heap<'a>,
-    /// References have labels.
     labels: bool,
 }
 

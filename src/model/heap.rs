@@ -63,7 +63,6 @@ impl Ids {
         }
     }
 
-    /// The number in the id of an object.
     fn number(&self, object: ObjectId) -> u64 {
         match self {
             Self::Rows(first) => u64::from(object.0) + first,
@@ -92,9 +91,7 @@ impl Ids {
 pub struct Heap<'a> {
     /// The texts that everything else refers to.
     pub(crate) names: Names,
-    /// The types.
     pub(crate) types: Vec<Type>,
-    /// The source of each type. Empty if the file states all types.
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
@@ -105,28 +102,18 @@ pub struct Heap<'a> {
     /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty
     /// elsewhere.
     pub(crate) representations: Vec<NameId>,
-    /// The type of each object.
     pub(crate) type_of: TypeIds,
-    /// Bytes of each object in the managed heap.
     pub(crate) shallow: Sizes,
-    /// Bytes outside it, for objects that have any, sorted by object.
     pub(crate) external: Vec<(ObjectId, u64)>,
-    /// The file's own identifier of each object.
     pub(crate) ids: Ids,
-    /// References between objects.
     pub(crate) references: References,
     /// The label of references from objects to their classes, each the first reference of its
     /// object. `None` if there are none.
     pub(crate) class_label: Option<Label>,
-    /// The objects that represent classes, sorted by object.
     pub(crate) classes: Vec<ClassObject>,
-    /// Pairs of references of which one depends on the other, sorted by holder.
     pub(crate) ephemerons: Vec<Ephemeron>,
-    /// The roots, which keep objects alive.
     pub(crate) roots: Vec<Root>,
-    /// Threads, in the order of the file.
     pub(crate) threads: Vec<Thread>,
-    /// Call frames of all threads.
     pub(crate) frames: Vec<StackFrame>,
     /// Names of references that may come from the program's data, not from its source code, sorted.
     /// [`Heap::redact`] replaces them.
@@ -135,17 +122,12 @@ pub struct Heap<'a> {
     pub(crate) quoting_types: Vec<TypeId>,
     /// The roles of types that the reader knows by name.
     pub(crate) roles: Roles,
-    /// Where objects were allocated.
     pub(crate) sites: AllocationSites,
     /// The meaning of objects that no root reaches.
     pub(crate) unreached: Unreached,
-    /// Bytes of a pointer in the process that was dumped; 0 if that is not known.
     pub(crate) pointer_size: u8,
-    /// The byte order of [`Value::Bytes`].
     pub(crate) big_endian: bool,
-    /// Decodes the contents of objects other than references.
     pub(crate) values: Option<Box<dyn ObjectValues + 'a>>,
-    /// Warnings about data that could not be loaded as the file has it.
     pub(crate) warnings: Vec<LoadWarning>,
 }
 
@@ -190,12 +172,12 @@ impl<'a> Heap<'a> {
             // Several types have one generated name only if it stands for several classes. The
             // first one counts.
             let mut types: Vec<TypeId> = self.generated_types.keys().copied().collect();
-            types.sort_unstable_by_key(|of| std::cmp::Reverse(*of));
-            let names = |of: TypeId| &self.types[of.0 as usize];
-            types.into_iter().map(|of| ((names(of).name, names(of).namespace), of)).collect()
+            types.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+            let names = |id: TypeId| &self.types[id.0 as usize];
+            types.into_iter().map(|id| ((names(id).name, names(id).namespace), id)).collect()
         });
-        let of = by_name.get(&(self.names.find(name)?, self.names.find(namespace)?))?;
-        self.generated_types.get(of).map(String::as_str)
+        let id = by_name.get(&(self.names.find(name)?, self.names.find(namespace)?))?;
+        self.generated_types.get(id).map(String::as_str)
     }
 
     /// Returns `true` if the heap has no objects.
@@ -211,14 +193,14 @@ impl<'a> Heap<'a> {
     /// The objects of the types with this name.
     pub fn objects_of_type(&self, name: &str) -> impl Iterator<Item = ObjectId> + use<'_> {
         let types = self.types.iter();
-        let wanted: Vec<bool> = types.map(|of| self.names.text(of.name) == name).collect();
+        let wanted: Vec<bool> = types.map(|type_| self.names.text(type_.name) == name).collect();
         self.objects()
             .filter(move |object| wanted.get(self.type_id(*object).0 as usize) == Some(&true))
     }
 
     /// The number of objects, without rows that only represent roots.
     pub fn object_count(&self) -> u64 {
-        if self.types.iter().all(|of| of.kind != TypeKind::Root) {
+        if self.types.iter().all(|type_| type_.kind != TypeKind::Root) {
             return self.len() as u64;
         }
         self.objects().filter(|object| self.type_of(*object).kind != TypeKind::Root).count() as u64
@@ -244,8 +226,8 @@ impl<'a> Heap<'a> {
 
     /// Returns the namespace of a type if the name of the type does not contain it, otherwise an
     /// empty text.
-    pub fn qualifier(&self, of: &Type) -> &str {
-        let (name, namespace) = (self.names.text(of.name), self.names.text(of.namespace));
+    pub fn qualifier(&self, type_: &Type) -> &str {
+        let (name, namespace) = (self.names.text(type_.name), self.names.text(type_.namespace));
         if name.contains(namespace) { "" } else { namespace }
     }
 
@@ -300,13 +282,13 @@ impl<'a> Heap<'a> {
     }
 
     /// The type that [`Heap::shown_type`] gave: `class java.util.HashMap` for a class object.
-    pub fn shown(&self, of: TypeId) -> Type {
-        match self.types.get(of.0 as usize) {
-            Some(of) => *of,
+    pub fn shown(&self, id: TypeId) -> Type {
+        match self.types.get(id.0 as usize) {
+            Some(type_) => *type_,
             None => {
                 let name = self
                     .classes
-                    .get(of.0 as usize - self.types.len())
+                    .get(id.0 as usize - self.types.len())
                     .map_or(Names::EMPTY, |class| class.name);
                 Type { name, namespace: Names::EMPTY, kind: TypeKind::Class }
             }

@@ -19,7 +19,6 @@ const SMALLEST: usize = 1 << 8;
 pub(crate) const MAX_ROWS: usize = 3 << 30;
 
 impl Index {
-    /// The number of rows.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.rows

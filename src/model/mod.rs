@@ -10,43 +10,30 @@
 //!
 //! Nothing here depends on a file format or on the rest of the crate.
 
-#[doc(hidden)]
 pub mod addresses;
-#[doc(hidden)]
 pub mod builder;
 pub(crate) mod calendar;
-#[doc(hidden)]
 pub mod columns;
-#[doc(hidden)]
+pub(crate) mod distinct;
 pub mod fields;
-#[doc(hidden)]
 pub mod heap;
 mod index;
-#[doc(hidden)]
 pub mod label;
-#[doc(hidden)]
+pub(crate) mod named;
 pub mod names;
 mod object;
 mod object_fields;
-#[doc(hidden)]
 pub mod profile;
 mod redact;
 mod references;
 pub(crate) mod regex;
-#[doc(hidden)]
 pub mod roles;
-#[doc(hidden)]
 pub mod root;
-#[doc(hidden)]
 pub mod sample;
-#[doc(hidden)]
 pub mod site;
-#[doc(hidden)]
 pub mod stacks;
-#[doc(hidden)]
 pub mod sum;
 mod types;
-#[doc(hidden)]
 pub mod values;
 mod warning;
 

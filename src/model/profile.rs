@@ -11,7 +11,6 @@ mod call_graph;
 mod code;
 mod column;
 mod curve;
-mod fold;
 mod label_roots;
 mod narrowed;
 #[cfg(feature = "symbols")]
@@ -20,7 +19,6 @@ mod samples;
 mod stack_tree;
 pub(crate) mod thread;
 mod unit;
-mod unnamed;
 mod values;
 
 pub use aggregates::{Aggregate, Aggregates};
@@ -38,9 +36,10 @@ pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
 pub use thread::{LabelValue, LabelsId, ProfileThread, SampleLabel, ThreadId};
 pub use unit::Unit;
-pub(crate) use unnamed::library_name;
+pub(crate) use values::add_all;
 pub use values::{Metric, StandardSums, ValueType, Values};
 
+use super::named::named;
 use super::names::{NameId, Names};
 use rustc_hash::FxHashMap;
 
@@ -55,36 +54,27 @@ impl FrameId {
     }
 }
 
-/// The kind of code that a frame represents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum FrameKind {
-    /// A position in a program that is interpreted or whose sources are known.
-    #[default]
-    Code,
-    /// Machine code outside the interpreted program. The line may be an offset inside the
-    /// function.
-    Native,
-    /// A function of the operating system's kernel.
-    Kernel,
-    /// The garbage collector, in formats for which it is a frame. MOJO marks samples instead:
-    /// [`ProfileSample::gc`].
-    Gc,
-    /// The profiler could not unwind the stack, or not all of it.
-    Invalid,
-}
-
-impl FrameKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Native => "native",
-            Self::Kernel => "kernel",
-            Self::Gc => "gc",
-            Self::Invalid => "invalid",
-        }
+named! {
+    /// The kind of code that a frame represents.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum FrameKind {
+        /// A position in a program that is interpreted or whose sources are known.
+        #[default]
+        Code = "code",
+        /// Machine code outside the interpreted program. The line may be an offset inside the
+        /// function.
+        Native = "native",
+        /// A function of the operating system's kernel.
+        Kernel = "kernel",
+        /// The garbage collector, in formats for which it is a frame. MOJO marks samples instead:
+        /// [`ProfileSample::gc`].
+        Gc = "gc",
+        /// The profiler could not unwind the stack, or not all of it.
+        Invalid = "invalid",
     }
+    /// The name in JSON.
+    pub fn name
 }
 
 /// One element of a stack. Frames with equal fields are one frame.
@@ -100,21 +90,25 @@ pub struct ProfileFrame {
     pub kind: FrameKind,
 }
 
-/// The profiler's mode, as the file names it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mode {
-    /// Wall time.
-    #[default]
-    Wall,
-    /// CPU time: samples of idle threads were left out by the profiler.
-    Cpu,
-    /// Changes of the memory in use.
-    Memory,
-    /// Wall time, idle marks and memory.
-    Full,
-    /// Only the number of times that stacks were seen.
-    Samples,
+named! {
+    /// The profiler's mode, as the file names it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Mode {
+        /// Wall time.
+        #[default]
+        Wall = "wall",
+        /// CPU time: samples of idle threads were left out by the profiler.
+        Cpu = "cpu",
+        /// Changes of the memory in use.
+        Memory = "memory",
+        /// Wall time, idle marks and memory.
+        Full = "full",
+        /// Only the number of times that stacks were seen.
+        Samples = "samples",
+    }
+    /// The name in files and in JSON.
+    pub fn name
 }
 
 impl Mode {
@@ -144,17 +138,6 @@ impl Mode {
             metrics.push(Metric::GC);
         }
         metrics
-    }
-
-    /// The name in files and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-            Self::Full => "full",
-            Self::Samples => "samples",
-        }
     }
 }
 
@@ -296,7 +279,7 @@ impl Profile {
         }
         let file = |file| renamed.get(&file).copied().unwrap_or(file);
         let generated = std::mem::take(&mut self.generated).into_iter();
-        self.generated = generated.map(|((name, of), own)| ((name, file(of)), own)).collect();
+        self.generated = generated.map(|((name, old), own)| ((name, file(old)), own)).collect();
     }
 
     /// The name that a function has in the code that was run, if it has another one in its source.
@@ -323,7 +306,7 @@ impl Profile {
 
     /// Whether two neighbours among the events are numbers of one sample.
     pub(crate) fn is_one_sample(&self, one: &TimedEvent, other: &TimedEvent) -> bool {
-        let place = |of: &TimedEvent| (of.start, of.length, of.thread, of.stack);
+        let place = |event: &TimedEvent| (event.start, event.length, event.thread, event.stack);
         !self.has_separate_values && place(one) == place(other)
     }
 
@@ -331,6 +314,16 @@ impl Profile {
     pub fn function_name(&self, frame: FrameId) -> &str {
         let frame = self.frame(frame);
         display_name(frame.kind, self.names.text(frame.function))
+    }
+
+    /// Whether only the program or library of a frame is known, or only its address.
+    pub fn is_unnamed(&self, frame: ProfileFrame) -> bool {
+        let (name, file) = (self.names.text(frame.function), self.names.text(frame.file));
+        frame.kind == FrameKind::Native
+            && match file {
+                "" => name.starts_with("0x") || name == "[unknown]",
+                file => name.as_bytes() == library_name(file.as_bytes()),
+            }
     }
 
     /// The last value of a metadata key.
@@ -381,7 +374,7 @@ impl Profile {
         self.value_types
             .iter()
             .enumerate()
-            .map(|(number, of)| Metric::of_type(of, number))
+            .map(|(number, type_)| Metric::of_type(type_, number))
             .collect()
     }
 
@@ -424,6 +417,13 @@ impl Profile {
             .map(|(metric, _)| metric)
             .collect()
     }
+}
+
+/// The name of a frame of which only the file is known: `[libm.so.6]`. Files that have no path, such
+/// as `[vdso]`, have their own name.
+pub(crate) fn library_name(file: &[u8]) -> Vec<u8> {
+    let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
+    if name.starts_with(b"[") { name.to_vec() } else { [b"[", name, b"]"].concat() }
 }
 
 /// The name to show for a function: an empty name would leave a hole in tables and graphs.

@@ -11,7 +11,6 @@ use std::ops::Range;
 pub struct References {
     /// One more than there are objects.
     pub(crate) first: Offsets,
-    /// The object that the reference points to.
     pub(crate) target: Vec<ObjectId>,
     /// The name of the reference. Empty: no reference has a name.
     pub(crate) label: Vec<Label>,

@@ -14,7 +14,6 @@ const CLEARED: usize = 4;
 /// Bytes of names that a state has to be good for then.
 const WORTH: usize = 64;
 
-/// A regular expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Regex {
     dfa: DFA,

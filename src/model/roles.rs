@@ -60,7 +60,6 @@ impl Role {
     }
 }
 
-/// Returns the role of a name in a namespace, according to a table.
 pub(super) fn role_in(roles: Roles, namespace: &str, name: &str) -> Option<Role> {
     // `dart:core:_List`: libraries have colons too, and so have names: `Thread::Queue`.
     let fits = |pattern: &str| {

@@ -1,83 +1,48 @@
 //! Roots, threads and their call frames: they keep objects alive from outside the heap.
 
 use super::label::{Label, LabelKind};
+use super::named::named;
 use super::names::{NameId, Names};
 use super::object::ObjectId;
 use std::ops::Range;
 
-/// The kind of a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum RootKind {
-    /// A global variable or a segment of them.
-    Global,
-    /// A static field of a class.
-    Static,
-    /// A variable or register in a call frame.
-    Frame,
-    /// A thread or goroutine itself, or a field of its record.
-    Thread,
-    /// A finalizer, or an object that a finalizable object refers to.
-    Finalizer,
-    /// A deferred call.
-    Defer,
-    /// A panic under way.
-    Panic,
-    /// An object that the virtual machine holds.
-    Runtime,
-    /// A handle of native code.
-    Native,
-    /// A class that is never unloaded.
-    Class,
-    /// A monitor in use.
-    Monitor,
-    /// An object of the old generation that refers to the young one.
-    Generation,
-    /// An object that nothing strong refers to, but that its runtime keeps: only weak references or
-    /// the virtual machine know it.
-    Unowned,
-    /// Another kind, or an unknown one.
-    Other,
-}
-
-impl RootKind {
-    /// All kinds of roots.
-    pub const ALL: [Self; 14] = [
-        Self::Global,
-        Self::Static,
-        Self::Frame,
-        Self::Thread,
-        Self::Finalizer,
-        Self::Defer,
-        Self::Panic,
-        Self::Runtime,
-        Self::Native,
-        Self::Class,
-        Self::Monitor,
-        Self::Generation,
-        Self::Unowned,
-        Self::Other,
-    ];
-
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Static => "static",
-            Self::Frame => "frame",
-            Self::Thread => "thread",
-            Self::Finalizer => "finalizer",
-            Self::Defer => "defer",
-            Self::Panic => "panic",
-            Self::Runtime => "runtime",
-            Self::Native => "native",
-            Self::Class => "class",
-            Self::Monitor => "monitor",
-            Self::Generation => "generation",
-            Self::Unowned => "unowned",
-            Self::Other => "other",
-        }
+named! {
+    /// The kind of a root.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum RootKind {
+        /// A global variable or a segment of them.
+        Global = "global",
+        /// A static field of a class.
+        Static = "static",
+        /// A variable or register in a call frame.
+        Frame = "frame",
+        /// A thread or goroutine itself, or a field of its record.
+        Thread = "thread",
+        /// A finalizer, or an object that a finalizable object refers to.
+        Finalizer = "finalizer",
+        /// A deferred call.
+        Defer = "defer",
+        /// A panic under way.
+        Panic = "panic",
+        /// An object that the virtual machine holds.
+        Runtime = "runtime",
+        /// A handle of native code.
+        Native = "native",
+        /// A class that is never unloaded.
+        Class = "class",
+        /// A monitor in use.
+        Monitor = "monitor",
+        /// An object of the old generation that refers to the young one.
+        Generation = "generation",
+        /// An object that nothing strong refers to, but that its runtime keeps: only weak references or
+        /// the virtual machine know it.
+        Unowned = "unowned",
+        /// Another kind, or an unknown one.
+        Other = "other",
     }
+    /// The name in JSON.
+    pub fn name
 }
 
 /// Something outside the heap that keeps an object alive.
@@ -124,27 +89,20 @@ impl Root {
     }
 }
 
-/// The kind of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ThreadKind {
-    /// A thread.
-    Thread,
-    /// A goroutine, which has no name.
-    Goroutine,
-    /// An isolate (Dart), which has a separate heap and static fields but no frames.
-    Isolate,
-}
-
-impl ThreadKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Thread => "thread",
-            Self::Goroutine => "goroutine",
-            Self::Isolate => "isolate",
-        }
+named! {
+    /// The kind of a thread.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum ThreadKind {
+        /// A thread.
+        Thread = "thread",
+        /// A goroutine, which has no name.
+        Goroutine = "goroutine",
+        /// An isolate (Dart), which has a separate heap and static fields but no frames.
+        Isolate = "isolate",
     }
+    /// The name in JSON.
+    pub fn name
 }
 
 /// A thread, goroutine or isolate.

@@ -16,7 +16,8 @@ pub use of_profile::{Selection, of_profile};
 use super::names::{NameId, Names};
 pub use super::profile::ValueType;
 use super::profile::{
-    Code, FrameId, ProfileFrame, ProfileMetadatum, SampleLabel, StackId, StackTree, display_name,
+    Code, FrameId, ProfileFrame, ProfileMetadatum, SampleLabel, StackId, StackTree, add_all,
+    display_name,
 };
 
 /// Maximum number of frames of a stack. One more frame states how many deeper frames were cut.
@@ -141,10 +142,7 @@ impl WeightedStacks {
     pub fn totals(&self) -> Vec<i64> {
         let mut totals = vec![0i64; self.values.len()];
         for entry in self.iter() {
-            totals
-                .iter_mut()
-                .zip(entry.values)
-                .for_each(|(total, value)| *total = total.saturating_add(*value));
+            add_all(&mut totals, entry.values);
         }
         totals
     }

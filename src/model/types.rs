@@ -1,5 +1,6 @@
 //! Types of objects, and the objects that represent classes.
 
+use super::named::named;
 use super::names::NameId;
 use super::object::ObjectId;
 
@@ -52,59 +53,35 @@ impl TypeSource {
     }
 }
 
-/// The kind of objects of a type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TypeKind {
-    /// Objects with fields.
-    Instance,
-    /// Objects with elements, and possibly fields before them.
-    Array,
-    /// Blocks of bytes without references.
-    Bytes,
-    /// Text.
-    Text,
-    /// A number, a boolean or a similar value.
-    Number,
-    /// A class or type as an object.
-    Class,
-    /// A call frame or a context of variables.
-    Frame,
-    /// A synthetic object that the runtime adds to the dump, such as Dart's `Root`.
-    Synthetic,
-    /// A row of the graph that represents roots and is not an object (MoarVM).
-    Root,
+named! {
+    /// The kind of objects of a type.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum TypeKind {
+        /// Objects with fields.
+        Instance = "instance",
+        /// Objects with elements, and possibly fields before them.
+        Array = "array",
+        /// Blocks of bytes without references.
+        Bytes = "bytes",
+        /// Text.
+        Text = "text",
+        /// A number, a boolean or a similar value.
+        Number = "number",
+        /// A class or type as an object.
+        Class = "class",
+        /// A call frame or a context of variables.
+        Frame = "frame",
+        /// A synthetic object that the runtime adds to the dump, such as Dart's `Root`.
+        Synthetic = "synthetic",
+        /// A row of the graph that represents roots and is not an object (MoarVM).
+        Root = "root",
+    }
+    /// The name in JSON.
+    pub fn name
 }
 
 impl TypeKind {
-    /// All kinds.
-    pub const ALL: [Self; 9] = [
-        Self::Instance,
-        Self::Array,
-        Self::Bytes,
-        Self::Text,
-        Self::Number,
-        Self::Class,
-        Self::Frame,
-        Self::Synthetic,
-        Self::Root,
-    ];
-
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Instance => "instance",
-            Self::Array => "array",
-            Self::Bytes => "bytes",
-            Self::Text => "text",
-            Self::Number => "number",
-            Self::Class => "class",
-            Self::Frame => "frame",
-            Self::Synthetic => "synthetic",
-            Self::Root => "root",
-        }
-    }
-
     /// Returns `true` if the objects are synthetic: not objects of the program.
     pub fn is_made_up(self) -> bool {
         matches!(self, Self::Synthetic | Self::Root)

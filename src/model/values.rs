@@ -170,7 +170,7 @@ pub trait ObjectValues: Send + Sync {
     /// Replaced values, as in a redacted heap, return the identity of the originals: blank texts
     /// are equal, and a writer that limits repetition would cut them.
     fn text_identity(&self, _heap: &Heap<'_>, _object: ObjectId, text: &str) -> u64 {
-        hash(text)
+        hash(text.as_bytes())
     }
 
     /// The runtime's hash of a whole text of which the file may have only the beginning. Texts with
@@ -311,7 +311,7 @@ impl Heap<'_> {
     pub(crate) fn text_identity(&self, object: ObjectId, text: &str) -> u64 {
         match &self.values {
             Some(values) => values.text_identity(self, object, text),
-            None => hash(text),
+            None => hash(text.as_bytes()),
         }
     }
 
@@ -388,13 +388,12 @@ impl Heap<'_> {
     }
 }
 
-pub(crate) fn hash(text: &str) -> u64 {
+pub(crate) fn hash(contents: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
-    hasher.write(text.as_bytes());
+    hasher.write(contents);
     hasher.finish()
 }
 
-/// Passes the references with names.
 fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
     for reference in heap.references.at(heap.fields_of(object)) {
         let LabelKind::Field(name) = reference.label.kind() else { continue };
@@ -405,7 +404,6 @@ fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<
     }
 }
 
-/// Passes the references with indexes.
 fn elements_by_references(
     heap: &Heap<'_>,
     object: ObjectId,

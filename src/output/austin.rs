@@ -48,13 +48,9 @@ pub struct AustinWriter<'a, W> {
 #[derive(Debug)]
 struct Held<'a> {
     mode: Mode,
-    pid: i128,
-    interpreter: Option<i128>,
-    thread: &'a [u8],
+    /// Without its frames.
+    sample: Sample<'a, 'a>,
     frames: Vec<SampleFrame<'a>>,
-    time: Option<i128>,
-    memory: Option<i128>,
-    idle: bool,
 }
 
 /// Bytes of a line that are written together.
@@ -99,7 +95,6 @@ impl<'a, W: Write> AustinWriter<'a, W> {
     /// Ends the text and returns the output.
     ///
     /// # Errors
-    ///
     /// When the output cannot be written.
     pub fn finish(mut self) -> io::Result<(W, AustinCounts)> {
         self.write_held()?;
@@ -107,11 +102,9 @@ impl<'a, W: Write> AustinWriter<'a, W> {
     }
 
     fn write_held(&mut self) -> io::Result<()> {
-        let Some(held) = self.held.take() else { return Ok(()) };
-        let now = std::mem::replace(&mut self.mode, held.mode);
-        let Held { pid, interpreter, thread, ref frames, time, memory, idle, .. } = held;
-        let written =
-            self.write_sample(&Sample { pid, interpreter, thread, frames, time, memory, idle });
+        let Some(Held { mode, sample, frames }) = self.held.take() else { return Ok(()) };
+        let now = std::mem::replace(&mut self.mode, mode);
+        let written = self.write_sample(&Sample { frames: &frames, ..sample });
         self.mode = now;
         written
     }
@@ -287,16 +280,8 @@ impl<'a, W: Write> SampleSink<'a> for AustinWriter<'a, W> {
         }
         self.write_held()?;
         let Sample { pid, interpreter, thread, frames, time, memory, idle } = *sample;
-        self.held = Some(Held {
-            mode: self.mode,
-            pid,
-            interpreter,
-            thread,
-            frames: frames.to_vec(),
-            time,
-            memory,
-            idle,
-        });
+        let sample = Sample { pid, interpreter, thread, frames: &[], time, memory, idle };
+        self.held = Some(Held { mode: self.mode, sample, frames: frames.to_vec() });
         Ok(())
     }
 }

@@ -11,8 +11,9 @@
 
 use super::loss::LossKind;
 use super::written::{Written, empty_entries};
+use crate::model::distinct::Distinct;
 use crate::model::names::{NameId, Names};
-use crate::model::profile::{CallGraph, FrameId, Metric, StackId, display_name};
+use crate::model::profile::{CallGraph, FrameId, Metric, StackId, add_all, display_name};
 use crate::model::stacks::WeightedStacks;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -82,7 +83,6 @@ fn write_costs(costs: &[i64], out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The costs of a function.
 #[derive(Default)]
 struct Costs {
     /// By file and line.
@@ -91,7 +91,6 @@ struct Costs {
     calls: BTreeMap<(NameId, u32, usize), Called>,
 }
 
-/// The target of a call.
 struct Called {
     /// 0 if the number of calls is not known.
     count: u64,
@@ -100,7 +99,6 @@ struct Called {
     costs: Vec<i64>,
 }
 
-/// Functions and calls.
 struct Graph {
     /// The name and the file of each function.
     names: Vec<(String, String)>,
@@ -128,14 +126,14 @@ impl Graph {
             }
             written.stacks += 1;
             written.add(entry.values);
-            add(&mut graph.totals, entry.values);
+            add_all(&mut graph.totals, entry.values);
             let leaf = stacks.stacks.leaf(entry.stack);
             let function = leaf.map_or(graph.names.len() - 1, |leaf| function_of[leaf.index()]);
             let frame = leaf.map(|leaf| stacks.frame(leaf));
             let place = frame.map_or((Names::EMPTY, 0), |frame| (frame.file, frame.line));
             let own = graph.functions[function].own.entry(place);
-            add(own.or_insert_with(|| vec![0; entry.values.len()]), entry.values);
-            add(row(&mut under, entry.stack, entry.values.len()), entry.values);
+            add_all(own.or_insert_with(|| vec![0; entry.values.len()]), entry.values);
+            add_all(row(&mut under, entry.stack, entry.values.len()), entry.values);
         }
         match calls {
             Some((calls, metrics)) => graph.exact_calls(stacks, &function_of, calls, metrics),
@@ -161,7 +159,7 @@ impl Graph {
             let known = &mut self.functions[function_of[call.caller.index()]].calls;
             let known = known.entry(key).or_insert_with(|| Called::new(0, metrics.len()));
             known.count = known.count.saturating_add(call.count);
-            add(&mut known.costs, &costs);
+            add_all(&mut known.costs, &costs);
         }
     }
 
@@ -178,7 +176,7 @@ impl Graph {
             else {
                 continue;
             };
-            add(row(&mut under, parent, width), &costs);
+            add_all(row(&mut under, parent, width), &costs);
             let call = (caller, function_of[leaf.index()]);
             if function_of[caller.index()] == call.1
                 || repeats(stacks, function_of, parent, call)
@@ -189,7 +187,7 @@ impl Graph {
             let (from, to) = (stacks.frame(caller), stacks.frame(leaf).line);
             let calls = &mut self.functions[function_of[caller.index()]].calls;
             let known = calls.entry((from.file, from.line, call.1));
-            add(&mut known.or_insert_with(|| Called::new(to, width)).costs, &costs);
+            add_all(&mut known.or_insert_with(|| Called::new(to, width)).costs, &costs);
         }
     }
 }
@@ -218,28 +216,23 @@ fn functions(
     stacks: &WeightedStacks,
     calls: Option<&CallGraph>,
 ) -> (Vec<(String, String)>, Vec<usize>) {
-    let mut names = Vec::new();
-    let mut known = FxHashMap::default();
+    let mut known = Distinct::default();
     let function = |number: usize| {
         let frame = FrameId(number as u32);
         let frame = stacks.frame(calls.map_or(frame, |calls| calls.function(frame)));
-        *known.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
-            let name = display_name(frame.kind, stacks.text(frame.function));
-            names.push((line(name), line(stacks.text(frame.file))));
-            names.len() - 1
-        })
+        known.number((frame.function, frame.file, frame.kind)) as usize
     };
     let function_of = (0..stacks.frames.len()).map(function).collect();
+    let name = |(function, file, kind)| {
+        (line(display_name(kind, stacks.text(function))), line(stacks.text(file)))
+    };
+    let mut names: Vec<_> = known.all.into_iter().map(name).collect();
     names.push(("<no frames>".to_owned(), String::new()));
     (names, function_of)
 }
 
 fn row(table: &mut [i64], stack: StackId, width: usize) -> &mut [i64] {
     &mut table[stack.index() * width..][..width]
-}
-
-fn add(sums: &mut [i64], values: &[i64]) {
-    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(*value));
 }
 
 /// Names that were written: from then on, their numbers are enough.

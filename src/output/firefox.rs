@@ -7,7 +7,8 @@
 
 use super::json::{self, Object};
 use super::written::{Written, empty_entries, rows_by_track};
-use crate::model::profile::{FrameId, FrameKind, StackId, Unit};
+use crate::model::distinct::Distinct;
+use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, Unit, display_name};
 use crate::model::stacks::{Entry, Moment, WeightedStacks};
 use crate::output::loss::LossKind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -94,20 +95,7 @@ fn counters(stacks: &WeightedStacks, profile: &mut Object<'_, impl Write>) -> io
 }
 
 /// Names of a thread by their numbers.
-#[derive(Default)]
-struct Strings<'a> {
-    texts: Vec<&'a str>,
-    numbers: FxHashMap<&'a str, usize>,
-}
-
-impl<'a> Strings<'a> {
-    fn number(&mut self, text: &'a str) -> usize {
-        *self.numbers.entry(text).or_insert_with(|| {
-            self.texts.push(text);
-            self.texts.len() - 1
-        })
-    }
-}
+type Strings<'a> = Distinct<&'a str>;
 
 fn thread(
     stacks: &WeightedStacks,
@@ -149,26 +137,23 @@ fn thread(
     used.write(stacks, &mut thread, &mut strings)?;
     samples(stacks, rows, &used, &mut thread, written)?;
     markers(stacks, rows, &mut thread, &mut strings)?;
-    thread.field("stringArray", &strings.texts)?;
+    thread.field("stringArray", &strings.all)?;
     thread.close()
 }
 
 /// The stacks, frames and functions that a thread has, numbered again: callers first.
+#[derive(Default)]
 struct Used {
     stacks: Vec<StackId>,
-    frames: Vec<FrameId>,
     stack_numbers: FxHashMap<StackId, usize>,
-    frame_numbers: FxHashMap<FrameId, usize>,
+    frames: Distinct<FrameId>,
+    /// By stack: its innermost frame.
+    leaves: Vec<Option<u32>>,
 }
 
 impl Used {
     fn of(stacks: &WeightedStacks, rows: &[u32]) -> Self {
-        let mut used = Self {
-            stacks: Vec::new(),
-            frames: Vec::new(),
-            stack_numbers: FxHashMap::default(),
-            frame_numbers: FxHashMap::default(),
-        };
+        let mut used = Self::default();
         for &row in rows {
             let mut stack = stacks.entry(row as usize).stack;
             while stack != StackId::EMPTY && !used.stack_numbers.contains_key(&stack) {
@@ -180,12 +165,8 @@ impl Used {
         used.stacks.sort_unstable();
         for (number, stack) in used.stacks.iter().enumerate() {
             used.stack_numbers.insert(*stack, number);
-            if let Some(frame) = stacks.stacks.leaf(*stack) {
-                used.frame_numbers.entry(frame).or_insert_with(|| {
-                    used.frames.push(frame);
-                    used.frames.len() - 1
-                });
-            }
+            let leaf = stacks.stacks.leaf(*stack);
+            used.leaves.push(leaf.map(|frame| used.frames.number(frame)));
         }
         used
     }
@@ -202,45 +183,37 @@ impl Used {
         table.array("prefix", &self.stacks, |out, stack| {
             json::value(out, "", &self.stack_numbers.get(&stacks.stacks.parent(*stack)))
         })?;
-        table.array("frame", &self.stacks, |out, stack| {
-            let frame = stacks.stacks.leaf(*stack).and_then(|frame| self.frame_numbers.get(&frame));
-            json::value(out, "", &frame)
-        })?;
+        table.array("frame", &self.leaves, |out, frame| json::value(out, "", frame))?;
         table.close()
     }
 
-    /// Writes the frames and their functions.
     fn write_frames<'a>(
         &self,
         stacks: &'a WeightedStacks,
         thread: &mut Object<'_, impl Write>,
         strings: &mut Strings<'a>,
     ) -> io::Result<()> {
-        let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
-        let mut function_of = Vec::with_capacity(self.frames.len());
-        for &id in &self.frames {
-            let frame = stacks.frame(id);
-            function_of.push(
-                *numbers.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
-                    let file = stacks.text(frame.file);
-                    functions.push((
-                        strings.number(stacks.function_name(id)),
-                        (!file.is_empty()).then(|| strings.number(file)),
-                    ));
-                    functions.len() - 1
-                }),
-            );
-        }
+        let mut functions = Distinct::default();
+        let key = |frame: ProfileFrame| (frame.function, frame.file, frame.kind);
+        let frames = self.frames.all.iter();
+        let function_of: Vec<u32> =
+            frames.map(|id| functions.number(key(stacks.frame(*id)))).collect();
+        let names = functions.all.into_iter().map(|(function, file, kind)| {
+            let name = strings.number(display_name(kind, stacks.text(function)));
+            let file = stacks.text(file);
+            (name, (!file.is_empty()).then(|| strings.number(file)))
+        });
+        let functions: Vec<_> = names.collect();
         let lines = |id: FrameId| Some(stacks.frame(id).line).filter(|line| *line > 0);
         let category = |id: FrameId| {
             CATEGORIES.iter().position(|(kind, ..)| *kind == stacks.frame(id).kind).unwrap_or(OTHER)
         };
-        let count = self.frames.len();
+        let count = self.frames.all.len();
         let mut table = thread.object("frameTable")?;
         table.field("length", count)?;
         table.field("func", function_of)?;
-        table.array("line", &self.frames, |out, id| json::value(out, "", &lines(*id)))?;
-        table.array("category", &self.frames, |out, id| write!(out, "{}", category(*id)))?;
+        table.array("line", &self.frames.all, |out, id| json::value(out, "", &lines(*id)))?;
+        table.array("category", &self.frames.all, |out, id| write!(out, "{}", category(*id)))?;
         for (column, value) in [
             ("address", "-1"),
             ("inlineDepth", "0"),
@@ -381,12 +354,6 @@ fn milliseconds_of(out: &mut impl Write, time: i64, each: u64) -> io::Result<()>
     }
 }
 
-/// Microseconds as milliseconds.
 fn milliseconds(out: &mut impl Write, microseconds: i64) -> io::Result<()> {
-    let sign = if microseconds < 0 { "-" } else { "" };
-    let magnitude = microseconds.unsigned_abs();
-    match magnitude % 1000 {
-        0 => write!(out, "{sign}{}", magnitude / 1000),
-        rest => write!(out, "{sign}{}.{rest:03}", magnitude / 1000),
-    }
+    milliseconds_of(out, microseconds, 1000)
 }

@@ -1,54 +1,42 @@
 //! The output formats: their names, extensions and supported inputs.
 
+use crate::model::named::named;
 use std::fmt;
 
-/// A format that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OutputFormat {
-    /// Austin's text: collapsed stacks, one sample per line.
-    Austin,
-    /// Folded stacks: one line per stack, with its sum.
-    Folded,
-    /// A flame graph as SVG.
-    Svg,
-    /// The JSON of speedscope.app.
-    Speedscope,
-    /// The protobuf of `go tool pprof`, gzipped.
-    Pprof,
-    /// The JSON of profiler.firefox.com.
-    Firefox,
-    /// The call graph of KCachegrind.
-    Callgrind,
-    /// JSON lines.
-    Jsonl,
-    /// Comma-separated values.
-    Csv,
-    /// Tables in Apache Parquet. Writing it takes the feature `parquet`.
-    Parquet,
-    /// Austin MOJO 3.
-    Mojo,
-    /// Java's hprof 1.0.2.
-    Hprof,
-    /// The heap snapshot of V8.
-    Heapsnapshot,
-}
-
-struct OutputSpec {
-    name: &'static str,
-    title: &'static str,
-    summary: &'static str,
-    extensions: &'static [&'static str],
-    takes: Takes,
-}
-
-/// The kinds of data that a format can hold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Takes {
-    Heaps,
-    Profiles,
-    /// A dominator tree is a profile, and everything can be a table.
-    Both,
+named! {
+    /// A format that is written.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum OutputFormat {
+        /// Austin's text: collapsed stacks, one sample per line.
+        Austin = "austin",
+        /// Folded stacks: one line per stack, with its sum.
+        Folded = "folded",
+        /// A flame graph as SVG.
+        Svg = "svg",
+        /// The JSON of speedscope.app.
+        Speedscope = "speedscope",
+        /// The protobuf of `go tool pprof`, gzipped.
+        Pprof = "pprof",
+        /// The JSON of profiler.firefox.com.
+        Firefox = "firefox",
+        /// The call graph of KCachegrind.
+        Callgrind = "callgrind",
+        /// JSON lines.
+        Jsonl = "jsonl",
+        /// Comma-separated values.
+        Csv = "csv",
+        /// Tables in Apache Parquet. Writing it takes the feature `parquet`.
+        Parquet = "parquet",
+        /// Austin MOJO 3.
+        Mojo = "mojo",
+        /// Java's hprof 1.0.2.
+        Hprof = "hprof",
+        /// The heap snapshot of V8.
+        Heapsnapshot = "heapsnapshot",
+    }
+    /// The name on the command line and in JSON, such as `pprof`.
+    pub fn name
 }
 
 /// The format's [name](OutputFormat::name).
@@ -65,149 +53,85 @@ impl AsRef<str> for OutputFormat {
 }
 
 impl OutputFormat {
-    /// All output formats, in the order in which they are listed.
-    pub const ALL: [Self; 13] = [
-        Self::Austin,
-        Self::Folded,
-        Self::Svg,
-        Self::Speedscope,
-        Self::Pprof,
-        Self::Firefox,
-        Self::Callgrind,
-        Self::Jsonl,
-        Self::Csv,
-        Self::Parquet,
-        Self::Mojo,
-        Self::Hprof,
-        Self::Heapsnapshot,
-    ];
-
-    fn spec(self) -> OutputSpec {
-        use Takes::{Both, Heaps, Profiles};
-        match self {
-            Self::Austin => OutputSpec {
-                name: "austin",
-                title: "Austin's text (collapsed stacks), dialects full and peer",
-                summary: "Austin's text: collapsed stacks, one sample per line",
-                extensions: &["austin"],
-                takes: Profiles,
-            },
-            Self::Folded => OutputSpec {
-                name: "folded",
-                title: "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
-                summary: "Folded stacks with one sum per stack, for flamegraph.pl, inferno, grep",
-                extensions: &["folded", "collapsed"],
-                takes: Both,
-            },
-            Self::Svg => OutputSpec {
-                name: "svg",
-                title: "flame graph, for browsers",
-                summary: "Flame graph for the browser",
-                extensions: &["svg"],
-                takes: Both,
-            },
-            Self::Speedscope => OutputSpec {
-                name: "speedscope",
-                title: "speedscope JSON, for speedscope.app",
-                summary: "speedscope JSON, for speedscope.app",
-                extensions: &["speedscope.json", "speedscope"],
-                takes: Both,
-            },
-            Self::Pprof => OutputSpec {
-                name: "pprof",
-                title: "pprof, for go tool pprof, Grafana, Parca",
-                summary: "pprof, for go tool pprof, Grafana, Parca",
-                extensions: &["pb", "pprof"],
-                takes: Both,
-            },
-            Self::Firefox => OutputSpec {
-                name: "firefox",
-                title: "Firefox profile version 55, for profiler.firefox.com",
-                summary: "Firefox profile, for profiler.firefox.com",
-                extensions: &["firefox.json", "firefox"],
-                takes: Both,
-            },
-            Self::Callgrind => OutputSpec {
-                name: "callgrind",
-                title: "callgrind call graph, for KCachegrind, QCachegrind, callgrind_annotate",
-                summary: "Call graph of callgrind, for KCachegrind, QCachegrind",
-                extensions: &["callgrind"],
-                takes: Both,
-            },
-            Self::Jsonl => OutputSpec {
-                name: "jsonl",
-                title: "JSON lines: samples, sums, or a table of a heap (--table), for jq, DuckDB",
-                summary: "One JSON object per line, for scripts",
-                extensions: &["jsonl"],
-                takes: Both,
-            },
-            Self::Csv => OutputSpec {
-                name: "csv",
-                title: "CSV: samples, sums, or a table of a heap (--table), for DuckDB, spreadsheets",
-                summary: "Comma-separated values, for scripts",
-                extensions: &["csv"],
-                takes: Both,
-            },
-            Self::Parquet => OutputSpec {
-                name: "parquet",
-                title: "Apache Parquet: tables (--table), for DuckDB, Polars, pandas, Spark",
-                summary: "Tables in Apache Parquet, for DuckDB, Polars, pandas, Spark",
-                extensions: &["parquet"],
-                takes: Both,
-            },
-            Self::Mojo => OutputSpec {
-                name: "mojo",
-                title: "Austin MOJO 3",
-                summary: "MOJO version 3, Austin's binary format",
-                extensions: &["mojo"],
-                takes: Profiles,
-            },
-            Self::Hprof => OutputSpec {
-                name: "hprof",
-                title: "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; profiles in the style of the JDK's hprof agent",
-                summary: "hprof, for VisualVM, Eclipse MAT, hprof-slurp",
-                extensions: &["hprof"],
-                takes: Both,
-            },
-            Self::Heapsnapshot => OutputSpec {
-                name: "heapsnapshot",
-                title: "V8 heap snapshot, for Chrome DevTools, memlab",
-                summary: "V8 heap snapshot, for the Memory panel of Chrome DevTools, memlab",
-                extensions: &["heapsnapshot"],
-                takes: Heaps,
-            },
-        }
-    }
-
-    /// The name on the command line and in JSON, such as `pprof`.
-    pub fn name(self) -> &'static str {
-        self.spec().name
-    }
-
     /// The format and the tools that open it, such as `V8 heap snapshot, for Chrome DevTools,
     /// memlab`.
     pub fn title(self) -> &'static str {
-        self.spec().title
+        match self {
+            Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
+            Self::Folded => "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
+            Self::Svg => "flame graph, for browsers",
+            Self::Speedscope => "speedscope JSON, for speedscope.app",
+            Self::Pprof => "pprof, for go tool pprof, Grafana, Parca",
+            Self::Firefox => "Firefox profile version 55, for profiler.firefox.com",
+            Self::Callgrind => {
+                "callgrind call graph, for KCachegrind, QCachegrind, callgrind_annotate"
+            }
+            Self::Jsonl => {
+                "JSON lines: samples, sums, or a table of a heap (--table), for jq, DuckDB"
+            }
+            Self::Csv => {
+                "CSV: samples, sums, or a table of a heap (--table), for DuckDB, spreadsheets"
+            }
+            Self::Parquet => "Apache Parquet: tables (--table), for DuckDB, Polars, pandas, Spark",
+            Self::Mojo => "Austin MOJO 3",
+            Self::Hprof => {
+                "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; profiles in the style of the JDK's hprof agent"
+            }
+            Self::Heapsnapshot => "V8 heap snapshot, for Chrome DevTools, memlab",
+        }
     }
 
     /// The format in one short line, as the help of `--to` lists it.
     pub fn summary(self) -> &'static str {
-        self.spec().summary
+        match self {
+            Self::Austin => "Austin's text: collapsed stacks, one sample per line",
+            Self::Folded => {
+                "Folded stacks with one sum per stack, for flamegraph.pl, inferno, grep"
+            }
+            Self::Svg => "Flame graph for the browser",
+            Self::Speedscope => "speedscope JSON, for speedscope.app",
+            Self::Pprof => "pprof, for go tool pprof, Grafana, Parca",
+            Self::Firefox => "Firefox profile, for profiler.firefox.com",
+            Self::Callgrind => "Call graph of callgrind, for KCachegrind, QCachegrind",
+            Self::Jsonl => "One JSON object per line, for scripts",
+            Self::Csv => "Comma-separated values, for scripts",
+            Self::Parquet => "Tables in Apache Parquet, for DuckDB, Polars, pandas, Spark",
+            Self::Mojo => "MOJO version 3, Austin's binary format",
+            Self::Hprof => "hprof, for VisualVM, Eclipse MAT, hprof-slurp",
+            Self::Heapsnapshot => {
+                "V8 heap snapshot, for the Memory panel of Chrome DevTools, memlab"
+            }
+        }
     }
 
     /// The file name extensions, without a leading dot. The first one is the usual one.
     pub fn extensions(self) -> &'static [&'static str] {
-        self.spec().extensions
+        match self {
+            Self::Austin => &["austin"],
+            Self::Folded => &["folded", "collapsed"],
+            Self::Svg => &["svg"],
+            Self::Speedscope => &["speedscope.json", "speedscope"],
+            Self::Pprof => &["pb", "pprof"],
+            Self::Firefox => &["firefox.json", "firefox"],
+            Self::Callgrind => &["callgrind"],
+            Self::Jsonl => &["jsonl"],
+            Self::Csv => &["csv"],
+            Self::Parquet => &["parquet"],
+            Self::Mojo => &["mojo"],
+            Self::Hprof => &["hprof"],
+            Self::Heapsnapshot => &["heapsnapshot"],
+        }
     }
 
-    /// Returns `true` if heaps can be written in this format.
+    /// Returns `true` if heaps can be written in this format. A dominator tree is a profile, and
+    /// everything can be a table.
     pub fn takes_heaps(self) -> bool {
-        self.spec().takes != Takes::Profiles
+        !matches!(self, Self::Austin | Self::Mojo)
     }
 
     /// Returns `true` if profiles can be written in this format.
     pub fn takes_profiles(self) -> bool {
-        self.spec().takes != Takes::Heaps
+        self != Self::Heapsnapshot
     }
 
     /// Returns the format with this name, if there is one.

@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
 
-/// Writes a JSON value after a prefix.
 pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) -> io::Result<()> {
     out.write_all(before.as_bytes())?;
     line(out, value)
@@ -104,7 +103,6 @@ pub(super) fn array<T, W: Write>(
     out.write_all(b"]")
 }
 
-/// Writes an integer.
 pub(crate) fn integer(out: &mut impl Write, number: i64) -> io::Result<()> {
     out.write_all(itoa::Buffer::new().format(number).as_bytes())
 }
@@ -129,8 +127,8 @@ impl<'w, W: Write> Object<'w, W> {
         Ok(self.out)
     }
 
-    pub(super) fn field(&mut self, key: &str, of: impl Serialize) -> io::Result<()> {
-        value(self.key(key)?, "", &of)
+    pub(super) fn field(&mut self, key: &str, contents: impl Serialize) -> io::Result<()> {
+        value(self.key(key)?, "", &contents)
     }
 
     /// Writes an array whose elements write themselves.

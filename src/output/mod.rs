@@ -1,53 +1,28 @@
 //! The writers: one for each output format. They see the model and nothing of the inputs.
-//!
-//! * of heaps: [`hprof`], [`heapsnapshot`], and of a few objects [`dot`];
-//! * of profiles: [`austin`], [`mojo`];
-//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are:
-//!   [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`callgrind`],
-//!   [`stack_rows`];
-//! * [`records`] writes the records of any input, one by one.
 
-#[doc(hidden)]
 pub mod austin;
-#[doc(hidden)]
 pub mod callgrind;
-#[doc(hidden)]
 pub mod dot;
-#[doc(hidden)]
 pub mod firefox;
-#[doc(hidden)]
 pub mod flamegraph;
-#[doc(hidden)]
 pub mod folded;
 mod format;
-#[doc(hidden)]
 pub mod heapsnapshot;
-#[doc(hidden)]
 pub mod hprof;
-#[doc(hidden)]
 pub mod json;
-mod lines;
-#[doc(hidden)]
 pub mod loss;
-#[doc(hidden)]
 pub mod mojo;
-#[doc(hidden)]
 pub mod pprof;
 #[cfg_attr(
     not(feature = "cli"),
     allow(dead_code, reason = "most of it is for the tables of the command line")
 )]
 pub(crate) mod quantity;
-#[doc(hidden)]
 pub mod records;
-#[doc(hidden)]
 pub mod report;
-#[doc(hidden)]
 pub mod speedscope;
-#[doc(hidden)]
 pub mod stack_rows;
 pub(crate) mod syntax;
-#[doc(hidden)]
 pub mod written;
 
 pub use format::OutputFormat;

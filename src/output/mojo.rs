@@ -100,7 +100,6 @@ struct Writer<'a, W> {
     profile: &'a Profile,
     out: &'a mut W,
     event: Vec<u8>,
-    /// The definitions of each process.
     defined: FxHashMap<i128, (FxHashSet<NameId>, FxHashSet<FrameId>)>,
     sums: Values,
     cleaned: u64,
@@ -216,11 +215,7 @@ impl<W: Write> Writer<'_, W> {
     fn written(self, whole: bool, samples: usize) -> Written {
         let metrics =
             self.profile.metrics().into_iter().filter(|metric| *metric != Metric::SAMPLES);
-        let sum = |metric: Metric| ValueSum {
-            value: metric.name().to_owned(),
-            unit: metric.unit().clone(),
-            sum: self.sums.get(&metric),
-        };
+        let sum = |metric: Metric| ValueSum::of(&metric.of, self.sums.get(&metric));
         let notes = &self.profile.notes;
         let left_out = self
             .profile

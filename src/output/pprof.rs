@@ -8,6 +8,7 @@
 //! written as they were read.
 
 use super::written::{Written, empty_entries};
+use crate::model::distinct::Distinct;
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
     Code, CodePlace, FrameId, FrameKind, LabelValue, SampleLabel, StackId, Unit,
@@ -41,7 +42,8 @@ struct PprofWriter {
     no_frames: u64,
     /// Frames that occur in a stack without the others at their address.
     alone: FxHashSet<FrameId>,
-    strings: Strings,
+    /// The string table; the empty string is number 0.
+    strings: Distinct<String>,
     message: Message,
     /// The bytes to write next.
     pending: Message,
@@ -58,18 +60,22 @@ impl PprofWriter {
             labels: Vec::new(),
             no_frames: stacks.frames.len() as u64 + 1,
             alone: FxHashSet::default(),
-            strings: Strings::default(),
+            strings: Distinct::default(),
             message: Message::default(),
             pending: Message::default(),
         };
+        writer.strings.text("");
         for value in writer.order.clone() {
             let value = &stacks.values[value];
-            let (name, unit) =
-                (writer.strings.number(&value.name), writer.strings.number(value.unit.name()));
+            let (name, unit) = (writer.string(&value.name), writer.string(value.unit.name()));
             writer.message.number(1, name).number(2, unit);
             writer.put_field(1);
         }
         writer
+    }
+
+    fn string(&mut self, text: &str) -> u64 {
+        self.strings.text(text).into()
     }
 
     /// Writes the message that was put together as a field of the profile.
@@ -170,11 +176,11 @@ impl PprofWriter {
         let mut fields = Message::default();
         let mut label = Message::default();
         for &SampleLabel { key, value } in &track.labels {
-            label.number(1, self.strings.number(stacks.text(key)));
+            label.number(1, self.string(stacks.text(key)));
             match value {
-                LabelValue::Text(text) => label.number(2, self.strings.number(stacks.text(text))),
+                LabelValue::Text(text) => label.number(2, self.string(stacks.text(text))),
                 LabelValue::Number(number, unit) => {
-                    let unit = self.strings.number(stacks.text(unit));
+                    let unit = self.string(stacks.text(unit));
                     label.number(3, number as u64).number(4, unit)
                 }
             };
@@ -189,7 +195,7 @@ impl PprofWriter {
             ("interpreter", track.interpreter.map(|id| id.to_string())),
         ] {
             if let Some(text) = text {
-                label.number(1, self.strings.number(key)).number(2, self.strings.number(&text));
+                label.number(1, self.string(key)).number(2, self.string(&text));
                 fields.bytes(3, &label.0);
                 label.0.clear();
             }
@@ -197,7 +203,7 @@ impl PprofWriter {
         if let Some(pid) = track.pid {
             // A number of 0 is as good as none.
             label
-                .number(1, self.strings.number("pid"))
+                .number(1, self.string("pid"))
                 .number(3, i64::try_from(pid).unwrap_or(i64::MAX) as u64);
             fields.bytes(3, &label.0);
         }
@@ -239,7 +245,7 @@ impl PprofWriter {
         if stacks.code.is_some() {
             return Ok(());
         }
-        let name = self.strings.number("<no frames>");
+        let name = self.string("<no frames>");
         let function = functions.len() as u64 + 1;
         self.message.number(1, function).number(2, name);
         self.field(5, out)?;
@@ -253,13 +259,13 @@ impl PprofWriter {
     fn mappings(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
         let Some(code) = &stacks.code else {
             // The flags state that no binary is needed to resolve the names.
-            let title = self.strings.number(&stacks.title);
+            let title = self.string(&stacks.title);
             self.message.number(1, 1).number(5, title).number(7, 1).number(8, 1).number(9, 1);
             return self.field(3, out);
         };
         for (id, mapping) in (1..).zip(&code.mappings) {
-            let file = self.strings.number(&mapping.file);
-            let build_id = self.strings.number(&mapping.build_id);
+            let file = self.string(&mapping.file);
+            let build_id = self.string(&mapping.build_id);
             self.message.number(1, id).number(2, mapping.start).number(3, mapping.limit);
             self.message.number(4, mapping.offset).number(5, file).number(6, build_id);
             for (number, flag) in (7..).zip(mapping.is_symbolized) {
@@ -291,12 +297,12 @@ impl PprofWriter {
                 Some(_) => stacks.text(frame.function),
                 None => stacks.function_name(id),
             };
-            let name = self.strings.number(name);
-            let file = self.strings.number(stacks.text(frame.file));
+            let name = self.string(name);
+            let file = self.string(stacks.text(frame.file));
             // Without a system name unless the input has one: if the two names are equal, pprof
             // takes `<module>` for C++ and removes the text in `<>`.
             let (system, start) = of_place.unwrap_or((Names::EMPTY, 0));
-            let system = self.strings.number(stacks.text(system));
+            let system = self.string(stacks.text(system));
             self.message.number(1, function).number(2, name).number(3, system).number(4, file);
             self.message.number(5, start as u64);
             self.field(5, out)?;
@@ -315,8 +321,8 @@ impl PprofWriter {
             Some(_) => self.statements(stacks, &mut tail, out)?,
             None => {
                 if let Some(interval) = stacks.interval_us {
-                    let name = self.strings.number("time");
-                    let unit = self.strings.number("microseconds");
+                    let name = self.string("time");
+                    let unit = self.string("microseconds");
                     self.message.number(1, name).number(2, unit);
                     self.field(11, out)?;
                     tail.number(12, interval);
@@ -324,15 +330,15 @@ impl PprofWriter {
                 if let Some(duration) = stacks.duration_us {
                     tail.number(10, duration.saturating_mul(1000));
                 }
-                let comment = self.strings.number(concat!("dumptool ", env!("CARGO_PKG_VERSION")));
+                let comment = self.string(concat!("dumptool ", env!("CARGO_PKG_VERSION")));
                 tail.number(13, comment);
                 if let Some(main) = stacks.values.get(stacks.main) {
-                    tail.number(14, self.strings.number(&main.name));
+                    tail.number(14, self.string(&main.name));
                 }
             }
         }
         self.pending.0.extend_from_slice(&tail.0);
-        for text in std::mem::take(&mut self.strings.texts) {
+        for text in std::mem::take(&mut self.strings.all) {
             self.message.0.extend_from_slice(text.as_bytes());
             self.field(6, out)?;
         }
@@ -350,17 +356,17 @@ impl PprofWriter {
             let value = statement.value.as_str();
             let number = || value.parse::<i64>().unwrap_or(0) as u64;
             match statement.key.as_str() {
-                "drop_frames" => tail.number(7, self.strings.number(value)),
-                "keep_frames" => tail.number(8, self.strings.number(value)),
+                "drop_frames" => tail.number(7, self.string(value)),
+                "keep_frames" => tail.number(8, self.string(value)),
                 "time_nanos" => tail.number(9, number()),
                 "duration_nanos" => tail.number(10, number()),
                 "period" => tail.number(12, number()),
-                "default_sample_type" => tail.number(14, self.strings.number(value)),
-                "comment" => tail.number(13, self.strings.number(value)),
-                "doc_url" => tail.number(15, self.strings.number(value)),
+                "default_sample_type" => tail.number(14, self.string(value)),
+                "comment" => tail.number(13, self.string(value)),
+                "doc_url" => tail.number(15, self.string(value)),
                 "period_type" => {
                     let (name, unit) = value.rsplit_once(' ').unwrap_or((value, ""));
-                    let (name, unit) = (self.strings.number(name), self.strings.number(unit));
+                    let (name, unit) = (self.string(name), self.string(unit));
                     self.message.number(1, name).number(2, unit);
                     self.field(11, out)?;
                     continue;
@@ -395,31 +401,6 @@ fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
     order
 }
 
-/// The string table; the empty string is number 0.
-struct Strings {
-    texts: Vec<String>,
-    numbers: FxHashMap<String, u64>,
-}
-
-impl Default for Strings {
-    fn default() -> Self {
-        Self { texts: vec![String::new()], numbers: FxHashMap::from_iter([(String::new(), 0)]) }
-    }
-}
-
-impl Strings {
-    fn number(&mut self, text: &str) -> u64 {
-        if let Some(&number) = self.numbers.get(text) {
-            return number;
-        }
-        let number = self.texts.len() as u64;
-        self.texts.push(text.to_owned());
-        self.numbers.insert(text.to_owned(), number);
-        number
-    }
-}
-
-/// A message under construction.
 #[derive(Default)]
 struct Message(Vec<u8>);
 

@@ -32,7 +32,6 @@ pub(crate) fn size(bytes: u64, exact: bool) -> String {
     format!("{value:.1} {}", unit.unwrap_or(&""))
 }
 
-/// A signed size.
 pub(crate) fn signed_size(bytes: i64, exact: bool) -> String {
     let sign = if bytes < 0 { "-" } else { "" };
     format!("{sign}{}", size(bytes.unsigned_abs(), exact))

@@ -194,9 +194,7 @@ impl FieldSink for JsonSink<'_> {
         }
         // One record has hardly ever two such texts; the second one names its field.
         let out = if self.raw { self.field_with("raw_", name) } else { self.field("raw") };
-        out.push(b'"');
-        push_hex(out, value);
-        out.push(b'"');
+        push_quoted_hex(out, value);
         self.raw = true;
     }
 
@@ -204,10 +202,7 @@ impl FieldSink for JsonSink<'_> {
     fn contents(&mut self, name: &str, value: &[u8]) {
         push_json(self.field_with(name, "_length"), &value.len());
         if self.contents {
-            let out = self.field(name);
-            out.push(b'"');
-            push_hex(out, value);
-            out.push(b'"');
+            push_quoted_hex(self.field(name), value);
         }
     }
 
@@ -253,6 +248,12 @@ fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     for byte in bytes {
         out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
     }
+}
+
+fn push_quoted_hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'"');
+    push_hex(out, bytes);
+    out.push(b'"');
 }
 
 /// Quotes text and escapes characters that control a terminal. Bytes that are not UTF-8 are shown

@@ -4,7 +4,7 @@
 //! In CSV a stack is one text: `outer (file:line);inner (file:line)`; in JSON it is an array of
 //! frames.
 
-use super::written::{Written, label};
+use super::written::{Written, line_label};
 use super::{Syntax, csv_error, json};
 use crate::model::profile::FrameId;
 use crate::model::stacks::{Entry, WeightedStacks};
@@ -54,20 +54,10 @@ pub fn write(stacks: &WeightedStacks, syntax: Syntax, out: &mut impl Write) -> i
     Ok(written)
 }
 
-/// A frame, ready to be written.
 fn frame(stacks: &WeightedStacks, id: FrameId, syntax: Syntax) -> String {
     let frame = stacks.frame(id);
     match syntax {
-        Syntax::Csv => {
-            let label = label(stacks, frame);
-            match (label.strip_suffix(')'), frame.line) {
-                (_, 0) => label,
-                (Some(open), line) if !stacks.text(frame.file).is_empty() => {
-                    format!("{open}:{line})")
-                }
-                (_, line) => format!("{label}:{line}"),
-            }
-        }
+        Syntax::Csv => line_label(stacks, frame, frame.line),
         Syntax::Jsonl => {
             let (function, file) = (stacks.function_name(id), stacks.text(frame.file));
             json::text(

@@ -2,7 +2,7 @@
 
 use super::loss::Loss;
 use crate::model::profile::{FrameKind, ProfileFrame, StackId, Unit};
-use crate::model::stacks::{MAX_DEPTH, WeightedStacks};
+use crate::model::stacks::{MAX_DEPTH, ValueType, WeightedStacks};
 use crate::output::loss::LossKind;
 use serde::{Serialize, Serializer};
 
@@ -31,17 +31,19 @@ pub struct ValueSum {
     pub sum: i64,
 }
 
+impl ValueSum {
+    pub(super) fn of(value: &ValueType, sum: i64) -> Self {
+        Self { value: value.name.to_string(), unit: value.unit.clone(), sum }
+    }
+}
+
 fn unit_name<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(unit.name())
 }
 
 impl Written {
     pub(super) fn new(stacks: &WeightedStacks) -> Self {
-        let sums = stacks.values.iter().map(|value| ValueSum {
-            value: value.name.to_string(),
-            unit: value.unit.clone(),
-            sum: 0,
-        });
+        let sums = stacks.values.iter().map(|value| ValueSum::of(value, 0));
         let mut written = Self { sums: sums.collect(), ..Self::default() };
         const { assert!(MAX_DEPTH == 500, "this is what the text says") };
         written.lose(LossKind::CutStacks, stacks.cut_entries);
@@ -79,6 +81,16 @@ pub(super) fn label(stacks: &WeightedStacks, frame: ProfileFrame) -> String {
         FrameKind::Kernel => format!("{name}_[k]"),
         _ if file.is_empty() => name.to_owned(),
         _ => format!("{name} ({file})"),
+    }
+}
+
+/// A function and a line of it as one text: `name (file:line)`. A line of 0 is none.
+pub(super) fn line_label(stacks: &WeightedStacks, frame: ProfileFrame, line: u32) -> String {
+    let label = label(stacks, frame);
+    match (line, label.strip_suffix(')')) {
+        (0, _) => label,
+        (line, Some(open)) if !stacks.text(frame.file).is_empty() => format!("{open}:{line})"),
+        (line, _) => format!("{label}:{line}"),
     }
 }
 

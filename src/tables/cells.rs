@@ -8,15 +8,12 @@ use super::{CellKind, Relation};
 pub struct CellBlock {
     /// Whether each row has a cell. Empty if all have one.
     pub(super) present: Vec<bool>,
-    /// The values of columns of integers.
     pub(super) integers: Vec<i64>,
-    /// The values of columns of truth values.
     pub(super) booleans: Vec<bool>,
     /// The values of columns of text as codes, if the rows have codes for them.
     pub(super) codes: Vec<u32>,
     /// The values of other columns of text, one after the other.
     pub(super) texts: String,
-    /// Where each text ends.
     pub(super) ends: Vec<usize>,
 }
 
@@ -57,7 +54,6 @@ impl CellBlock {
         }
     }
 
-    /// Removes all cells.
     pub(super) fn clear(&mut self) {
         self.present.clear();
         self.integers.clear();
@@ -72,7 +68,6 @@ impl CellBlock {
         self.integers.extend(numbers.map(signed));
     }
 
-    /// Appends integers that may be absent.
     pub(super) fn optional_integers(&mut self, numbers: impl Iterator<Item = Option<i64>>) {
         for number in numbers {
             self.present.push(number.is_some());
@@ -80,12 +75,6 @@ impl CellBlock {
         }
     }
 
-    /// Appends truth values.
-    pub(super) fn booleans(&mut self, values: impl Iterator<Item = bool>) {
-        self.booleans.extend(values);
-    }
-
-    /// Appends truth values that may be absent.
     pub(super) fn optional_booleans(&mut self, values: impl Iterator<Item = Option<bool>>) {
         for value in values {
             self.present.push(value.is_some());
@@ -93,12 +82,6 @@ impl CellBlock {
         }
     }
 
-    /// Appends codes of texts.
-    pub(super) fn codes(&mut self, codes: impl Iterator<Item = u32>) {
-        self.codes.extend(codes);
-    }
-
-    /// Appends codes of texts that may be absent.
     pub(super) fn optional_codes(&mut self, codes: impl Iterator<Item = Option<u32>>) {
         for code in codes {
             self.present.push(code.is_some());
@@ -106,12 +89,10 @@ impl CellBlock {
         }
     }
 
-    /// Appends a text.
     pub(super) fn text(&mut self, text: &str) {
         self.append_text(|texts| texts.push_str(text));
     }
 
-    /// Appends a text, or an absent cell.
     pub(super) fn optional_text(&mut self, text: Option<&str>) {
         self.present.push(text.is_some());
         self.text(text.unwrap_or_default());
@@ -123,7 +104,6 @@ impl CellBlock {
         self.ends.push(self.texts.len());
     }
 
-    /// The text with this number.
     #[inline]
     fn text_at(&self, number: usize) -> &str {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -132,6 +132,68 @@ impl Column {
         self
     }
 
+    pub(super) fn numbers<R>(
+        self,
+        number: impl Fn(&R, usize) -> u64 + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| cells.integers(rows.map(|row| number(this, row))))
+    }
+
+    /// Sets the number of each row, of which some have none.
+    pub(super) fn optional_numbers<R>(
+        self,
+        number: impl Fn(&R, usize) -> Option<i64> + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        let fill = move |this: &R, rows: Range<usize>, cells: &mut CellBlock| {
+            cells.optional_integers(rows.map(|row| number(this, row)));
+        };
+        self.or_null().of(fill)
+    }
+
+    /// Sets the truth value of each row.
+    pub(super) fn booleans<R>(
+        self,
+        value: impl Fn(&R, usize) -> bool + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| cells.booleans.extend(rows.map(|row| value(this, row))))
+    }
+
+    /// Sets the code of each row's text.
+    pub(super) fn codes<R>(
+        self,
+        code: impl Fn(&R, usize) -> u32 + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| cells.codes.extend(rows.map(|row| code(this, row))))
+    }
+
+    /// Sets the code of each row's text, which some rows do not have.
+    pub(super) fn optional_codes<R>(
+        self,
+        code: impl Fn(&R, usize) -> Option<u32> + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        let fill = move |this: &R, rows: Range<usize>, cells: &mut CellBlock| {
+            cells.optional_codes(rows.map(|row| code(this, row)));
+        };
+        self.or_null().of(fill)
+    }
+
+    pub(super) fn texts<R>(
+        self,
+        text: impl Fn(&R, usize) -> &str + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.of(move |this, rows, cells| rows.for_each(|row| cells.text(text(this, row))))
+    }
+
+    /// Sets the text of each row, which some rows do not have.
+    pub(super) fn optional_texts<R>(
+        self,
+        text: impl Fn(&R, usize) -> Option<Cow<'_, str>> + Send + Sync + 'static,
+    ) -> ColumnOf<R> {
+        self.or_null().of(move |this, rows, cells| {
+            rows.for_each(|row| cells.optional_text(text(this, row).as_deref()));
+        })
+    }
+
     /// Sets the function that appends the cells of a range of rows, one cell per row.
     pub(super) fn of<R>(
         self,
@@ -151,7 +213,6 @@ impl Column {
 /// in the buffer, which is empty.
 type TextOf<R> = for<'c> fn(&'c R, u32, &'c mut String) -> &'c str;
 
-/// Appends the cells of some rows.
 type Fill<R> = dyn Fn(&R, Range<usize>, &mut CellBlock) + Send + Sync;
 
 /// A column with the functions that make its cells from the rows `R`.
@@ -164,7 +225,6 @@ pub(super) struct ColumnOf<R> {
 }
 
 impl<R> ColumnOf<R> {
-    /// Sets the texts of a column of codes.
     pub(super) fn text(mut self, text: TextOf<R>) -> Self {
         self.text = text;
         self

@@ -4,6 +4,7 @@ use super::Table;
 use super::cells::signed;
 use super::column::{Column, ColumnOf};
 use super::relation::{Relation, Rows, relation};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// The only row of the table `dump`. A damaged dump has one too, so that a query over many dumps
@@ -62,10 +63,12 @@ pub(super) struct Dump<'r>(LazyLock<DumpRow, Box<dyn FnOnce() -> DumpRow + Send 
 
 impl Rows for Dump<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
-        let mut columns = of_file();
-        columns.extend(of_heaps());
-        columns
-            .push(text("tool_version", "The version of dumptool", |_| env!("CARGO_PKG_VERSION")));
+        let mut columns = file_columns();
+        columns.extend(heap_columns());
+        columns.push(
+            Column::name("tool_version", "The version of dumptool")
+                .texts(|_: &Self, _| env!("CARGO_PKG_VERSION")),
+        );
         columns
     }
 
@@ -74,78 +77,51 @@ impl Rows for Dump<'_> {
     }
 }
 
-fn of_file<'r>() -> Vec<ColumnOf<Dump<'r>>> {
+fn file_columns<'r>() -> Vec<ColumnOf<Dump<'r>>> {
     vec![
-        text("file", "The path of the file, as it was given", |row| &row.file),
-        text("digest", "SHA-256 of the bytes, decompressed, in hexadecimal digits", |row| {
-            &row.digest
-        }),
-        text("format", "The name of the format", |row| &row.format),
-        optional_text("format_version", "The version of the format", |row| {
-            row.format_version.as_deref()
-        }),
-        text("kind", "`heap` or `profile`", |row| &row.kind),
-        number(Column::number("snapshot", "The number of the snapshot, from 0"), |row| {
-            row.snapshot
-        }),
-        number(
-            Column::number("time_us", "When the snapshot was taken, since the recording began")
-                .microseconds(),
-            |row| row.time_us,
-        ),
+        Column::name("file", "The path of the file, as it was given")
+            .texts(|this: &Dump<'_>, _| &this.0.file),
+        Column::name("digest", "SHA-256 of the bytes, decompressed, in hexadecimal digits")
+            .texts(|this: &Dump<'_>, _| &this.0.digest),
+        Column::name("format", "The name of the format").texts(|this: &Dump<'_>, _| &this.0.format),
+        Column::name("format_version", "The version of the format")
+            .optional_texts(|this: &Dump<'_>, _| this.0.format_version.as_deref().map(Cow::from)),
+        Column::name("kind", "`heap` or `profile`").texts(|this: &Dump<'_>, _| &this.0.kind),
+        Column::number("snapshot", "The number of the snapshot, from 0")
+            .optional_numbers(|this: &Dump<'_>, _| this.0.snapshot.map(signed)),
+        Column::number("time_us", "When the snapshot was taken, since the recording began")
+            .microseconds()
+            .optional_numbers(|this: &Dump<'_>, _| this.0.time_us.map(signed)),
         Column::boolean("complete", "Whether the file is not damaged")
-            .of(|this: &Dump<'_>, _, cells| cells.booleans([this.0.damage.is_none()].into_iter())),
-        optional_text("damage", "The damage that ended the reading early", |row| {
-            row.damage.as_deref()
-        }),
-        Column::number("warnings", "The number of warnings").of(|this: &Dump<'_>, _, cells| {
-            cells.integers([this.0.warnings].into_iter());
-        }),
+            .booleans(|this: &Dump<'_>, _| this.0.damage.is_none()),
+        Column::name("damage", "The damage that ended the reading early")
+            .optional_texts(|this: &Dump<'_>, _| this.0.damage.as_deref().map(Cow::from)),
+        Column::number("warnings", "The number of warnings")
+            .numbers(|this: &Dump<'_>, _| this.0.warnings),
     ]
 }
 
 /// The totals, which are null for profiles.
-fn of_heaps<'r>() -> Vec<ColumnOf<Dump<'r>>> {
-    let counts = |name, doc, of: fn(&DumpCounts) -> u64| total(Column::number(name, doc), of);
-    let bytes =
-        |name, doc, of: fn(&DumpCounts) -> u64| total(Column::number(name, doc).bytes(), of);
+fn heap_columns<'r>() -> Vec<ColumnOf<Dump<'r>>> {
+    type Total = fn(&DumpCounts) -> u64;
+    let total = |column: Column, total: Total| {
+        column.optional_numbers(move |this: &Dump<'_>, _| {
+            this.0.counts.as_ref().map(|counts| signed(total(counts)))
+        })
+    };
+    let count = |name, doc, of_heap: Total| total(Column::number(name, doc), of_heap);
+    let bytes = |name, doc, of_heap: Total| total(Column::number(name, doc).bytes(), of_heap);
     vec![
-        counts("objects", "Objects, without those that only represent roots", |of| of.objects),
-        counts("references", "References", |of| of.references),
-        counts("live_count", "Objects that roots reach", |of| of.live_count),
-        bytes("live_shallow_bytes", "Live bytes in the managed heap", |of| of.live_shallow_bytes),
-        bytes("live_external_bytes", "Live bytes outside the managed heap", |of| {
-            of.live_external_bytes
+        count("objects", "Objects, without those that only represent roots", |all| all.objects),
+        count("references", "References", |all| all.references),
+        count("live_count", "Objects that roots reach", |all| all.live_count),
+        bytes("live_shallow_bytes", "Live bytes in the managed heap", |all| all.live_shallow_bytes),
+        bytes("live_external_bytes", "Live bytes outside the managed heap", |all| {
+            all.live_external_bytes
         }),
-        counts("unreachable_count", "Objects that no root reaches", |of| of.unreachable_count),
-        bytes("unreachable_bytes", "Bytes of unreachable objects, inside and outside", |of| {
-            of.unreachable_bytes
+        count("unreachable_count", "Objects that no root reaches", |all| all.unreachable_count),
+        bytes("unreachable_bytes", "Bytes of unreachable objects, inside and outside", |all| {
+            all.unreachable_bytes
         }),
     ]
-}
-
-fn text<'r>(name: &'static str, doc: &'static str, of: fn(&DumpRow) -> &str) -> ColumnOf<Dump<'r>> {
-    Column::name(name, doc).of(move |this: &Dump<'_>, _, cells| cells.text(of(&this.0)))
-}
-
-fn optional_text<'r>(
-    name: &'static str,
-    doc: &'static str,
-    of: fn(&DumpRow) -> Option<&str>,
-) -> ColumnOf<Dump<'r>> {
-    let column = Column::name(name, doc).or_null();
-    column.of(move |this: &Dump<'_>, _, cells| cells.optional_text(of(&this.0)))
-}
-
-fn number<'r>(
-    column: Column,
-    of: impl Fn(&DumpRow) -> Option<u64> + Send + Sync + 'static,
-) -> ColumnOf<Dump<'r>> {
-    column.or_null().of(move |this: &Dump<'_>, _, cells| {
-        cells.optional_integers([of(&this.0).map(signed)].into_iter());
-    })
-}
-
-fn total<'r>(column: Column, of: fn(&DumpCounts) -> u64) -> ColumnOf<Dump<'r>> {
-    number(column, move |row| row.counts.as_ref().map(of))
 }

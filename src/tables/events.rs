@@ -24,7 +24,6 @@ const SECRET: [&str; 4] = [
 #[derive(Debug, Default)]
 pub struct EventRows {
     rows: Vec<EventRow>,
-    /// Events that were only counted.
     counted: usize,
     texts: Vec<Arc<str>>,
     codes: FxHashMap<Arc<str>, u32>,
@@ -60,7 +59,7 @@ impl EventRows {
         }
         let [time, sampled, thread] =
             ["startTime", "sampledThread", "eventThread"].map(|key| text(fields.remove(key)));
-        let duration = fields.remove("duration_ns").and_then(|of| of.as_i64());
+        let duration = fields.remove("duration_ns").and_then(|duration| duration.as_i64());
         let frames = fields.remove("stackTrace");
         let frames = frames.as_ref().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let mut methods: Vec<&str> =
@@ -118,52 +117,42 @@ pub fn of_events(rows: &EventRows) -> Box<dyn Relation + '_> {
 /// The table `events`.
 pub(super) struct Events<'r>(&'r EventRows);
 
-/// A column of texts that repeat.
-fn coded<'r>(
-    column: Column,
-    of: impl Fn(&EventRow) -> Option<u32> + Send + Sync + 'static,
-) -> ColumnOf<Events<'r>> {
-    let fill = move |this: &Events<'_>, rows: Range<usize>, cells: &mut super::cells::CellBlock| {
-        cells.optional_codes(this.0.rows[rows].iter().map(&of));
-    };
-    column.or_null().of(fill).text(|this: &Events<'_>, code, _| &this.0.texts[code as usize])
+fn coded<'r>(column: Column, code: fn(&EventRow) -> Option<u32>) -> ColumnOf<Events<'r>> {
+    column
+        .optional_codes(move |this: &Events<'_>, row| code(&this.0.rows[row]))
+        .text(|this, code, _| &this.0.texts[code as usize])
+}
+
+/// A column of texts of single events, of which the empty one is null.
+fn own<'r>(column: Column, range: fn([usize; 3]) -> Range<usize>) -> ColumnOf<Events<'r>> {
+    column.or_null().of(move |this: &Events<'_>, rows, cells| {
+        for row in &this.0.rows[rows] {
+            let text = &this.0.own[range(row.own)];
+            cells.optional_text(Some(text).filter(|text| !text.is_empty()));
+        }
+    })
 }
 
 impl Rows for Events<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
         vec![
             Column::number("event", "The number of the event, in the order of the file")
-                .of(|_, rows, cells| cells.integers(rows.map(|row| row as u64))),
+                .numbers(|_: &Self, row| row as u64),
             coded(Column::name("type", "The type of the event"), |row| Some(row.kind)),
-            Column::text("time", "When the event began, in UTC").or_null().of(
-                |this: &Events<'_>, rows, cells| {
-                    for row in &this.0.rows[rows] {
-                        let [start, middle, _] = row.own;
-                        let time = &this.0.own[start..middle];
-                        cells.optional_text(Some(time).filter(|time| !time.is_empty()));
-                    }
-                },
-            ),
-            Column::number("duration_ns", "How long the event took").or_null().of(
-                |this: &Events<'_>, rows, cells| {
-                    cells.optional_integers(this.0.rows[rows].iter().map(|row| row.duration));
-                },
-            ),
+            own(Column::text("time", "When the event began, in UTC"), |[start, middle, _]| {
+                start..middle
+            }),
+            Column::number("duration_ns", "How long the event took")
+                .optional_numbers(|this: &Self, row| this.0.rows[row].duration),
             coded(Column::name("thread", "The thread of the event"), |row| row.thread),
             coded(Column::name("method", "The innermost method of the stack"), |row| row.method),
             coded(
                 Column::name("stack", "The methods from the outermost one, joined by `;`"),
                 |row| row.stack,
             ),
-            Column::text("fields", "All other fields as a JSON object").or_null().of(
-                |this: &Events<'_>, rows, cells| {
-                    for row in &this.0.rows[rows] {
-                        let [_, middle, end] = row.own;
-                        let fields = &this.0.own[middle..end];
-                        cells.optional_text(Some(fields).filter(|fields| !fields.is_empty()));
-                    }
-                },
-            ),
+            own(Column::text("fields", "All other fields as a JSON object"), |[_, middle, end]| {
+                middle..end
+            }),
         ]
     }
 

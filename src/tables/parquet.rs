@@ -23,7 +23,6 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Rows of a row group.
 const GROUP: usize = 1 << 20;
 
 /// Rows whose cells are in memory at a time.
@@ -270,7 +269,7 @@ mod tests {
                 let name = format!("optional_{}", column.name).into();
                 Column { name, ..column.or_null() }
             };
-            let of = |column: Column| {
+            let declare = |column: Column| {
                 let declared = column.clone();
                 let fill = move |rows: &Self, range: Range<usize>, cells: &mut CellBlock| {
                     range.for_each(|row| rows.push(&declared, row, cells));
@@ -280,7 +279,7 @@ mod tests {
                     buffer
                 })
             };
-            all().into_iter().chain(all().map(optional)).map(of).collect()
+            all().into_iter().chain(all().map(optional)).map(declare).collect()
         }
 
         fn len(&self) -> usize {

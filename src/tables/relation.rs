@@ -48,7 +48,6 @@ pub trait Relation: Send + Sync {
 
 /// The declaration of a table: what its columns are and how their cells are made.
 pub(super) trait Rows: Send + Sync + Sized {
-    /// The columns that every dump has.
     fn columns() -> Vec<ColumnOf<Self>>;
 
     /// The columns that only this dump has, after the others.
@@ -70,12 +69,18 @@ pub(super) trait Rows: Send + Sync + Sized {
     }
 }
 
-/// The columns that every dump has, without their cells.
-pub(super) fn declared<R: Rows>() -> Vec<Column> {
-    R::columns().into_iter().map(|of| of.column).collect()
+/// The column with the numbers of the rows, by which they are found.
+pub(super) fn row_numbers<R: Rows>(name: &'static str) -> ColumnOf<R> {
+    Column::number(name, "The number of the row")
+        .numbers(|_: &R, row| row as u64)
+        .found(|_| 1, |this, key| RowNumbers::row(key.number(), this.len()))
 }
 
-/// Makes a relation of rows and their declaration.
+/// The columns that every dump has, without their cells.
+pub(super) fn declared<R: Rows>() -> Vec<Column> {
+    R::columns().into_iter().map(|made| made.column).collect()
+}
+
 pub(super) fn relation<'r, R: Rows + 'r>(name: &'static str, rows: R) -> Box<dyn Relation + 'r> {
     let mut columns = R::columns();
     columns.extend(rows.own_columns());
@@ -94,7 +99,7 @@ impl<R: Rows> Relation for Declared<R> {
     }
 
     fn columns(&self) -> Vec<&Column> {
-        self.columns.iter().map(|of| &of.column).collect()
+        self.columns.iter().map(|made| &made.column).collect()
     }
 
     fn len(&self) -> usize {
@@ -120,7 +125,7 @@ impl<R: Rows> Relation for Declared<R> {
 
     fn find(&self, column: usize, key: Key<'_>) -> RowNumbers {
         let lookup = self.columns[column].lookup.as_ref();
-        lookup.map_or(RowNumbers::Range(0..self.len()), |of| (of.find)(&self.rows, key))
+        lookup.map_or(RowNumbers::Range(0..self.len()), |lookup| (lookup.find)(&self.rows, key))
     }
 
     fn has_order(&self, by: &[Order<'_>]) -> bool {

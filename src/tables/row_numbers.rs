@@ -13,7 +13,6 @@ pub enum Key<'k> {
 }
 
 impl<'k> Key<'k> {
-    /// The number, as that of a row or an object.
     pub(super) fn number(self) -> Option<u32> {
         match self {
             Self::Number(number) => u32::try_from(number).ok(),
@@ -49,18 +48,17 @@ pub enum RowNumbers {
 }
 
 impl RowNumbers {
-    pub(super) fn none() -> Self {
-        Self::Range(0..0)
-    }
-
     pub(super) fn list(rows: impl IntoIterator<Item = usize>) -> Self {
         Self::List(rows.into_iter().collect::<Vec<_>>().into_iter())
     }
 
-    /// Returns the row with this number, if it exists.
-    pub(super) fn row(key: Key<'_>, len: usize) -> Self {
-        let row = key.number().map(|row| row as usize).filter(|row| *row < len);
-        row.map_or_else(Self::none, |row| Self::Range(row..row + 1))
+    pub(super) fn of(range: Option<Range<usize>>) -> Self {
+        Self::Range(range.unwrap_or(0..0))
+    }
+
+    pub(super) fn row(number: Option<u32>, len: usize) -> Self {
+        let row = number.map(|row| row as usize).filter(|row| *row < len);
+        Self::of(row.map(|row| row..row + 1))
     }
 }
 

@@ -62,8 +62,12 @@ fn each_cell(
     columns: &[&Column],
     mut write: impl FnMut(usize, Cell<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut blocks: Vec<((usize, CellKind), CellBlock)> =
-        columns.iter().map(|of| of.kind).enumerate().map(|of| (of, CellBlock::default())).collect();
+    let mut blocks: Vec<((usize, CellKind), CellBlock)> = columns
+        .iter()
+        .map(|column| column.kind)
+        .enumerate()
+        .map(|column| (column, CellBlock::default()))
+        .collect();
     let mut text = String::new();
     for start in (0..relation.len()).step_by(BLOCK) {
         let rows = start..(start + BLOCK).min(relation.len());

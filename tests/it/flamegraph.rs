@@ -16,7 +16,7 @@ fn svg(bytes: &[u8], options: &FlamegraphOptions) -> String {
         &Selection { metrics: vec![Metric::TIME], ..Selection::default() },
     );
     let mut out = Vec::new();
-    flamegraph::write(&stacks, 0, options, &mut out).unwrap();
+    flamegraph::picture(&stacks, 0, options).draw(&mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -294,7 +294,7 @@ impl Judge<'_> {
     ) -> Result<Judged, UsageError> {
         // The places of a file's own metrics differ between files.
         let path = &old.loaded.input.path;
-        let of_old = match self.metric.number_in_file() {
+        let of_old = match self.metric.number_in_file {
             Some(_) => named(&old.loaded.profile, self.metric.name(), path)?,
             None => self.metric.clone(),
         };

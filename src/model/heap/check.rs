@@ -110,7 +110,7 @@ impl Heap<'_> {
         holds(self.classes.is_sorted_by(|a, b| a.object < b.object), "class objects are sorted")?;
         holds(
             self.classes.iter().all(|class| {
-                let has_type = class.instances.is_none_or(|of| (of.0 as usize) < self.types.len());
+                let has_type = class.instances.is_none_or(|id| (id.0 as usize) < self.types.len());
                 self.exists(class.object) && self.is_named(class.name) && has_type
             }),
             "class objects, their names and types exist",

@@ -11,20 +11,20 @@ impl Heap<'_> {
 
     /// Whether an object is the dictionary in which another one has its attributes (Python).
     pub fn has_attributes(&self, object: ObjectId) -> bool {
-        let of = self.type_of(object);
-        of.kind == TypeKind::Array
-            && !self.names.text(of.namespace).is_empty()
-            && self.named_role(self.names.text(of.name)) == Some(Role::Collection("dict"))
+        let type_ = self.type_of(object);
+        type_.kind == TypeKind::Array
+            && !self.names.text(type_.namespace).is_empty()
+            && self.named_role(self.names.text(type_.name)) == Some(Role::Collection("dict"))
     }
 
     /// The role of each type. Classes have the same role everywhere; others that the runtime's table
     /// does not name have a role by their kind. An array is a part of what holds it, unless the
     /// runtime calls it a collection.
     pub fn type_roles(&self) -> Vec<Role> {
-        let role = |of: &Type| {
-            let (namespace, name) = (self.names.text(of.namespace), self.names.text(of.name));
+        let role = |type_: &Type| {
+            let (namespace, name) = (self.names.text(type_.namespace), self.names.text(type_.name));
             let named = || role_in(self.roles, namespace, name);
-            match of.kind {
+            match type_.kind {
                 TypeKind::Class | TypeKind::Synthetic | TypeKind::Root => Role::Passage,
                 TypeKind::Array => {
                     // Python's dictionaries of attributes have a namespace.

@@ -57,6 +57,15 @@ impl Aggregates {
         }
     }
 
+    /// The same sums in other stacks, which several may share.
+    pub(super) fn moved(&self, moved: &[StackId]) -> Self {
+        let (mut sums, mut index) = (Self::default(), AggregateIndex::default());
+        for row in self.iter() {
+            sums.add(&mut index, row.thread, moved[row.stack.index()], &row.values);
+        }
+        sums
+    }
+
     /// Adds to the sums of a thread in a stack. The index must have been used with this only, from
     /// its beginning on.
     #[inline]

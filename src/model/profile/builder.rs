@@ -198,32 +198,20 @@ impl ProfileBuilder {
     /// Returns the approximate memory of the profile in bytes, including its lookup tables.
     #[inline]
     pub fn bytes(&self) -> u64 {
-        let Profile {
-            names,
-            frames,
-            stacks,
-            threads,
-            samples,
-            aggregate,
-            metadata,
-            tasks,
-            events,
-            curve,
-            ..
-        } = &self.profile;
+        let profile = &self.profile;
         // Columns and tables grow by doubling, so that there is room for half as much again on
         // average.
         let rows = [
-            (stacks.len(), 28),
-            (aggregate.len(), 40),
-            (samples.as_ref().map_or(0, super::Samples::len), 24),
-            (tasks.len(), 40),
-            (events.len(), 60),
-            (frames.len(), 160),
-            (names.len(), 150),
-            (threads.len(), 400),
-            (metadata.len(), 120),
-            (curve.as_ref().map_or(0, |curve| curve.points.len()), 24),
+            (profile.stacks.len(), 28),
+            (profile.aggregate.len(), 40),
+            (profile.samples.as_ref().map_or(0, super::Samples::len), 24),
+            (profile.tasks.len(), 40),
+            (profile.events.len(), 60),
+            (profile.frames.len(), 160),
+            (profile.names.len(), 150),
+            (profile.threads.len(), 400),
+            (profile.metadata.len(), 120),
+            (profile.curve.as_ref().map_or(0, |curve| curve.points.len()), 24),
         ];
         rows.iter().map(|&(count, bytes)| count as u64 * bytes).sum()
     }

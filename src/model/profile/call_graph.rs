@@ -40,7 +40,6 @@ impl CallGraph {
         &self.calls
     }
 
-    /// Keeps the calls of some threads.
     pub(crate) fn retain_threads(&mut self, is_wanted: impl Fn(ThreadId) -> bool) {
         self.calls.retain(|call| is_wanted(call.thread));
     }
@@ -51,7 +50,6 @@ impl CallGraph {
         self.functions.get(frame.index()).copied().unwrap_or(frame)
     }
 
-    /// Sets the function that a frame is in.
     pub(crate) fn set_function(&mut self, frame: FrameId, function: FrameId) {
         for next in self.functions.len()..=frame.index() {
             self.functions.push(FrameId(next as u32));
@@ -64,7 +62,6 @@ impl CallGraph {
         self.totals.iter()
     }
 
-    /// Sets the total costs that the file has for a function.
     pub(crate) fn state_total(&mut self, function: FrameId, total: Values) {
         self.totals.insert(function, total);
     }

@@ -20,13 +20,12 @@ impl ValueColumns {
         } else {
             Some(self.more.iter().map(|column| column.get(row)).collect())
         };
-        Values::of_parts(self.first.each_ref().map(|column| column.get(row)), more)
+        Values { first: self.first.each_ref().map(|column| column.get(row)), more }
     }
 
-    /// Adds to the sums of a row.
     #[inline]
     pub(crate) fn add(&mut self, row: usize, values: &Values) {
-        let (first, more) = values.parts();
+        let (first, more) = (&values.first, values.more.as_deref().unwrap_or_default());
         self.first.iter_mut().zip(first).for_each(|(column, change)| column.add(row, *change));
         if self.more.len() < more.len() {
             self.more.resize(more.len(), Column::default());

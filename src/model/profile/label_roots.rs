@@ -34,9 +34,9 @@ impl Profile {
             self.frames.iter().enumerate().map(|(row, it)| (*it, FrameId(row as u32))).collect();
         let mut roots = Vec::with_capacity(self.threads.len());
         for thread in 0..self.threads.len() {
-            let of = &self.threads[thread];
-            let value = self.label_value(of, key);
-            if is_shown(of) && !of.is_unknown() && of.id(&self.names) == value {
+            let known = &self.threads[thread];
+            let value = self.label_value(known, key);
+            if is_shown(known) && !known.is_unknown() && known.id(&self.names) == value {
                 roots.push(StackId::EMPTY);
                 continue;
             }

@@ -1,9 +1,11 @@
-//! Leaves out samples and frames of a profile.
+//! Leaves out samples and frames of a profile, and folds frames into their callers.
 
 use super::aggregates::{AggregateIndex, Aggregates};
-use super::{Profile, ProfileThread, Samples, StackId, StackTree, ThreadId, TimedEvent, Values};
+use super::{
+    FrameId, Profile, ProfileThread, Samples, StackId, StackTree, ThreadId, TimedEvent, Values,
+};
+use crate::model::distinct::Distinct;
 use crate::model::names::Names;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// The samples and frames of a profile that a filter keeps.
@@ -54,11 +56,31 @@ impl Profile {
                 left.add(row.thread, stack, &row.values);
             }
         }
-        (self.aggregate, self.total, self.threads) = (left.sums, left.total, left.kept);
+        let kept = left.kept.all.iter().map(|thread| left.threads[thread.index()]);
+        (self.aggregate, self.total, self.threads) = (left.sums, left.total, kept.collect());
         let samples = self.total.samples();
         self.metadata.iter_mut().for_each(|datum| datum.before = datum.before.min(samples));
         self.tasks.clear();
         self.curve = None;
+    }
+
+    /// Moves the sums of stacks whose innermost frames are `folded` to the stacks of their callers.
+    /// Stacks of such frames alone keep the outermost one. Single samples stay as they are.
+    pub(crate) fn fold_innermost(&mut self, folded: impl Fn(&Self, FrameId) -> bool) {
+        let is_folded: Vec<bool> =
+            (0..self.frames.len() as u32).map(|frame| folded(self, FrameId(frame))).collect();
+        if !is_folded.contains(&true) {
+            return;
+        }
+        let mut moved = vec![StackId::EMPTY; self.stacks.len()];
+        for stack in self.stacks.ids() {
+            let caller = moved[self.stacks.parent(stack).index()];
+            let leaf = self.stacks.leaf(stack);
+            let is_folded = leaf.is_some_and(|leaf| is_folded[leaf.index()]);
+            moved[stack.index()] =
+                if is_folded && caller != StackId::EMPTY { caller } else { stack };
+        }
+        self.aggregate = self.aggregate.moved(&moved);
     }
 
     /// Makes one thread of all, which is not known. Samples with different labels stay apart.
@@ -77,12 +99,10 @@ fn sums_of(event: &TimedEvent) -> Values {
     Values::of_types(event.samples.into(), &numbers)
 }
 
-/// The samples that are left.
 #[derive(Default)]
 struct Left {
     threads: Vec<ProfileThread>,
-    kept: Vec<ProfileThread>,
-    numbers: FxHashMap<ThreadId, ThreadId>,
+    kept: Distinct<ThreadId>,
     sums: Aggregates,
     rows: AggregateIndex,
     total: Values,
@@ -91,11 +111,7 @@ struct Left {
 impl Left {
     /// The new number of a thread.
     fn thread(&mut self, thread: ThreadId) -> ThreadId {
-        let Self { threads, kept, numbers, .. } = self;
-        *numbers.entry(thread).or_insert_with(|| {
-            kept.push(threads[thread.index()]);
-            ThreadId(kept.len() as u32 - 1)
-        })
+        ThreadId(self.kept.number(thread))
     }
 
     fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {

@@ -1,6 +1,5 @@
 //! Replaces the frames of a profile, as when functions are looked up after it was loaded.
 
-use super::aggregates::{AggregateIndex, Aggregates};
 use super::{
     Code, CodePlace, FrameId, Profile, ProfileFrame, StackId, StackIndex, StackTree, TaskChange,
 };
@@ -104,12 +103,7 @@ impl Profile {
     }
 
     fn move_sums(&mut self, moved: &[StackId]) {
-        let old = std::mem::take(&mut self.aggregate);
-        let (mut sums, mut rows) = (Aggregates::default(), AggregateIndex::default());
-        for row in old.iter() {
-            sums.add(&mut rows, row.thread, moved[row.stack.index()], &row.values);
-        }
-        self.aggregate = sums;
+        self.aggregate = self.aggregate.moved(moved);
         if let Some(samples) = &mut self.samples {
             samples.move_stacks(|stack| moved[stack.index()]);
         }

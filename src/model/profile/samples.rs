@@ -57,7 +57,6 @@ const GC: u32 = 1 << 30;
 /// Neither a time nor memory.
 const BARE: u32 = 1 << 29;
 
-/// The maximum number of threads in a profile.
 pub(super) const MAX_THREADS: usize = BARE as usize;
 
 impl Samples {
@@ -123,7 +122,6 @@ struct Deltas {
     wide: FxHashMap<u32, i64>,
 }
 
-/// Marks an absent number.
 const ABSENT: i32 = i32::MIN;
 /// Marks a number that is stored in the list of wide numbers.
 const WIDE: i32 = i32::MIN + 1;

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 /// [standard](Metric) ones: times in microseconds, memory in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
-    first: [i64; Self::INLINE],
+    pub(super) first: [i64; Self::INLINE],
     /// The numbers after the first ones, in profiles with many value types.
-    more: Option<Box<[i64]>>,
+    pub(super) more: Option<Box<[i64]>>,
 }
 
 /// The places of the standard numbers. The number of samples is first in every profile.
@@ -27,7 +27,6 @@ pub(super) mod place {
 }
 
 impl Values {
-    /// Number of values that are stored inline.
     pub(crate) const INLINE: usize = 8;
 
     /// The standard sums of one sample.
@@ -86,15 +85,9 @@ impl Values {
     /// Adds other sums. Sums that do not fit stay at the largest number.
     #[inline]
     pub fn add(&mut self, other: &Self) {
-        self.first
-            .iter_mut()
-            .zip(&other.first)
-            .for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+        add_all(&mut self.first, &other.first);
         if let Some(numbers) = &other.more {
-            let sums = self.more.get_or_insert_with(|| vec![0; numbers.len()].into());
-            sums.iter_mut()
-                .zip(numbers)
-                .for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+            add_all(self.more.get_or_insert_with(|| vec![0; numbers.len()].into()), numbers);
         }
     }
 
@@ -145,17 +138,6 @@ impl Values {
         values
     }
 
-    /// All numbers with their places.
-    #[inline]
-    pub(super) fn parts(&self) -> (&[i64; Self::INLINE], &[i64]) {
-        (&self.first, self.more.as_deref().unwrap_or_default())
-    }
-
-    #[inline]
-    pub(super) fn of_parts(first: [i64; Self::INLINE], more: Option<Box<[i64]>>) -> Self {
-        Self { first, more }
-    }
-
     fn count(&self, place: usize) -> u64 {
         u64::try_from(self.first[place]).unwrap_or(0)
     }
@@ -201,6 +183,12 @@ impl Values {
     }
 }
 
+/// Adds numbers to sums, which stay at the largest number if they do not fit.
+#[inline]
+pub(crate) fn add_all(sums: &mut [i64], numbers: &[i64]) {
+    sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+}
+
 fn narrow(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -239,8 +227,8 @@ pub struct Metric {
     plus: u16,
     /// The place of the number that is subtracted from it.
     minus: Option<u16>,
-    /// The number of the file's value type.
-    number: Option<u16>,
+    /// The number of the file's value type; `None` for standard metrics.
+    pub(crate) number_in_file: Option<u16>,
 }
 
 impl Metric {
@@ -283,19 +271,14 @@ impl Metric {
             of: ValueType { name: Cow::Borrowed(name), unit },
             plus: plus as u16,
             minus,
-            number: None,
+            number_in_file: None,
         }
     }
 
     /// The metric of a value type of the file, by its number.
-    pub(super) fn of_type(of: &ValueType, number: usize) -> Self {
+    pub(super) fn of_type(type_: &ValueType, number: usize) -> Self {
         let number = u16::try_from(number).unwrap_or(u16::MAX - 1);
-        Self { of: of.clone(), plus: number + 1, minus: None, number: Some(number) }
-    }
-
-    /// The number of the file's value type; `None` for standard metrics.
-    pub(crate) fn number_in_file(&self) -> Option<u16> {
-        self.number
+        Self { of: type_.clone(), plus: number + 1, minus: None, number_in_file: Some(number) }
     }
 
     /// The metric that tables show in its place, because they can show negative changes.

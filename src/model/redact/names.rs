@@ -66,8 +66,8 @@ fn number_holders(heap: &mut Heap<'_>, renamed: &[Option<(String, String)>]) {
         let text = renamed.iter().flatten().find_map(rest);
         text.map_or(name, |text| heap.names.intern(&text))
     };
-    for of in &mut heap.types {
-        of.name = number(of.name);
+    for type_ in &mut heap.types {
+        type_.name = number(type_.name);
     }
     heap.classes.iter_mut().for_each(|class| class.name = number(class.name));
     for root in &mut heap.roots {
@@ -81,9 +81,9 @@ fn number_holders(heap: &mut Heap<'_>, renamed: &[Option<(String, String)>]) {
 /// Reduces names of native nodes (V8) to tags, such as `<div>`, and classes, such as `Window` or `Node
 /// / std::vector<int>`. Whatever else is in a name may quote a page: attributes, URLs, texts.
 fn cut_types(heap: &mut Heap<'_>) {
-    for of in std::mem::take(&mut heap.quoting_types) {
-        let Some(of) = heap.types.get_mut(of.0 as usize) else { continue };
-        let name = heap.names.text(of.name);
+    for id in std::mem::take(&mut heap.quoting_types) {
+        let Some(type_) = heap.types.get_mut(id.0 as usize) else { continue };
+        let name = heap.names.text(type_.name);
         let own = name.strip_prefix(DETACHED).unwrap_or(name);
         if own.split(" / ").all(is_class) || is_tag(own) {
             continue;
@@ -95,13 +95,12 @@ fn cut_types(heap: &mut Heap<'_>) {
         let kept = if quotes || is_tag(&format!("{first}>")) { first } else { "(native)" };
         let detached = if own.len() < name.len() { DETACHED } else { "" };
         let cut = format!("{detached}{kept}");
-        of.name = heap.names.intern(&cut);
+        type_.name = heap.names.intern(&cut);
     }
 }
 
 const DETACHED: &str = "Detached ";
 
-/// Whether a name is a tag without attributes.
 fn is_tag(name: &str) -> bool {
     let tag = name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
     tag.is_some_and(|tag| tag.chars().all(|c| c.is_alphanumeric() || "-_:".contains(c)))
@@ -130,8 +129,8 @@ fn number_keys(heap: &mut Heap<'_>, names: RedactedNames) {
     let mut keys: Vec<NameId> =
         heap.keys.iter().filter(|key| goes(key)).map(|key| key.name).collect();
     keys.sort_unstable();
-    let is_code = |of: &&Type| {
-        keys.binary_search(&of.name).is_err() || !heap.names.text(of.name).starts_with('{')
+    let is_code = |type_: &&Type| {
+        keys.binary_search(&type_.name).is_err() || !heap.names.text(type_.name).starts_with('{')
     };
     let code = of_code(heap, heap.types.iter().filter(is_code));
     let is_key = |name: &NameId| {
@@ -166,7 +165,7 @@ fn of_code<'t>(heap: &Heap<'_>, types: impl Iterator<Item = &'t Type>) -> Vec<bo
     let frames = heap.frames.iter().chain(&heap.sites.frames).chain(creators);
     let pairs = frames
         .map(|frame| [frame.function, frame.file])
-        .chain(types.map(|of| [of.name, of.namespace]))
+        .chain(types.map(|type_| [type_.name, type_.namespace]))
         .chain(heap.threads.iter().map(|thread| [thread.name, thread.state]));
     pairs
         .flatten()

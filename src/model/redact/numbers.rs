@@ -2,8 +2,8 @@
 
 use super::shape::Shape;
 use crate::model::heap::{Heap, ObjectId, Value};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::Hasher;
+use crate::model::values::hash;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Numbers texts and blocks of bytes, those of each shape from 0 in the order of objects.
 ///
@@ -43,14 +43,12 @@ impl ContentNumbers {
         });
     }
 
-    /// Returns the replacement for a text.
     pub(super) fn text(&self, text: &str) -> String {
         let shape = Shape::of_text(text);
         let (number, count) = self.number(shape, text.as_bytes());
         shape.text(number, count)
     }
 
-    /// Returns the replacement for a block of bytes.
     pub(super) fn bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let shape = Shape::of_bytes(bytes.len());
         let (number, count) = self.number(shape, bytes);
@@ -67,10 +65,4 @@ impl ContentNumbers {
 /// Whether the memory of an object is plain contents without references.
 pub(super) fn is_block(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.references.range(object).is_empty()
-}
-
-pub(super) fn hash(contents: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(contents);
-    hasher.finish()
 }

@@ -1,11 +1,12 @@
 //! Redacted contents of objects.
 
-use super::numbers::{ContentNumbers, hash, is_block};
+use super::numbers::{ContentNumbers, is_block};
 use super::shape::Shape;
 use crate::model::heap::{
     Array, EachElement, EachField, Field, FieldValue, Heap, Known, ObjectId, ObjectValues, Room,
     SourceLocation, Value,
 };
+use crate::model::values::hash;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 

@@ -2,7 +2,7 @@
 
 use super::{Entries, MAX_DEPTH, Moment, Track, ValueType, WeightedStacks};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, StackIndex};
+use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, StackIndex, add_all};
 use rustc_hash::FxHashMap;
 
 /// Makes [`WeightedStacks`] of stacks that are added one by one, as deep as they are.
@@ -28,9 +28,7 @@ pub struct WeightedStacksBuilder {
 impl WeightedStacksBuilder {
     /// Creates stacks without entries.
     pub fn new(title: &str, values: Vec<ValueType>) -> Self {
-        let stacks =
-            WeightedStacks { title: title.to_owned(), values, ..WeightedStacks::default() };
-        Self { stacks, frames: FxHashMap::default(), children: StackIndex::default() }
+        Self::with(WeightedStacks { title: title.to_owned(), values, ..WeightedStacks::default() })
     }
 
     /// Continues with existing frames and stacks.
@@ -98,10 +96,6 @@ impl WeightedStacksBuilder {
         self.stacks.entries.moments.push(moment);
     }
 
-    pub(super) fn is_in_order(&self) -> bool {
-        self.stacks.in_order
-    }
-
     /// The finished stacks, of which none has more than [`MAX_DEPTH`] frames.
     pub fn finish(mut self) -> WeightedStacks {
         self.bound_depth();
@@ -157,13 +151,14 @@ impl WeightedStacksBuilder {
             self.stacks.cut_entries += u64::from(cut[stack.index()]);
             *stack = replaced[stack.index()];
         }
-        if !self.stacks.in_order {
-            self.merge_entries();
-        }
+        self.merge_entries();
     }
 
-    /// Entries of one track and stack become one.
+    /// Entries of one track and stack become one, unless entries are in the order of time.
     pub(super) fn merge_entries(&mut self) {
+        if self.stacks.in_order {
+            return;
+        }
         let width = self.stacks.values.len();
         let entries = std::mem::take(&mut self.stacks.entries);
         let merged = &mut self.stacks.entries;
@@ -171,10 +166,7 @@ impl WeightedStacksBuilder {
         for (row, (&track, &stack)) in entries.track.iter().zip(&entries.stack).enumerate() {
             let values = &entries.values[row * width..(row + 1) * width];
             match rows.get(&(track, stack)) {
-                Some(&row) => merged.values[row * width..]
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(sum, value)| *sum = sum.saturating_add(*value)),
+                Some(&row) => add_all(&mut merged.values[row * width..], values),
                 None => {
                     rows.insert((track, stack), merged.stack.len());
                     let Entries { track: tracks, stack: stacks, values: all, .. } = &mut *merged;

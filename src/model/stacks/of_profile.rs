@@ -93,14 +93,12 @@ pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> W
         _ if selection.in_order && !profile.events.is_empty() => entries.add_events(),
         _ => entries.add_sums(),
     }
-    let mut builder = entries.builder;
-    if merged && !builder.is_in_order() {
-        builder.merge_entries();
+    if merged {
+        entries.builder.merge_entries();
     }
-    builder.finish()
+    entries.builder.finish()
 }
 
-/// The tracks of the selected threads.
 struct Tracks {
     tracks: Vec<Track>,
     /// The number of each thread's track.
@@ -174,8 +172,8 @@ impl Entries<'_> {
         for sample in profile.events.chunk_by(|one, other| profile.is_one_sample(one, other)) {
             let [event, ..] = sample else { continue };
             let place = |event: &TimedEvent| {
-                let is_of = |metric: &Metric| metric.number_in_file() == Some(event.metric);
-                self.metrics.iter().position(is_of)
+                let is_its = |metric: &Metric| metric.number_in_file == Some(event.metric);
+                self.metrics.iter().position(is_its)
             };
             let wanted = sample.iter().any(|event| place(event).is_some());
             let track = self.of_threads[event.thread.index()].filter(|_| wanted);

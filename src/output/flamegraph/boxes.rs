@@ -32,7 +32,6 @@ impl Boxes {
     }
 }
 
-/// A box to draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placed {
     /// The number of the caption; `None` for the base.
@@ -70,18 +69,15 @@ struct Sums {
     total: Vec<[u64; 2]>,
 }
 
-/// A tree that was cut.
 pub(super) struct Cut {
     /// Boxes depth first, the widest sibling first. The sum of dropped siblings follows the other
     /// siblings.
     pub(super) rows: Vec<Widest>,
-    /// Boxes that were left out.
     pub(super) left_out: usize,
     /// All boxes with at least this share of the base are there.
     pub(super) least: f64,
 }
 
-/// The depth of each node.
 fn depths(parents: &[usize]) -> Vec<u32> {
     let mut depths = vec![0; parents.len()];
     (1..parents.len()).for_each(|node| depths[node] = depths[parents[node]] + 1);
@@ -121,7 +117,6 @@ impl Boxes {
         }
     }
 
-    /// A caption by its number.
     pub(super) fn caption(&self, number: FrameId) -> &Caption {
         &self.captions.all[number.index()]
     }
@@ -306,6 +301,13 @@ mod tests {
             .collect()
     }
 
+    fn assert_drawn(boxes: &Boxes, least: f64, expected: &[(&str, u32, f64, f64)]) {
+        let drawn = drawn(boxes, least);
+        let drawn: Vec<_> =
+            drawn.iter().map(|(name, depth, x, width)| (&**name, *depth, *x, *width)).collect();
+        assert_eq!(drawn, expected);
+    }
+
     #[test]
     fn boxes_stand_on_their_callers_in_the_order_of_names() {
         let boxes = boxes(&[("main;b", 1, 0), ("main;a", 2, 0), ("main", 1, 0), ("idle", 4, 0)]);
@@ -316,10 +318,7 @@ mod tests {
             ("a", 2, 0.5, 0.25),
             ("b", 2, 0.75, 0.125),
         ];
-        assert_eq!(
-            drawn(&boxes, 0.0),
-            expected.map(|(name, depth, x, width)| (name.to_owned(), depth, x, width))
-        );
+        assert_drawn(&boxes, 0.0, &expected);
         assert_eq!(drawn(&boxes, 0.2).len(), 4, "b is too narrow");
     }
 
@@ -333,10 +332,7 @@ mod tests {
             ("a", 2, 0.0, 4.0 / 6.0),
             ("… below 50.0 %", 2, 4.0 / 6.0, 2.0 / 6.0),
         ];
-        assert_eq!(
-            drawn(&boxes, 0.2),
-            expected.map(|(name, depth, x, width)| (name.to_owned(), depth, x, width))
-        );
+        assert_drawn(&boxes, 0.2, &expected);
         let Cut { rows, left_out, least } = boxes.widest(3);
         let rows: Vec<_> = rows.iter().map(|row| (row.depth, row.width, row.own)).collect();
         assert_eq!(
@@ -358,10 +354,7 @@ mod tests {
             ("gone", 2, 0.0, 0.25),
             ("new", 2, 0.25, 0.75),
         ];
-        assert_eq!(
-            drawn(&boxes, 0.0),
-            expected.map(|(name, depth, x, width)| (name.to_owned(), depth, x, width))
-        );
+        assert_drawn(&boxes, 0.0, &expected);
         assert_eq!(boxes.placed(0.0)[1].total, [3, 1]);
     }
 

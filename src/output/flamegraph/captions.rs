@@ -3,10 +3,9 @@
 use crate::model::names::NameId;
 use crate::model::profile::{FrameKind, ProfileFrame};
 use crate::model::stacks::WeightedStacks;
-use crate::output::written::label;
+use crate::output::written::line_label;
 use rustc_hash::FxHashMap;
 
-/// A text with a colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caption {
     pub(super) text: String,
@@ -49,14 +48,7 @@ impl Captions {
     }
 
     fn name(&mut self, stacks: &WeightedStacks, frame: ProfileFrame, line: u32) -> u32 {
-        let name = label(stacks, frame);
-        let text = match (line, name.strip_suffix(')')) {
-            (0, _) => name,
-            (line, Some(start)) if !stacks.text(frame.file).is_empty() => {
-                format!("{start}:{line})")
-            }
-            (line, _) => format!("{name}:{line}"),
-        };
+        let text = line_label(stacks, frame, line);
         let hue = hue(frame.kind, stacks.text(frame.function), stacks.text(frame.file));
         self.add(Caption { text, hue: Some(hue) })
     }

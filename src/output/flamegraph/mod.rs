@@ -1,8 +1,7 @@
 //! A flame graph as one SVG file.
 //!
 //! The drawing is our own: inferno, the usual crate, has a licence (CDDL) that keeps it out of the
-//! default build, and no colours by package. `boxes` places the boxes, `captions` gives them text
-//! and colour, `svg` draws them, with a script of 5 KB that zooms and searches.
+//! default build, and no colours by package. A script of 5 KB zooms and searches.
 
 mod boxes;
 mod captions;
@@ -19,6 +18,7 @@ use crate::model::stacks::{Track, WeightedStacks};
 use boxes::{Boxes, Cut};
 use captions::{Caption, Captions};
 use std::io::{self, Write};
+use svg::Words;
 
 /// The inverse of the smallest share of the base that is drawn.
 const VISIBLE: u64 = 10_000;
@@ -43,20 +43,6 @@ impl FlamegraphOptions {
     fn without_threads(&self) -> bool {
         self.inverted || self.merge_threads
     }
-}
-
-/// Draws the sums of one value. An empty picture says so.
-///
-/// # Errors
-///
-/// When the output cannot be written.
-pub fn write(
-    stacks: &WeightedStacks,
-    value: usize,
-    options: &FlamegraphOptions,
-    out: &mut impl Write,
-) -> io::Result<Written> {
-    picture(stacks, value, options).draw(out)
 }
 
 /// Returns the picture of the sums of one value.
@@ -85,15 +71,17 @@ pub fn picture(stacks: &WeightedStacks, value: usize, options: &FlamegraphOption
     let kind = &stacks.values[value];
     let is_heap = stacks.tracks.iter().all(|track| track.thread.is_none());
     Picture {
-        title: options.title.clone().unwrap_or_else(|| stacks.title.clone()),
-        value: if is_heap && kind.unit == Unit::Bytes {
-            "retained size".to_owned()
-        } else {
-            kind.name.to_string()
+        words: Words {
+            title: options.title.clone().unwrap_or_else(|| stacks.title.clone()),
+            value: if is_heap && kind.unit == Unit::Bytes {
+                "retained size".to_owned()
+            } else {
+                kind.name.to_string()
+            },
+            unit: kind.unit.clone(),
+            inverted: options.inverted,
+            compares: false,
         },
-        unit: kind.unit.clone(),
-        inverted: options.inverted,
-        compares: false,
         boxes,
         written,
     }
@@ -162,11 +150,7 @@ fn count(written: &mut Written, sum: i64) {
 
 /// A flame graph that is not drawn yet.
 pub struct Picture {
-    title: String,
-    value: String,
-    unit: Unit,
-    inverted: bool,
-    compares: bool,
+    words: Words,
     boxes: Boxes,
     written: Written,
 }
@@ -175,7 +159,7 @@ impl Picture {
     /// The difference from an older picture: what grew is red, what shrank is blue.
     #[must_use]
     pub fn compared_with(mut self, old: &Self) -> Self {
-        self.compares = true;
+        self.words.compares = true;
         self.boxes.add_older(&old.boxes);
         self
     }
@@ -199,21 +183,19 @@ impl Picture {
             name: rows.iter().map(|row| report.name(name(row))).collect(),
             total: rows.iter().map(|row| row.width).collect(),
             own: rows.iter().map(|row| row.own).collect(),
-            now: self.compares.then(|| rows.iter().map(|row| row.total[0]).collect()),
-            delta: self.compares.then(|| rows.iter().map(delta).collect()),
+            now: self.words.compares.then(|| rows.iter().map(|row| row.total[0]).collect()),
+            delta: self.words.compares.then(|| rows.iter().map(delta).collect()),
             ..ReportTree::default()
         };
         (tree, left_out)
     }
 
-    /// Draws the picture.
+    /// Draws the picture. An empty one says so.
     ///
     /// # Errors
     /// When the output cannot be written.
     pub fn draw(self, out: &mut impl Write) -> io::Result<Written> {
-        let Self { title, value, unit, inverted, compares, .. } = &self;
-        let words = svg::Words { title, value, unit, inverted: *inverted, compares: *compares };
-        svg::draw(&self.boxes, &words, out)?;
+        svg::draw(&self.boxes, &self.words, out)?;
         Ok(self.written)
     }
 }

@@ -9,12 +9,11 @@ use crate::output::syntax::Xml;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The words of a picture.
-pub(super) struct Words<'a> {
-    pub(super) title: &'a str,
+pub(super) struct Words {
+    pub(super) title: String,
     /// The value, in words: `retained size`, `time`.
-    pub(super) value: &'a str,
-    pub(super) unit: &'a Unit,
+    pub(super) value: String,
+    pub(super) unit: Unit,
     /// The picture shows the difference from an older profile.
     pub(super) compares: bool,
     /// Innermost functions come first, then their callers.
@@ -37,7 +36,7 @@ const CHARACTER: f64 = 7.2;
 const UPRIGHT: u32 = 40;
 
 /// Draws all boxes. A picture without boxes says so.
-pub(super) fn draw(boxes: &Boxes, words: &Words<'_>, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn draw(boxes: &Boxes, words: &Words, out: &mut impl Write) -> io::Result<()> {
     let placed = boxes.placed(1.0 / VISIBLE as f64);
     let rows = placed.iter().map(|placed| placed.depth + 1).max().unwrap_or(1);
     let height = HEADER + rows * ROW + FOOTER;
@@ -49,7 +48,7 @@ pub(super) fn draw(boxes: &Boxes, words: &Words<'_>, out: &mut impl Write) -> io
          <text id=\"subtitle\" x=\"50%\" y=\"43\">{}</text>\n<text id=\"reset\" x=\"{MARGIN}\" y=\"24\" class=\"hidden\">Show all</text>\n\
          <text id=\"search\" x=\"{}\" y=\"24\" class=\"hidden\">Search</text>\n",
         include_str!("flame.css"),
-        Xml(words.title),
+        Xml(&words.title),
         Xml(&subtitle(&placed, words)),
         WIDTH - MARGIN,
     )?;
@@ -82,9 +81,9 @@ pub(super) fn draw(boxes: &Boxes, words: &Words<'_>, out: &mut impl Write) -> io
 }
 
 /// `retained size, 4.1 MiB`, and how it is to be read.
-fn subtitle(placed: &[Placed], words: &Words<'_>) -> String {
+fn subtitle(placed: &[Placed], words: &Words) -> String {
     let Some(base) = placed.first() else { return "There is nothing to draw.".to_owned() };
-    let [now, before] = base.total.map(|total| amount(words.unit, total));
+    let [now, before] = base.total.map(|total| amount(&words.unit, total));
     let mut subtitle = format!("{}, {now}", words.value);
     if words.inverted {
         subtitle.push_str(", innermost functions first, each followed by its callers");
@@ -100,7 +99,7 @@ fn subtitle(placed: &[Placed], words: &Words<'_>) -> String {
 
 struct Picture<'a> {
     boxes: &'a Boxes,
-    words: &'a Words<'a>,
+    words: &'a Words,
     base: [u64; 2],
     /// The box drawn last.
     line: String,
@@ -144,7 +143,7 @@ impl Picture<'_> {
 
     /// `16.1 KiB (0.4 %)`, or with the growth `16.1 KiB (0.4 %), was 12.0 KiB (+4.1 KiB)`.
     fn numbers(&self, [now, before]: [u64; 2]) -> String {
-        let unit = self.words.unit;
+        let unit = &self.words.unit;
         let share = if self.base[0] == 0 { 0.0 } else { now as f64 / self.base[0] as f64 };
         let mut numbers = format!("{} ({})", amount(unit, now), quantity::percent(share));
         if self.words.compares {
@@ -177,7 +176,6 @@ fn fitting(name: &str, pixels: f64) -> Option<String> {
     }
 }
 
-/// A number with its unit, for people.
 fn amount(unit: &Unit, value: u64) -> String {
     quantity::quantity(i64::try_from(value).unwrap_or(i64::MAX), unit, false)
 }

@@ -19,7 +19,6 @@ const INTERNAL: u64 = 3;
 const HIDDEN: u64 = 4;
 const WEAK: u64 = 6;
 
-/// Writes all edges.
 pub(super) fn write<W: Write>(
     plan: &Plan<'_, '_>,
     labels: &mut Labels,

@@ -37,7 +37,6 @@ impl<W: Write> Out<W> {
         self.relieve()
     }
 
-    /// A string in quotes.
     pub(super) fn string(&mut self, text: &str) -> io::Result<()> {
         serde_json::to_writer(&mut self.buffer, text)?;
         self.relieve()

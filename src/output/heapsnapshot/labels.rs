@@ -1,5 +1,6 @@
 //! Names of types and edges.
 
+use crate::model::distinct::Distinct;
 use crate::model::heap::{Heap, Label, Type, TypeId, TypeKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -15,8 +16,7 @@ pub(super) struct Place {
 /// Such names by the numbers under which edges refer to them, in the order in which they came up.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
-    numbers: FxHashMap<Place, u32>,
-    places: Vec<Place>,
+    places: Distinct<Place>,
     last: Option<(Place, u32)>,
 }
 
@@ -29,17 +29,14 @@ impl Labels {
         {
             return number.into();
         }
-        let number = *self.numbers.entry(place).or_insert_with(|| {
-            self.places.push(place);
-            self.places.len() as u32 - 1
-        });
+        let number = self.places.number(place);
         self.last = Some((place, number));
         number.into()
     }
 
     /// All names, in the order of their numbers.
     pub(super) fn names<'s>(&'s self, heap: &'s Heap<'_>) -> impl Iterator<Item = String> + 's {
-        self.places.iter().map(|place| {
+        self.places.all.iter().map(|place| {
             let label = place.label.text(&heap.names);
             match place.function.map(|function| heap.names.text(function)) {
                 Some(function) if label.is_empty() => function.to_owned(),
@@ -59,17 +56,11 @@ pub(super) struct TypeNames {
 
 impl TypeNames {
     pub(super) fn of(heap: &Heap<'_>) -> Self {
-        let mut numbers = FxHashMap::default();
-        let mut texts = Vec::new();
-        let number = |name: String| {
-            *numbers.entry(name).or_insert_with_key(|name| {
-                texts.push(name.clone());
-                texts.len() as u32 - 1
-            })
-        };
+        let mut texts = Distinct::default();
         let classes = heap.classes.iter().map(|class| heap.names.text(class.name).to_owned());
-        let of = type_names(heap).into_iter().chain(classes).map(number).collect();
-        Self { texts, of }
+        let of =
+            type_names(heap).into_iter().chain(classes).map(|name| texts.number(name)).collect();
+        Self { texts: texts.all, of }
     }
 
     /// The number of a type's name, or of that of a class object.
@@ -78,7 +69,6 @@ impl TypeNames {
         self.of[type_id.0 as usize] as usize
     }
 
-    /// A type's name.
     pub(super) fn text(&self, type_id: TypeId) -> &str {
         &self.texts[self.number(type_id)]
     }
@@ -95,9 +85,9 @@ fn type_names(heap: &Heap<'_>) -> Vec<String> {
             *known = None;
         }
     }
-    let name = |of: &Type| {
-        let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
-        match (of.kind, name, namespaces.get(&of.name)) {
+    let name = |type_: &Type| {
+        let (name, namespace) = (heap.names.text(type_.name), heap.names.text(type_.namespace));
+        match (type_.kind, name, namespaces.get(&type_.name)) {
             (_, "", _) => "<unnamed>".to_owned(),
             (TypeKind::Synthetic | TypeKind::Root, ..) if !name.starts_with('(') => {
                 format!("({name})")

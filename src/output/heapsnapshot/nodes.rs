@@ -15,7 +15,6 @@ const STRING: u64 = 2;
 const OBJECT: u64 = 3;
 const SYNTHETIC: u64 = 9;
 
-/// Writes all nodes.
 pub(super) fn write<W: Write>(
     plan: &Plan<'_, '_>,
     out: &mut Out<W>,

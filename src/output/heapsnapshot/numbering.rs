@@ -15,10 +15,11 @@ struct Word {
 pub(super) struct Numbering {
     words: Vec<Word>,
     /// Number of the first node that is an object.
-    first: u32,
+    pub(super) first: u32,
     /// The object that is node 1, whatever its row is.
     root: Option<ObjectId>,
-    count: u64,
+    /// The number of written objects.
+    pub(super) count: u64,
 }
 
 impl Numbering {
@@ -42,17 +43,6 @@ impl Numbering {
         Self { words, first: 0, root, count: u64::from(rank) }
     }
 
-    /// Sets the number of nodes that precede those of objects.
-    pub(super) fn begin_at(&mut self, first: u32) {
-        self.first = first;
-    }
-
-    /// Returns the number of written objects.
-    pub(super) fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Whether an object is written.
     #[inline]
     pub(super) fn has(&self, object: ObjectId) -> bool {
         self.words[object.index() / 64].written >> (object.0 % 64) & 1 == 1
@@ -93,9 +83,9 @@ mod tests {
         for root in [None, Some(ObjectId(0)), Some(ObjectId(70)), Some(ObjectId(199))] {
             let mut numbering =
                 Numbering::of(200, root, |object| object.0 % 3 == 0 || Some(object) == root);
-            numbering.begin_at(5);
+            numbering.first = 5;
             let objects: Vec<_> = numbering.objects().collect();
-            assert_eq!(objects.len() as u64 + u64::from(root.is_some()), numbering.count());
+            assert_eq!(objects.len() as u64 + u64::from(root.is_some()), numbering.count);
             assert!(objects.iter().zip(5..).all(|(object, node)| numbering.has(*object) && numbering.node(*object) == node));
             assert!(root.is_none_or(|root| numbering.node(root) == 1));
             assert!(!numbering.has(ObjectId(1)));

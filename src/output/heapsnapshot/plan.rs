@@ -26,7 +26,6 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) groups: Groups,
     /// The targets of the node `(unreachable)`. If there are none, the node is not written.
     pub(super) tops: Vec<ObjectId>,
-    /// The names for objects of each type.
     pub(super) types: TypeNames,
     pub(super) nodes: u64,
     pub(super) edges: u64,
@@ -67,8 +66,8 @@ impl<'p, 'a> Plan<'p, 'a> {
             texts: 0,
         };
         let synthetic = plan.synthetic();
-        plan.numbering.begin_at(synthetic as u32);
-        plan.nodes = synthetic as u64 + plan.numbering.count() - u64::from(root.is_some());
+        plan.numbering.first = synthetic as u32;
+        plan.nodes = synthetic as u64 + plan.numbering.count - u64::from(root.is_some());
         plan.edges = (0..synthetic).map(|node| plan.edges_of_synthetic(node)).sum();
         for object in plan.numbering.objects() {
             plan.edges += plan.edges_of(object);
@@ -92,7 +91,6 @@ impl<'p, 'a> Plan<'p, 'a> {
         }
     }
 
-    /// Edges of an object.
     #[inline]
     pub(super) fn edges_of(&self, object: ObjectId) -> u64 {
         let references = &self.heap.references;

@@ -47,7 +47,7 @@ impl HeapSnapshotReport {
     pub(super) fn note_what_is_left_out(&mut self, plan: &Plan<'_, '_>) {
         let (heap, written) = (plan.heap, &plan.numbering);
         let mut add = |what, count, bytes| self.lost.extend(Loss::of(what, count, bytes));
-        let unreachable = heap.len() as u64 - written.count();
+        let unreachable = heap.len() as u64 - written.count;
         if unreachable > 0 {
             let left_out = heap.objects().filter(|object| !written.has(*object));
             let shallow = left_out

@@ -1,33 +1,25 @@
 //! The roots in groups: the nodes below `(GC roots)`.
 
+use crate::model::distinct::Distinct;
 use crate::model::heap::{Heap, Root, RootKind};
 use crate::model::names::NameId;
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Roots by their group.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// The kind of each group.
     keys: Vec<(RootKind, NameId)>,
     /// Where the roots of each group begin in `order`, and the end.
     first: Vec<u32>,
-    /// Rows of roots by group.
     order: Vec<u32>,
 }
 
 impl Groups {
     /// Groups in the order of their first roots, roots in the order of the heap.
     pub(super) fn of(heap: &Heap<'_>) -> Self {
-        let mut numbers = FxHashMap::default();
-        let mut keys = Vec::new();
-        let mut group_of = |root: &Root| {
-            *numbers.entry((root.kind, root.group)).or_insert_with(|| {
-                keys.push((root.kind, root.group));
-                keys.len() as u32 - 1
-            })
-        };
-        let groups: Vec<u32> = heap.roots.iter().map(&mut group_of).collect();
+        let mut keys = Distinct::default();
+        let groups: Vec<u32> =
+            heap.roots.iter().map(|root| keys.number((root.kind, root.group))).collect();
+        let keys = keys.all;
         let mut order: Vec<u32> = (0..groups.len() as u32).collect();
         order.sort_by_key(|row| groups[*row as usize]);
         let mut first = vec![0u32; keys.len() + 1];
@@ -36,12 +28,10 @@ impl Groups {
         Self { keys, first, order }
     }
 
-    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Their names.
     pub(super) fn names<'s>(&'s self, heap: &'s Heap<'_>) -> impl Iterator<Item = String> + 's {
         self.keys.iter().map(|(kind, group)| match heap.names.text(*group) {
             "" => format!("({})", kind.name()),
@@ -49,7 +39,6 @@ impl Groups {
         })
     }
 
-    /// The roots of a group.
     pub(super) fn roots<'s>(
         &'s self,
         group: usize,
@@ -58,7 +47,6 @@ impl Groups {
         self.order[self.range(group)].iter().map(|row| &heap.roots[*row as usize])
     }
 
-    /// The number of roots in a group.
     pub(super) fn size(&self, group: usize) -> u64 {
         self.range(group).len() as u64
     }

@@ -7,7 +7,6 @@ use super::report::HeapSnapshotReport;
 use crate::model::heap::{ObjectId, TypeKind, Value};
 use std::io::{self, Write};
 
-/// A part of the strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Section {
     /// The heap's names by their numbers; the first one is empty.
@@ -47,7 +46,6 @@ impl Section {
     }
 }
 
-/// Writes all strings.
 pub(super) fn write<W: Write>(
     plan: &Plan<'_, '_>,
     labels: &Labels,

@@ -5,6 +5,7 @@ use crate::model::heap::ObjectId;
 use crate::model::names::{NameId, Names};
 
 /// All classes, and all names that the file needs.
+#[derive(Default)]
 pub(super) struct Classes {
     pub(super) names: Names,
     pub(super) required: Required,
@@ -19,16 +20,13 @@ pub(super) struct Classes {
     pub(super) of_threads: Vec<NameId>,
 }
 
-/// A class.
 pub(super) struct Class {
     pub(super) name: NameId,
-    /// Row of the superclass.
     pub(super) parent: u32,
     /// Bytes of an instance; nothing for arrays.
     pub(super) size: u32,
     /// Its own fields, in the order of an instance's bytes.
     pub(super) fields: Vec<(NameId, FieldType)>,
-    /// Static fields.
     pub(super) statics: Vec<(NameId, Static)>,
 }
 
@@ -39,7 +37,6 @@ impl Class {
     }
 }
 
-/// The value of a static field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Static {
     Object(ObjectId),
@@ -54,19 +51,10 @@ impl Classes {
         self.list.push(class);
         self.list.len() as u32 - 1
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// The class of the objects of a plan.
-    pub(super) fn of_plan(&self, plan: u32) -> u32 {
-        self.of_plan[plan as usize]
-    }
 }
 
 /// Rows of the classes that are used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Required {
     pub(super) string: u32,
     pub(super) weak_reference: u32,

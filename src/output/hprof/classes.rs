@@ -7,27 +7,17 @@ use super::labels::{array_class_name, class_name};
 use super::layout::Layout;
 use super::plan::{Form, Plans};
 use super::records::{TRACE, sub, tag};
-use super::required;
 use super::roots::Roots;
 use crate::java::{CLASS, FieldType};
 use crate::model::heap::{Heap, Ids, TypeId};
-use crate::model::names::{NameId, Names};
+use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
 impl Classes {
     pub(super) fn of(heap: &Heap<'_>, layout: &Layout, plans: &Plans, roots: &Roots) -> Self {
-        let none = Required { string: 0, weak_reference: 0, object_array: 0, thread: 0, info: 0 };
-        let mut classes = Self {
-            names: Names::default(),
-            required: none,
-            holders: Vec::new(),
-            list: Vec::new(),
-            of_plan: Vec::new(),
-            of_frames: Vec::new(),
-            of_threads: Vec::new(),
-        };
-        classes.required = required::add(&mut classes, layout);
+        let mut classes = Self::default();
+        classes.required = add_required(&mut classes, layout);
         classes.add_info(heap, layout);
         classes.add_plans(heap, layout, plans);
         roots.add_holders(heap, &mut classes);
@@ -114,6 +104,52 @@ impl Classes {
     }
 }
 
+/// Adds the classes that readers look up even if they have no objects, `java.lang.Object` first.
+///
+/// VisualVM throws without the arrays of numbers (while opening), without `java.lang.ref.Reference`
+/// and its subclasses (on retained sizes), and without a size of `java.lang.Object`, the only class
+/// that may have no superclass.
+fn add_required(classes: &mut Classes, layout: &Layout) -> Required {
+    let mut add = |name: &str, parent: u32, size: u64, fields: &[(&str, FieldType)]| {
+        let name = classes.names.intern(name);
+        let fields =
+            fields.iter().map(|(name, basic)| (classes.names.intern(name), *basic)).collect();
+        classes.add(Class { parent, size: size as u32, fields, ..Class::named(name) })
+    };
+    let (header, reference) = (layout.header(), layout.reference());
+    let object = add("java/lang/Object", OBJECT, header, &[]);
+    add("java/lang/Class", object, header, &[]);
+    add("java/lang/ClassLoader", object, header, &[]);
+    let fields =
+        [("value", FieldType::Object), ("coder", FieldType::Byte), ("hash", FieldType::Int)];
+    let string = add("java/lang/String", object, layout.instance_size(reference + 5), &fields);
+    let thread_size = layout.instance_size(2 * reference);
+    let java_thread = add(
+        "java/lang/Thread",
+        object,
+        layout.instance_size(reference),
+        &[("name", FieldType::Object)],
+    );
+    let thread = add("dumptool/Thread", java_thread, thread_size, &[("object", FieldType::Object)]);
+    let reference_size = layout.instance_size(reference);
+    let parent =
+        add("java/lang/ref/Reference", object, reference_size, &[("referent", FieldType::Object)]);
+    let weak_reference = add("java/lang/ref/WeakReference", parent, reference_size, &[]);
+    for name in [
+        "java/lang/ref/SoftReference",
+        "java/lang/ref/FinalReference",
+        "java/lang/ref/PhantomReference",
+    ] {
+        add(name, parent, reference_size, &[]);
+    }
+    let object_array = add("[Ljava/lang/Object;", object, 0, &[]);
+    for name in ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J"] {
+        add(name, object, 0, &[]);
+    }
+    let info = add("dumptool/Info", object, header, &[]);
+    Required { string, weak_reference, object_array, thread, info }
+}
+
 impl<W: Write> Writer<'_, '_, W> {
     /// Writes names, classes, and the trace without frames.
     pub(super) fn names(&mut self) -> io::Result<()> {
@@ -136,7 +172,6 @@ impl<W: Write> Writer<'_, '_, W> {
         out.record(tag::TRACE)
     }
 
-    /// Writes the class dumps.
     pub(super) fn class_dumps(&mut self) -> io::Result<()> {
         let (ids, out) = (&self.ids, &mut self.out);
         let id = self.layout.reference();
@@ -159,20 +194,17 @@ impl<W: Write> Writer<'_, '_, W> {
             out.u2(class.statics.len() as u16);
             for &(name, value) in &class.statics {
                 out.id(ids.name(name));
-                match value {
+                let number = match value {
                     Static::Object(object) => {
                         out.u1(FieldType::Object as u8);
                         out.id(ids.object(object));
+                        continue;
                     }
-                    Static::Long(value) => {
-                        out.u1(FieldType::Long as u8);
-                        out.u8(value);
-                    }
-                    Static::FirstHelper => {
-                        out.u1(FieldType::Long as u8);
-                        out.u8(ids.first_helper());
-                    }
-                }
+                    Static::Long(number) => number,
+                    Static::FirstHelper => ids.first_helper(),
+                };
+                out.u1(FieldType::Long as u8);
+                out.u8(number);
             }
             out.u2(class.fields.len() as u16);
             for &(name, basic) in &class.fields {

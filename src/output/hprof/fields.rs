@@ -105,7 +105,6 @@ pub(super) struct Unique {
 }
 
 impl Unique {
-    /// Begins another class.
     pub(super) fn begin(&mut self) {
         self.class += 1;
         self.count.clear();

@@ -25,7 +25,6 @@ const REPEATED_TEXTS: (u64, u64) = (16 << 20, 64);
 /// budget is spent.
 const SHORT_TEXT: usize = 256;
 
-/// The rest of the budgets.
 pub(super) struct Filling {
     /// The most zeros of an object, and of the array that represents its external bytes.
     pub(super) limit: u64,

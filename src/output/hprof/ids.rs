@@ -8,6 +8,7 @@ use crate::model::names::NameId;
 /// Assigns ids. No id is 0, no id is assigned twice, and not all are multiples of 16: MAT takes the
 /// largest power of two that divides all distances as the alignment of objects and rounds sizes up
 /// to it.
+#[derive(Default)]
 pub(super) struct IdSpace {
     shift: u32,
     /// The addresses of objects, if these are the ids.
@@ -30,23 +31,14 @@ impl IdSpace {
             Some(last) => (last | 15) + 9,
             None => (heap.len() as u64 + 1) << layout.shift,
         };
-        let mut ids = Self {
-            shift: layout.shift,
-            addresses,
-            classes: 0,
-            names: 0,
-            frames: 0,
-            threads: 0,
-            next,
-        };
-        ids.classes = ids.reserve(classes.len() as u64);
+        let mut ids = Self { shift: layout.shift, addresses, next, ..Self::default() };
+        ids.classes = ids.reserve(classes.list.len() as u64);
         ids.names = ids.reserve(classes.names.len() as u64);
         ids.frames = ids.reserve(heap.frames.len() as u64);
         ids.threads = ids.reserve(heap.threads.len() as u64);
         ids
     }
 
-    /// The id of an object of the heap.
     #[inline]
     pub(super) fn object(&self, object: ObjectId) -> u64 {
         match &self.addresses {

@@ -33,7 +33,6 @@ pub(super) struct Instances {
 pub(super) struct Instance {
     /// Id of the class.
     pub(super) class: u64,
-    /// Bytes of the fields.
     pub(super) length: u32,
     pub(super) form: Form,
     pub(super) value: ValueKind,
@@ -95,8 +94,8 @@ impl Instances {
             places: Vec::with_capacity(keys),
             values: Vec::new(),
         };
-        for (row, plan) in (0..).zip(&plans.plans) {
-            instances.add(plan, ids.class(classes.of_plan(row)), layout);
+        for (plan, class) in plans.plans.iter().zip(&classes.of_plan) {
+            instances.add(plan, ids.class(*class), layout);
         }
         instances
     }
@@ -130,7 +129,7 @@ impl Instances {
             length: plan.length as u32,
             form: plan.form,
             value: plan.value,
-            reads_value: plan.reads_value(),
+            reads_value: plan.reads_value,
             in_order: plan.in_order && !plan.external.holds(),
             external_kind: plan.external,
             first,
@@ -150,14 +149,14 @@ impl Instances {
 
     /// Prefetches the data of the objects after this one.
     #[inline]
-    pub(super) fn expect(&self, of: &[u32], object: ObjectId) {
+    pub(super) fn expect(&self, rows: &[u32], object: ObjectId) {
         if self.list.len() < MANY {
             return;
         }
-        if let Some(&row) = of.get(object.index() + AHEAD.0) {
+        if let Some(&row) = rows.get(object.index() + AHEAD.0) {
             prefetch(&self.list, row as usize);
         }
-        if let Some(&row) = of.get(object.index() + AHEAD.1) {
+        if let Some(&row) = rows.get(object.index() + AHEAD.1) {
             prefetch(&self.slots, self.list[row as usize].first);
         }
     }
@@ -385,19 +384,15 @@ fn put_swapped<const N: usize>(place: &mut [u8], bytes: &[u8]) {
 
 /// Writes a value that is a number. Returns `false` for other values.
 fn put_number(place: &mut [u8], value: &Value<'_>, basic: FieldType) -> bool {
-    match (value, basic) {
-        (Value::Integer(value), FieldType::Long) => {
-            place[..8].copy_from_slice(&value.to_be_bytes())
-        }
-        (Value::Float(value), FieldType::Double) => {
-            place[..8].copy_from_slice(&value.to_bits().to_be_bytes())
-        }
-        (Value::Boolean(value), FieldType::Boolean) => place[0] = (*value).into(),
-        (Value::Length(value), FieldType::Long) => place[..8].copy_from_slice(&value.to_be_bytes()),
-        (Value::Length(value), FieldType::Int) => {
-            place[..4].copy_from_slice(&((*value).min(i32::MAX as u64) as u32).to_be_bytes());
-        }
+    let number = match (value, basic) {
+        (Value::Integer(value), FieldType::Long) => *value as u64,
+        (Value::Float(value), FieldType::Double) => value.to_bits(),
+        (Value::Boolean(value), FieldType::Boolean) => (*value).into(),
+        (Value::Length(value), FieldType::Long) => *value,
+        (Value::Length(value), FieldType::Int) => (*value).min(i32::MAX as u64),
         _ => return false,
-    }
+    };
+    let width = width(basic) as usize;
+    place[..width].copy_from_slice(&number.to_be_bytes()[8 - width..]);
     true
 }

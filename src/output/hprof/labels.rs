@@ -11,8 +11,8 @@ use std::borrow::Cow;
 /// * MAT gives `<method>` and the like a meaning of its own;
 /// * VisualVM finds `java.lang.Object` by its name and takes the size of a header from it, so that
 ///   the type of a Java heap's own plain objects becomes `type java.lang.Object`.
-pub(super) fn class_name(names: &Names, of: &Type) -> String {
-    let (namespace, name) = (names.text(of.namespace), names.text(of.name));
+pub(super) fn class_name(names: &Names, type_: &Type) -> String {
+    let (namespace, name) = (names.text(type_.namespace), names.text(type_.name));
     let mut text = match (namespace.is_empty() || name.contains(namespace), name.is_empty()) {
         (_, true) => "<unnamed>".to_owned(),
         (true, _) => name.to_owned(),
@@ -56,13 +56,5 @@ pub(super) fn field_name(label: Label, names: &Names) -> Cow<'_, str> {
             names.text(name).replace('\0', "\u{fffd}").into()
         }
         LabelKind::Field(_) | LabelKind::Index(_) => label.text(names),
-    }
-}
-
-/// The name of a class that holds roots. It must not look like an array either.
-pub(super) fn holder_name(name: &str) -> String {
-    match name.strip_suffix("[]") {
-        Some(rest) => format!("{rest}[ ]"),
-        None => name.to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use super::Writer;
 use super::ephemerons::is_weak;
 use super::instances::{Instance, Instances, Surroundings};
 use super::plan::{Form, ValueKind};
-use super::records::{TRACE, put_id, sub, width};
+use super::records::{put_id, width};
 use super::report::LossKind;
 use super::spill::{External, INSIDE};
 use crate::java::FieldType;
@@ -13,7 +13,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 impl<W: Write> Writer<'_, '_, W> {
-    /// Writes all objects.
     pub(super) fn objects(&mut self) -> io::Result<()> {
         let (plans, heap) = (self.plans, self.heap);
         let mut instances = Instances::of(plans, self.classes, &self.ids, &self.layout);
@@ -137,9 +136,7 @@ impl<W: Write> Writer<'_, '_, W> {
                 self.stream_elements(object, kept as usize, elements.is_some(), length, external)?
             }
         }
-        let shown = self.layout.array_size(length * self.layout.reference());
-        self.report.add(shown, count);
-        self.sized(shown, size);
+        self.sized(length * self.layout.reference(), count, size, LossKind::CutSize);
         if instance.value == ValueKind::Bytes {
             self.losses.add_bytes(
                 LossKind::Contents,
@@ -164,7 +161,12 @@ impl<W: Write> Writer<'_, '_, W> {
     ) -> io::Result<()> {
         let heap = self.heap;
         let mut written = 0;
-        for reference in heap.references.at(heap.fields_of(object)).take(kept) {
+        let all = || heap.references.at(heap.fields_of(object)).take(kept);
+        // With indexes, all other references follow the elements.
+        let is_first = |reference: &Reference| {
+            !by_index || matches!(reference.label.kind(), LabelKind::Index(_))
+        };
+        for reference in all().filter(is_first).chain(all().filter(|other| !is_first(other))) {
             let weak = is_weak(heap, object, &reference);
             self.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             match reference.label.kind() {
@@ -181,26 +183,10 @@ impl<W: Write> Writer<'_, '_, W> {
                     self.losses.add(LossKind::ArrayLabel, 1)
                 }
             }
-            if by_index && !matches!(reference.label.kind(), LabelKind::Index(_)) {
-                continue;
-            }
             let target = self.target(reference.target, weak);
             self.out.id(target);
             self.out.relieve()?;
             written += 1;
-        }
-        if by_index {
-            for reference in heap
-                .references
-                .at(heap.fields_of(object))
-                .filter(|reference| !matches!(reference.label.kind(), LabelKind::Index(_)))
-            {
-                let weak = is_weak(heap, object, &reference);
-                let target = self.target(reference.target, weak);
-                self.out.id(target);
-                self.out.relieve()?;
-                written += 1;
-            }
         }
         if let Some(external) = external {
             self.out.id(external);
@@ -266,9 +252,7 @@ impl<W: Write> Writer<'_, '_, W> {
         };
         let length = self.layout.bytes_length(self.filling.size(self.heap, object));
         self.number_array(self.ids.object(object), FieldType::Byte, length, &contents)?;
-        let shown = self.layout.array_size(length);
-        self.report.add(shown, 0);
-        self.sized(shown, size);
+        self.sized(length, 0, size, LossKind::CutSize);
         self.losses.add(LossKind::BytesType, 1);
         self.losses.add_bytes(LossKind::Contents, size.saturating_sub(length));
         Ok(())
@@ -277,10 +261,7 @@ impl<W: Write> Writer<'_, '_, W> {
     fn external(&mut self, id: u64, bytes: u64) -> io::Result<()> {
         let length = self.layout.bytes_length(bytes.min(self.filling.limit));
         self.number_array(id, FieldType::Byte, length, &[])?;
-        let shown = self.layout.array_size(length);
-        self.report.add(shown, 0);
-        self.losses.add_bytes(LossKind::RoundedArray, shown.saturating_sub(bytes));
-        self.losses.add_bytes(LossKind::CutExternal, bytes.saturating_sub(shown));
+        self.sized(length, 0, bytes, LossKind::CutExternal);
         Ok(())
     }
 
@@ -303,9 +284,7 @@ impl<W: Write> Writer<'_, '_, W> {
         let fitting = self.layout.least_bytes(size_to_fill).div_ceil(width).min(longest);
         let length = known.min(longest.max(contents.len() as u64 / width)).max(fitting);
         self.number_array(self.ids.object(object), basic, length, &contents)?;
-        let shown = self.layout.array_size(length * width);
-        self.report.add(shown, 0);
-        self.sized(shown, size);
+        self.sized(length * width, 0, size, LossKind::CutSize);
         self.losses.add_bytes(LossKind::Lengthened, length.saturating_sub(known) * width);
         Ok(())
     }
@@ -317,12 +296,7 @@ impl<W: Write> Writer<'_, '_, W> {
         length: u64,
         contents: &[u8],
     ) -> io::Result<()> {
-        let bytes = length * u64::from(width(basic));
-        self.out.begin(sub::PRIM_ARRAY, 10 + self.layout.reference() + bytes)?;
-        self.out.id(id);
-        self.out.u4(TRACE);
-        self.out.u4(length as u32);
-        self.out.u1(basic as u8);
+        let bytes = self.out.number_array(id, basic, length)?;
         let known = &contents[..contents.len().min(bytes as usize)];
         self.out.stream(known)?;
         self.out.zeros(bytes - known.len() as u64)
@@ -358,10 +332,13 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// Compares the size that readers show for an array with the true one.
-    fn sized(&mut self, shown: u64, size: u64) {
+    /// Counts an array of that many bytes of elements, and compares the size that readers show for
+    /// it with the true one, of which a part may be `cut`.
+    pub(super) fn sized(&mut self, bytes: u64, references: u64, size: u64, cut: LossKind) {
+        let shown = self.layout.array_size(bytes);
+        self.report.add(shown, references);
         self.losses.add_bytes(LossKind::RoundedArray, shown.saturating_sub(size));
-        self.losses.add_bytes(LossKind::CutSize, size.saturating_sub(shown));
+        self.losses.add_bytes(cut, size.saturating_sub(shown));
     }
 }
 

@@ -21,7 +21,6 @@ use group::{Group, group};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Most references of an object with fields.
 const MOST_FIELDS: usize = 256;
 /// Largest object with fields.
 const LARGEST: u64 = 2048;
@@ -35,7 +34,6 @@ pub(super) struct Plans {
     pub(super) plans: Vec<Plan>,
 }
 
-/// A label, and whether the reference is weak.
 pub(super) type Key = (Label, bool);
 
 /// The form in which objects of a type and size are written.
@@ -61,11 +59,11 @@ pub(super) struct Plan {
     pub(super) fields: Vec<Field>,
     /// Row of the key that is the `referent` of the object itself.
     pub(super) referent: Option<u32>,
-    /// Bytes of the fields.
     pub(super) length: u64,
     /// Bytes of contents that no field holds.
     pub(super) unwritten: u64,
-    reads_value: bool,
+    /// Whether a field holds a part of the value.
+    pub(super) reads_value: bool,
 }
 
 /// The kind of record that an object becomes.
@@ -236,23 +234,13 @@ impl Plan {
         let value = ValueKind::of(heap, first);
         let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
         plan.class = heap.class_of(first);
-        plan.form = match group {
-            Group { references: false, external: External::None, .. }
-                if let Some(basic) = numbers =>
-            {
-                Form::Numbers(basic)
-            }
-            Group { references: false, external: External::None, .. }
-                if value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text =>
-            {
-                Form::Text
-            }
-            Group { array: true, references: false, external: External::None, .. }
-                if value == ValueKind::Bytes =>
-            {
-                Form::Bytes
-            }
-            Group { array: true, .. } => Form::Array,
+        let is_plain = !group.references && group.external == External::None;
+        let is_text = || value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text;
+        plan.form = match numbers {
+            Some(basic) if is_plain => Form::Numbers(basic),
+            _ if is_plain && is_text() => Form::Text,
+            _ if is_plain && group.array && value == ValueKind::Bytes => Form::Bytes,
+            _ if group.array => Form::Array,
             _ => Form::Fields,
         };
         plan
@@ -291,11 +279,6 @@ impl Plan {
             unwritten: 0,
             reads_value: false,
         }
-    }
-
-    /// Whether a field holds a part of the value.
-    pub(super) fn reads_value(&self) -> bool {
-        self.reads_value
     }
 
     /// Whether the objects have a value that no field holds.
@@ -338,10 +321,11 @@ impl Plan {
 }
 
 /// The kind of element, if a type is one of Java's arrays of numbers, such as `byte[]`.
-fn elements(heap: &Heap<'_>, of: &Type) -> Option<FieldType> {
-    let is_javas =
-        of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
-    let name = heap.names.text(of.name).strip_suffix("[]").filter(|_| is_javas)?;
+fn elements(heap: &Heap<'_>, type_: &Type) -> Option<FieldType> {
+    let is_javas = type_.kind == TypeKind::Bytes
+        && heap.big_endian
+        && heap.names.text(type_.namespace).is_empty();
+    let name = heap.names.text(type_.name).strip_suffix("[]").filter(|_| is_javas)?;
     PRIMITIVES.into_iter().find(|kind| kind.name() == name)
 }
 

@@ -41,8 +41,8 @@ pub fn write_profile(
     let mut writer =
         Writer { profile, wanted, out: Out::new(out, false), written: Written::default() };
     header(&mut writer.out)?;
-    let texts = writer.names()?;
-    writer.frames(texts)?;
+    let kernel = writer.names()?;
+    writer.frames(kernel)?;
     writer.traces()?;
     if !is_memory(&counted) {
         writer.cpu_samples(&counted)?;
@@ -69,12 +69,6 @@ struct Writer<'a, W: Write> {
     written: Written,
 }
 
-/// Strings that are not names of the profile.
-#[derive(Clone, Copy)]
-struct Texts {
-    kernel: u64,
-}
-
 /// Entries of one record: its length has 32 bits, too.
 const MOST: usize = 1 << 24;
 
@@ -99,8 +93,8 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(id)
     }
 
-    /// Names and threads.
-    fn names(&mut self) -> io::Result<Texts> {
+    /// Writes names and threads, and returns the name of the kernel's file.
+    fn names(&mut self) -> io::Result<u64> {
         let profile = self.profile;
         for number in 0..profile.names.len() as u32 {
             self.text(name(NameId(number)), profile.names.text(NameId(number)))?;
@@ -127,16 +121,16 @@ impl<'a, W: Write> Writer<'a, W> {
             [id, group, parent].into_iter().for_each(|id| self.out.id(id));
             self.out.record(tag::START_THREAD)?;
         }
-        Ok(Texts { kernel })
+        Ok(kernel)
     }
 
-    fn frames(&mut self, texts: Texts) -> io::Result<()> {
+    fn frames(&mut self, kernel: u64) -> io::Result<()> {
         let profile = self.profile;
         for (index, frame) in profile.frames.iter().enumerate() {
             let ProfileFrame { function, file, line, kind } = *frame;
             let line = i32::try_from(line).unwrap_or(i32::MAX);
             let (source, line) = match kind {
-                FrameKind::Kernel => (texts.kernel, -3),
+                FrameKind::Kernel => (kernel, -3),
                 FrameKind::Invalid => (0, -1),
                 FrameKind::Code | FrameKind::Native | FrameKind::Gc => {
                     (if profile.names.text(file).is_empty() { 0 } else { name(file) }, line)
@@ -160,17 +154,13 @@ impl<'a, W: Write> Writer<'a, W> {
         let mut share = Share::default();
         self.rows().for_each(|(_, row)| share.add(depth(&row)));
         let deepest = share.limit(FRAMES.0 + FRAMES.1 * self.rows().count() as u64);
+        let most = usize::try_from(deepest).unwrap_or(usize::MAX);
         let mut frames = Vec::new();
         let mut cut = 0;
         for (serial, row) in self.rows() {
             frames.clear();
             // Innermost frames come first.
-            frames.extend(
-                profile
-                    .stacks
-                    .frames(row.stack)
-                    .take(usize::try_from(deepest).unwrap_or(usize::MAX)),
-            );
+            frames.extend(profile.stacks.frames(row.stack).take(most));
             cut += depth(&row).saturating_sub(deepest);
             self.out.u4(serial);
             self.out.u4(row.thread.0 + 1);
@@ -194,8 +184,7 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 
     fn cpu_samples(&mut self, metric: &Metric) -> io::Result<()> {
-        let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
-        self.written.lose(LossKind::NegativeNumbers, negative as u64);
+        self.lose_negative_numbers(metric);
         let number = move |row: &Aggregate| row.values.get(metric).max(0) as u64;
         let most = self.most_parts(number);
         let entries = self
@@ -215,12 +204,13 @@ impl<'a, W: Write> Writer<'a, W> {
             }
             self.out.record(tag::CPU_SAMPLES)?;
         }
-        self.written.sums.push(ValueSum {
-            value: metric.name().to_owned(),
-            unit: metric.unit().clone(),
-            sum,
-        });
+        self.written.sums.push(ValueSum::of(&metric.of, sum));
         Ok(())
+    }
+
+    fn lose_negative_numbers(&mut self, metric: &Metric) {
+        let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
+        self.written.lose(LossKind::NegativeNumbers, negative as u64);
     }
 
     fn alloc_sites(&mut self, metric: &Metric, freed: Option<&Metric>) -> io::Result<()> {
@@ -231,8 +221,7 @@ impl<'a, W: Write> Writer<'a, W> {
         let live = move |row: &Aggregate| gained(row).saturating_sub(freed(row));
         let surplus = self.rows().filter(|(_, row)| freed(row) > gained(row)).count();
         self.written.lose(LossKind::FreedSurplus, surplus as u64);
-        let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
-        self.written.lose(LossKind::NegativeNumbers, negative as u64);
+        self.lose_negative_numbers(metric);
         let sites = self.rows().filter(|(_, row)| gained(row) > 0 || row.values.samples() > 0);
         // Live memory is a part of the memory that was allocated.
         let largest = move |row: &Aggregate| gained(row).max(row.values.samples());
@@ -275,11 +264,7 @@ impl<'a, W: Write> Writer<'a, W> {
             }
             self.out.record(tag::ALLOC_SITES)?;
         }
-        self.written.sums.push(ValueSum {
-            value: metric.name().to_owned(),
-            unit: metric.unit().clone(),
-            sum,
-        });
+        self.written.sums.push(ValueSum::of(&metric.of, sum));
         Ok(())
     }
 }

@@ -3,7 +3,6 @@
 use crate::java::FieldType;
 use std::io::{self, Write};
 
-/// Tags of records.
 pub(super) mod tag {
     pub(crate) const UTF8: u8 = 0x01;
     pub(crate) const LOAD_CLASS: u8 = 0x02;
@@ -16,7 +15,6 @@ pub(super) mod tag {
     pub(crate) const HEAP_DUMP_END: u8 = 0x2c;
 }
 
-/// Tags of the sub-records of a segment.
 pub(super) mod sub {
     pub(crate) const ROOT_JAVA_FRAME: u8 = 0x03;
     pub(crate) const ROOT_STICKY_CLASS: u8 = 0x05;
@@ -117,7 +115,6 @@ impl<W: Write> Out<W> {
         Ok(fields)
     }
 
-    /// Writes the header of an array of references.
     pub(super) fn object_array(&mut self, id: u64, class: u64, length: u64) -> io::Result<()> {
         let width = if self.wide { 8 } else { 4 };
         self.begin(sub::OBJECT_ARRAY, 9 + (2 + length) * width)?;
@@ -126,6 +123,22 @@ impl<W: Write> Out<W> {
         self.u4(length as u32);
         self.id(class);
         Ok(())
+    }
+
+    /// Writes the header of an array of numbers, and returns the bytes that they take.
+    pub(super) fn number_array(
+        &mut self,
+        id: u64,
+        kind: FieldType,
+        length: u64,
+    ) -> io::Result<u64> {
+        let bytes = length * u64::from(width(kind));
+        self.begin(sub::PRIM_ARRAY, if self.wide { 18 } else { 14 } + bytes)?;
+        self.id(id);
+        self.u4(TRACE);
+        self.u4(length as u32);
+        self.u1(kind as u8);
+        Ok(bytes)
     }
 
     /// Appends zeros and returns them to fill in, unless a large sub-record is under way.
@@ -153,7 +166,6 @@ impl<W: Write> Out<W> {
         self.out.flush()
     }
 
-    /// Ends the dump.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.end_segment()?;
         self.record(tag::HEAP_DUMP_END)?;

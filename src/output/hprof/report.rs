@@ -28,45 +28,25 @@ pub struct HprofReport {
 impl HprofReport {
     #[inline]
     pub(super) fn add(&mut self, bytes: u64, references: u64) {
-        self.instances += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
+        self.add_many(1, bytes);
         self.references += references;
     }
 
     /// Adds objects of one size, whose references are counted elsewhere.
+    #[inline]
     pub(super) fn add_many(&mut self, count: u64, bytes: u64) {
         self.instances += count;
         self.bytes = self.bytes.saturating_add(count.saturating_mul(bytes));
     }
 }
 
-/// The losses of heaps in the order in which they are listed, and whether bytes are counted.
-const KINDS: [(LossKind, bool); 19] = [
-    (LossKind::RoundedInstance, true),
-    (LossKind::RoundedArray, true),
-    (LossKind::Inside, true),
-    (LossKind::Spilled, false),
-    (LossKind::CutSize, true),
-    (LossKind::CutExternal, true),
-    (LossKind::StringSize, true),
-    (LossKind::Lengthened, true),
-    (LossKind::StringType, false),
-    (LossKind::BytesType, false),
-    (LossKind::Contents, true),
-    (LossKind::Value, false),
-    (LossKind::CutText, false),
-    (LossKind::ArrayLabel, false),
-    (LossKind::ArrayIndex, false),
-    (LossKind::WeakLabel, false),
-    (LossKind::Ephemeron, false),
-    (LossKind::Reference, false),
-    (LossKind::FrameLabel, false),
-];
+/// The losses of heaps, which are the first kinds.
+const KINDS: usize = LossKind::FrameLabel as usize + 1;
 
 /// Counts what is lost.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    counts: [(u64, u64); KINDS.len()],
+    counts: [(u64, u64); KINDS],
 }
 
 impl Losses {
@@ -78,14 +58,11 @@ impl Losses {
     /// Counts one loss of that many bytes, unless it is 0 bytes.
     #[inline]
     pub(super) fn add_bytes(&mut self, kind: LossKind, bytes: u64) {
-        if bytes > 0 {
-            let (count, sum) = &mut self.counts[kind as usize];
-            *count += 1;
-            *sum = sum.saturating_add(bytes);
-        }
+        self.add_many(kind, 1, bytes);
     }
 
     /// Counts a number of losses of that many bytes each, unless it is 0 bytes.
+    #[inline]
     pub(super) fn add_many(&mut self, kind: LossKind, count: u64, bytes: u64) {
         if bytes > 0 {
             let (known, sum) = &mut self.counts[kind as usize];
@@ -95,11 +72,10 @@ impl Losses {
     }
 
     pub(super) fn into_list(self) -> Vec<Loss> {
-        let counted = KINDS.iter().map(|&(kind, sized)| {
-            let (count, bytes) = self.counts[kind as usize];
-            Loss::of(kind, count, sized.then_some(bytes))
-        });
-        counted.flatten().collect()
+        let counted = LossKind::ALL.into_iter().zip(self.counts);
+        let loss =
+            |(kind, (count, bytes))| Loss::of(kind, count, Some(bytes).filter(|sum| *sum > 0));
+        counted.filter_map(loss).collect()
     }
 }
 
@@ -109,6 +85,6 @@ mod tests {
 
     #[test]
     fn kinds_are_listed_in_their_order() {
-        assert!(KINDS.iter().enumerate().all(|(index, (kind, ..))| *kind as usize == index));
+        assert!((0..).zip(LossKind::ALL).all(|(index, kind): (usize, _)| kind as usize == index));
     }
 }

@@ -7,6 +7,8 @@ use super::fields::Unique;
 use super::labels::field_name;
 use super::records::{TRACE, put_id, sub, tag};
 use super::report::LossKind;
+use crate::analysis::object_set::ObjectSet;
+use crate::analysis::unreachable::{reach, tops};
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root};
 use crate::model::names::{NameId, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,7 +23,6 @@ const MOST_GROUPS: usize = 256;
 pub(super) struct Roots {
     /// Names of holder classes, with rows of [`Heap::roots`].
     holders: Vec<Holder>,
-    /// Local variables.
     locals: Vec<Local>,
     /// Objects whose roots have neither a name nor a frame.
     plain: Vec<ObjectId>,
@@ -88,11 +89,13 @@ impl Roots {
         let mut unique = Unique::default();
         for holder in &self.holders {
             for (part, roots) in (1..).zip(holder.roots.chunks(MOST_STATICS)) {
-                let name = match part {
-                    1 => holder.name.clone(),
+                let name = match (part, holder.name.strip_suffix("[]")) {
+                    // It must not look like an array.
+                    (1, Some(rest)) => format!("{rest}[ ]"),
+                    (1, None) => holder.name.clone(),
                     _ => format!("{} ... {part}", holder.name),
                 };
-                let name = classes.names.intern(&super::labels::holder_name(&name));
+                let name = classes.names.intern(&name);
                 unique.begin();
                 let statics = roots.iter().map(|&row| {
                     let root = &heap.roots[row as usize];
@@ -115,7 +118,6 @@ impl Roots {
 }
 
 impl<W: Write> Writer<'_, '_, W> {
-    /// Writes frames, traces and threads.
     pub(super) fn threads(&mut self) -> io::Result<()> {
         let (heap, classes, ids, out) = (self.heap, self.classes, &self.ids, &mut self.out);
         let empty = ids.name(Names::EMPTY);
@@ -171,7 +173,6 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// Writes the root records.
     pub(super) fn roots(&mut self, roots: &Roots) -> io::Result<()> {
         // Readers refuse a file without roots, and without this root each class would become one.
         for &class in std::iter::once(&self.classes.required.info).chain(&self.classes.holders) {
@@ -195,8 +196,26 @@ impl<W: Write> Writer<'_, '_, W> {
         roots.plain.iter().try_for_each(|&object| self.plain_root(object))
     }
 
-    /// Writes a root of unknown kind.
-    pub(super) fn plain_root(&mut self, object: ObjectId) -> io::Result<()> {
+    /// Writes roots for unreachable objects, as few as it takes to reach them all.
+    pub(super) fn unreachable_roots(&mut self) -> io::Result<()> {
+        let heap = self.heap;
+        // Weak references count: readers that drop what is unreachable follow them.
+        let successors = |object| heap.references.of(object).map(|reference| reference.target);
+        let mut reached = ObjectSet::none(heap.len());
+        let roots = heap
+            .roots
+            .iter()
+            .map(|root| root.object)
+            .chain(heap.threads.iter().filter_map(|thread| thread.object));
+        let mut pending: Vec<ObjectId> = roots.filter(|object| reached.insert(*object)).collect();
+        reach(&mut reached, &mut pending, successors);
+        drop(pending);
+        tops(heap.len(), reached, successors)
+            .into_iter()
+            .try_for_each(|object| self.plain_root(object))
+    }
+
+    fn plain_root(&mut self, object: ObjectId) -> io::Result<()> {
         self.root(sub::ROOT_UNKNOWN, self.ids.object(object), &[])
     }
 

@@ -18,7 +18,6 @@ impl Default for Share {
 }
 
 impl Share {
-    /// Adds an amount.
     #[inline]
     pub(super) fn add(&mut self, amount: u64) {
         let row = (u64::BITS - amount.leading_zeros()) as usize;

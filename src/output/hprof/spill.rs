@@ -46,7 +46,6 @@ impl External {
         }
     }
 
-    /// Whether an array represents them.
     pub(super) fn has_array(self) -> bool {
         !matches!(self, Self::None | Self::Inside)
     }
@@ -121,11 +120,8 @@ impl<W: Write> Writer<'_, '_, W> {
             at += 1;
         }
         self.out.zeros((length - at) * width)?;
-        let shown = self.layout.array_size(length * width);
-        self.report.add(shown, kept);
         self.losses.add(LossKind::Spilled, 1);
-        self.losses.add_bytes(LossKind::RoundedArray, shown.saturating_sub(bytes));
-        self.losses.add_bytes(LossKind::CutExternal, bytes.saturating_sub(shown));
+        self.sized(length * width, kept, bytes, LossKind::CutExternal);
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Texts: as `java.lang.String` with the array that holds the characters.
 
 use super::Writer;
-use super::records::{TRACE, put_id, sub};
+use super::records::put_id;
 use crate::java::FieldType;
 use std::io::{self, Write};
 
@@ -23,12 +23,8 @@ impl<W: Write> Writer<'_, '_, W> {
             (_, true) => text.chars().count(),
             _ => text.encode_utf16().count(),
         };
-        let (length, width, basic) = if latin1 {
-            (count.min(LONGEST), 1, FieldType::Byte)
-        } else {
-            (count.min(LONGEST), 2, FieldType::Char)
-        };
-        let bytes = length as u64 * width;
+        let length = count.min(LONGEST);
+        let kind = if latin1 { FieldType::Byte } else { FieldType::Char };
         let (layout, out) = (self.layout, &mut self.out);
         let fields = layout.reference() + 5;
         let size = layout.instance_size(fields);
@@ -37,11 +33,7 @@ impl<W: Write> Writer<'_, '_, W> {
         // The coder and the hash are 0.
         put_id(fields, 0, array, layout.wide);
         self.report.add(size, 1);
-        out.begin(sub::PRIM_ARRAY, 10 + layout.reference() + bytes)?;
-        out.id(array);
-        out.u4(TRACE);
-        out.u4(length as u32);
-        out.u1(basic as u8);
+        let bytes = out.number_array(array, kind, length as u64)?;
         match (latin1, ascii) {
             (_, true) => out.stream(&text.as_bytes()[..length])?,
             (true, _) => {

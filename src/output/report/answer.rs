@@ -155,12 +155,10 @@ fn link(address: &str, text: &str) -> String {
 }
 
 impl Report {
-    /// The title of the page.
     pub(super) fn title(&self) -> String {
         escaped(&format!("{} · dumptool", self.file))
     }
 
-    /// The first screen as HTML.
     pub(super) fn first_screen(&self) -> String {
         let mut html = String::new();
         self.head(&mut html);
@@ -196,7 +194,8 @@ impl Report {
 
     /// What is known about a suspect, and what to do.
     fn known(suspect: Option<&ReportSuspect>, html: &mut String) {
-        let Some(ReportRule { title, advice, source }) = suspect.and_then(|of| of.known.as_ref())
+        let Some(ReportRule { title, advice, source }) =
+            suspect.and_then(|suspect| suspect.known.as_ref())
         else {
             return;
         };
@@ -368,7 +367,7 @@ impl Report {
         match &column.values {
             Cells::Names(names) => names
                 .get(row)
-                .and_then(|name| self.names.get(*name as usize))
+                .and_then(|name| self.names.all.get(*name as usize))
                 .cloned()
                 .unwrap_or_default(),
             Cells::Shares(shares) => {

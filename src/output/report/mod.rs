@@ -11,12 +11,12 @@ pub use answer::{Answer, BarPart, Card, Tone, address, object_address, without_p
 
 use super::json;
 use super::syntax::shell_word;
+use crate::model::distinct::Distinct;
 use crate::model::heap::ObjectId;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// The content of a page; as JSON, `dumptool/report/1`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Report {
     schema: &'static str,
     /// `heap` or `profile`.
@@ -65,9 +65,7 @@ pub struct Report {
     #[serde(skip)]
     pub answer: Answer,
     /// All names, each once.
-    names: Vec<String>,
-    #[serde(skip)]
-    numbers: FxHashMap<String, u32>,
+    names: Distinct<String>,
 }
 
 /// A number with its meaning.
@@ -140,7 +138,7 @@ pub struct ReportTree {
 }
 
 /// A table in columns.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct ReportTable {
     /// The heading of the table.
     pub title: String,
@@ -190,14 +188,7 @@ pub struct ReportColumn {
 impl ReportTable {
     /// A table without columns for so many rows, of which some may be left out.
     pub fn new(title: &str, rows: u64) -> Self {
-        Self {
-            title: title.to_owned(),
-            note: None,
-            columns: Vec::new(),
-            sort: 0,
-            finds: None,
-            rows,
-        }
+        Self { title: title.to_owned(), rows, ..Self::default() }
     }
 
     /// Adds a column of names, for which a click on a row looks in the tree.
@@ -238,14 +229,12 @@ impl ReportTable {
     /// Adds a column of several numbers in each cell: those of older files first.
     #[must_use]
     pub fn series(
-        mut self,
+        self,
         title: &'static str,
         kind: &str,
         series: impl Iterator<Item = Vec<u64>>,
     ) -> Self {
-        let values = Cells::Series(series.collect());
-        self.columns.push(ReportColumn { title, kind: kind.to_owned(), delta: false, values });
-        self
+        self.column(title, kind, false, Cells::Series(series.collect()))
     }
 
     /// Adds a column of shares, from 0 to 1.
@@ -328,37 +317,16 @@ impl Report {
             schema: "dumptool/report/1",
             kind,
             file: file.to_owned(),
-            live: false,
-            old: None,
-            snapshots: Vec::new(),
             quoted: shell_word(file),
-            options: String::new(),
-            filters: None,
             format,
             unit,
-            warnings: Vec::new(),
-            tiles: Vec::new(),
-            suspects: Vec::new(),
-            trees: Vec::new(),
-            curves: Vec::new(),
-            tables: Vec::new(),
-            objects: serde_json::Map::new(),
-            notes: Vec::new(),
-            answer: Answer::default(),
-            names: Vec::new(),
-            numbers: FxHashMap::default(),
+            ..Self::default()
         }
     }
 
     /// The index of a name.
     pub fn name(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.numbers.get(name) {
-            return number;
-        }
-        let number = self.names.len() as u32;
-        self.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
-        number
+        self.names.text(name)
     }
 
     /// Returns the complete page.

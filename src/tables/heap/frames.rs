@@ -3,7 +3,7 @@
 use crate::model::heap::{Heap, StackFrame};
 use crate::model::names::NameId;
 use crate::tables::column::{Column, ColumnOf};
-use crate::tables::relation::Rows;
+use crate::tables::relation::{Rows, row_numbers};
 use crate::tables::row_numbers::{Key, RowNumbers};
 
 /// One row for each call frame.
@@ -16,10 +16,10 @@ pub(super) struct ThreadFrames<'h> {
 impl<'h> ThreadFrames<'h> {
     pub(super) fn of(heap: &'h Heap<'h>) -> Self {
         let mut owners = vec![None; heap.frames.len()];
-        for (thread, of) in (0..).zip(&heap.threads) {
-            let frames = owners.get_mut(of.frames.start as usize..of.frames.end as usize);
+        for (number, thread) in (0..).zip(&heap.threads) {
+            let frames = owners.get_mut(thread.frames.start as usize..thread.frames.end as usize);
             for (depth, frame) in (0..).zip(frames.into_iter().flatten()) {
-                *frame = Some((thread, depth));
+                *frame = Some((number, depth));
             }
         }
         Self { heap, owners }
@@ -27,43 +27,33 @@ impl<'h> ThreadFrames<'h> {
 
     fn of_thread(&self, key: Key<'_>) -> RowNumbers {
         let thread = key.number().and_then(|number| self.heap.threads.get(number as usize));
-        thread.map_or_else(RowNumbers::none, |thread| {
-            RowNumbers::Range(thread.frames.start as usize..thread.frames.end as usize)
-        })
+        RowNumbers::of(
+            thread.map(|thread| thread.frames.start as usize..thread.frames.end as usize),
+        )
     }
 }
 
 impl Rows for ThreadFrames<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
-        fn owner<'h>(column: Column, of: fn((u32, u32)) -> u32) -> ColumnOf<ThreadFrames<'h>> {
-            column.or_null().of(move |this: &ThreadFrames<'_>, rows, cells| {
-                let owners = this.owners[rows].iter();
-                cells.optional_integers(owners.map(|owner| owner.map(|owner| of(owner).into())));
-            })
-        }
-        fn name<'h>(column: Column, of: fn(&StackFrame) -> NameId) -> ColumnOf<ThreadFrames<'h>> {
+        fn name<'h>(column: Column, name: fn(&StackFrame) -> NameId) -> ColumnOf<ThreadFrames<'h>> {
             column
-                .of(move |this: &ThreadFrames<'_>, rows, cells| {
-                    cells.codes(this.heap.frames[rows].iter().map(|frame| of(frame).0));
-                })
+                .codes(move |this: &ThreadFrames<'_>, row| name(&this.heap.frames[row]).0)
                 .text(|this, code, _| this.heap.names.text(NameId(code)))
         }
         vec![
-            Column::number("frame", "The number of the row")
-                .of(|_: &Self, rows, cells| cells.integers(rows.map(|row| row as u64)))
-                .found(|_| 1, |this, key| RowNumbers::row(key, this.len())),
-            owner(Column::number("thread", "The row in `threads`"), |(thread, _)| thread).found(
-                |this| this.len() as u64 / this.heap.threads.len().max(1) as u64 + 2,
-                Self::of_thread,
-            ),
-            owner(Column::small("depth", "0 is the innermost frame"), |(_, depth)| depth),
+            row_numbers("frame"),
+            Column::number("thread", "The row in `threads`")
+                .optional_numbers(|this: &Self, row| Some(this.owners[row]?.0.into()))
+                .found(
+                    |this| this.len() as u64 / this.heap.threads.len().max(1) as u64 + 2,
+                    Self::of_thread,
+                ),
+            Column::small("depth", "0 is the innermost frame")
+                .optional_numbers(|this: &Self, row| Some(this.owners[row]?.1.into())),
             name(Column::name("function", "The function"), |frame| frame.function),
             name(Column::name("file", "Its source file"), |frame| frame.file),
-            Column::small("line", "The line; null if it is unknown").or_null().of(
-                |this: &Self, rows, cells| {
-                    let lines = this.heap.frames[rows].iter().map(|frame| frame.line);
-                    cells.optional_integers(lines.map(|line| (line > 0).then_some(line.into())));
-                },
+            Column::small("line", "The line; null if it is unknown").optional_numbers(
+                |this: &Self, row| Some(this.heap.frames[row].line.into()).filter(|line| *line > 0),
             ),
         ]
     }

@@ -38,14 +38,7 @@ pub fn of_heap<'h>(
         Table::Roots => relation(name, Roots::of(&analyses.heap)),
         Table::Types => relation(name, Types::of(analyses)),
         Table::Strings => relation(name, Strings::of(&analyses.heap, texts)),
-        Table::Dump
-        | Table::Samples
-        | Table::Stacks
-        | Table::Frames
-        | Table::Functions
-        | Table::Events => {
-            return None;
-        }
+        _ => return None,
     })
 }
 
@@ -58,7 +51,6 @@ pub(crate) fn of_threads<'h>(analyses: &'h Analyses<'h>) -> [Box<dyn Relation + 
     ]
 }
 
-/// Appends the ids of consecutive objects.
 fn ids(heap: &Heap<'_>, rows: Range<usize>, cells: &mut CellBlock) {
     if rows.len() == 1 {
         return cells.append_text(|text| heap.append_id(ObjectId(rows.start as u32), text));

@@ -1,13 +1,13 @@
 //! The table `objects`.
 
 use super::ids;
-use super::order::{TypeOrder, Typed, is_of_types, type_columns};
+use super::order::{TypeOrder, Typed, is_of_types, ordered_by_type, type_columns};
 use crate::analyses::Analyses;
 use crate::analysis::by_type::ObjectsByType;
 use crate::analysis::paths::distances::RootDistances;
-use crate::model::heap::{Ids, ObjectId, TypeId, TypeKind, TypeSource};
+use crate::model::heap::{Heap, Ids, ObjectId, TypeId, TypeKind, TypeSource};
 use crate::tables::column::{Column, ColumnOf};
-use crate::tables::relation::Rows;
+use crate::tables::relation::{Rows, row_numbers};
 use crate::tables::row_numbers::{Order, RowNumbers};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -30,7 +30,7 @@ impl<'h> Objects<'h> {
 
     /// The object with an id. An address inside one is found as well.
     fn object(&self, id: &str) -> Option<usize> {
-        let heap = &self.analyses.heap;
+        let heap = self.heap();
         let Ids::Numbers(numbers) = &heap.ids else {
             return heap.find(id).map(ObjectId::index);
         };
@@ -45,9 +45,12 @@ impl<'h> Objects<'h> {
         by_number.get(place).map(|row| *row as usize)
     }
 
+    fn heap(&self) -> &'h Heap<'h> {
+        &self.analyses.heap
+    }
+
     fn distances(&self) -> &RootDistances {
-        let of = || RootDistances::of(&self.analyses.heap, self.analyses.graph());
-        self.distances.get_or_init(of)
+        self.distances.get_or_init(|| RootDistances::of(self.heap(), self.analyses.graph()))
     }
 }
 
@@ -61,17 +64,17 @@ impl Typed for Objects<'_> {
     }
 
     fn type_of(&self, row: usize) -> TypeId {
-        self.analyses.heap.type_id(ObjectId(row as u32))
+        self.heap().type_id(ObjectId(row as u32))
     }
 
     fn of_types(&self, types: Vec<TypeId>) -> RowNumbers {
         let members = Arc::clone(self.analyses.by_type());
         let types = types.into_iter();
-        RowNumbers::Each(Box::new(Members { members, types, of: None, place: 0 }))
+        RowNumbers::Each(Box::new(Members { members, types, current: None, place: 0 }))
     }
 
     fn rows_of_type(&self) -> u64 {
-        let heap = &self.analyses.heap;
+        let heap = self.heap();
         heap.len() as u64 / heap.types.len().max(1) as u64 + 1
     }
 }
@@ -94,10 +97,7 @@ impl Rows for Objects<'_> {
     }
 
     fn ordered(&self, by: &[Order<'_>]) -> RowNumbers {
-        match self.types.sorted(by).filter(|_| !by.is_empty()) {
-            Some(types) => self.of_types(types),
-            None => RowNumbers::Range(0..self.len()),
-        }
+        ordered_by_type(self, by)
     }
 }
 
@@ -107,9 +107,7 @@ fn is_by_object(by: &[Order<'_>]) -> bool {
 
 fn identity<'h>() -> [ColumnOf<Objects<'h>>; 2] {
     [
-        Column::number("object", "The number of the row")
-            .of(|_: &Objects<'_>, rows, cells| cells.integers(rows.map(|row| row as u64)))
-            .found(|_| 1, |this, key| RowNumbers::row(key, this.len())),
+        row_numbers("object"),
         Column::text("id", "What the file calls the object: its address or number")
             .of(|this: &Objects<'_>, rows, cells| ids(&this.analyses.heap, rows, cells))
             .found(|_| 2, |this, key| RowNumbers::list(key.text().and_then(|id| this.object(id)))),
@@ -118,12 +116,9 @@ fn identity<'h>() -> [ColumnOf<Objects<'h>>; 2] {
 
 fn sizes<'h>() -> [ColumnOf<Objects<'h>>; 4] {
     [
-        Column::size("shallow_bytes", "The size of the object in the managed heap").bytes().of(
-            |this: &Objects<'_>, rows, cells| {
-                let heap = &this.analyses.heap;
-                cells.integers(objects(rows).map(|object| heap.shallow_bytes(object)));
-            },
-        ),
+        Column::size("shallow_bytes", "The size of the object in the managed heap")
+            .bytes()
+            .numbers(|this: &Objects<'_>, row| this.analyses.heap.shallow.get(row)),
         Column::size("external_bytes", "Bytes outside the managed heap").bytes().of(
             |this: &Objects<'_>, rows, cells| {
                 let all = this.analyses.heap.externals();
@@ -167,45 +162,32 @@ fn origins<'h>() -> [ColumnOf<Objects<'h>>; 4] {
             "reachable",
             "Whether roots reach it; false for objects that only represent roots",
         )
-        .of(|this: &Objects<'_>, rows, cells| {
-            let (heap, analyses) = (&this.analyses.heap, this.analyses);
-            cells.booleans(objects(rows).map(|object| {
-                heap.type_of(object).kind != TypeKind::Root && analyses.is_live(object)
-            }));
+        .booleans(|this: &Objects<'_>, row| {
+            let object = ObjectId(row as u32);
+            this.heap().type_of(object).kind != TypeKind::Root && this.analyses.is_live(object)
         }),
         Column::small(
             "root_distance",
             "References on the shortest path from a root; null for unreachable objects",
         )
-        .or_null()
-        .of(|this: &Objects<'_>, rows, cells| {
-            let distances = this.distances();
-            let distance = |object| distances.of_object(object).map(i64::from);
-            cells.optional_integers(objects(rows).map(distance));
+        .optional_numbers(|this: &Objects<'_>, row| {
+            this.distances().of_object(ObjectId(row as u32)).map(i64::from)
         }),
         Column::name(
             "type_source",
             "How an executable named the type (Go): `exact`, `array`, `partial` or `guess`; null if \
              it did not",
         )
-        .or_null()
-        .of(|this: &Objects<'_>, rows, cells| {
-            let heap = &this.analyses.heap;
-            cells.optional_codes(objects(rows).map(|object| {
-                let source = heap.type_source(heap.type_id(object));
-                source.name().map(|_| source as u32)
-            }));
+        .optional_codes(|this: &Objects<'_>, row| {
+            let source = this.heap().type_source(this.type_of(row));
+            source.name().map(|_| source as u32)
         })
         .text(|_, code, _| {
             let named = TypeSource::NAMED.iter().find(|source| **source as u32 == code);
             named.and_then(|source| source.name()).unwrap_or("")
         }),
-        Column::boolean("synthetic", "Whether the writer of the dump added it").of(
-            |this: &Objects<'_>, rows, cells| {
-                let heap = &this.analyses.heap;
-                cells.booleans(objects(rows).map(|object| heap.is_made_up(object)));
-            },
-        ),
+        Column::boolean("synthetic", "Whether the writer of the dump added it")
+            .booleans(|this: &Objects<'_>, row| this.heap().is_made_up(ObjectId(row as u32))),
     ]
 }
 
@@ -213,7 +195,7 @@ fn origins<'h>() -> [ColumnOf<Objects<'h>>; 4] {
 struct Members {
     members: Arc<ObjectsByType>,
     types: vec::IntoIter<TypeId>,
-    of: Option<TypeId>,
+    current: Option<TypeId>,
     place: usize,
 }
 
@@ -223,11 +205,13 @@ impl Iterator for Members {
     #[inline]
     fn next(&mut self) -> Option<u32> {
         loop {
-            if let Some(object) = self.of.and_then(|of| self.members.get(of, self.place)) {
+            if let Some(object) =
+                self.current.and_then(|current| self.members.get(current, self.place))
+            {
                 self.place += 1;
                 return Some(object.0);
             }
-            self.of = Some(self.types.next()?);
+            self.current = Some(self.types.next()?);
             self.place = 0;
         }
     }

@@ -4,15 +4,14 @@
 use crate::model::heap::{Heap, Type, TypeId, TypeKind};
 use crate::model::names::NameId;
 use crate::tables::column::{Column, ColumnOf};
+use crate::tables::relation::Rows;
 use crate::tables::row_numbers::{Order, RowNumbers};
-use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Rows that each have a type.
 pub(super) trait Typed: Send + Sync + Sized {
     fn types(&self) -> &TypeOrder<'_>;
 
-    /// The type of a row.
     fn type_of(&self, row: usize) -> TypeId;
 
     /// The rows of some types, one type after the other.
@@ -24,25 +23,23 @@ pub(super) trait Typed: Send + Sync + Sized {
 
 /// The columns `type`, `namespace` and `kind`.
 pub(super) fn type_columns<R: Typed>() -> [ColumnOf<R>; 3] {
-    fn each<R: Typed>(this: &R, rows: Range<usize>) -> impl Iterator<Item = &Type> {
-        let types = &this.types().heap.types;
-        rows.map(|row| &types[this.type_of(row).0 as usize])
+    fn row_type<R: Typed>(this: &R, row: usize) -> &Type {
+        &this.types().heap.types[this.type_of(row).0 as usize]
     }
     [
         Column::name("type", "The name of the type")
-            .of(|this: &R, rows, cells| cells.codes(each(this, rows).map(|of| of.name.0)))
+            .codes(|this: &R, row| row_type(this, row).name.0)
             .text(|this, code, _| this.types().text(code))
             .found(Typed::rows_of_type, |this, key| {
-                key.text().map_or_else(RowNumbers::none, |name| {
-                    this.of_types(this.types().named(name).to_vec())
-                })
+                let types = key.text().map(|name| this.types().named(name).to_vec());
+                this.of_types(types.unwrap_or_default())
             }),
         Column::name("namespace", "The package, library or module of the type")
             .or_empty()
-            .of(|this: &R, rows, cells| cells.codes(each(this, rows).map(|of| of.namespace.0)))
+            .codes(|this: &R, row| row_type(this, row).namespace.0)
             .text(|this, code, _| this.types().text(code)),
         Column::name("kind", "What the objects are: `instance`, `array`, `text` and others")
-            .of(|this: &R, rows, cells| cells.codes(each(this, rows).map(|of| of.kind as u32)))
+            .codes(|this: &R, row| row_type(this, row).kind as u32)
             .text(|_, code, _| TypeKind::ALL.get(code as usize).map_or("", |kind| kind.name())),
     ]
 }
@@ -64,25 +61,23 @@ impl<'h> TypeOrder<'h> {
     fn by_name(&self) -> &[TypeId] {
         self.by_name.get_or_init(|| {
             let mut types: Vec<TypeId> = (0..self.heap.types.len() as u32).map(TypeId).collect();
-            types.sort_by_key(|of| self.name(*of));
+            types.sort_by_key(|id| self.name(*id));
             types
         })
     }
 
-    fn name(&self, of: TypeId) -> &str {
-        self.text(self.heap.types[of.0 as usize].name.0)
+    fn name(&self, id: TypeId) -> &str {
+        self.text(self.heap.types[id.0 as usize].name.0)
     }
 
-    /// The text of a name.
     fn text(&self, name: u32) -> &str {
         self.heap.names.text(NameId(name))
     }
 
-    /// The types with a name.
     fn named(&self, wanted: &str) -> &[TypeId] {
         let all = self.by_name();
-        let rest = &all[all.partition_point(|of| self.name(*of) < wanted)..];
-        &rest[..rest.partition_point(|of| self.name(*of) == wanted)]
+        let rest = &all[all.partition_point(|id| self.name(*id) < wanted)..];
+        &rest[..rest.partition_point(|id| self.name(*id) == wanted)]
     }
 
     /// All types in an order of the columns about types. `None` if another column is among them.
@@ -93,7 +88,7 @@ impl<'h> TypeOrder<'h> {
             .collect::<Option<_>>()?;
         let mut types = self.by_name().to_vec();
         types.sort_by(|a, b| {
-            let [a, b] = [a, b].map(|of| &self.heap.types[of.0 as usize]);
+            let [a, b] = [a, b].map(|id| &self.heap.types[id.0 as usize]);
             let compare = |(text, is_descending): &(TextOf, bool)| {
                 let order = text(self.heap, a).cmp(text(self.heap, b));
                 if *is_descending { order.reverse() } else { order }
@@ -104,6 +99,14 @@ impl<'h> TypeOrder<'h> {
     }
 }
 
+/// All rows in an order of the columns about types, or of their numbers.
+pub(super) fn ordered_by_type<R: Typed + Rows>(rows: &R, by: &[Order<'_>]) -> RowNumbers {
+    match rows.types().sorted(by).filter(|_| !by.is_empty()) {
+        Some(types) => rows.of_types(types),
+        None => RowNumbers::Range(0..rows.len()),
+    }
+}
+
 /// Whether an order has only columns about types.
 pub(super) fn is_of_types(by: &[Order<'_>]) -> bool {
     by.iter().all(|by| text_of(by.column).is_some())
@@ -111,9 +114,9 @@ pub(super) fn is_of_types(by: &[Order<'_>]) -> bool {
 
 fn text_of(column: &str) -> Option<TextOf> {
     Some(match column {
-        "type" => |heap, of| heap.names.text(of.name),
-        "namespace" => |heap, of| heap.names.text(of.namespace),
-        "kind" => |_, of| of.kind.name(),
+        "type" => |heap, type_| heap.names.text(type_.name),
+        "namespace" => |heap, type_| heap.names.text(type_.namespace),
+        "kind" => |_, type_| type_.kind.name(),
         _ => return None,
     })
 }

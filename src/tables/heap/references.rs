@@ -21,7 +21,6 @@ impl<'h> References<'h> {
         &self.analyses.heap.references
     }
 
-    /// The source of each row.
     fn sources(&self, rows: Range<usize>) -> impl Iterator<Item = u64> + '_ {
         let references = self.all();
         let mut source = references.owner(rows.start);
@@ -43,13 +42,13 @@ impl<'h> References<'h> {
         key.number().map(ObjectId).filter(|object| object.index() < objects)
     }
 
-    fn to(&self, object: ObjectId) -> RowNumbers {
+    fn to(&self, object: ObjectId) -> impl Iterator<Item = usize> + '_ {
         // An object comes once for each of its references.
         let mut last = None;
         let sources = self.analyses.referrers().of_object(object);
-        let sources = sources.filter(|from| last.replace(*from) != Some(*from));
-        let to_object = |row: &usize| self.all().target(*row) == object;
-        RowNumbers::list(sources.flat_map(|from| self.all().range(from).filter(to_object)))
+        let sources = sources.filter(move |from| last.replace(*from) != Some(*from));
+        let to_object = move |row: &usize| self.all().target(*row) == object;
+        sources.flat_map(move |from| self.all().range(from).filter(to_object))
     }
 }
 
@@ -59,35 +58,26 @@ impl Rows for References<'_> {
             Column::number("src", "The object that has the reference")
                 .of(|this: &Self, rows, cells| cells.integers(this.sources(rows)))
                 .found(Self::each, |this, key| {
-                    let object = this.object(key);
-                    object.map_or_else(RowNumbers::none, |object| {
-                        RowNumbers::Range(this.all().range(object))
-                    })
+                    RowNumbers::of(this.object(key).map(|object| this.all().range(object)))
                 }),
             Column::number("dst", "The object that it refers to")
-                .of(|this: &Self, rows, cells| {
-                    cells.integers(rows.map(|row| this.all().target(row).0.into()));
-                })
+                .numbers(|this: &Self, row| this.all().target(row).0.into())
                 // Reversing all references has a price.
                 .found(
                     |this| this.each() + 2,
                     |this, key| {
-                        let object = this.object(key);
-                        object.map_or_else(RowNumbers::none, |object| this.to(object))
+                        RowNumbers::list(
+                            this.object(key).map(|object| this.to(object)).into_iter().flatten(),
+                        )
                     },
                 ),
             Column::name("label", "The name of the field, the index or the offset")
-                .of(|this: &Self, rows, cells| {
-                    cells.codes(rows.map(|row| this.all().label(row).bits()));
-                })
+                .codes(|this: &Self, row| this.all().label(row).bits())
                 .text(|this, code, text| {
                     Label::from_bits(code).text_in(&this.analyses.heap.names, text)
                 }),
-            Column::boolean("weak", "Whether it does not keep its object alive").of(
-                |this: &Self, rows, cells| {
-                    cells.booleans(rows.map(|row| this.all().is_weak(row)));
-                },
-            ),
+            Column::boolean("weak", "Whether it does not keep its object alive")
+                .booleans(|this: &Self, row| this.all().is_weak(row)),
         ]
     }
 

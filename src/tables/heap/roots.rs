@@ -1,16 +1,14 @@
 //! The table `roots`.
 
-use crate::model::heap::{Heap, Root, RootKind};
+use crate::model::heap::{Heap, RootKind};
 use crate::model::names::NameId;
 use crate::tables::column::{Column, ColumnOf};
 use crate::tables::relation::Rows;
 use crate::tables::row_numbers::RowNumbers;
 use std::sync::OnceLock;
 
-/// One row for each root.
 pub(in crate::tables) struct Roots<'h> {
     heap: &'h Heap<'h>,
-    /// Rows, sorted by object.
     by_object: OnceLock<Vec<u32>>,
 }
 
@@ -19,9 +17,8 @@ impl<'h> Roots<'h> {
         Self { heap, by_object: OnceLock::new() }
     }
 
-    /// The roots that hold an object.
     fn of_object(&self, object: Option<u32>) -> RowNumbers {
-        let Some(object) = object else { return RowNumbers::none() };
+        let Some(object) = object else { return RowNumbers::of(None) };
         let object_of = |row: &u32| self.heap.roots[*row as usize].object.0;
         let rows = self.by_object.get_or_init(|| {
             let mut rows: Vec<u32> = (0..self.heap.roots.len() as u32).collect();
@@ -32,19 +29,13 @@ impl<'h> Roots<'h> {
         let found = rows[start..].iter().take_while(|row| object_of(row) == object);
         RowNumbers::list(found.map(|row| *row as usize))
     }
-
-    fn function(&self, root: &Root) -> Option<u32> {
-        Some(self.heap.frames.get(root.frame? as usize)?.function.0)
-    }
 }
 
 impl Rows for Roots<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
         vec![
             Column::number("object", "The object that the root holds")
-                .of(|this: &Self, rows, cells| {
-                    cells.integers(this.heap.roots[rows].iter().map(|root| root.object.0.into()));
-                })
+                .numbers(|this: &Self, row| this.heap.roots[row].object.0.into())
                 .found(|_| 2, |this, key| this.of_object(key.number())),
             Column::text("id", "What the file calls the object")
                 .of(|this: &Self, rows, cells| {
@@ -60,19 +51,16 @@ impl Rows for Roots<'_> {
                     },
                 ),
             Column::name("kind", "What kind of root it is: `stack`, `global` and others")
-                .of(|this: &Self, rows, cells| {
-                    cells.codes(this.heap.roots[rows].iter().map(|root| root.kind as u32));
-                })
+                .codes(|this: &Self, row| this.heap.roots[row].kind as u32)
                 .text(|_, code, _| RootKind::ALL.get(code as usize).map_or("", |kind| kind.name())),
             Column::name("name", "The root in words").of(|this: &Self, rows, cells| {
                 let names = &this.heap.names;
                 this.heap.roots[rows].iter().for_each(|root| cells.text(&root.text(names)));
             }),
             Column::name("function", "The function of the call frame; null for other roots")
-                .or_null()
-                .of(|this: &Self, rows, cells| {
-                    let roots = this.heap.roots[rows].iter();
-                    cells.optional_codes(roots.map(|root| this.function(root)));
+                .optional_codes(|this: &Self, row| {
+                    let frame = this.heap.roots[row].frame?;
+                    Some(this.heap.frames.get(frame as usize)?.function.0)
                 })
                 .text(|this, code, _| this.heap.names.text(NameId(code))),
         ]

@@ -84,13 +84,13 @@ impl<'h> Strings<'h> {
 impl Rows for Strings<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
         vec![
-            Column::number("object", "The object").of(|this: &Self, rows, cells| {
-                cells.integers(this.objects()[rows].iter().map(|object| object.0.into()));
-            }),
+            Column::number("object", "The object")
+                .numbers(|this: &Self, row| this.objects()[row].0.into()),
             Column::number("bytes", "The bytes of the whole text in UTF-8").bytes().of(
                 |this: &Self, rows, cells| {
                     this.each(rows, |object, text, length| {
-                        let bytes = this.measured(object, text, |of| of.whole_bytes(length));
+                        let bytes =
+                            this.measured(object, text, |measured| measured.whole_bytes(length));
                         cells.integers([bytes].into_iter());
                     });
                 },
@@ -103,7 +103,8 @@ impl Rows for Strings<'_> {
                             Value::UNKNOWN_LENGTH => length.wrapping_sub(object.0.into()),
                             length => length,
                         };
-                        let hash = this.measured(object, text, |of| of.hash(text, length));
+                        let hash =
+                            this.measured(object, text, |measured| measured.hash(text, length));
                         cells.integers.push(hash);
                     });
                 },

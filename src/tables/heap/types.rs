@@ -1,12 +1,12 @@
 //! The table `types`.
 
-use super::order::{TypeOrder, Typed, is_of_types, type_columns};
+use super::order::{TypeOrder, Typed, is_of_types, ordered_by_type, type_columns};
 use crate::analyses::Analyses;
 use crate::analysis::histogram::retained_by_type;
 use crate::model::heap::{ObjectId, TypeId};
 use crate::model::sum::Sum;
 use crate::tables::column::{Column, ColumnOf};
-use crate::tables::relation::Rows;
+use crate::tables::relation::{Rows, row_numbers};
 use crate::tables::row_numbers::{Order, RowNumbers};
 use std::sync::OnceLock;
 
@@ -38,7 +38,8 @@ impl<'h> Types<'h> {
         let mut sums = vec![Sum::default(); heap.types.len()];
         let mut external = heap.external.iter().peekable();
         for object in heap.objects() {
-            let outside = external.next_if(|(of, _)| *of == object).map_or(0, |(_, bytes)| *bytes);
+            let outside =
+                external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
             if counts(object) {
                 let shallow = heap.shallow.get(object.index());
                 sums[heap.type_id(object).0 as usize].add(shallow, outside);
@@ -73,7 +74,7 @@ impl Typed for Types<'_> {
     }
 
     fn of_types(&self, types: Vec<TypeId>) -> RowNumbers {
-        RowNumbers::list(types.iter().map(|of| of.0 as usize))
+        RowNumbers::list(types.iter().map(|id| id.0 as usize))
     }
 
     fn rows_of_type(&self) -> u64 {
@@ -83,44 +84,27 @@ impl Typed for Types<'_> {
 
 impl Rows for Types<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
-        fn of<'h>(column: Column, sum: fn(&Types<'_>, usize) -> u64) -> ColumnOf<Types<'h>> {
-            column.of(move |this: &Types<'_>, rows, cells| {
-                cells.integers(rows.map(|row| sum(this, row)));
-            })
-        }
-        let count = Column::number;
         let bytes = |name, doc| Column::number(name, doc).bytes();
-        let mut columns = vec![
-            of(count("number", "The number of the row"), |_, row| row as u64)
-                .found(|_| 1, |this, key| RowNumbers::row(key, this.len())),
-        ];
+        let mut columns = vec![row_numbers("number")];
         columns.extend(type_columns());
         columns.extend([
-            of(count("count", "Objects of the type"), |this, row| this.all()[row].count),
-            of(bytes("shallow_bytes", "Their bytes in the managed heap"), |this, row| {
-                this.all()[row].shallow_bytes
-            }),
-            of(bytes("external_bytes", "Their bytes outside the managed heap"), |this, row| {
-                this.all()[row].external_bytes
-            }),
-            of(count("live_count", "Those that roots reach"), |this, row| this.live()[row].count),
-            of(bytes("live_shallow_bytes", "Live bytes in the managed heap"), |this, row| {
-                this.live()[row].shallow_bytes
-            }),
-            of(bytes("live_external_bytes", "Live bytes outside the managed heap"), |this, row| {
-                this.live()[row].external_bytes
-            }),
-            of(
-                bytes(
-                    "retained_bytes",
-                    "What they retain, as `top` shows it for types of one name",
-                ),
-                |this, row| this.retained()[row],
-            ),
-            Column::name("generated_name", GENERATED).or_empty().of(|this: &Self, rows, cells| {
+            Column::number("count", "Objects of the type")
+                .numbers(|this: &Self, row| this.all()[row].count),
+            bytes("shallow_bytes", "Their bytes in the managed heap")
+                .numbers(|this: &Self, row| this.all()[row].shallow_bytes),
+            bytes("external_bytes", "Their bytes outside the managed heap")
+                .numbers(|this: &Self, row| this.all()[row].external_bytes),
+            Column::number("live_count", "Those that roots reach")
+                .numbers(|this: &Self, row| this.live()[row].count),
+            bytes("live_shallow_bytes", "Live bytes in the managed heap")
+                .numbers(|this: &Self, row| this.live()[row].shallow_bytes),
+            bytes("live_external_bytes", "Live bytes outside the managed heap")
+                .numbers(|this: &Self, row| this.live()[row].external_bytes),
+            bytes("retained_bytes", "What they retain, as `top` shows it for types of one name")
+                .numbers(|this: &Self, row| this.retained()[row]),
+            Column::name("generated_name", GENERATED).or_empty().texts(|this: &Self, row| {
                 let names = &this.analyses.heap.generated_types;
-                rows.map(|row| names.get(&TypeId(row as u32)))
-                    .for_each(|name| cells.text(name.map_or("", String::as_str)));
+                names.get(&TypeId(row as u32)).map_or("", String::as_str)
             }),
         ]);
         columns
@@ -135,9 +119,6 @@ impl Rows for Types<'_> {
     }
 
     fn ordered(&self, by: &[Order<'_>]) -> RowNumbers {
-        match self.order.sorted(by).filter(|_| !by.is_empty()) {
-            Some(types) => self.of_types(types),
-            None => RowNumbers::Range(0..self.len()),
-        }
+        ordered_by_type(self, by)
     }
 }

@@ -4,10 +4,9 @@ use super::TableSelection;
 use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, top};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::Selection;
-use crate::tables::cells::{CellBlock, signed};
+use crate::tables::cells::signed;
 use crate::tables::column::{Column, ColumnOf};
 use crate::tables::relation::Rows;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 const GENERATED: &str = "The name in the code that ran, where a map gave the function another one";
@@ -56,11 +55,10 @@ impl<'p> Functions<'p> {
         })
     }
 
-    fn each(&self, rows: Range<usize>, mut f: impl FnMut(&Metric, &TopRow)) {
+    fn row(&self, row: usize) -> (&Metric, &TopRow) {
         let tops = self.tops();
-        for &(metric, function) in &tops.rows[rows] {
-            f(&tops.metrics[metric], &tops.functions[function]);
-        }
+        let (metric, function) = tops.rows[row];
+        (&tops.metrics[metric], &tops.functions[function])
     }
 }
 
@@ -68,28 +66,21 @@ impl<'p> Functions<'p> {
 fn number<'p>(
     name: &'static str,
     doc: &'static str,
-    of: fn(&Metric, &TopRow) -> i64,
+    number: fn(&Metric, &TopRow) -> i64,
 ) -> ColumnOf<Functions<'p>> {
     Column::number(name, doc).of(move |this: &Functions<'_>, rows, cells| {
-        this.each(rows, |metric, row| cells.integers.push(of(metric, row)));
-    })
-}
-
-fn text<'p>(
-    name: &'static str,
-    doc: &'static str,
-    of: for<'r> fn(&'r Metric, &'r TopRow) -> &'r str,
-) -> ColumnOf<Functions<'p>> {
-    Column::name(name, doc).of(move |this: &Functions<'_>, rows, cells: &mut CellBlock| {
-        this.each(rows, |metric, row| cells.text(of(metric, row)));
+        let rows = rows.map(|row| this.row(row));
+        cells.integers.extend(rows.map(|(metric, row)| number(metric, row)));
     })
 }
 
 impl Rows for Functions<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
         vec![
-            text("function", "The function", |_, row| &row.label.name),
-            text("file", "Its source file, module or library", |_, row| &row.label.namespace),
+            Column::name("function", "The function")
+                .texts(|this: &Self, row| &this.row(row).1.label.name),
+            Column::name("file", "Its source file, module or library")
+                .texts(|this: &Self, row| &this.row(row).1.label.namespace),
             number("self", "The value of the function itself", |metric, row| {
                 row.sums.own.get(metric)
             }),
@@ -102,12 +93,11 @@ impl Rows for Functions<'_> {
             number("samples_total", "Samples in the function or in what it calls", |_, row| {
                 signed(row.sums.total.samples())
             }),
-            text("metric", "What `self` and `total` count", |metric, _| metric.name()),
-            Column::name("generated_name", GENERATED).or_empty().of(|this: &Self, rows, cells| {
-                this.each(rows, |_, row| {
-                    let (name, file) = (&row.label.name, &row.label.namespace);
-                    cells.text(this.profile.generated_name(name, file).unwrap_or_default());
-                });
+            Column::name("metric", "What `self` and `total` count")
+                .texts(|this: &Self, row| this.row(row).0.name()),
+            Column::name("generated_name", GENERATED).or_empty().texts(|this: &Self, row| {
+                let label = &this.row(row).1.label;
+                this.profile.generated_name(&label.name, &label.namespace).unwrap_or_default()
             }),
         ]
     }

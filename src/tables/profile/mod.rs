@@ -38,12 +38,6 @@ pub fn of_profile<'p>(
         Table::Stacks => relation(name, Stacks::of(&profile.stacks)),
         Table::Frames => relation(name, Frames::of(profile)),
         Table::Functions => relation(name, Functions::of(profile, selected.clone())),
-        Table::Objects
-        | Table::References
-        | Table::Roots
-        | Table::Types
-        | Table::Strings
-        | Table::Events
-        | Table::Dump => return None,
+        _ => return None,
     })
 }

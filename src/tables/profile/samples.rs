@@ -47,8 +47,8 @@ impl<'p> Samples<'p> {
         };
         if is_wanted.contains(&false) {
             let rows = 0..this.len();
-            let of = rows.filter(|row| is_wanted[this.row(*row).thread.index()]);
-            this.selected = Some(of.map(|row| row as u32).collect());
+            let wanted = rows.filter(|row| is_wanted[this.row(*row).thread.index()]);
+            this.selected = Some(wanted.map(|row| row as u32).collect());
         }
         this
     }
@@ -154,34 +154,35 @@ fn values<'p>(column: Column) -> ColumnOf<Samples<'p>> {
     })
 }
 
-/// A column with a number of the thread.
-fn of_thread<'p>(column: Column, of: fn(&ProfileThread) -> Option<i128>) -> ColumnOf<Samples<'p>> {
-    column.or_null().of(move |this: &Samples<'_>, rows, cells: &mut CellBlock| {
-        let threads = this.rows(rows).map(|row| this.profile.thread(row.thread));
-        cells.optional_integers(threads.map(|thread| i64::try_from(of(thread)?).ok()));
+fn thread_number<'p>(
+    column: Column,
+    number: fn(&ProfileThread) -> Option<i128>,
+) -> ColumnOf<Samples<'p>> {
+    column.optional_numbers(move |this: &Samples<'_>, row| {
+        i64::try_from(number(this.profile.thread(this.row(row).thread))?).ok()
     })
 }
 
-/// A column with a property that only samples have.
-fn of_sample<'p>(column: Column, of: fn(&ProfileSample) -> bool) -> ColumnOf<Samples<'p>> {
+fn sample_mark<'p>(column: Column, mark: fn(&ProfileSample) -> bool) -> ColumnOf<Samples<'p>> {
     column.or_null().of(move |this: &Samples<'_>, rows, cells: &mut CellBlock| {
-        cells.optional_booleans(this.rows(rows).map(|row| row.sample.as_ref().map(of)));
+        cells.optional_booleans(this.rows(rows).map(|row| row.sample.as_ref().map(mark)));
     })
 }
 
 impl Rows for Samples<'_> {
     fn columns() -> Vec<ColumnOf<Self>> {
         vec![
-            Column::number("sample", "The number of the row")
-                .of(|_: &Self, rows, cells| cells.integers(rows.map(|row| row as u64))),
-            of_thread(Column::size("process", "The number of the process"), ProfileThread::process),
-            of_thread(Column::size("interpreter", "The number of the interpreter (Python)"), |of| {
-                of.interpreter
-            }),
+            Column::number("sample", "The number of the row").numbers(|_: &Self, row| row as u64),
+            thread_number(
+                Column::size("process", "The number of the process"),
+                ProfileThread::process,
+            ),
+            thread_number(
+                Column::size("interpreter", "The number of the interpreter (Python)"),
+                |thread| thread.interpreter,
+            ),
             Column::name("thread", "The thread")
-                .of(|this: &Self, rows, cells| {
-                    cells.codes(this.rows(rows).map(|row| this.threads()[row.thread.index()]));
-                })
+                .codes(|this: &Self, row| this.threads()[this.row(row).thread.index()])
                 .text(|this, code, text| {
                     text.push_str(&this.profile.thread(ThreadId(code)).id(&this.profile.names));
                     text
@@ -192,21 +193,15 @@ impl Rows for Samples<'_> {
                  `is_idle` and `is_gc`",
             )
             .microseconds()
-            .or_null()
-            .of(|this: &Self, rows, cells| {
-                cells.optional_integers(rows.map(|row| this.start(row)));
-            }),
-            Column::size("stack", "A row of `stacks`; 0 is the empty stack, which has none").of(
-                |this: &Self, rows, cells| {
-                    cells.integers(this.rows(rows).map(|row| row.stack.0.into()));
-                },
-            ),
+            .optional_numbers(|this: &Self, row| this.start(row)),
+            Column::size("stack", "A row of `stacks`; 0 is the empty stack, which has none")
+                .numbers(|this: &Self, row| this.row(row).stack.0.into()),
             values(Column::size("time_us", "Time of the sample").microseconds().or_null()),
             values(Column::size("cpu_us", "CPU time of the sample").microseconds().or_null()),
             values(Column::size("memory_gained", "Memory that was allocated").bytes().or_null()),
             values(Column::size("memory_freed", "Memory that was freed").bytes().or_null()),
-            of_sample(Column::boolean("is_idle", "Whether the thread was idle"), |of| of.idle),
-            of_sample(Column::boolean("is_gc", "Whether garbage was collected"), |of| of.gc),
+            sample_mark(Column::boolean("is_idle", "Whether the thread was idle"), |row| row.idle),
+            sample_mark(Column::boolean("is_gc", "Whether garbage was collected"), |row| row.gc),
             values(Column::size("samples", "The number of samples")),
         ]
     }

@@ -194,7 +194,7 @@ impl ObjectValues for NodeNames<'_> {
 
     fn text_identity(&self, heap: &Heap<'_>, object: ObjectId, text: &str) -> u64 {
         let long = self.long_text(heap, object);
-        long.map_or_else(|| hash(text), |long| long as u64)
+        long.map_or_else(|| hash(text.as_bytes()), |long| long as u64)
     }
 
     fn long_text(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {

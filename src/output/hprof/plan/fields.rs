@@ -26,7 +26,6 @@ pub(in super::super) enum Field {
 const NUMBERS: [(FieldType, u64); 4] =
     [(FieldType::Long, 8), (FieldType::Int, 4), (FieldType::Short, 2), (FieldType::Byte, 1)];
 
-/// Finds the fields of a plan.
 pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling: &mut Filling) {
     let references =
         (plan.keys.len() + usize::from(plan.external.has_array())) as u64 * layout.reference();

@@ -64,14 +64,14 @@ const MANY: usize = 4096;
 /// Assigns one plan, with all their labels, to the objects of each type and size.
 pub(super) fn group(heap: &Heap<'_>, layout: &Layout) -> Plans {
     let mut grouping = Grouping::new(heap, layout);
-    let mut of = Vec::with_capacity(heap.len());
+    let mut plan_of = Vec::with_capacity(heap.len());
     let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
     for object in heap.objects() {
         grouping.expect(object);
         let bytes = external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
-        of.push(grouping.add(object, bytes));
+        plan_of.push(grouping.add(object, bytes));
     }
-    Plans { of, plans: grouping.plans }
+    Plans { of: plan_of, plans: grouping.plans }
 }
 
 struct Grouping<'h, 'a> {
@@ -89,9 +89,9 @@ struct Grouping<'h, 'a> {
 
 impl<'h, 'a> Grouping<'h, 'a> {
     fn new(heap: &'h Heap<'a>, layout: &'h Layout) -> Self {
-        let types = heap.types.iter().map(|of| Known {
-            kind: of.kind,
-            elements: elements(heap, of),
+        let types = heap.types.iter().map(|type_| Known {
+            kind: type_.kind,
+            elements: elements(heap, type_),
             recent: [u32::MAX; 4],
         });
         Self {
@@ -173,16 +173,16 @@ impl<'h, 'a> Grouping<'h, 'a> {
         let rows = self.heap.fields_of(object);
         let labels = references.label.get(rows.clone()).unwrap_or_default();
         let width = self.layout.reference();
-        let of = |header: u64| {
+        let plan = |header: u64| {
             External::of(bytes, size.saturating_sub(header), width, rows.len(), labels)
         };
-        match of(if *array { self.layout.least_array() } else { self.layout.header() }) {
+        match plan(if *array { self.layout.least_array() } else { self.layout.header() }) {
             // An array has room for these, or is too large for fields.
             External::Inside if *array => External::Bytes,
             External::Elements | External::References if size > LARGEST => External::Bytes,
             External::Elements | External::References => {
                 *array = false;
-                of(self.layout.header())
+                plan(self.layout.header())
             }
             external => external,
         }
@@ -202,7 +202,6 @@ impl<'h, 'a> Grouping<'h, 'a> {
         }
     }
 
-    /// Finds or makes the plan of a group.
     fn find(&mut self, object: ObjectId, group: Group) -> u32 {
         let of_type = &mut self.types[group.type_id.0 as usize];
         let row = *self.groups.entry(group).or_insert_with(|| {
@@ -224,7 +223,6 @@ impl<'h, 'a> Grouping<'h, 'a> {
         row
     }
 
-    /// Adds the labels of an object to its plan.
     fn learn(&mut self, object: ObjectId, row: u32) {
         let (plan, seen) = (&mut self.plans[row as usize], &mut self.seen[row as usize]);
         let in_order = collect_keys(self.heap, object, &mut self.keys);
