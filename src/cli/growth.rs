@@ -264,7 +264,7 @@ fn add_heap(
 ) -> anyhow::Result<(Unit, Status)> {
     input.refuse(Kind::Profile, &[("--normalize", args.normalize)])?;
     input.refuse(Kind::Profile, &args.profile.given())?;
-    if args.heap.choice_given() {
+    if args.heap.roots.is_some() {
         let error = UsageError::new("--roots cannot be used with growth");
         return Err(error.hint("growth counts all objects, live or not").into());
     }

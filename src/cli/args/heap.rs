@@ -1,7 +1,8 @@
 //! Options for commands that load a heap.
 
+use super::{Named, one_of};
 use crate::input::Format;
-use crate::input::load::{LayoutChoice, NodeSizes, PlainObjectTypes, SnapshotChoice};
+use crate::input::load::{LayoutChoice, NodeSizes, RootScan, SnapshotChoice};
 use crate::output::syntax::shell_word;
 use clap::{Args, ValueEnum};
 use std::fmt;
@@ -50,8 +51,8 @@ pub(in crate::cli) struct LoadArgs {
     /// Stack words to treat as pointers (Go): only those that the dump lists (`precise`), also all
     /// words of frames that a pointer refers to (`default`), or all words of all frames
     /// (`conservative`)
-    #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
-    roots: Option<RootsArg>,
+    #[arg(long, value_name = "WHICH", value_parser = one_of(ROOTS), hide_possible_values = true)]
+    pub(in crate::cli) roots: Option<RootScan>,
     /// Object layout of the JVM (hprof; default: inferred from addresses): any of `references=4|8`,
     /// `header=8|12|16` and `alignment=8|16|…|256`, such as `references=8,header=12`
     #[arg(long, value_name = "LAYOUT")]
@@ -59,12 +60,12 @@ pub(in crate::cli) struct LoadArgs {
     /// Sizes of objects (V8): those in the file (`file`, default), or those that Chrome DevTools
     /// shows (`devtools`), which adds arrays and hidden objects to the only object that refers to
     /// them
-    #[arg(long, value_name = "WHOSE", value_enum, hide_possible_values = true)]
-    sizes: Option<SizesArg>,
+    #[arg(long, value_name = "WHOSE", value_parser = one_of(SIZES), hide_possible_values = true)]
+    pub(in crate::cli) sizes: Option<NodeSizes>,
     /// Count plain objects (V8) as one type, `Object`, and not by their properties, such as
     /// `{etag, data}`
     #[arg(long)]
-    join_objects: bool,
+    pub(in crate::cli) join_objects: bool,
     /// Executable that wrote the dump (Go), for the names of types, fields, globals and local
     /// variables. For a stripped program, use an unstripped build of the same source with the same
     /// toolchain and flags
@@ -79,29 +80,6 @@ pub(in crate::cli) struct LoadArgs {
 }
 
 impl LoadArgs {
-    /// Returns the choice, or the default.
-    pub(in crate::cli) fn choice(&self) -> RootsArg {
-        self.roots.unwrap_or(RootsArg::Default)
-    }
-
-    /// Returns whether a choice of roots was given.
-    pub(in crate::cli) fn choice_given(&self) -> bool {
-        self.roots.is_some()
-    }
-
-    /// Returns which sizes objects have.
-    pub(in crate::cli) fn sizes(&self) -> NodeSizes {
-        match self.sizes {
-            Some(SizesArg::Devtools) => NodeSizes::Devtools,
-            Some(SizesArg::File) | None => NodeSizes::File,
-        }
-    }
-
-    /// Returns which types plain objects have.
-    pub(in crate::cli) fn plain_objects(&self) -> PlainObjectTypes {
-        if self.join_objects { PlainObjectTypes::One } else { PlainObjectTypes::ByProperties }
-    }
-
     /// Returns the parts of the layout that were given.
     pub(in crate::cli) fn layout(&self) -> LayoutChoice {
         self.layout.map_or(LayoutChoice::default(), |layout| layout.0)
@@ -124,11 +102,10 @@ impl LoadArgs {
 
     /// Returns the options as words for a shell, each after a space.
     fn words(&self) -> String {
-        let name = |value: Option<clap::builder::PossibleValue>| Some(value?.get_name().to_owned());
         let options = [
-            ("--roots", self.roots.and_then(|roots| name(roots.to_possible_value()))),
+            ("--roots", self.roots.and_then(|roots| name_in(&ROOTS, roots))),
             ("--layout", self.layout.map(|layout| layout.to_string())),
-            ("--sizes", self.sizes.and_then(|sizes| name(sizes.to_possible_value()))),
+            ("--sizes", self.sizes.and_then(|sizes| name_in(&SIZES, sizes))),
             ("--exe", self.exe.as_ref().map(|exe| shell_word(&exe.to_string_lossy()))),
         ];
         let words = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
@@ -159,7 +136,7 @@ impl LoadArgs {
     pub(in crate::cli) fn needs_references(&self) -> Option<&'static str> {
         let needing = [
             ("--roots", self.roots.is_some()),
-            ("--sizes", self.sizes() == NodeSizes::Devtools),
+            ("--sizes", self.sizes == Some(NodeSizes::Devtools)),
             ("--exe", self.exe.is_some()),
         ];
         needing.into_iter().find_map(|(name, given)| given.then_some(name))
@@ -275,22 +252,19 @@ impl std::str::FromStr for SnapshotPair {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum RootsArg {
-    /// Words that the dump lists as pointers
-    Precise,
-    /// Also every word of a frame that a pointer refers to
-    Default,
-    /// Every word of every frame
-    Conservative,
-}
+const ROOTS: [Named<RootScan>; 3] = [
+    ("precise", "Words that the dump lists as pointers", RootScan::Precise),
+    ("default", "Also every word of a frame that a pointer refers to", RootScan::Default),
+    ("conservative", "Every word of every frame", RootScan::Conservative),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SizesArg {
-    /// The sizes in the file
-    File,
-    /// The sizes that Chrome DevTools shows
-    Devtools,
+const SIZES: [Named<NodeSizes>; 2] = [
+    ("file", "The sizes in the file", NodeSizes::File),
+    ("devtools", "The sizes that Chrome DevTools shows", NodeSizes::Devtools),
+];
+
+fn name_in<T: PartialEq>(values: &[Named<T>], value: T) -> Option<String> {
+    values.iter().find(|(.., known)| *known == value).map(|(name, ..)| (*name).to_owned())
 }
 
 /// The objects to count.

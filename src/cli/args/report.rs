@@ -7,7 +7,8 @@ use crate::cli::size::parse_size;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-const DEFAULT_SIZE: &str = "400kB";
+/// The size of a page for which none was given: the default of `--max-size`.
+pub(super) const DEFAULT_SIZE: u64 = 400_000;
 
 /// Write an HTML page about a dump, or about what changed between dumps
 ///
@@ -30,7 +31,7 @@ pub(in crate::cli) struct ReportArgs {
     #[arg(short = 'o', long, value_name = "OUT")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// Maximum size of the page. Lines of the tree are left out, smallest first, until it fits
-    #[arg(long, value_name = "SIZE", default_value = DEFAULT_SIZE, value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "400kB", value_parser = parse_size)]
     pub(in crate::cli) max_size: u64,
     /// Title of the page (default: the name of the file)
     #[arg(long, value_name = "TEXT")]
@@ -47,11 +48,6 @@ pub(in crate::cli) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The size of a page for which none was given.
-    pub(super) fn default_size() -> u64 {
-        parse_size(DEFAULT_SIZE).unwrap_or(u64::MAX)
-    }
-
     /// The last file, which the page is about.
     pub(in crate::cli) fn newest(&self) -> &Path {
         self.files.last().map_or(Path::new(""), PathBuf::as_path)

@@ -3,7 +3,7 @@
 use super::heap::HeapOptions;
 use super::known::KnownArgs;
 use super::profile::ProfileOptions;
-use super::report::ReportArgs;
+use super::report::{DEFAULT_SIZE, ReportArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ impl ServeArgs {
         ReportArgs {
             files: [&self.file].into_iter().chain(&self.new).cloned().collect(),
             output: None,
-            max_size: ReportArgs::default_size(),
+            max_size: DEFAULT_SIZE,
             title: None,
             live: true,
             heap: self.heap.clone(),

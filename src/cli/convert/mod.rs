@@ -5,7 +5,7 @@ mod options;
 mod profile;
 mod tables;
 
-use super::args::{ConvertArgs, OutputFormat, RedactArg, Target};
+use super::args::{ConvertArgs, OutputFormat, Target};
 use super::budget::OutOfProportion;
 use super::destination::{Destination, format_extension, is_stdout};
 use super::expand::expanded;
@@ -21,7 +21,7 @@ use super::terminal::show_path;
 use crate::convert::{self, Conversion, ConvertOptions, ConvertedCounts, output_formats};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
-use crate::model::{RedactedNames, Redaction};
+use crate::model::RedactedNames;
 use crate::output::loss::Loss;
 use serde::Serialize;
 use std::fmt;
@@ -163,10 +163,6 @@ impl<'a> Job<'a> {
             &self.args.heap.roots,
         )?;
         if let Some(how) = self.args.redact {
-            let how = match how {
-                RedactArg::Blank => Redaction::Blank,
-                RedactArg::Hash => Redaction::Hash,
-            };
             let names =
                 if self.args.keep_names { RedactedNames::NotLikeCode } else { RedactedNames::All };
             loaded.heap.redact_names(how, names);

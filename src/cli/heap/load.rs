@@ -1,14 +1,14 @@
 //! Loads the heap of an input for a command.
 
 use super::held::HeldHeap;
-use crate::cli::args::{HeapOptions, LoadArgs, RootsArg, Snapshot};
+use crate::cli::args::{HeapOptions, LoadArgs, Snapshot};
 use crate::cli::memory::{Work, refuse_too_large};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
 use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::{Error, ErrorKind};
-use crate::input::load::{Executable, LoadOptions, Loaded, RootScan, SnapshotChoice};
+use crate::input::load::{Executable, LoadOptions, Loaded, PlainObjectTypes, SnapshotChoice};
 use crate::input::{self, Kind};
 use crate::source::Source;
 use std::path::Path;
@@ -134,17 +134,14 @@ pub(crate) fn load_options<'a>(
     progress: crate::input::Progress<'a>,
 ) -> LoadOptions<'a> {
     let snapshot = snapshot.map_or(SnapshotChoice::Last, Snapshot::choice);
-    let roots = match options.choice() {
-        RootsArg::Precise => RootScan::Precise,
-        RootsArg::Default => RootScan::Default,
-        RootsArg::Conservative => RootScan::Conservative,
-    };
+    let plain_objects =
+        if options.join_objects { PlainObjectTypes::One } else { PlainObjectTypes::ByProperties };
     LoadOptions::default()
         .snapshot(snapshot)
-        .roots(roots)
+        .roots(options.roots.unwrap_or_default())
         .layout(options.layout())
-        .sizes(options.sizes())
-        .plain_objects(options.plain_objects())
+        .sizes(options.sizes.unwrap_or_default())
+        .plain_objects(plain_objects)
         .by_layout(options.by_layout)
         .progress(progress)
 }
