@@ -90,7 +90,7 @@ fn suspect(share: f64, loaded: &Answers<'_>, words: &Words<'_, '_, '_>) -> Outco
     });
     let rule = format!("--none-suspect {}", percent(share));
     let finding = Finding { rule, ok: actual <= limit, limit, actual, message };
-    Outcome { finding, kind: "none_suspect", note, position: None, runs: None, is_void: false }
+    Outcome { finding, kind: "none_suspect", note, ..Outcome::default() }
 }
 
 /// The figures kept of a heap: of one that growth is measured against, or of one of several runs.

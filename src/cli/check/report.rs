@@ -1,5 +1,6 @@
 //! The results of rules.
 
+use super::rules::Rule;
 use crate::cli::args::{CheckArgs, NarrowOptions};
 use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Value};
@@ -30,6 +31,7 @@ pub(super) struct Report {
 }
 
 /// The result of a rule.
+#[derive(Default)]
 pub(super) struct Outcome {
     pub(super) finding: Finding,
     /// The kind of the rule, in JSON.
@@ -56,6 +58,15 @@ pub(super) struct Runs {
 pub(super) struct Position {
     pub(super) file: String,
     pub(super) line: Option<u32>,
+}
+
+impl Outcome {
+    /// Whether a number stays within the limit of a rule.
+    pub(super) fn new(rule: &Rule, limit: u64, actual: u64, message: String) -> Self {
+        let (text, ok) = (rule.text.clone(), actual <= limit);
+        let finding = Finding { rule: text, ok, limit, actual, message };
+        Self { finding, kind: rule.kind.name(), ..Self::default() }
+    }
 }
 
 impl Runs {
@@ -89,11 +100,10 @@ pub(super) struct Damage {
 
 impl Damage {
     pub(super) fn of(input: &Input, error: &Error) -> Self {
-        let (offset, kind) = (error.offset(), error.kind().name());
         Self {
             path: input.path.clone(),
-            offset,
-            kind,
+            offset: error.offset(),
+            kind: error.kind().name(),
             message: error.message(),
             headline: error.headline(),
         }
@@ -141,11 +151,10 @@ impl Report {
             String::new()
         };
         let text = text(&outcomes, input, damage.as_ref(), &prefix, session);
-        let (path, format) = (input.path.clone(), input.format);
         // Data that could not be read may break a rule.
         Self {
-            path,
-            format,
+            path: input.path.clone(),
+            format: input.format,
             status,
             ok: kept && damage.is_none(),
             damage,

@@ -72,6 +72,11 @@ impl Rule {
         format!("{}.{}", self.subject, self.metric.as_deref().unwrap_or(self.column))
     }
 
+    /// The limit that is a count or bytes.
+    pub(super) fn number(&self) -> u64 {
+        if let Limit::Number(limit) = self.limit { limit } else { 0 }
+    }
+
     /// The word for one of the parts of what a rule of a heap is about, and for several.
     pub(super) fn nouns(&self) -> (&'static str, &'static str) {
         if self.threads.is_some() { ("stack", "stacks") } else { ("type", "types") }
