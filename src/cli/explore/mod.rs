@@ -20,7 +20,6 @@ mod sheet;
 mod tests;
 mod theme;
 mod tree;
-mod views;
 mod worker;
 
 use super::args::{ExploreArgs, OutputFormat};
@@ -54,13 +53,7 @@ pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Statu
         return Err(UsageError::new("explore needs a terminal").hint(hint).into());
     }
     let paths: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
-    let given = Given {
-        snapshot: args.heap.snapshot,
-        roots: args.heap.roots.clone(),
-        common: session.common.clone(),
-        source_maps: session.given_source_maps()?,
-        known: args.known.clone(),
-    };
+    let given = Given::of(&args.heap, &args.known, session)?;
     let read: Vec<PathBuf> = paths.iter().chain(&args.heap.roots.exe).cloned().collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
     let app = open(args, &paths, &resident, session)?;
