@@ -11,14 +11,13 @@ use crate::analysis::profile::{
 use crate::cli::args::{CheckArgs, ProfileOptions};
 use crate::cli::open::Input;
 use crate::cli::profile::{
-    Amount, ProfileInput, ShortFiles, load_all_metrics, named, pattern, refuse_tag, stack_text,
+    Amount, Kept, ProfileInput, ShortFiles, load_parts, named, pattern, refuse_tag, stack_text,
     unit_name,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent};
 use crate::cli::status::{Status, UsageError};
 use crate::input::Kind;
-use crate::input::check::Finding;
 use crate::model::profile::{FrameKind, Metric, Profile, Values};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -42,9 +41,9 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let older_input = older_input.transpose()?;
     let older = older_input
         .as_ref()
-        .map(|older| load_all_metrics(older, &args.profile, session))
+        .map(|older| load_parts(older, &args.profile, session, Kept::default()))
         .transpose()?;
-    let newer = load_all_metrics(input, &args.profile, session)?;
+    let newer = load_parts(input, &args.profile, session, Kept::default())?;
     let mut measured = BTreeMap::new();
     for rule in &rules {
         let name = rule.metric.as_deref();
@@ -198,18 +197,16 @@ fn outcome(
         more => judged.message.push_str(&format!(" (sum of {more} functions)")),
     }
     let Judged { limit, actual, message, blamed } = judged;
-    let ok = actual <= limit;
-    let place = (!ok && rule.subject != "total")
+    let place = (actual > limit && rule.subject != "total")
         .then(|| new.heaviest(&blamed.unwrap_or(wanted), &judge.metric))
         .flatten();
     let note = place.as_ref().map(|place| {
         format!("mostly in {}", stack_text(&new.loaded.profile, place, session.common.verbose))
     });
-    let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_old = old.map(|old| Ok(old.cost(rule)?.0.contains(&true))).transpose()?;
     let is_void = functions == 0 && rule.kind != RuleKind::None && !is_old.unwrap_or(false);
     let position = place.as_ref().and_then(|place| position(&new.loaded.profile, place));
-    Ok(Outcome { finding, kind: rule.kind.name(), note, position, runs: None, is_void })
+    Ok(Outcome { note, position, is_void, ..Outcome::new(rule, limit, actual, message) })
 }
 
 /// The source of the function of a place.

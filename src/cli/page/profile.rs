@@ -9,7 +9,7 @@ use crate::analysis::profile::{
 };
 use crate::cli::args::ReportArgs;
 use crate::cli::profile::{
-    Amount, ProfileInput, ShortFiles, load_in_order, load_profile, require_stacks, unit_name,
+    Amount, Kept, ProfileInput, ShortFiles, load_parts, load_profile, require_stacks, unit_name,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
@@ -33,10 +33,8 @@ pub(super) fn page(
     let Subject { input, old, .. } = subject;
     let mut old = old.map(|old| load_profile(old, &args.profile, session)).transpose()?;
     // The order of time is shown of a single profile.
-    let new = match old {
-        None => load_in_order(input, &args.profile, session)?,
-        Some(_) => load_profile(input, &args.profile, session)?,
-    };
+    let kept = Kept { samples: old.is_none(), ..Kept::of(&args.profile, session) };
+    let new = load_parts(input, &args.profile, session, kept)?;
     for side in old.iter().chain([&new]) {
         require_stacks(&side.profile, &side.input.path, "report", "")?;
     }

@@ -13,11 +13,11 @@ mod relations;
 mod statement;
 mod virtual_table;
 
-use super::args::QueryArgs;
+use super::args::{ProfileOptions, QueryArgs};
 use super::heap::{damage, load_as, report_loaded};
 use super::memory::{Work, most_memory, reading_limit};
 use super::open::Input;
-use super::profile::{ProfileInput, load_samples, refused};
+use super::profile::{Kept, ProfileInput, load_parts, refused};
 use super::session::Session;
 use super::size::plural;
 use super::status::{Status, UsageError};
@@ -166,7 +166,9 @@ impl<'i> File<'i> {
                 let is_wanted = input.format == Format::Jfr && has_events;
                 let events = || events(input, only_count, session).map(Arc::new);
                 let events = is_wanted.then(events).transpose()?;
-                Ok(Self::Profile { loaded: load_samples(input, session)?, events })
+                let kept = Kept { samples: true, ..Kept::default() };
+                let loaded = load_parts(input, &ProfileOptions::default(), session, kept)?;
+                Ok(Self::Profile { loaded, events })
             }
         }
     }
