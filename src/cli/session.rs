@@ -54,28 +54,27 @@ impl Session {
     /// A session with these options, for the terminal that the process has.
     pub(crate) fn new(common: Common) -> Self {
         let terminal = Terminal::new(&common);
+        Self::with(common, terminal, Output::Stdout, None)
+    }
+
+    /// A session whose result and messages are kept, and that may ask resident dumps.
+    pub(crate) fn kept(common: Common, resident: Option<Arc<Dumps>>) -> Self {
+        let terminal = Terminal::kept(&common);
+        Self::with(common, terminal, Output::Kept(Arc::default()), resident)
+    }
+
+    fn with(
+        common: Common,
+        terminal: Terminal,
+        output: Output,
+        resident: Option<Arc<Dumps>>,
+    ) -> Self {
         progress::allow(terminal.progress);
         Self {
             symbols: SymbolFiles::new(&common),
             terminal,
             common,
-            output: Output::Stdout,
-            resident: None,
-            budget: Arc::default(),
-            inputs: Inputs::default(),
-            mappings: Mappings::default(),
-            source_maps: OnceLock::new(),
-        }
-    }
-
-    /// A session whose result and messages are kept, and that may ask resident dumps.
-    pub(crate) fn kept(common: Common, resident: Option<Arc<Dumps>>) -> Self {
-        progress::allow(false);
-        Self {
-            symbols: SymbolFiles::new(&common),
-            terminal: Terminal::kept(&common),
-            common,
-            output: Output::Kept(Arc::default()),
+            output,
             resident,
             budget: Arc::default(),
             inputs: Inputs::default(),

@@ -3,12 +3,13 @@
 use crate::analyses::Analyses;
 use crate::analysis::histogram::Histogram;
 use crate::cli::args::{ByArg, ObjectsArg};
+use crate::cli::lock;
 use crate::cli::memory::{Work, needs};
 use crate::cli::open::Input;
 use crate::input::load::Loaded;
 use self_cell::self_cell;
 use std::ops::Deref;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// A heap that owns the file that it was loaded from. Its analyses are computed when they are first
 /// asked for, and kept.
@@ -119,10 +120,6 @@ impl<'h> Answers<'h> {
         }
         self.texts();
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'h> Deref for Answers<'h> {

@@ -20,6 +20,7 @@ pub(crate) use table::{Align, Table};
 pub(crate) use value::Value;
 
 use super::args::{OutputFormat, name_of};
+use super::lock;
 use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
@@ -30,7 +31,6 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::PoisonError;
 
 /// The JSON document around the rows of a result.
 #[derive(Default)]
@@ -195,7 +195,7 @@ pub(crate) fn to_output(
             write(&mut out).and_then(|()| out.flush())
         }
         Output::Kept(kept) => {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = lock(kept);
             write(&mut session.budget.counting(&mut *kept))
         }
     };

@@ -29,13 +29,7 @@ const HEADS: usize = 16;
 pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "serve shows a page; its documents are JSON")?;
     let files: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
-    let given = Given {
-        snapshot: args.heap.snapshot,
-        roots: args.heap.roots.clone(),
-        common: session.common.clone(),
-        source_maps: session.given_source_maps()?,
-        known: args.known.clone(),
-    };
+    let given = Given::of(&args.heap, &args.known, session)?;
     let common = &session.common;
     let named = common.mapping.iter().chain(&common.old_mapping).chain(&common.source_maps);
     let read = files.iter().chain(&args.heap.roots.exe).chain(named).cloned();
