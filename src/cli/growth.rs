@@ -8,7 +8,7 @@ use super::known::Rules;
 use super::minified::warn_if_minified;
 use super::open::Input;
 use super::print::{Align, Columns, Document, Shown, Value, print, spark};
-use super::profile::{Amount, ShortFiles, load_profile, unit_name};
+use super::profile::{Amount, ShortFiles, add_functions, load_profile, unit_name};
 use super::recording::{growth_of, histograms};
 use super::session::Session;
 use super::size::{count, plural, signed_size, size};
@@ -16,7 +16,7 @@ use super::status::{Status, UsageError};
 use super::terminal::{show_path, shown};
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{self, Growth, Series};
-use crate::analysis::profile::{FrameBy, Selected, TopBy, top};
+use crate::analysis::profile::Selected;
 use crate::input::{Format, Kind};
 use crate::model::profile::Metric;
 use std::cmp::Reverse;
@@ -284,15 +284,7 @@ fn add_profile(
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let whole = metric.whole(&selected.total);
-    for row in top(&selected, TopBy::Frames(FrameBy::Function))
-        .rows
-        .iter()
-        .filter(|row| filter.selects(&row.label.name, &row.label.namespace))
-    {
-        // A sum of changes may be negative, which counts as nothing.
-        let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
-        growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
-    }
+    add_functions(growth, &selected, &metric, filter);
     Ok((Unit::Of(metric), loaded.report(session), whole))
 }
 

@@ -173,13 +173,11 @@ impl Compared {
             Some(_) => Shown::Headed(&headed, &text),
             None => Shown::Table(&text),
         };
-        let mut columns = columns(shown, self.by, &shares, session);
-        if self.generated.iter().any(|names| !names.is_empty()) {
-            let [old, new] = &self.generated;
-            columns = columns
-                .value("old.generated_name", |row| generated_name(old, row))
-                .value("new.generated_name", |row| generated_name(new, row));
-        }
+        let [old, new] = &self.generated;
+        let is_renamed = !old.is_empty() || !new.is_empty();
+        let columns = columns(shown, self.by, &shares, session)
+            .value_if(is_renamed, "old.generated_name", |row| generated_name(old, row))
+            .value_if(is_renamed, "new.generated_name", |row| generated_name(new, row));
         print(session, document, &rows, &columns, &shown_as)?;
         Ok(self.old.status.max(self.new.status))
     }

@@ -189,14 +189,11 @@ impl<'a> Comparison<'a> {
             Some(verdict) => Shown::Headed(verdict, &footer),
             None => Shown::Table(&footer),
         };
-        let columns = columns(self.by, &new.amount, &files, session);
         let [before, after] = [old, new].map(|side| &side.loaded.profile);
-        let columns = match before.generated.is_empty() && after.generated.is_empty() {
-            true => columns,
-            false => columns
-                .value("old.generated_name", |row| row.generated_name(before))
-                .value("new.generated_name", |row| row.generated_name(after)),
-        };
+        let is_renamed = !before.generated.is_empty() || !after.generated.is_empty();
+        let columns = columns(self.by, &new.amount, &files, session)
+            .value_if(is_renamed, "old.generated_name", |row| row.generated_name(before))
+            .value_if(is_renamed, "new.generated_name", |row| row.generated_name(after));
         print(session, document, &rows, &columns, &text)
     }
 

@@ -2,11 +2,11 @@
 
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};
-use crate::analysis::profile::{FrameBy, Selected, TopBy, top};
+use crate::analysis::profile::Selected;
 use crate::cli::args::{ReportArgs, Snapshot};
 use crate::cli::heap::histogram::{add_types, complete_snapshots, count_types};
 use crate::cli::open::Input;
-use crate::cli::profile::{load_profile, unit_name};
+use crate::cli::profile::{add_functions, load_profile, unit_name};
 use crate::cli::recording::{growth_of, histograms};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
@@ -173,11 +173,7 @@ fn add(
     let loaded = load_profile(input, &args.profile, session)?;
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
-    for row in top(&selected, TopBy::Frames(FrameBy::Function)).rows {
-        // A sum of changes may be negative: then nothing is left.
-        let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
-        growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
-    }
+    add_functions(growth, &selected, &metric, &TypeFilter::default());
     let nanoseconds = loaded.profile.metadatum("time_nanos");
     let time = nanoseconds.and_then(|text| Some(text.parse::<u64>().ok()? / 1_000_000));
     Ok(Added { time, status: status(&|| loaded.report(session)), metric: Some(metric) })

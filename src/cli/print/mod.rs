@@ -25,7 +25,7 @@ use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
 use crate::output::json;
-use rows::Rows;
+use rows::{Object, Objects, Rows};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -88,7 +88,7 @@ pub(crate) fn print<'a, T>(
     columns: &Columns<'a, T>,
     text: &Shown<'_>,
 ) -> anyhow::Result<()> {
-    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    let rows = Rows { layout: &columns.layout, cells: &(columns, rows) };
     print_rows(session, Box::new(document), rows, text)
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn print_documents<'a, T>(
     rows: &'a [T],
     columns: &Columns<'a, T>,
 ) -> anyhow::Result<()> {
-    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    let rows = Rows { layout: &columns.layout, cells: &(columns, rows) };
     let whole = |document| Whole { document, rows };
     print_json(session, &documents.iter().map(whole).collect::<Vec<_>>())
 }
@@ -110,7 +110,7 @@ pub(crate) fn to_json<'a, T>(
     rows: &'a [T],
     columns: &Columns<'a, T>,
 ) -> serde_json::Value {
-    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    let rows = Rows { layout: &columns.layout, cells: &(columns, rows) };
     // Only a map with keys that are no text could fail.
     serde_json::to_value(Whole { document, rows }).unwrap_or_default()
 }
@@ -121,7 +121,7 @@ pub(crate) fn write_markdown<'a, T>(
     rows: &'a [T],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    markdown::table(Rows { layout: &columns.layout, cells: &columns.of(rows) }, out)
+    markdown::table(Rows { layout: &columns.layout, cells: &(columns, rows) }, out)
 }
 
 fn print_rows<'a>(
@@ -141,12 +141,13 @@ fn print_rows<'a>(
         OutputFormat::Json => print_json(session, &Whole { document: &document(), rows }),
         OutputFormat::Jsonl => to_output(session, &mut |out| {
             (0..rows.cells.count()).try_for_each(|row| {
-                json::line(&mut *out, &rows.object(row))?;
+                json::line(&mut *out, &Object { rows, row })?;
                 writeln!(out)
             })
         }),
         OutputFormat::Csv => to_output(session, &mut |out| {
-            if session.common.csv_safe { csv(rows, &mut CsvSafe::new(out)) } else { csv(rows, out) }
+            let (names, rows) = rows.fields();
+            csv(session, &names, rows, out)
         }),
         OutputFormat::Markdown => to_output(session, &mut |out| {
             if let Shown::Headed(sentence, _) = text {
@@ -203,9 +204,16 @@ pub(crate) fn to_output(
 }
 
 /// Writes a header, even without rows, and a line for each row.
-fn csv(rows: Rows<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+fn csv<'v>(
+    session: &Session,
+    names: &[String],
+    rows: impl Iterator<Item = Vec<Value<'v>>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_safe = session.common.csv_safe;
+    let out: Box<dyn Write + '_> =
+        if is_safe { Box::new(CsvSafe::new(out)) } else { Box::new(out) };
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    let (names, rows) = rows.fields();
     writer.write_record(names).map_err(csv_error)?;
     for fields in rows {
         writer.serialize(fields).map_err(csv_error)?;
@@ -234,7 +242,8 @@ impl Serialize for Whole<'_, '_> {
             match field {
                 Field::Value(value) => map.serialize_entry(key, value)?,
                 Field::Rows(range) => {
-                    map.serialize_entry(key, &self.rows.objects(range.clone()))?;
+                    let (rows, range) = (self.rows, range.clone());
+                    map.serialize_entry(key, &Objects { rows, range })?;
                 }
             }
         }

@@ -96,21 +96,9 @@ impl Table {
         self
     }
 
-    /// Puts cells of the last column for which there is no room below their rows.
-    pub(super) fn below(mut self, column: Option<usize>) -> Self {
-        self.below = column;
-        self
-    }
-
     /// Names the columns that go, in this order, before names are cut to less than 20 characters.
     pub(crate) fn minor(mut self, columns: &[usize]) -> Self {
         self.minor = columns.to_vec();
-        self
-    }
-
-    /// Names the column of bars.
-    pub(super) fn bar(mut self, column: Option<usize>) -> Self {
-        self.bar = column;
         self
     }
 
@@ -276,7 +264,8 @@ mod tests {
     use super::*;
 
     fn names() -> Table {
-        let mut table = Table::new(&[Align::Right, Align::Left, Align::Left]).bar(Some(2));
+        let aligns = [Align::Right, Align::Left, Align::Left];
+        let mut table = Table { bar: Some(2), ..Table::new(&aligns) };
         table.row(["SIZE", "TYPE", ""]);
         table.row(["20.7 MiB", "\u{1b}[1ma very long name of a type\u{1b}[0m", "████"]);
         table.row(["1 B", "short", "█"]);
@@ -352,7 +341,8 @@ mod tests {
 
     #[test]
     fn stacks_and_commands_go_below_their_rows() {
-        let mut table = Table::new(&[Align::Right, Align::Left, Align::Left]).below(Some(2));
+        let aligns = [Align::Right, Align::Left, Align::Left];
+        let mut table = Table { below: Some(2), ..Table::new(&aligns) };
         table.row(["SIZE", "NAME", "STACK"]);
         table.row(["1 B", "main", "main.main"]);
         table.row(["2 B", "worker", "main.receive ← main.worker ← main.main"]);

@@ -17,6 +17,6 @@ pub(super) use input::{ProfileInput, UNAPPLIED, with_filters};
 pub(super) use load::{Kept, load_parts, load_profile, refused, warn_of_symbols};
 pub(super) use pattern::{given_pattern, no_function, pattern};
 pub(super) use require::{named, refuse_tag, require_stacks, selection};
-pub(super) use rows::{cost_columns, stack_text, total_json};
+pub(super) use rows::{add_functions, cost_columns, stack_text, total_json};
 pub(super) use several::{Several, load_several, not_profiles, read_several};
 pub(super) use verdict::hottest_function;

@@ -1,6 +1,8 @@
 //! Costs and stacks, in the same words for several commands.
 
-use crate::analysis::profile::{Place, TopRow};
+use crate::analysis::glob::TypeFilter;
+use crate::analysis::growth::Growth;
+use crate::analysis::profile::{FrameBy, Place, Selected, TopBy, TopRow, top};
 use crate::cli::print::{Columns, Value};
 use crate::cli::session::Session;
 use crate::cli::terminal::shown;
@@ -17,20 +19,34 @@ pub(crate) fn cost_columns<'a>(
     profile: &'a Profile,
     metric: &'a Metric,
 ) -> Columns<'a, TopRow> {
-    let columns = Columns::new(session)
+    Columns::new(session)
         .value("name", |row: &TopRow| &*row.label.name)
         .value("namespace", |row| Value::non_empty(&row.label.namespace))
         .value("line", |row| row.label.line)
         .value("self", move |row| row.sums.own.get(metric))
         .value("total", move |row| row.sums.total.get(metric))
         .value("samples_self", |row| row.sums.own.samples())
-        .value("samples_total", |row| row.sums.total.samples());
-    if profile.generated.is_empty() {
-        return columns;
+        .value("samples_total", |row| row.sums.total.samples())
+        .value_if(!profile.generated.is_empty(), "generated_name", |row| {
+            profile.generated_name(&row.label.name, &row.label.namespace)
+        })
+}
+
+/// Adds the own values of functions to the snapshot that was begun last.
+pub(crate) fn add_functions(
+    growth: &mut Growth,
+    selected: &Selected<'_>,
+    metric: &Metric,
+    filter: &TypeFilter,
+) {
+    let rows = top(selected, TopBy::Frames(FrameBy::Function)).rows;
+    for TopRow { label, sums } in &rows {
+        if filter.selects(&label.name, &label.namespace) {
+            // A sum of changes may be negative, which counts as nothing.
+            let own = u64::try_from(sums.own.get(metric)).unwrap_or(0);
+            growth.add(&label.name, &label.namespace, sums.own.samples(), own);
+        }
     }
-    columns.value("generated_name", |row: &TopRow| {
-        profile.generated_name(&row.label.name, &row.label.namespace)
-    })
 }
 
 /// Callers that are shown before the function.

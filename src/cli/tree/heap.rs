@@ -93,7 +93,7 @@ fn columns<'a>(
 ) -> Columns<'a, TreeLine> {
     let whole = lines.first().map_or(0, |line| line.total_bytes).max(1) as f64;
     let share = move |line: &TreeLine| line.total_bytes as f64 / whole;
-    let columns = Columns::new(session)
+    Columns::new(session)
         .number("depth", "DEPTH", |line: &TreeLine| line.depth)
         .value("kind", |line| match line.what {
             TreeItem::Heap => "heap",
@@ -116,18 +116,15 @@ fn columns<'a>(
         .shown_as(move |line| percent(share(line)))
         .value("omitted", |line| line.omitted.count)
         .value("omitted_bytes", |line| line.omitted.bytes)
-        .table(&["total", "share", "depth", "name", "object", "count"]);
-    match heap.generated_types.is_empty() {
-        true => columns,
-        false => columns.value("generated_name", |line| {
-            let of = match line.what {
+        .table(&["total", "share", "depth", "name", "object", "count"])
+        .value_if(!heap.generated_types.is_empty(), "generated_name", |line| {
+            let row = match line.what {
                 TreeItem::Object(object) | TreeItem::Chain(object) => heap.shown_type(object),
-                TreeItem::Group(of) => of,
+                TreeItem::Group(row) => row,
                 _ => return None,
             };
-            heap.generated_types.get(&of)
-        }),
-    }
+            heap.generated_types.get(&row)
+        })
 }
 
 /// The name of a line, and the namespace of its type or the kind of its root.

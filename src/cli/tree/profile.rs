@@ -217,7 +217,7 @@ impl<'a> View<'a> {
         'a: 'n,
     {
         let (amount, profile) = (&self.amount, &self.loaded.profile);
-        let columns = Columns::new(self.session)
+        Columns::new(self.session)
             .text("direction", "DIRECTION", |node: &Node| node.direction)
             .number("depth", "DEPTH", |node| node.depth)
             .text("name", "FUNCTION", |node| &*node.label.name)
@@ -230,13 +230,10 @@ impl<'a> View<'a> {
             .value("share", move |node| amount.share(node.total))
             .value("omitted", |node| node.node.omitted)
             .cell("percent", "SHARE", Align::Right, move |node| amount.percent(node.total))
-            .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"]);
-        match profile.generated.is_empty() {
-            true => columns,
-            false => columns.value("generated_name", |node| {
+            .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"])
+            .value_if(!profile.generated.is_empty(), "generated_name", |node| {
                 profile.generated_name(&node.label.name, &node.label.namespace)
-            }),
-        }
+            })
     }
 
     fn document<'d>(&'d self, focus: Option<&'d str>) -> Document<'d> {
