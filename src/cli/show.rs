@@ -5,7 +5,7 @@ mod origin;
 
 use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, named_root, root_json, root_text};
-use super::heap::{Analysed, open_heap, report_loaded, value};
+use super::heap::{Analysed, find_object, open_heap, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print, to_json};
 use super::session::Session;
 use super::size::{count, plural};
@@ -21,7 +21,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     let (input, held) = open_heap(session, "show", &args.file, &args.heap, instead)?;
     let loaded = held.get();
     let analysed = loaded.analysed();
-    let object = analysed.find(&args.object, &input)?;
+    let object = find_object(&loaded.heap, &args.object, &input)?;
     let neighbours = Neighbours::of(loaded, object, session.rows(args.limit, SHOWN), session);
     let contents = Contents::of(&analysed, loaded.collections(), object, args.entries);
     let rows: Vec<Row> = neighbours.rows().collect();
@@ -190,7 +190,8 @@ fn columns<'a>(
     is_document: bool,
     session: &'a Session,
 ) -> Columns<'a, Row> {
-    let label = |row: &Row| row.reference.label.text(&analysed.heap.names).into_owned();
+    let heap = analysed.heap;
+    let label = |row: &Row| row.reference.label.text(&heap.names).into_owned();
     let columns = Columns::new(session);
     let columns = if is_document {
         columns.value("label", move |row: &Row| Some(label(row)).filter(|label| !label.is_empty()))
@@ -202,11 +203,11 @@ fn columns<'a>(
     columns
         .text("weak", "WEAK", |row| row.reference.weak)
         .shown_as(|row| if row.reference.weak { "weak".to_owned() } else { String::new() })
-        .text("id", "OBJECT", |row| analysed.heap.id(row.reference.target))
-        .text("type", "TYPE", |row| analysed.type_name(row.reference.target))
+        .text("id", "OBJECT", |row| heap.id(row.reference.target))
+        .text("type", "TYPE", |row| heap.type_name(row.reference.target))
         .shown_as(|row| analysed.describe(row.reference.target))
         .value("namespace", |row| Json::non_empty(analysed.namespace(row.reference.target)))
-        .bytes("shallow_bytes", "SHALLOW", |row| analysed.shallow(row.reference.target))
+        .bytes("shallow_bytes", "SHALLOW", |row| heap.shallow_bytes(row.reference.target))
         .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.reference.target))
 }
 
@@ -350,7 +351,7 @@ fn list(
             ),
             heap.id(object),
             analysed.describe(object),
-            session.size(analysed.shallow(object)),
+            session.size(heap.shallow_bytes(object)),
             retains(analysed, object, session),
             value::brief(heap, object),
         ]);

@@ -20,8 +20,6 @@ pub(crate) struct Analysed<'h, 'a> {
     pub(crate) heap: &'h Heap<'a>,
     pub(crate) graph: &'h Graph<'a>,
     analyses: &'h Answers<'a>,
-    /// Whether the file is damaged before the end of its roots and references.
-    incomplete: bool,
 }
 
 impl<'a> Answers<'a> {
@@ -33,20 +31,11 @@ impl<'a> Answers<'a> {
 
     /// The heap, with a dominator tree only once a retained size is requested.
     pub(crate) fn reached(&self) -> Analysed<'_, 'a> {
-        Analysed::of(self)
+        Analysed { heap: &self.heap, graph: self.graph(), analyses: self }
     }
 }
 
 impl<'h, 'a> Analysed<'h, 'a> {
-    pub(crate) fn of(analyses: &'h Answers<'a>) -> Self {
-        Self {
-            heap: &analyses.heap,
-            graph: analyses.graph(),
-            analyses,
-            incomplete: analyses.incomplete,
-        }
-    }
-
     /// Returns the dominator tree, which is computed on first use.
     pub(crate) fn tree(&self) -> &'h DominatorTree {
         self.analyses.tree()
@@ -69,22 +58,14 @@ impl<'h, 'a> Analysed<'h, 'a> {
         Measurements::of_read(self.heap, self.tree(), &self.analyses.collections(), read)
     }
 
-    /// The object that the user named.
-    ///
-    /// # Errors
-    /// If there is none, with the form that ids have in this file.
-    pub(crate) fn find(&self, id: &str, input: &Input) -> Result<ObjectId, UsageError> {
-        find_object(self.heap, id, input)
-    }
-
     /// An object in JSON.
     pub(crate) fn json(&self, object: ObjectId) -> Json<'h> {
         let mut fields = vec![
             ("id", self.heap.id(object).into()),
-            ("type", self.type_name(object).into()),
+            ("type", self.heap.type_name(object).into()),
             ("namespace", Json::non_empty(self.namespace(object))),
-            ("name", self.own_name(object).into()),
-            ("shallow_bytes", self.shallow(object).into()),
+            ("name", own_name(self.heap, object).into()),
+            ("shallow_bytes", self.heap.shallow_bytes(object).into()),
             ("retained_bytes", self.retained(object).into()),
         ];
         fields.extend(self.generated_name(object).map(|name| ("generated_name", name.into())));
@@ -98,19 +79,6 @@ impl<'h, 'a> Analysed<'h, 'a> {
 
     pub(crate) fn namespace(&self, object: ObjectId) -> &'h str {
         self.heap.names.text(self.heap.type_of(object).namespace)
-    }
-
-    /// As [`own_name`].
-    pub(crate) fn own_name(&self, object: ObjectId) -> Option<String> {
-        own_name(self.heap, object)
-    }
-
-    pub(crate) fn shallow(&self, object: ObjectId) -> u64 {
-        self.heap.shallow.get(object.index())
-    }
-
-    pub(crate) fn type_name(&self, object: ObjectId) -> &'h str {
-        self.heap.names.text(self.heap.type_of(object).name)
     }
 
     /// As [`describe`].
@@ -131,14 +99,14 @@ impl<'h, 'a> Analysed<'h, 'a> {
     pub(crate) fn reachable(&self, object: ObjectId) -> Option<bool> {
         match self.is_live(object) {
             true => Some(true),
-            false if self.incomplete || self.heap.roots.is_empty() => None,
+            false if self.analyses.incomplete || self.heap.roots.is_empty() => None,
             false => Some(false),
         }
     }
 
     /// Why it is not known of some objects whether roots reach them.
     pub(crate) fn unknown(&self) -> &'static str {
-        match (self.incomplete, self.heap.roots.is_empty()) {
+        match (self.analyses.incomplete, self.heap.roots.is_empty()) {
             (false, _) => "the dump has no roots",
             (true, true) => "the file is damaged, and no roots were read",
             (true, false) => "the file is damaged, and not all roots and references were read",

@@ -74,7 +74,7 @@ pub(crate) fn headline(session: &Session, analysed: &Analysed<'_, '_>, object: O
         true => format!(", retains {}", session.size(analysed.retained(object))),
         false => String::new(),
     };
-    let shallow = session.size(analysed.shallow(object));
+    let shallow = session.size(heap.shallow_bytes(object));
     format!(
         "{} at {}: {shallow}{external}{held}.",
         session.terminal.bold(&analysed.describe(object)),
@@ -142,7 +142,7 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
                 None => analysed.describe(run.object),
             },
             heap.id(run.object),
-            session.size(analysed.shallow(run.object)),
+            session.size(heap.shallow_bytes(run.object)),
             format!("retains {}", session.size(analysed.retained(run.object))),
             if depth + 1 == runs.len() { "◀".to_owned() } else { String::new() },
         ]);

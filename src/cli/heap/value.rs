@@ -203,7 +203,7 @@ pub(crate) fn hex(
             .iter()
             .take_while(|(at, _)| *at < start + 16)
             .map(|(at, target)| {
-                format!("+{at:#x} → {} {}", shown(analysed.type_name(*target)), heap.id(*target))
+                format!("+{at:#x} → {} {}", shown(heap.type_name(*target)), heap.id(*target))
             })
             .collect();
         let line = format!(
