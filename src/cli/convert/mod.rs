@@ -176,18 +176,15 @@ impl<'a> Job<'a> {
         let destination = Destination::create(path, binary, self.session)?;
         // pprof files are gzipped by definition. A higher level would take longer than the rest of
         // the work.
-        Ok(if self.conversion.target == Target::Pprof {
-            destination.gzipped()
-        } else {
-            destination
-        })
+        let is_gzipped = self.conversion.target == Target::Pprof;
+        Ok(if is_gzipped { destination.gzipped() } else { destination })
     }
 
     /// Writes the output, which gets its name when it is complete. Returns the report, and the
     /// bytes of a plain file.
     fn write<W>(
         &self,
-        write: impl FnOnce(&mut Out<'_>) -> io::Result<W>,
+        write: impl FnOnce(&mut &mut dyn Write) -> io::Result<W>,
     ) -> anyhow::Result<(W, Option<u64>)> {
         self.write_to(&self.args.output, write)
     }
@@ -196,16 +193,17 @@ impl<'a> Job<'a> {
     fn write_to<W>(
         &self,
         path: &Path,
-        write: impl FnOnce(&mut Out<'_>) -> io::Result<W>,
+        write: impl FnOnce(&mut &mut dyn Write) -> io::Result<W>,
     ) -> anyhow::Result<(W, Option<u64>)> {
         let mut destination = self.create_at(path)?;
         let is_safe = self.conversion.target == Target::Csv && self.session.common.csv_safe;
-        let written = if is_safe {
-            write(&mut Out::Safe(CsvSafe::new(&mut destination)))
-        } else {
-            write(&mut Out::Plain(&mut destination))
-        };
-        match written {
+        let mut safe;
+        let mut out: &mut dyn Write = &mut destination;
+        if is_safe {
+            safe = CsvSafe::new(out);
+            out = &mut safe;
+        }
+        match write(&mut out) {
             Ok(written) => Ok((written, destination.commit()?)),
             Err(error) => Err(self.failed_at(path, error)),
         }
@@ -309,30 +307,6 @@ impl<'a> Job<'a> {
                 .tell("  dropped:", &format!("{} {}{bytes}", count(loss.count), loss.what));
         }
         Ok(())
-    }
-}
-
-/// The output of a writer.
-enum Out<'d> {
-    Plain(&'d mut Destination),
-    /// CSV that a spreadsheet shows and does not run.
-    Safe(CsvSafe<&'d mut Destination>),
-}
-
-impl Write for Out<'_> {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(out) => out.write(bytes),
-            Self::Safe(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(out) => out.flush(),
-            Self::Safe(out) => out.flush(),
-        }
     }
 }
 
