@@ -162,17 +162,11 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     drop(progress);
     warn_of_symbols(&input, session);
     args.known.only_with("--verdict", args.verdict)?;
-    let verdict = match args.verdict {
-        true => verdict::of(&input, args, session)?,
-        false => None,
-    };
+    let verdict = if args.verdict { verdict::of(&input, args, session)? } else { None };
     if let Some(exe) = &args.exe {
         program::add(&mut info, &input, exe, args.no_guess, session)?;
     }
     let source = input.source;
-    let (compression, stored_bytes) =
-        (source.compression().map(|compression| compression.name()), source.stored_bytes());
-    let vm_service_frames = source.vm_service_frames();
     if let Some(error) = source.damage().cloned() {
         info.complete = false;
         info.damage = Some(input::info::Damage { error });
@@ -185,15 +179,14 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         shown_warnings(&info, session)
             .for_each(|warning| session.terminal.warn(path, &warning.to_string()));
     }
-    let file = path.display().to_string();
     Ok(Document {
         schema: "dumptool/info/1",
-        file,
+        file: path.display().to_string(),
         bytes,
         info,
-        compression,
-        stored_bytes,
-        vm_service_frames,
+        compression: source.compression().map(|compression| compression.name()),
+        stored_bytes: source.stored_bytes(),
+        vm_service_frames: source.vm_service_frames(),
         verdict,
     })
 }
@@ -223,21 +216,16 @@ fn select_snapshot(info: &mut Info, wanted: Option<Snapshot>) -> Result<(), Usag
 /// A heap snapshot or profile of a file.
 struct Row<'a> {
     document: &'a Document,
-    part: Part<'a>,
-}
-
-enum Part<'a> {
-    Snapshot(&'a SnapshotInfo),
-    Profile(&'a ProfileInfo),
+    snapshot: Option<&'a SnapshotInfo>,
+    profile: Option<&'a ProfileInfo>,
 }
 
 fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
-    let parts = |document| move |part| Row { document, part };
     let rows = documents.iter().flat_map(|document| {
-        let profile = document.info.profile.iter().map(Part::Profile);
-        let snapshots =
-            document.info.heap.iter().flat_map(|heap| &heap.snapshots).map(Part::Snapshot);
-        profile.chain(snapshots).map(parts(document))
+        let row = move |snapshot, profile| Row { document, snapshot, profile };
+        let profile = document.info.profile.iter().map(move |profile| row(None, Some(profile)));
+        let snapshots = document.info.heap.iter().flat_map(|heap| &heap.snapshots);
+        profile.chain(snapshots.map(move |snapshot| row(Some(snapshot), None)))
     });
     let rows: Vec<Row> = rows.collect();
     if rows.is_empty() {
@@ -252,53 +240,29 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
             row.document.info.format_version.as_deref().unwrap_or_default()
         })
         .text("complete", "COMPLETE", |row| {
-            row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete)
+            row.snapshot.map_or(row.document.info.complete, |snapshot| snapshot.complete)
         })
-        .shown_as(|row| {
-            row.snapshot()
-                .map_or(row.document.info.complete, |snapshot| snapshot.complete)
-                .to_string()
-        })
-        .number("snapshot", "SNAPSHOT", |row| row.snapshot().map(|snapshot| snapshot.index))
-        .number("objects", "OBJECTS", |row| row.snapshot()?.objects)
-        .number("references", "REFERENCES", |row| row.snapshot()?.references)
-        .number("roots", "ROOTS", |row| row.snapshot()?.roots)
-        .number("types", "TYPES", |row| row.snapshot()?.types)
-        .bytes("shallow_bytes", "SHALLOW", |row| row.snapshot()?.shallow_bytes)
-        .bytes("external_bytes", "EXTERNAL", |row| row.snapshot()?.external_bytes)
-        .number("samples", "SAMPLES", |row| row.profile().map(|profile| profile.samples))
-        .number("threads", "THREADS", |row| row.profile().map(|profile| profile.threads))
+        .number("snapshot", "SNAPSHOT", |row| row.snapshot.map(|snapshot| snapshot.index))
+        .number("objects", "OBJECTS", |row| row.snapshot?.objects)
+        .number("references", "REFERENCES", |row| row.snapshot?.references)
+        .number("roots", "ROOTS", |row| row.snapshot?.roots)
+        .number("types", "TYPES", |row| row.snapshot?.types)
+        .bytes("shallow_bytes", "SHALLOW", |row| row.snapshot?.shallow_bytes)
+        .bytes("external_bytes", "EXTERNAL", |row| row.snapshot?.external_bytes)
+        .number("samples", "SAMPLES", |row| row.profile.map(|profile| profile.samples))
+        .number("threads", "THREADS", |row| row.profile.map(|profile| profile.threads))
         .number("time_us", "TIME", Row::time)
         .shown_as(|row| row.time().map(duration).unwrap_or_default())
-        .number("memory_bytes", "MEMORY", |row| row.profile()?.memory_bytes)
+        .number("memory_bytes", "MEMORY", |row| row.profile?.memory_bytes)
         .shown_as(move |row| {
-            row.profile()
-                .and_then(|of| of.memory_bytes)
-                .map(|of| signed_size(of, exact))
-                .unwrap_or_default()
+            let memory = row.profile.and_then(|profile| profile.memory_bytes);
+            memory.map(|bytes| signed_size(bytes, exact)).unwrap_or_default()
         });
     print(session, print::Document::default, &rows, &columns, &Shown::Table(&String::new))
 }
 
 impl Row<'_> {
-    fn snapshot(&self) -> Option<&SnapshotInfo> {
-        match self.part {
-            Part::Snapshot(snapshot) => Some(snapshot),
-            Part::Profile(_) => None,
-        }
-    }
-
-    fn profile(&self) -> Option<&ProfileInfo> {
-        match self.part {
-            Part::Profile(profile) => Some(profile),
-            Part::Snapshot(_) => None,
-        }
-    }
-
     fn time(&self) -> Option<u64> {
-        match self.part {
-            Part::Snapshot(snapshot) => snapshot.time_us,
-            Part::Profile(profile) => Some(profile.time_us),
-        }
+        self.profile.map(|profile| profile.time_us).or_else(|| self.snapshot?.time_us)
     }
 }
