@@ -130,11 +130,12 @@ impl Input {
     pub(super) fn refuse(
         &self,
         other: Kind,
-        given: &[(&'static str, bool)],
+        given: &[(impl AsRef<str>, bool)],
     ) -> Result<(), UsageError> {
         let is_refused = |name: &str| name != "--snapshot" || self.snapshot.is_none();
-        let refused = given.iter().find(|(name, given)| *given && is_refused(name));
+        let refused = given.iter().find(|(name, given)| *given && is_refused(name.as_ref()));
         let Some((name, _)) = refused else { return Ok(()) };
+        let name = name.as_ref();
         let (what, is) = match other {
             Kind::Heap => ("heaps", "profile"),
             Kind::Profile => ("profiles", "heap"),

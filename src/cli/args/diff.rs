@@ -1,5 +1,6 @@
 //! Arguments of `diff`.
 
+use super::choice;
 use super::filter::FilterArgs;
 use super::heap::{LoadArgs, SnapshotPair, SortArg};
 use super::known::KnownArgs;
@@ -118,17 +119,9 @@ impl DiffSort {
     }
 
     /// Returns the option as written, and whether it applies only to this kind of input.
-    pub(in crate::cli) fn given(sort: Option<Self>, kind: Kind) -> (&'static str, bool) {
-        let (name, of) = match sort {
-            Some(Self::Retained) => ("--sort retained", Some(Kind::Heap)),
-            Some(Self::Shallow) => ("--sort shallow", Some(Kind::Heap)),
-            Some(Self::Count) => ("--sort count", Some(Kind::Heap)),
-            Some(Self::External) => ("--sort external", Some(Kind::Heap)),
-            Some(Self::Own) => ("--sort self", Some(Kind::Profile)),
-            Some(Self::Total) => ("--sort total", Some(Kind::Profile)),
-            Some(Self::Share) | None => ("--sort", None),
-        };
-        (name, of == Some(kind))
+    pub(in crate::cli) fn given(sort: Option<Self>, kind: Kind) -> (String, bool) {
+        let is_of_kind = |sort: &Self| sort.of_heap().is_some() == (kind == Kind::Heap);
+        choice("--sort", sort.filter(|sort| *sort != Self::Share && is_of_kind(sort)))
     }
 }
 

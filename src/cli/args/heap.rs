@@ -219,6 +219,13 @@ pub(in crate::cli) enum Snapshots {
     All,
 }
 
+impl Snapshots {
+    /// The one that is chosen.
+    pub(in crate::cli) fn one(self) -> Option<Snapshot> {
+        if let Self::One(snapshot) = self { Some(snapshot) } else { None }
+    }
+}
+
 impl std::str::FromStr for Snapshots {
     type Err = &'static str;
 

@@ -56,6 +56,12 @@ pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
+/// A choice that was made, as it is written after its option, and whether there is one.
+fn choice(option: &str, value: Option<impl ValueEnum>) -> (String, bool) {
+    let is_given = value.is_some();
+    (format!("{option} {}", value.map(name_of).unwrap_or_default()), is_given)
+}
+
 /// A name on the command line, its help, and what it stands for.
 type Named<T> = (&'static str, &'static str, T);
 

@@ -86,8 +86,10 @@ pub(super) fn run(
 /// Refuses what needs two dumps, and dumps that have no objects in common.
 fn accept(args: &DiffArgs, inputs: [&Input; 3]) -> Result<(), UsageError> {
     let given = super::heap_options(args).into_iter().chain(args.profile.given());
+    let given = given.map(|(name, given)| (name.to_owned(), given));
+    let given = super::heap_choices(args).into_iter().chain(given);
     let loading = args.heap.roots.given();
-    let only_two = |(name, given): &(&str, bool)| {
+    let only_two = |(name, given): &(String, bool)| {
         *given && !loading.iter().any(|(of_loading, _)| of_loading == name)
     };
     if let Some((name, _)) = given.into_iter().find(only_two) {

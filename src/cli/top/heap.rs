@@ -23,11 +23,10 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashSet;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let snapshot = match args.heap.snapshot {
-        Some(Snapshots::All) => return growth::run(args, input, session),
-        Some(Snapshots::One(snapshot)) => Some(snapshot),
-        None => None,
-    };
+    if args.heap.snapshot == Some(Snapshots::All) {
+        return growth::run(args, input, session);
+    }
+    let snapshot = args.heap.snapshot.and_then(Snapshots::one);
     let by = args.by.unwrap_or(ByArg::Type);
     let objects = args.heap.objects.unwrap_or(ObjectsArg::Live);
     if by == ByArg::Root && objects != ObjectsArg::Live {
@@ -97,13 +96,13 @@ fn run_quick(
     session: &Session,
 ) -> anyhow::Result<Status> {
     let needs_references = match (by, args.heap.sort) {
-        (ByArg::Root, _) => Some("--by root"),
-        (ByArg::SizeClass, _) => Some("--by size-class"),
-        (ByArg::Loader, _) => Some("--by loader"),
-        (ByArg::Site, _) => Some("--by site"),
-        (ByArg::Generation, _) => Some("--by generation"),
-        (_, Some(SortArg::Retained)) => Some("--sort retained"),
-        _ => args.heap.roots.needs_references(),
+        (ByArg::Type | ByArg::Namespace | ByArg::PackageRoot, Some(SortArg::Retained)) => {
+            Some("--sort retained".to_owned())
+        }
+        (ByArg::Type | ByArg::Namespace | ByArg::PackageRoot, _) => {
+            args.heap.roots.needs_references().map(str::to_owned)
+        }
+        _ => Some(format!("--by {}", name_of(by))),
     };
     if let Some(needs) = needs_references {
         return Err(UsageError::new(format!(
@@ -115,17 +114,15 @@ fn run_quick(
     let mut histogram = quick(&counted, by, &args.filter.filter());
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
     sort_rows(&mut histogram.rows, sort);
-    let (snapshot, objects) = (counted.snapshot, ObjectsArg::All);
-    let names = Names::All;
     Top {
-        snapshot,
+        snapshot: counted.snapshot,
         by,
-        objects,
+        objects: ObjectsArg::All,
         sort,
         quick: true,
         incomplete: false,
         warnings: &[],
-        names,
+        names: Names::All,
         heap: None,
         is_profile: false,
         sampling: Sampling::Complete,
@@ -271,11 +268,8 @@ impl<'a> Top<'a> {
             .cell("size", "SIZE", Align::Right, |row| session.size(row.sum.bytes()))
             .cell("share", "SHARE", Align::Right, move |row| percent(share(row)))
             .bar(share)
-            .minor(&minor);
-        let columns = match renamed {
-            Some(_) => columns.value("generated_name", generated),
-            None => columns,
-        };
+            .minor(&minor)
+            .value_if(renamed.is_some(), "generated_name", generated);
         let columns = match self.sampling {
             Sampling::Rate(_) => columns
                 .number("estimated_count", "COUNT", |row| row.estimate.map(|sum| sum.count))
@@ -284,13 +278,10 @@ impl<'a> Top<'a> {
                 }),
             _ => columns,
         };
-        let columns = columns.table(&self.keys(shown));
-        match (self.names, by) {
-            (Names::OfProgram, ByArg::Type) => {
-                columns.value("type_source", |row| row.source.name())
-            }
-            _ => columns,
-        }
+        let has_sources = self.names == Names::OfProgram && by == ByArg::Type;
+        columns
+            .table(&self.keys(shown))
+            .value_if(has_sources, "type_source", |row| row.source.name())
     }
 
     /// The columns of the table. The one that is sorted by comes first.

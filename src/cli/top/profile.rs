@@ -127,8 +127,8 @@ impl View<'_> {
             Some(line) => format!("{}:{line}", files.show(&row.label.namespace)),
             None => files.show(&row.label.namespace),
         };
-        let costs = cost_columns(session, profile, metric);
-        let costs = if counts.is_some() { costs.value("objects", objects) } else { costs };
+        let costs =
+            cost_columns(session, profile, metric).value_if(counts.is_some(), "objects", objects);
         let costs = match each {
             None => costs,
             Some(each) => costs.value("each", move |row: &TopRow| {

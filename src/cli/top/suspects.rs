@@ -3,7 +3,7 @@
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::waste::outstanding::Outstanding;
-use crate::cli::args::{Snapshot, Snapshots, TopArgs};
+use crate::cli::args::{Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::waste_words::WasteWords;
@@ -16,7 +16,10 @@ use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let snapshot = one_snapshot(args)?;
+    if args.heap.snapshot == Some(Snapshots::All) {
+        return Err(UsageError::new("--suspects analyzes a single snapshot").into());
+    }
+    let snapshot = args.heap.snapshot.and_then(Snapshots::one);
     let rules = Rules::of(&args.known, session)?;
     let held = load(session, "top", input, snapshot, &args.heap.roots)?;
     let loaded = held.get();
@@ -74,14 +77,6 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     };
     print(session, document, &found[..most], &words.columns(), &Shown::Text(&text))?;
     Ok(report_loaded(session, input, loaded))
-}
-
-fn one_snapshot(args: &TopArgs) -> Result<Option<Snapshot>, UsageError> {
-    match args.heap.snapshot {
-        None => Ok(None),
-        Some(Snapshots::One(snapshot)) => Ok(Some(snapshot)),
-        Some(Snapshots::All) => Err(UsageError::new("--suspects analyzes a single snapshot")),
-    }
 }
 
 /// The number of suspects that fit on a screen.
