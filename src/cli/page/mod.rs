@@ -11,7 +11,7 @@ use super::session::Session;
 use super::size::count;
 use super::status::{Status, UsageError};
 use crate::input::Kind;
-use crate::output::report::Report;
+use crate::output::report::{BarPart, Report, Tone};
 use growth::Grown;
 
 /// The page, unless a heap lost its roots to damage.
@@ -137,6 +137,28 @@ fn fitting(
         let share = args.max_size as f64 / length as f64;
         lines = ((lines as f64 * share * 0.9) as usize).clamp(10, lines - lines / 10);
     }
+}
+
+/// Parts of a bar at most, besides the rest.
+const PARTS: usize = 8;
+/// A smaller part has no room for a letter.
+const LEAST_PART: u64 = 60;
+
+/// The first rows as parts of a bar, with those that shrank on the right, and the rest. `rest` makes
+/// a part of the width that is left of all.
+fn bar<T>(
+    rows: &[T],
+    width: impl Fn(&T) -> u64,
+    part: impl Fn(&T) -> BarPart,
+    rest: impl FnOnce(u64, u64) -> BarPart,
+) -> Vec<BarPart> {
+    let all = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(width(row)));
+    let wide = rows.iter().filter(|row| width(row) > all / LEAST_PART).take(PARTS);
+    let mut parts: Vec<BarPart> = wide.map(part).collect();
+    parts.sort_by_key(|part| part.tone == Tone::Down);
+    let left = parts.iter().fold(all, |left, part| left.saturating_sub(part.width));
+    parts.extend((left > 0).then(|| rest(left, all)));
+    parts
 }
 
 /// Says how much of a tree the page has.

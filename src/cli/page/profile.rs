@@ -2,7 +2,7 @@
 
 mod timeline;
 
-use super::{Subject, cut_note, fitting, made_by, report, table_rows};
+use super::{Subject, bar, cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::profile::{
     FrameBy, Groups, MovedFolder, ProfileChange, Selected, Sums, Top, TopBy, TopRow, Words,
     changes, hottest, places, slower, top,
@@ -359,14 +359,10 @@ impl Compared {
     }
 }
 
-/// Parts of the bar at most, besides the rest.
-const PARTS: usize = 8;
-
 /// The largest of these as parts of the bar. Changes are red and blue: what shrank stands last.
 fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) -> Vec<BarPart> {
     rows.retain(|(_, value)| *value != 0);
     rows.sort_by_key(|(name, value)| (Reverse(value.unsigned_abs()), *name));
-    let all = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1.unsigned_abs()));
     let part = |(name, value): &(&str, i64)| {
         let is_change = tone == Tone::Up;
         let link = match is_change {
@@ -378,21 +374,18 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
         let width = value.unsigned_abs();
         BarPart { name: short.to_owned(), amount: show(*value), width, link, tone }
     };
-    let wide = rows.iter().map(part).filter(|part| part.width > all / 60).take(PARTS);
-    let mut parts: Vec<BarPart> = wide.collect();
-    parts.sort_by_key(|part| part.tone == Tone::Down);
-    let shown = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.width));
-    let rest = all.saturating_sub(shown);
-    if rest > 0 {
-        parts.push(BarPart {
+    bar(
+        &rows,
+        |(_, value)| value.unsigned_abs(),
+        part,
+        |rest, all| BarPart {
             name: "everything else".to_owned(),
             amount: format!("{:.1} %", 100.0 * rest as f64 / all as f64),
             width: rest,
             link: address("", &[("as", "table")]),
             tone: Tone::Rest,
-        });
-    }
-    parts
+        },
+    )
 }
 
 /// The first function of a profile as a headline.
