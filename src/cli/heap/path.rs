@@ -13,6 +13,8 @@ use crate::model::heap::{Heap, ObjectId, RootKind};
 const MOST_LINES: usize = 30;
 /// Deeper steps are not indented further.
 const MOST_INDENT: usize = 12;
+/// The column of sizes.
+const SIZE: usize = 3;
 /// The width that names of types keep; sizes are dropped first.
 const WHOLE_NAME: usize = 60;
 
@@ -115,17 +117,10 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
     let runs = runs(heap, path);
     let cut =
         if runs.len() > MOST_LINES { MOST_LINES / 2..runs.len() - MOST_LINES / 2 } else { 0..0 };
-    let mut table = Table::new(&[
-        Align::Left,
-        Align::Left,
-        Align::Left,
-        Align::Right,
-        Align::Left,
-        Align::Left,
-    ])
-    .whole(&[0, 2, 4, 5])
-    .names(WHOLE_NAME)
-    .minor(&[3]);
+    let mut aligns = [Align::Left; 6];
+    aligns[SIZE] = Align::Right;
+    let mut table = Table::new(&aligns);
+    (table.whole, table.names, table.minor) = (vec![0, 2, 4, 5], WHOLE_NAME, vec![SIZE]);
     for (depth, run) in runs.iter().enumerate() {
         if cut.contains(&depth) {
             if depth == cut.start {

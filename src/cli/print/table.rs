@@ -10,16 +10,17 @@ pub(crate) struct Table {
     pub(super) rows: Vec<Row>,
     pub(super) aligns: Vec<Align>,
     pub(super) excess: Excess,
-    /// Columns that can be missed, the first one most.
-    pub(super) minor: Vec<usize>,
+    /// Columns that can be missed: they go, the first one first, before names are cut further than
+    /// `names`.
+    pub(crate) minor: Vec<usize>,
     /// The column of bars.
     pub(super) bar: Option<usize>,
     /// Columns that are never cut, as numbers are not.
-    pub(super) whole: Vec<usize>,
+    pub(crate) whole: Vec<usize>,
     /// The last column, if its cells may go on lines of their own.
     pub(super) below: Option<usize>,
-    /// The width down to which names are cut before columns go that can be missed.
-    pub(super) names: usize,
+    /// The width that names keep as long as a column can be missed.
+    pub(crate) names: usize,
 }
 
 /// The cells of a row.
@@ -82,24 +83,6 @@ impl Table {
     /// Creates a table of sentences: long sentences are wrapped.
     pub(crate) fn of_sentences(columns: &[Align]) -> Self {
         Self { excess: Excess::Wrap, ..Self::new(columns) }
-    }
-
-    /// Names columns that are never cut.
-    pub(crate) fn whole(mut self, columns: &[usize]) -> Self {
-        self.whole = columns.to_vec();
-        self
-    }
-
-    /// Sets the width that names keep as long as a column can be missed.
-    pub(crate) fn names(mut self, width: usize) -> Self {
-        self.names = width;
-        self
-    }
-
-    /// Names the columns that go, in this order, before names are cut to less than 20 characters.
-    pub(crate) fn minor(mut self, columns: &[usize]) -> Self {
-        self.minor = columns.to_vec();
-        self
     }
 
     /// Adds a row.
@@ -299,9 +282,8 @@ mod tests {
     /// The columns of a profile's `diff`: more numbers than 80 columns have room for beside names.
     #[test]
     fn numbers_that_can_be_missed_go_before_names_are_cut_to_a_letter() {
-        let mut table =
-            Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left])
-                .minor(&[2, 1]);
+        let aligns = [Align::Right, Align::Right, Align::Right, Align::Left, Align::Left];
+        let mut table = Table { minor: vec![2, 1], ..Table::new(&aligns) };
         table.row(["SELF", "NOW", "SHARE", "FUNCTION", "FILE"]);
         let function = "Thread._wait_for_tstate_lock";
         table.row([
