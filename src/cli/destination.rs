@@ -2,7 +2,6 @@
 //! standard output.
 
 mod target;
-pub(super) mod temporary;
 
 use super::budget::Budget;
 use super::session::{Output, Session};
@@ -16,9 +15,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-pub(super) use target::is_stdout;
+pub(super) use target::{is_stdout, temporary_beside, without_path};
 use tempfile::TempPath;
-use temporary::{temporary_beside, without_path};
 use zstd::zstd_safe::CCtx;
 
 /// An output that is being written.

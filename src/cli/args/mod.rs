@@ -4,7 +4,6 @@ mod check;
 mod common;
 mod convert;
 mod diff;
-mod explore;
 mod filter;
 mod find;
 mod growth;
@@ -17,12 +16,9 @@ mod object;
 mod profile;
 mod query;
 mod report;
-mod serve;
 mod source;
-mod threads;
 mod top;
 mod tree;
-mod waste;
 
 use super::Command;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -32,7 +28,6 @@ pub(in crate::cli) use check::{CheckArgs, RuleOptions};
 pub(in crate::cli) use common::{Color, Common, OutputFormat};
 pub(in crate::cli) use convert::{ConvertArgs, PartitionKey, Target};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg, DiffSort};
-pub(in crate::cli) use explore::ExploreArgs;
 pub(in crate::cli) use find::{FindArgs, FindHeapOptions, FindSortArg};
 pub(in crate::cli) use growth::{GrowthArgs, GrowthSort};
 pub(in crate::cli) use heap::{HeapOptions, LoadArgs, ObjectsArg, Snapshot, Snapshots, SortArg};
@@ -40,16 +35,13 @@ pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use known::KnownArgs;
 pub(in crate::cli) use mcp::McpArgs;
 pub(in crate::cli) use narrow::NarrowOptions;
-pub(in crate::cli) use object::{PathArgs, ShowArgs};
+pub(in crate::cli) use object::{PathArgs, ShowArgs, ThreadsArgs, WasteArgs};
 pub(in crate::cli) use profile::ProfileOptions;
 pub(in crate::cli) use query::QueryArgs;
-pub(in crate::cli) use report::ReportArgs;
-pub(in crate::cli) use serve::ServeArgs;
+pub(in crate::cli) use report::{ExploreArgs, ReportArgs, ServeArgs};
 pub(in crate::cli) use source::SourceArgs;
-pub(in crate::cli) use threads::ThreadsArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
-pub(in crate::cli) use waste::WasteArgs;
 
 /// Returns the name of a value on the command line and in JSON.
 pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {

@@ -18,7 +18,6 @@ mod screen;
 mod sheet;
 #[cfg(test)]
 mod tests;
-mod theme;
 mod tree;
 mod worker;
 
@@ -31,6 +30,7 @@ use super::status::{OutputError, Status, UsageError};
 use super::terminal::show_path;
 use crate::input::Kind;
 use app::App;
+use draw::Theme;
 use keys::Effect;
 use place::Files;
 use ratatui::backend::CrosstermBackend;
@@ -39,7 +39,6 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use theme::Theme;
 use worker::{Ahead, Reply, Worker};
 
 /// The time between two looks at what has arrived.

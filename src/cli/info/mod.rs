@@ -2,22 +2,27 @@
 
 mod heap;
 mod profile;
-mod program;
 mod verdict;
 mod view;
 
-use super::args::{InfoArgs, OutputFormat, Snapshot};
+use super::args::{InfoArgs, LoadArgs, OutputFormat, Snapshot};
+use super::heap::load;
 use super::memory::reading_limit;
+use super::open::Input;
 use super::print::{self, Columns, Shown, print, print_json, print_text, to_output};
 use super::profile::{refused, warn_of_symbols};
 use super::session::Session;
 use super::size::{count, duration, plural, signed_size};
 use super::status::{self, Status, UsageError};
-use crate::input::info::{Info, InfoWarning, ProfileInfo, SnapshotInfo};
+use crate::analysis::live;
+use crate::input::info::{
+    FormatDetails, Info, InfoWarning, ProfileInfo, SnapshotInfo, TypesFromExecutable,
+};
 use crate::input::load::snapshots;
 use crate::input::{self, Format, ReadOptions};
 use crate::output::json;
 use serde::Serialize;
+use std::path::Path;
 use verdict::Verdict;
 use view::View;
 
@@ -141,7 +146,7 @@ fn view(document: &Document, session: &Session) -> View {
     view
 }
 
-fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Document> {
+fn read(path: &Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Document> {
     let input = session.open(path)?;
     let bytes = input.bytes().len() as u64;
     let progress = session.progress(&input);
@@ -164,7 +169,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     args.known.only_with("--verdict", args.verdict)?;
     let verdict = if args.verdict { verdict::of(&input, args, session)? } else { None };
     if let Some(exe) = &args.exe {
-        program::add(&mut info, &input, exe, args.no_guess, session)?;
+        add_program(&mut info, &input, exe, args.no_guess, session)?;
     }
     let source = input.source;
     if let Some(error) = source.damage().cloned() {
@@ -265,4 +270,44 @@ impl Row<'_> {
     fn time(&self) -> Option<u64> {
         self.profile.map(|profile| profile.time_us).or_else(|| self.snapshot?.time_us)
     }
+}
+
+/// Loads the heap with its executable and adds to the details of a Go dump what that names.
+///
+/// # Errors
+/// When the dump is not one of Go, or the executable is not the one that wrote it.
+fn add_program(
+    info: &mut Info,
+    input: &Input,
+    exe: &Path,
+    no_guess: bool,
+    session: &Session,
+) -> anyhow::Result<()> {
+    let options = LoadArgs::default().with_program(exe, no_guess);
+    let held = load(session, "info --exe", input, None, &options)?;
+    let loaded = held.get();
+    let (heap, Some(report)) = (&loaded.heap, loaded.executable.clone()) else { return Ok(()) };
+    let live = live::live(loaded.graph());
+    let mut types = TypesFromExecutable {
+        go_version: report.go_version,
+        checks: report.checks,
+        functions: report.functions,
+        module_data: report.module_data,
+        descriptors: report.descriptors,
+        dwarf: report.has_debug,
+        conflicts: report.conflicts,
+        rejected: report.rejected,
+        tiny_values: report.tiny_values.into_iter().collect(),
+        ..TypesFromExecutable::default()
+    };
+    for object in heap.objects().filter(|object| live.contains(*object)) {
+        let source = heap.type_source(heap.type_id(object));
+        types.objects.add(source, 1);
+        types.bytes.add(source, heap.shallow_bytes(object));
+    }
+    let snapshot = info.heap.as_mut().and_then(|heap| heap.snapshots.first_mut());
+    if let Some(FormatDetails::Go(details)) = snapshot.map(|snapshot| &mut snapshot.details) {
+        details.types_from_exe = Some(types);
+    }
+    Ok(())
 }

@@ -1,8 +1,11 @@
-//! Costs and stacks, in the same words for several commands.
+//! Costs, stacks and the verdict, in the same words for several commands.
 
+use super::{Amount, ShortFiles};
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::Growth;
-use crate::analysis::profile::{FrameBy, Place, Selected, TopBy, TopRow, top};
+use crate::analysis::profile::{
+    FrameBy, Groups, Place, Selected, TopBy, TopRow, Words, hottest, top,
+};
 use crate::cli::print::{Columns, Value};
 use crate::cli::session::Session;
 use crate::cli::terminal::shown;
@@ -73,4 +76,20 @@ pub(crate) fn stack_text(profile: &Profile, place: &Place, whole: bool) -> Strin
     let thread = profile.thread(place.thread).label(&profile.names);
     let thread = if thread.is_empty() { String::new() } else { format!("{}: ", shown(&thread)) };
     format!("{thread}{before}{}{}", names.join(" → "), position.unwrap_or_default())
+}
+
+/// The hottest function with the caller that matters. `None` if no function has a cost of its own.
+pub(crate) fn hottest_function(
+    selected: &Selected<'_>,
+    metric: &Metric,
+    session: &Session,
+) -> Option<String> {
+    let groups = Groups::of(selected.profile, FrameBy::Function);
+    let hottest = hottest(selected, &groups, metric)?;
+    let amount = Amount::new(metric, metric.whole(&selected.total), session.common.bytes);
+    let files = ShortFiles::of_profile(selected.profile, session.common.verbose);
+    Some(hottest.sentence(&Words {
+        name: &|label| files.name(&label.name, &label.namespace, None),
+        amount: &|value| amount.show(value),
+    }))
 }

@@ -6,7 +6,6 @@
 mod answer;
 mod connection;
 mod examples;
-mod files;
 mod functions;
 mod overview;
 mod relations;
@@ -26,8 +25,7 @@ use crate::convert::read_events;
 use crate::input::{Format, Kind, ReadOptions};
 use crate::tables::EventRows;
 use connection::Limits;
-use files::FileTables;
-use relations::{LoadedFile, Model};
+use relations::{FileTables, LoadedFile, Model};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
