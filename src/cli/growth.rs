@@ -11,7 +11,7 @@ use super::print::{Align, Columns, Document, Shown, Value, print, spark};
 use super::profile::{Amount, ShortFiles, add_functions, load_profile, unit_name};
 use super::recording::{growth_of, histograms};
 use super::session::Session;
-use super::size::{count, plural, signed_size, size};
+use super::size::{plural, showing, signed_size, size};
 use super::status::{Status, UsageError};
 use super::terminal::{show_path, shown};
 use crate::analysis::glob::TypeFilter;
@@ -67,12 +67,10 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
         None => plural(args.files.len() as u64, "file", "files"),
     };
     let footer = || {
-        let all = plural(series.len() as u64, unit.noun(), &format!("{}s", unit.noun()));
-        let is_all = rows.len() == series.len();
-        let shown = format!("showing {} of ", count(rows.len() as u64));
-        let shown = if is_all { "" } else { &*shown };
+        let many = format!("{}s", unit.noun());
+        let shown = showing(rows.len(), series.len(), unit.noun(), &many);
         let scaled = if args.normalize { ", scaled to the total of the last one" } else { "" };
-        format!("{shown}{all} in {points}{scaled}\n")
+        format!("{shown} in {points}{scaled}\n")
     };
     let mut names = HashSet::new();
     let repeats = !rows.iter().all(|row| names.insert(&row.name));

@@ -8,7 +8,7 @@ use super::heap::path::{headline, named_root, root_json, root_text};
 use super::heap::{Analysed, find_object, open_heap, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print, to_json};
 use super::session::Session;
-use super::size::{count, plural};
+use super::size::{count, showing};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
@@ -358,11 +358,8 @@ fn list(
     }
     let mut text = format!("\n{}\n{}", session.terminal.bold(title), table.render());
     if (references.len() as u64) < all {
-        text.push_str(&format!(
-            "  showing {} of {}\n",
-            count(references.len() as u64),
-            plural(all, "reference", "references")
-        ));
+        let shown = showing(references.len(), all as usize, "reference", "references");
+        text.push_str(&format!("  {shown}\n"));
     }
     text
 }

@@ -2,7 +2,8 @@
 
 use super::{Named, one_of};
 use crate::input::Format;
-use crate::input::load::{LayoutChoice, NodeSizes, RootScan, SnapshotChoice};
+pub(in crate::cli) use crate::input::load::SnapshotChoice as Snapshot;
+use crate::input::load::{LayoutChoice, NodeSizes, RootScan};
 use crate::output::syntax::shell_word;
 use clap::{Args, ValueEnum};
 use std::fmt;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::cli) struct HeapOptions {
     /// Snapshot to use if the file has several (mvmheap, massif): a number from 0, or `last` for the
     /// last complete one (default; the peak in massif)
-    #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|last", allow_negative_numbers = true, value_parser = snapshot)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     #[command(flatten)]
     pub(in crate::cli) roots: LoadArgs,
@@ -183,32 +184,11 @@ impl std::str::FromStr for LayoutArg {
     }
 }
 
-/// A snapshot of a file with several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Snapshot {
-    Number(u64),
-    /// The last complete snapshot.
-    Last,
-}
-
-impl Snapshot {
-    /// The choice for a reader.
-    pub(in crate::cli) fn choice(self) -> SnapshotChoice {
-        match self {
-            Self::Number(number) => SnapshotChoice::Number(number),
-            Self::Last => SnapshotChoice::Last,
-        }
-    }
-}
-
-impl std::str::FromStr for Snapshot {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "last" => Ok(Self::Last),
-            _ => text.parse().map(Self::Number).map_err(|_| "a number from 0, or `last`"),
-        }
+/// Reads a snapshot of a file with several.
+pub(super) fn snapshot(text: &str) -> Result<Snapshot, &'static str> {
+    match text {
+        "last" => Ok(Snapshot::Last),
+        _ => text.parse().map(Snapshot::Number).map_err(|_| "a number from 0, or `last`"),
     }
 }
 
@@ -232,7 +212,7 @@ impl std::str::FromStr for Snapshots {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "all" => Ok(Self::All),
-            _ => text.parse().map(Self::One).map_err(|_: &str| "a number from 0, `last` or `all`"),
+            _ => snapshot(text).map(Self::One).map_err(|_| "a number from 0, `last` or `all`"),
         }
     }
 }
@@ -251,8 +231,8 @@ impl std::str::FromStr for SnapshotPair {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (old, new, range) = match text.split_once("..") {
-            Some((old, new)) => (old.parse(), new.parse(), true),
-            None => (text.parse(), text.parse(), false),
+            Some((old, new)) => (snapshot(old), snapshot(new), true),
+            None => (snapshot(text), snapshot(text), false),
         };
         let wrong = |_| "A..B, two numbers from 0 or `last`, or one number for both files";
         Ok(Self { old: old.map_err(wrong)?, new: new.map_err(wrong)?, range })

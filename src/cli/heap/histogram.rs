@@ -214,6 +214,15 @@ pub(crate) fn sum_json(sum: &Sum) -> Value<'static> {
     ])
 }
 
+/// The rows that are left out, and their sum, in JSON.
+pub(crate) fn omitted_json(rows: usize, sum: Option<&Sum>) -> Value<'static> {
+    Value::from([
+        ("rows", rows.into()),
+        ("count", sum.map(|sum| sum.count).into()),
+        ("shallow_bytes", sum.map(|sum| sum.shallow_bytes).into()),
+    ])
+}
+
 /// The name of a group: the type, namespace, root or size class.
 pub(crate) fn group_text(by: ByArg, name: &str, namespace: &str) -> String {
     match by {

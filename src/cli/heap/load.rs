@@ -8,7 +8,7 @@ use crate::cli::session::Session;
 use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::{Error, ErrorKind};
-use crate::input::load::{Executable, LoadOptions, Loaded, PlainObjectTypes, SnapshotChoice};
+use crate::input::load::{Executable, LoadOptions, Loaded, PlainObjectTypes};
 use crate::input::{self, Kind};
 use crate::source::Source;
 use std::path::Path;
@@ -133,11 +133,10 @@ pub(crate) fn load_options<'a>(
     options: &LoadArgs,
     progress: crate::input::Progress<'a>,
 ) -> LoadOptions<'a> {
-    let snapshot = snapshot.map_or(SnapshotChoice::Last, Snapshot::choice);
     let plain_objects =
         if options.join_objects { PlainObjectTypes::One } else { PlainObjectTypes::ByProperties };
     LoadOptions::default()
-        .snapshot(snapshot)
+        .snapshot(snapshot.unwrap_or_default())
         .roots(options.roots.unwrap_or_default())
         .layout(options.layout())
         .sizes(options.sizes.unwrap_or_default())

@@ -83,13 +83,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
                 ("object", object.map(|object| self.analysed.json(object)).into()),
             ])
         };
-        let each = |finding: &Suspect| {
-            let each = finding.each;
-            Json::from([
-                ("min", each.min.into()),
-                ("median", each.median.into()),
-                ("max", each.max.into()),
-            ])
+        let each = |Suspect { each, .. }: &Suspect| {
+            let (min, median, max) = (each.min.into(), each.median.into(), each.max.into());
+            Json::from([("min", min), ("median", median), ("max", max)])
         };
         let consists_of = |finding: &Suspect| -> Json<'_> {
             let parts = finding.consists_of.iter().map(|part| {
@@ -226,13 +222,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let details: Vec<String> = line.into_iter().chain(state).map(|part| shown(&part)).collect();
         let creator = thread.created_by.map(|creation| heap.names.text(creation.call.function));
         let creator = creator.map(|creator| format!(", created by {}", shown(creator)));
-        match details.is_empty() {
-            true => format!(" in {}{}", shown(function), creator.unwrap_or_default()),
-            false => {
-                let details = details.join(", ");
-                format!(" in {} ({details}){}", shown(function), creator.unwrap_or_default())
-            }
-        }
+        let details = details.join(", ");
+        let details = if details.is_empty() { details } else { format!(" ({details})") };
+        format!(" in {}{details}{}", shown(function), creator.unwrap_or_default())
     }
 
     /// The names of the holders, without words around them.
@@ -345,13 +337,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         match &finding.threads[..] {
             [] => String::new(),
             [one] => format!("thread {}", name(one)),
-            [first, .., last] => {
-                format!(
-                    "{} threads, {} … {}",
-                    count(finding.threads.len() as u64),
-                    name(first),
-                    name(last)
-                )
+            all @ [first, .., last] => {
+                let threads = count(all.len() as u64);
+                format!("{threads} threads, {} … {}", name(first), name(last))
             }
         }
     }
@@ -370,12 +358,8 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let each = (finding.count > 1).then(|| match each.min == each.max {
             true => format!("each {}", size(each.max)),
             false => {
-                format!(
-                    "each {} to {}, median {}",
-                    size(each.min),
-                    size(each.max),
-                    size(each.median)
-                )
+                let [min, max, median] = [each.min, each.max, each.median].map(size);
+                format!("each {min} to {max}, median {median}")
             }
         });
         let parts = finding.consists_of.iter().map(|part| {
@@ -447,13 +431,11 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let live = self.session.size(self.analysed.tree().live_bytes());
         match usual {
             None => format!("nothing stands out in the {live} live heap"),
-            Some(usual) => {
-                format!(
-                    "nothing stands out in the {live} live heap: the largest owner is {}{}",
-                    self.headline(usual),
-                    if_runtime(usual, usual.count)
-                )
-            }
+            Some(usual) => format!(
+                "nothing stands out in the {live} live heap: the largest owner is {}{}",
+                self.headline(usual),
+                if_runtime(usual, usual.count)
+            ),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::cli::memory;
 use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
-use crate::cli::size::{count, percent, plural};
+use crate::cli::size::{count, percent, plural, showing};
 use crate::cli::status::UsageError;
 use crate::cli::terminal::shown as name;
 use crate::model::heap::{Heap, Label, ObjectId, Root, RootKind};
@@ -164,11 +164,7 @@ fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Sess
         text.push('\n');
     }
     if rows.len() < *kinds {
-        let omitted = format!(
-            "showing {} of {}",
-            count(rows.len() as u64),
-            plural(*kinds as u64, "path", "paths")
-        );
+        let omitted = showing(rows.len(), *kinds, "path", "paths");
         let share = total.bytes.saturating_sub(left.bytes) as f64 / total.bytes.max(1) as f64;
         text.push_str(&format!("{omitted}; {} of {}\n", percent(share), session.size(total.bytes)));
     }

@@ -5,7 +5,8 @@ use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::analysis::owners::repeated_classes;
 use crate::cli::args::{ByArg, ObjectsArg, Snapshot, Snapshots, SortArg, TopArgs, name_of};
 use crate::cli::heap::histogram::{
-    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick, sum_json,
+    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, omitted_json,
+    quick, sum_json,
 };
 use crate::cli::heap::{load_as, report_loaded, without_roots};
 use crate::cli::memory::Work;
@@ -208,12 +209,6 @@ impl<'a> Top<'a> {
         let rows = &self.histogram.rows;
         let (shown, omitted) = self.session.shown(rows, args.limit, super::ROWS);
         let document = || {
-            let sum = sum(omitted);
-            let omitted = Value::from([
-                ("rows", omitted.len().into()),
-                ("count", sum.count.into()),
-                ("shallow_bytes", sum.shallow_bytes.into()),
-            ]);
             let document = Document::new("dumptool/top/1", &input.path)
                 .with("snapshot", self.snapshot)
                 .with("by", name_of(self.by))
@@ -223,7 +218,7 @@ impl<'a> Top<'a> {
                 .with("total", sum_json(&self.histogram.total))
                 .with("unreachable", self.histogram.unreachable.as_ref().map(sum_json))
                 .rows("rows")
-                .with("omitted", omitted)
+                .with("omitted", omitted_json(omitted.len(), Some(&sum(omitted))))
                 .with("warnings", warnings(self.warnings));
             match self.by {
                 ByArg::Loader => document.with("repeated_classes", repeated_json(&self.repeated)),

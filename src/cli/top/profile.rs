@@ -9,7 +9,7 @@ use crate::cli::profile::{
     load_several, nouns, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::{count, plural, showing};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown;
 use crate::model::profile::{Metric, ThreadId};
@@ -173,19 +173,15 @@ impl View<'_> {
 
     /// `showing 20 of 414 functions; 92.1 % of 180.6 s · 268 631 samples in 4 threads`.
     fn footer(&self, shown: &[TopRow], rest: &[TopRow]) -> String {
-        let rows = (shown.len() + rest.len()) as u64;
         let (one, many) = match self.counts {
             Some(_) => ("class", "classes"),
             None => nouns(self.by),
         };
-        let kind = plural(rows, one, many);
         let selected = self.selected;
         let sum =
             shown.iter().fold(0i64, |sum, row| sum.saturating_add(row.sums.own.get(self.metric)));
-        let which = match rest {
-            [] => format!("all {kind}"),
-            _ => format!("showing {} of {kind}", count(shown.len() as u64)),
-        };
+        let which = showing(shown.len(), shown.len() + rest.len(), one, many);
+        let which = if rest.is_empty() { format!("all {which}") } else { which };
         let is_samples = *self.metric == Metric::SAMPLES;
         let whole = whole(&self.selected.total, self.metric, &self.amount);
         let mut text = match *self.metric == Metric::MEMORY {

@@ -4,13 +4,13 @@ use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::waste::outstanding::Outstanding;
 use crate::cli::args::{Snapshots, TopArgs};
-use crate::cli::heap::histogram::sum_json;
+use crate::cli::heap::histogram::{omitted_json, sum_json};
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::waste_words::WasteWords;
 use crate::cli::heap::{load, report_loaded, without_roots};
 use crate::cli::known::Rules;
 use crate::cli::open::Input;
-use crate::cli::print::{Document, Shown, Value as Json, print};
+use crate::cli::print::{Document, Shown, print};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
@@ -54,11 +54,6 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     };
     let document = || {
         let live = Histogram::of(heap, Some(analysed.tree()), GroupBy::Type, Scope::Live);
-        let omitted = [
-            ("rows", (found.len() - most).into()),
-            ("count", Json::Null),
-            ("shallow_bytes", Json::Null),
-        ];
         Document::new("dumptool/top/1", &input.path)
             .with("snapshot", loaded.snapshot)
             .with("by", "suspects")
@@ -72,7 +67,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .rows("suspects")
             .with("message", Some(&*nothing).filter(|_| found.is_empty()))
             .with("waste", wasted.iter().map(|one| waste.json(one)).collect::<Vec<_>>())
-            .with("omitted", Json::from(omitted))
+            .with("omitted", omitted_json(found.len() - most, None))
             .with("warnings", warnings(&loaded.heap.warnings))
     };
     print(session, document, &found[..most], &words.columns(), &Shown::Text(&text))?;

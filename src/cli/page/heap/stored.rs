@@ -8,6 +8,7 @@ use crate::cli::open::{Identity, Input};
 use crate::cli::page::LINES;
 use crate::cli::session::Session;
 use crate::cli::show;
+use crate::cli::size::beginning;
 use crate::model::heap::ObjectId;
 use crate::output::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -108,10 +109,7 @@ fn described<'d>(
 /// A document with the beginnings of its texts and without its nulls.
 fn shortened(value: Json) -> Json {
     match value {
-        Json::String(text) => match text.char_indices().nth(TEXT) {
-            Some((end, _)) => format!("{}…", &text[..end]).into(),
-            None => text.into(),
-        },
+        Json::String(text) => beginning(&text, TEXT).into(),
         Json::Array(items) => items.into_iter().map(shortened).collect(),
         Json::Object(fields) => {
             let present = fields.into_iter().filter(|(_, value)| !value.is_null());
