@@ -139,7 +139,6 @@ impl Dumps {
         changed.map(|dump| dump.path.clone())
     }
 
-    /// The options to load a heap with.
     pub(super) fn options<'o>(
         &'o self,
         snapshot: Option<Snapshot>,
@@ -173,7 +172,6 @@ impl Dumps {
         Ok(heap)
     }
 
-    /// The heaps that are loaded.
     pub(super) fn heaps(&self) -> Vec<Arc<HeldHeap>> {
         let dumps = lock(&self.dumps).clone();
         let of = |dump: &Arc<Dump>| {

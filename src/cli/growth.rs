@@ -196,7 +196,6 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
     Ok(Measured { unit: unit.unwrap_or(Unit::Bytes), series, scale, times: None, status })
 }
 
-/// The unit of all values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unit {
     /// Bytes, for heaps.

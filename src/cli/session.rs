@@ -185,7 +185,6 @@ impl Session {
         Ok(self.source_maps.get().cloned())
     }
 
-    /// The source maps of the command.
     pub(crate) fn source_maps(&self) -> Option<&SourceMaps> {
         self.source_maps.get().map(Arc::as_ref)
     }
@@ -252,7 +251,6 @@ impl Session {
         Progress::new("reading", Some(input.bytes().len() as u64))
     }
 
-    /// A size for people.
     pub(crate) fn size(&self, bytes: u64) -> String {
         size(bytes, self.common.bytes)
     }

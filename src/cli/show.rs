@@ -56,7 +56,6 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
 
 /// Entries, elements and references of an object in a page that has no server.
 const STORED: u64 = 12;
-/// Its fields.
 const STORED_FIELDS: usize = 40;
 
 /// What `show` says of an object, without what holds it: a look at all roots and references would

@@ -15,7 +15,6 @@ pub(super) enum Status {
     Done,
     /// `check`: a rule or an invariant failed.
     Broken,
-    /// Wrong usage.
     Usage,
     /// The input is damaged, and everything before the damage was shown. `--lenient` accepts it.
     Damaged,

@@ -16,7 +16,6 @@ pub(super) struct Terminal {
     error_color: bool,
     /// Somebody looks at standard output.
     bars: bool,
-    /// Warnings are wanted.
     pub(super) warnings: bool,
     /// A progress bar is wanted, and standard error can show one.
     pub(super) progress: bool,

@@ -53,7 +53,6 @@ struct Report<'r, 'h, 'a> {
     session: &'r Session,
 }
 
-/// A row of any kind.
 struct Row {
     kind: &'static str,
     /// `value`, `type` or `field`.

@@ -24,7 +24,6 @@ pub(super) struct Report {
     /// Peculiarities of the runtime that a person has to know.
     pub(super) warnings: Vec<CheckWarning>,
     pub(super) outcomes: Vec<Outcome>,
-    /// The filters that were on.
     pub(super) filters: NarrowOptions,
     /// The finding as text for people.
     pub(super) text: String,

@@ -95,7 +95,6 @@ impl RuleKind {
     }
 }
 
-/// The limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
     /// A count, or bytes.
@@ -109,13 +108,10 @@ pub(super) enum Limit {
 /// The unit of a column, which decides how its limit is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Objects.
     Count,
-    /// Bytes.
     Bytes,
     /// Any limit: bytes, a time, a count, or a percentage.
     Any,
-    /// A percentage.
     Share,
 }
 

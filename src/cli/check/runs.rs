@@ -55,7 +55,6 @@ pub(super) fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<Repor
     Ok(Report::of_rules(&first, outcomes.collect(), damage, status, args, session))
 }
 
-/// One file.
 struct Run {
     numbers: Vec<Number>,
     status: Status,

@@ -10,7 +10,6 @@ use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Counts threads of a heap.
 pub(super) fn of_heap(wanted: &Threads, heap: &Heap<'_>) -> Measure {
     let has_function = |thread: &Thread| {
         let Some(pattern) = &wanted.function else { return true };

@@ -32,7 +32,6 @@ use std::path::{Path, PathBuf};
 struct Document<'a, W> {
     schema: &'static str,
     file: String,
-    /// The filters that were on.
     #[serde(skip_serializing_if = "Option::is_none")]
     filters: Option<Value<'static>>,
     output: String,
@@ -310,7 +309,6 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The report of a conversion.
 struct Report<'a, W> {
     converted: Converted,
     bytes: Option<u64>,

@@ -103,7 +103,6 @@ impl Compared {
         self.old.has_roots && self.new.has_roots
     }
 
-    /// The objects that were counted.
     fn objects(&self, args: &DiffArgs) -> ObjectsArg {
         if self.has_retained() { wanted(args) } else { ObjectsArg::All }
     }
@@ -177,7 +176,6 @@ impl Compared {
     }
 }
 
-/// The objects that are asked for.
 fn wanted(args: &DiffArgs) -> ObjectsArg {
     match args.heap.objects {
         Some(DiffObjects::Of(objects)) => objects,

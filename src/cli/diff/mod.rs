@@ -121,7 +121,6 @@ fn heap_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
     [&own[..], &heap.roots.given(), &args.known.given()].concat()
 }
 
-/// The document of a comparison.
 fn document<'a>(old: &Input, new: &Input) -> Document<'a> {
     let path = |input: &Input| input.path.display().to_string();
     Document::new("dumptool/diff/1", &new.path).with("old", path(old)).with("new", path(new))
@@ -135,7 +134,6 @@ fn with_rows(document: Document<'_>, omitted: usize, unchanged: u64) -> Document
         .with("unchanged", unchanged)
 }
 
-/// Totals in JSON.
 fn side_json(side: &Side) -> Value<'static> {
     Value::from([
         ("count", side.sum.count.into()),

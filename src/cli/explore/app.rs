@@ -117,7 +117,6 @@ impl App {
             .then(|| place.asked(&self.files, "json"))
     }
 
-    /// Takes an answer.
     pub(super) fn arrived(&mut self, words: Vec<String>, answer: &Answer) {
         let is_counted = Some(&words) == self.quick().as_ref();
         let read = || serde_json::from_slice(&answer.result).map_err(|error| error.to_string());
@@ -236,7 +235,6 @@ impl App {
         }
     }
 
-    /// The selected row.
     pub(super) fn row(&self) -> Option<&super::sheet::Row> {
         self.sheet.as_ref()?.rows.get(self.here.selected)
     }
@@ -316,7 +314,6 @@ impl App {
     }
 }
 
-/// The views of a file.
 fn tabs(kind: Kind, format: Format, has_two: bool) -> Vec<View> {
     let has_snapshots = matches!(format, Format::Mvmheap);
     let has_sql = cfg!(feature = "query");
@@ -353,7 +350,6 @@ fn escaped_lines(messages: &str) -> String {
     lines.join(" · ")
 }
 
-/// A sheet with only a message.
 fn refused(message: &str) -> Sheet {
     Sheet { head: vec![(super::sheet::Tone::Warn, message.to_owned())], ..Sheet::default() }
 }

@@ -304,7 +304,6 @@ fn widths(sheet: &Sheet, screen: u16) -> Vec<usize> {
     widths
 }
 
-/// A text in its column.
 fn aligned(text: &str, width: usize, align: Align) -> String {
     let text = if align == Align::Sentence { cut_end(text, width) } else { cut(text, width) };
     let blank = width.saturating_sub(display_width(&text));

@@ -167,12 +167,10 @@ impl Place {
         }
     }
 
-    /// The place of an object.
     pub(super) fn of(view: View, object: &str, title: &str) -> Self {
         Self { argument: Some(object.to_owned()), title: title.to_owned(), ..Self::new(view) }
     }
 
-    /// The objects of a type.
     pub(super) fn objects_of(name: &str) -> Self {
         Self {
             type_glob: Some(name.to_owned()),

@@ -56,7 +56,6 @@ pub(super) struct Row {
     pub(super) enter: Option<Place>,
     /// Whether entering is the next page of the same place.
     pub(super) is_more: bool,
-    /// The object of the row.
     pub(super) object: Option<String>,
     /// What there is to say about the row beside its cells.
     pub(super) detail: Vec<(Tone, String)>,

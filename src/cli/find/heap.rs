@@ -75,7 +75,6 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     Ok(report_loaded(session, input, loaded))
 }
 
-/// The first objects in an order.
 fn first(analysed: &Analysed<'_, '_>, all: &[ObjectId], sort: FindSortArg, most: usize) -> Largest {
     let heap = analysed.heap;
     let objects = match sort {

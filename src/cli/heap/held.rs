@@ -45,9 +45,6 @@ type HistogramKey = (ByArg, ObjectsArg);
 
 impl HeldHeap {
     /// Loads a heap.
-    ///
-    /// # Errors
-    /// Those of `load`.
     pub(crate) fn load<E>(
         input: Input,
         load: impl for<'i> FnOnce(&'i Input) -> Result<Loaded<'i>, E>,
@@ -63,7 +60,6 @@ impl HeldHeap {
         needs(Work::Analysis, format, heap.len() as u64, heap.references.len() as u64)
     }
 
-    /// The file.
     pub(crate) fn input(&self) -> &Input {
         self.0.borrow_owner().borrow_owner()
     }

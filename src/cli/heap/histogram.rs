@@ -205,7 +205,6 @@ pub(crate) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
     }
 }
 
-/// A sum in JSON.
 pub(crate) fn sum_json(sum: &Sum) -> Value<'static> {
     Value::from([
         ("count", sum.count.into()),

@@ -39,9 +39,6 @@ pub(crate) fn open_heap(
 }
 
 /// Loads a heap for a command that asks who holds what, or takes the one that is resident.
-///
-/// # Errors
-/// As [`load_for`].
 pub(crate) fn load(
     session: &Session,
     command: &'static str,
@@ -53,9 +50,6 @@ pub(crate) fn load(
 }
 
 /// Loads a heap as [`load`] does, with what `work` needs. A resident heap has what any work needs.
-///
-/// # Errors
-/// As [`load_for`].
 pub(crate) fn load_as(
     work: Work,
     session: &Session,

@@ -58,7 +58,6 @@ impl<'h, 'a> Analysed<'h, 'a> {
         Measurements::of_read(self.heap, self.tree(), &self.analyses.collections(), read)
     }
 
-    /// An object in JSON.
     pub(crate) fn json(&self, object: ObjectId) -> Json<'h> {
         let mut fields = vec![
             ("id", self.heap.id(object).into()),
@@ -81,7 +80,6 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.heap.names.text(self.heap.type_of(object).namespace)
     }
 
-    /// As [`describe`].
     pub(crate) fn describe(&self, object: ObjectId) -> String {
         describe(self.heap, object)
     }
@@ -219,7 +217,6 @@ fn no_such_type(heap: &Heap<'_>, text: &str) -> UsageError {
     }
 }
 
-/// The beginning of a text.
 fn first(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
 }

@@ -32,12 +32,10 @@ pub(crate) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
     }
 }
 
-/// A path in JSON.
 pub(crate) fn json<'h>(analysed: &Analysed<'h, '_>, path: &Path) -> Value<'h> {
     Value::from([("root", root(analysed, path)), ("steps", steps(analysed, path))])
 }
 
-/// Paths as rows.
 pub(crate) fn columns<'c>(
     analysed: &'c Analysed<'_, '_>,
     session: &'c Session,
@@ -60,7 +58,6 @@ fn steps<'h>(analysed: &Analysed<'h, '_>, path: &Path) -> Value<'h> {
     steps.collect::<Vec<_>>().into()
 }
 
-/// A root in JSON.
 pub(crate) fn root_json<'v>(kind: RootKind, label: impl Into<Value<'v>>) -> Value<'v> {
     Value::from([("kind", kind.name().into()), ("label", label.into())])
 }

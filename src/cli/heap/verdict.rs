@@ -371,7 +371,6 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         contents.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// The command that shows more.
     fn command(&self, finding: &Suspect) -> String {
         match (&finding.what, finding.count) {
             (What::Threads(..), _) => "see `dumptool threads`".to_owned(),
@@ -406,7 +405,6 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         Some(path::one_line(self.analysed, &self.way(finding)?))
     }
 
-    /// A finding as lines for a terminal.
     pub(crate) fn lines(&self, finding: &Suspect) -> String {
         let bytes = self.session.size(finding.bytes);
         let numbers = format!(

@@ -41,7 +41,6 @@ struct Document {
     stored_bytes: u64,
     /// Frames of a Dart VM service that were joined.
     vm_service_frames: u64,
-    /// The verdict, with `--verdict`.
     #[serde(flatten)]
     verdict: Option<Verdict>,
 }

@@ -126,7 +126,6 @@ impl TryFrom<String> for Text {
     }
 }
 
-/// The address of a page.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Address(pub(crate) String);

@@ -283,7 +283,6 @@ impl Argument {
         }
     }
 
-    /// The words for a value.
     fn values(&self, value: &Value) -> Result<Vec<String>, String> {
         let wrong = |expected| Err(format!("{} is {expected}, not {value}", self.name));
         match (self.kind, value) {

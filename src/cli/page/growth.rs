@@ -149,7 +149,6 @@ struct Added {
     /// When it was recorded, in milliseconds.
     time: Option<u64>,
     status: Status,
-    /// The metric of a profile.
     metric: Option<Metric>,
 }
 

@@ -75,7 +75,6 @@ struct Side {
     functions: Top,
     threads: Top,
     total: Values,
-    /// The samples without frames.
     without_frames: i64,
     calls: Picture,
     callers: Picture,

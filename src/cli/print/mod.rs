@@ -47,18 +47,15 @@ impl<'a> Document<'a> {
         Self::default().with("schema", schema).with("file", file.display().to_string())
     }
 
-    /// Adds a value.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value<'a>>) -> Self {
         self.0.push((key, Field::Value(value.into())));
         self
     }
 
-    /// Adds all rows.
     pub(crate) fn rows(self, key: &'static str) -> Self {
         self.some_rows(key, 0..usize::MAX)
     }
 
-    /// Adds some of the rows.
     pub(crate) fn some_rows(mut self, key: &'static str, rows: Range<usize>) -> Self {
         self.0.push((key, Field::Rows(rows)));
         self
@@ -176,7 +173,6 @@ pub(crate) fn print_text(session: &Session, text: &str) -> anyhow::Result<()> {
     to_output(session, &mut |out| out.write_all(text.as_bytes()))
 }
 
-/// Prints a JSON document.
 pub(crate) fn print_json(session: &Session, document: &impl Serialize) -> anyhow::Result<()> {
     to_output(session, &mut |out| {
         json::pretty(&mut *out, document)?;

@@ -16,7 +16,6 @@ pub(super) struct Rows<'r, 'a> {
     pub(super) cells: &'r dyn Cells<'a>,
 }
 
-/// The cells of a row.
 pub(super) trait Cells<'a> {
     /// Number of rows.
     fn count(&self) -> usize;
@@ -192,7 +191,6 @@ impl<'r, 'a> Rows<'r, 'a> {
         numbers.into_iter().map(|at| (at, &self.layout.columns[at])).collect()
     }
 
-    /// The text of a cell.
     fn text(&self, row: usize, column: usize) -> String {
         if let Some(text) = self.cells.text(row, column) {
             return text;

@@ -23,7 +23,6 @@ pub(crate) struct Table {
     pub(crate) names: usize,
 }
 
-/// The cells of a row.
 pub(super) struct Row {
     cells: Vec<String>,
     /// The last cell spans all remaining columns.
@@ -85,7 +84,6 @@ impl Table {
         Self { excess: Excess::Wrap, ..Self::new(columns) }
     }
 
-    /// Adds a row.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.push(cells, false, "");
     }

@@ -45,9 +45,6 @@ pub(crate) fn load_profile<'a>(
 }
 
 /// Loads a profile as [`load_profile`] does, with the parts that are wanted.
-///
-/// # Errors
-/// As [`load_profile`].
 pub(crate) fn load_parts<'a>(
     input: &'a Input,
     options: &ProfileOptions,

@@ -221,9 +221,6 @@ pub(crate) fn pattern(option: &str, text: &str) -> Result<Pattern, UsageError> {
 }
 
 /// Parses an optional pattern, as [`pattern`] does. `None` if the option was not given.
-///
-/// # Errors
-/// As [`pattern`].
 pub(crate) fn given_pattern(
     option: &str,
     text: Option<&String>,

@@ -42,7 +42,6 @@ pub(super) fn add(connection: &Connection, files: &[FileTables]) -> Result<()> {
     Ok(())
 }
 
-/// The heap that is asked.
 fn heap<'h>(
     heaps: &'h [Option<Arc<HeldHeap>>],
     context: &Context<'_>,

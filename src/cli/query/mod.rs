@@ -138,7 +138,6 @@ fn events(input: &Input, only_count: bool, session: &Session) -> anyhow::Result<
     read.map_err(|error| refused(error, input, &session.common))
 }
 
-/// A loaded file.
 enum File<'i> {
     Heap { input: &'i Input, held: Arc<HeldHeap> },
     Profile { loaded: ProfileInput<'i>, events: Option<Arc<EventRows>> },

@@ -68,7 +68,6 @@ struct Plan {
     used: u64,
 }
 
-/// Adds the tables of a schema to a connection.
 pub(super) fn create(connection: &Connection, schemas: Vec<(&'static str, Tables)>) -> Result<()> {
     const MODULE: &Module<'static, Table> = &Module::read_only_module();
     let names: Vec<(&str, &str)> = schemas
@@ -94,7 +93,6 @@ struct Cursor {
     rows: RowNumbers,
     row: Option<usize>,
     visited: u64,
-    /// The kind of the cells of each column.
     kinds: Vec<CellKind>,
     read: RefCell<Read>,
 }
@@ -220,7 +218,6 @@ fn cheapest(relation: &dyn Relation, info: &IndexInfo) -> Result<Option<(usize, 
     Ok(best)
 }
 
-/// An order by the names of columns.
 fn named<'c>(columns: &[&'c Column], order: &[(usize, bool)]) -> Vec<Order<'c>> {
     let name = |column: usize| columns.get(column).map_or("", |column| &column.name);
     order

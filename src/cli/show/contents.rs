@@ -23,7 +23,6 @@ pub(super) struct Contents<'c, 'h, 'a> {
     fields: Vec<ObjectField<'c>>,
     array: Option<Array>,
     elements: Vec<(u64, StoredValue)>,
-    /// All elements.
     all_elements: u64,
     collection: Option<Collection>,
 }

@@ -102,7 +102,6 @@ fn functions(
     Ok(found.rows.into_iter().map(function).collect())
 }
 
-/// A line of a function.
 struct Line {
     label: GroupLabel,
     line: u32,

@@ -182,7 +182,6 @@ impl Names {
 struct Top<'a> {
     snapshot: u64,
     by: ByArg,
-    /// The objects that were counted.
     objects: ObjectsArg,
     sort: SortArg,
     quick: bool,

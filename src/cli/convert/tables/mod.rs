@@ -90,7 +90,6 @@ fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Resu
     Ok(input.report_if_damaged(damage.as_ref(), &session.terminal).max(of_others))
 }
 
-/// Writes each table to its place.
 fn write(
     job: &Job<'_>,
     source: &TableSource<'_>,

@@ -11,7 +11,6 @@ use crate::output::report::{
 };
 
 impl Words<'_, '_, '_> {
-    /// A finding on a page.
     pub(crate) fn on_page(&self, finding: &Suspect) -> ReportSuspect {
         let (path, objects) = self.outline(finding);
         let id =

@@ -42,7 +42,6 @@ pub(super) struct Compared {
     damage: Vec<String>,
     remarks: Vec<String>,
     growth: Option<Growth>,
-    /// The types that changed.
     changes: Vec<HistogramChange>,
     stored: Stored,
 }
