@@ -174,10 +174,10 @@ impl Dumps {
 
     pub(super) fn heaps(&self) -> Vec<Arc<HeldHeap>> {
         let dumps = lock(&self.dumps).clone();
-        let of = |dump: &Arc<Dump>| {
+        let heaps_of = |dump: &Arc<Dump>| {
             lock(&dump.heaps).iter().map(|(_, heap)| Arc::clone(heap)).collect::<Vec<_>>()
         };
-        dumps.iter().flat_map(of).collect()
+        dumps.iter().flat_map(heaps_of).collect()
     }
 
     /// The profile of a file, and the damage that ended its reading.

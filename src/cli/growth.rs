@@ -167,22 +167,23 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
     for (left, path) in (0..args.files.len()).rev().zip(&args.files) {
         let input = if left > 0 { session.open_old(path)? } else { session.open(path)? };
         growth.begin_snapshot();
-        let (of, ended) = match input.kind {
+        let (measured, ended) = match input.kind {
             Kind::Heap => add_heap(&mut growth, args, &input, &filter, session)?,
             Kind::Profile => {
-                let (of, ended, whole) = add_profile(&mut growth, args, &input, &filter, session)?;
+                let (measured, ended, whole) =
+                    add_profile(&mut growth, args, &input, &filter, session)?;
                 wholes.push(whole);
-                (of, ended)
+                (measured, ended)
             }
         };
         status = status.max(ended);
-        if unit.as_ref().is_some_and(|unit| unit.words() != of.words()) {
+        if unit.as_ref().is_some_and(|unit| unit.words() != measured.words()) {
             let path = show_path(path);
             let error = format!("{path} measures something other than the files before it");
             let hint = "growth compares heap dumps, or profiles with the same metric (--metric)";
             return Err(UsageError::new(error).hint(hint).into());
         }
-        unit = Some(of);
+        unit = Some(measured);
     }
     if let [first, .., last] = &args.files[..] {
         warn_if_minified(&session.open_old(first)?, &session.open(last)?, session);

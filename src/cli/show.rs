@@ -123,7 +123,7 @@ impl Neighbours {
         let heap = &loaded.heap;
         let references = heap.references.of(object);
         let all_references = references.len() as u64;
-        let of = |from: ObjectId| {
+        let to_it = |from: ObjectId| {
             let to_object =
                 heap.references.of(from).filter(move |reference| reference.target == object);
             to_object.map(move |reference| Reference { target: from, ..reference })
@@ -135,7 +135,7 @@ impl Neighbours {
                 let count = all.len() as u64;
                 let mut last = None;
                 let each = all.filter(|from| last.replace(*from) != Some(*from));
-                (each.flat_map(of).take(most).collect(), count)
+                (each.flat_map(to_it).take(most).collect(), count)
             }
             // One look at all references, which takes no memory: turning them around is for those
             // who ask more often.
@@ -143,7 +143,7 @@ impl Neighbours {
                 let targets = |from| &heap.references.target[heap.references.range(from)];
                 let each = heap.objects().filter(|from| targets(*from).contains(&object));
                 let (mut referrers, mut count) = (Vec::new(), 0);
-                for referrer in each.flat_map(of) {
+                for referrer in each.flat_map(to_it) {
                     count += 1;
                     if referrers.len() < most {
                         referrers.push(referrer);

@@ -119,8 +119,8 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         }
     }
 
-    fn namespace(&self, of: TypeId) -> Option<String> {
-        let namespace = self.heap().names().text(self.heap().types()[of.0 as usize].namespace);
+    fn namespace(&self, type_id: TypeId) -> Option<String> {
+        let namespace = self.heap().names().text(self.heap().types()[type_id.0 as usize].namespace);
         Some(namespace).filter(|namespace| !namespace.is_empty()).map(str::to_owned)
     }
 

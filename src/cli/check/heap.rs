@@ -160,8 +160,8 @@ fn analysed<'l, 'a>(
 }
 
 fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Measure {
-    if let Some(of) = &rule.threads {
-        return threads::of_heap(of, heap);
+    if let Some(wanted) = &rule.threads {
+        return threads::of_heap(wanted, heap);
     }
     let types = match rule.subject.as_str() {
         "total" => vec![true; heap.types().len()],
@@ -175,19 +175,19 @@ fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) ->
         Some(analysed) => Together::counted(heap, |object| analysed.is_live(object), &types),
         None => Together::of(heap, None, &types),
     };
-    let of = |sum: &Sum| match rule.column {
+    let read = |sum: &Sum| match rule.column {
         "count" => sum.count,
         "shallow" => sum.shallow_bytes,
         _ => sum.external_bytes,
     };
     let value = match (rule.subject.as_str(), together.retained_bytes) {
-        _ if !is_retained => Ok(of(&together.sum)),
+        _ if !is_retained => Ok(read(&together.sum)),
         (_, None) => Err("no roots were read before the damage"),
         ("total", _) => Ok(together.sum.bytes()),
         (_, Some(bytes)) => Ok(bytes),
     };
     let parts = together.largest(
-        |Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { of(sum) },
+        |Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { read(sum) },
     );
     let parts = parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Measure { value, matching: types.iter().filter(|matches| **matches).count(), parts }

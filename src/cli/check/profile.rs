@@ -47,8 +47,8 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let mut measured = BTreeMap::new();
     for rule in &rules {
         let name = rule.metric.as_deref();
-        let of = |loaded| Measured::of(loaded, name);
-        measured.entry(name).or_insert_with(|| (older.as_ref().map(of), of(&newer)));
+        let measure = |loaded| Measured::of(loaded, name);
+        measured.entry(name).or_insert_with(|| (older.as_ref().map(measure), measure(&newer)));
     }
     let judged = rules.iter().map(|rule| {
         let (old, new) = &measured[&rule.metric.as_deref()];
@@ -97,9 +97,9 @@ pub(super) fn numbers(
 ) -> Result<Vec<Number>, UsageError> {
     let number = |rule: &Rule| {
         let new = &Measured::of(loaded, rule.metric.as_deref());
-        if let Some(of) = &rule.threads {
+        if let Some(wanted) = &rule.threads {
             let Measure { value, matching, .. } =
-                threads::of_profile(of, &new.selected, &new.groups);
+                threads::of_profile(wanted, &new.selected, &new.groups);
             let value = value.unwrap_or(0);
             return Ok(Number { value, whole: value, matching, limit: rule.limit, amount: None });
         }
@@ -173,9 +173,10 @@ fn outcome(
     args: &CheckArgs,
     session: &Session,
 ) -> Result<Outcome, UsageError> {
-    if let Some(of) = &rule.threads {
-        let count =
-            |of_file: &Measured<'_>| threads::of_profile(of, &of_file.selected, &of_file.groups);
+    if let Some(wanted) = &rule.threads {
+        let count = |of_file: &Measured<'_>| {
+            threads::of_profile(wanted, &of_file.selected, &of_file.groups)
+        };
         return Ok(measure::outcome(rule, old.map(count).as_ref(), &count(new), session));
     }
     let metric = metric(rule, new.loaded, &args.profile)?;

@@ -184,18 +184,18 @@ impl Report {
 /// Adds the columns of findings.
 pub(super) fn with_columns<'a, T>(
     columns: Columns<'a, T>,
-    of: fn(&T) -> &Outcome,
+    read: fn(&T) -> &Outcome,
 ) -> Columns<'a, T> {
     columns
-        .text("rule", "RULE", move |row| &of(row).finding.rule)
-        .value("kind", move |row| of(row).kind)
-        .text("ok", "OK", move |row| of(row).finding.ok)
-        .shown_as(move |row| (if of(row).finding.ok { "ok" } else { "FAIL" }).to_owned())
-        .value("limit", move |row| of(row).finding.limit)
-        .value("actual", move |row| of(row).finding.actual)
-        .text("message", "MESSAGE", move |row| &of(row).finding.message)
-        .text("note", "NOTE", move |row| of(row).note.as_ref())
-        .json("runs", move |row| of(row).runs.as_ref().map(Runs::json))
+        .text("rule", "RULE", move |row| &read(row).finding.rule)
+        .value("kind", move |row| read(row).kind)
+        .text("ok", "OK", move |row| read(row).finding.ok)
+        .shown_as(move |row| (if read(row).finding.ok { "ok" } else { "FAIL" }).to_owned())
+        .value("limit", move |row| read(row).finding.limit)
+        .value("actual", move |row| read(row).finding.actual)
+        .text("message", "MESSAGE", move |row| &read(row).finding.message)
+        .text("note", "NOTE", move |row| read(row).note.as_ref())
+        .json("runs", move |row| read(row).runs.as_ref().map(Runs::json))
         .table(&["file", "ok", "rule", "message", "note"])
 }
 
@@ -227,13 +227,13 @@ fn text(
         0 => match damage {
             None => format!("{prefix}{}, {rules} passed\n", terminal.good("ok")),
             Some(damage) => {
-                let of = if damage.path == input.path {
+                let file = if damage.path == input.path {
                     String::new()
                 } else {
                     format!(" of {}", show_path(&damage.path))
                 };
                 format!(
-                    "{prefix}{}: {rules} checked up to the damage{of}, all passed\n",
+                    "{prefix}{}: {rules} checked up to the damage{file}, all passed\n",
                     terminal.bad("damaged")
                 )
             }

@@ -292,8 +292,12 @@ mod tests {
     fn threads_are_counted_by_function() {
         let rule = |text| parse_one(text, RuleKind::Max, &COLUMNS, "TYPE");
         let counted = rule("goroutines[main.slow].count=3").unwrap();
-        assert!(counted.threads.is_some_and(|of| of.goroutines && of.function.is_some()));
-        assert!(rule("threads.count=3").unwrap().threads.is_some_and(|of| !of.goroutines));
+        assert!(
+            counted.threads.is_some_and(|threads| threads.goroutines && threads.function.is_some())
+        );
+        assert!(
+            rule("threads.count=3").unwrap().threads.is_some_and(|threads| !threads.goroutines)
+        );
         assert!(rule("*:threads.count=3").unwrap().threads.is_none());
         assert!(rule("threads.retained=3").is_err() && rule("threads[/(/].count=3").is_err());
     }

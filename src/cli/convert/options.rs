@@ -52,7 +52,8 @@ pub(super) fn refuse_foreign(
     input: &Input,
 ) -> Result<(), UsageError> {
     let (of_heaps, of_profiles) = (of_heaps(args), of_profiles(args));
-    let names = |options: &[Given]| Vec::from_iter(options.iter().map(|of| (of.0, of.1)));
+    let names =
+        |options: &[Given]| Vec::from_iter(options.iter().map(|option| (option.0, option.1)));
     let (other, foreign, own) = match input.kind {
         Kind::Heap => {
             (Kind::Profile, [names(&of_profiles), args.profile.given()].concat(), &of_heaps[..])

@@ -148,7 +148,7 @@ fn columns<'c>(
 }
 
 fn footer(all: &[Fate], by_hash: bool, rows: usize, shown: usize) -> String {
-    let sum = |of: fn(&Fate) -> u64| count(all.iter().map(of).sum());
+    let sum = |read: fn(&Fate) -> u64| count(all.iter().map(read).sum());
     let what = "types with new or gone objects";
     let types = showing(shown, rows, what, what);
     let rest = match by_hash {

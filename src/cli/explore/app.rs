@@ -107,7 +107,7 @@ impl App {
     /// The words for the document of this place, if it has not arrived.
     pub(super) fn wanted(&self) -> Option<Vec<String>> {
         let words = self.here.place.asked(&self.files, "json");
-        (!self.documents.iter().any(|(of, _)| *of == words)).then_some(words)
+        (!self.documents.iter().any(|(asked, _)| *asked == words)).then_some(words)
     }
 
     /// The words that count types in one pass, for what is shown first.
@@ -132,7 +132,7 @@ impl App {
                 self.message = Some(escaped_lines(&answer.messages));
             }
             // What was answered ahead may have been asked for meanwhile.
-            self.documents.retain(|(of, _)| *of != words);
+            self.documents.retain(|(asked, _)| *asked != words);
             self.documents.push((words, document));
             if self.documents.len() > MOST_DOCUMENTS {
                 drop(self.documents.remove(0));
@@ -144,7 +144,7 @@ impl App {
     /// Makes the sheet of this place again.
     pub(super) fn refresh(&mut self) {
         let words = self.here.place.asked(&self.files, "json");
-        let found = self.documents.iter().position(|(of, _)| *of == words);
+        let found = self.documents.iter().position(|(asked, _)| *asked == words);
         let place = &self.here.place;
         let is_first = matches!(place.view, View::Verdict | View::Types);
         self.sheet = match (found, &self.counted) {
@@ -302,7 +302,8 @@ impl App {
         for document in documents.chain(&self.counted) {
             for row in document.rows("rows") {
                 let name = row.text("name");
-                if name.to_lowercase().contains(&wanted) && !names.iter().any(|of| of == name) {
+                if name.to_lowercase().contains(&wanted) && !names.iter().any(|known| known == name)
+                {
                     names.push(name.to_owned());
                     if names.len() == most {
                         return names;

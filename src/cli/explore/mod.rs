@@ -54,7 +54,7 @@ pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Statu
     let paths: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
     let given = Given::of(&args.heap, &args.known, session)?;
     let read: Vec<PathBuf> = paths.iter().chain(&args.heap.roots.exe).cloned().collect();
-    let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
+    let resident = Dumps::new(given, move |path| read.iter().any(|known| known == path), u64::MAX);
     let app = open(args, &paths, &resident, session)?;
     let theme = Theme { color: session.terminal.color };
     let failed = |error| OutputError::new(Path::new("terminal"), error);

@@ -64,7 +64,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         )
     };
     let none = || match args.name() {
-        Some(glob) if !heap.type_of.iter().any(|of| types[of.0 as usize]) => {
+        Some(glob) if !heap.type_of.iter().any(|type_id| types[type_id.0 as usize]) => {
             let class = class_called(heap, glob).map(|class| format!("; {class}"));
             format!("{} has no objects{}\n", shown(glob), class.unwrap_or_default())
         }
@@ -183,7 +183,10 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
         Some(glob) => known_types(loaded, input, glob)?,
         None => vec![true; heap.types.len()],
     };
-    types.iter_mut().zip(&heap.types).for_each(|(wanted, of)| *wanted &= of.kind != TypeKind::Root);
+    types
+        .iter_mut()
+        .zip(&heap.types)
+        .for_each(|(wanted, type_)| *wanted &= type_.kind != TypeKind::Root);
     if args.heap.detached {
         let detached = |row| heap.detached_types.contains(&TypeId(row));
         types.iter_mut().zip(0..).for_each(|(wanted, row)| *wanted &= detached(row));

@@ -107,7 +107,7 @@ impl Wanted {
     /// Refuses a function that the profile does not have.
     fn check(&self, args: &FindArgs, labels: &[GroupLabel]) -> Result<(), UsageError> {
         match (args.name(), &self.function) {
-            (Some(glob), Some(function)) if !labels.iter().any(|of| function.matches(of)) => {
+            (Some(glob), Some(function)) if !labels.iter().any(|label| function.matches(label)) => {
                 Err(no_function(glob, labels))
             }
             _ => Ok(()),

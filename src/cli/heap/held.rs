@@ -82,7 +82,7 @@ impl<'h> Answers<'h> {
         count: impl FnOnce() -> Result<Histogram, E>,
     ) -> Result<Histogram, E> {
         let known = |kept: &[(HistogramKey, Histogram)]| {
-            Some(kept.iter().find(|(of, _)| *of == key)?.1.clone())
+            Some(kept.iter().find(|(known, _)| *known == key)?.1.clone())
         };
         if let Some(histogram) = known(&lock(&self.histograms)) {
             return Ok(histogram);
@@ -96,7 +96,7 @@ impl<'h> Answers<'h> {
     /// Keeps a histogram that was counted for another purpose.
     pub(crate) fn keep_histogram(&self, key: HistogramKey, histogram: &Histogram) {
         let mut kept = lock(&self.histograms);
-        if kept.iter().all(|(of, _)| *of != key) {
+        if kept.iter().all(|(known, _)| *known != key) {
             kept.push((key, histogram.clone()));
         }
     }

@@ -137,10 +137,10 @@ pub(crate) fn describe(heap: &Heap<'_>, object: ObjectId) -> String {
     if heap.class_object(object).is_some() {
         return shown(heap.shown_name(object));
     }
-    let of = heap.type_name(object);
+    let type_name = heap.type_name(object);
     match heap.value(object) {
-        Value::Name(name) if !name.is_empty() => shown(&format!("{of} {name}")),
-        _ => shown(of),
+        Value::Name(name) if !name.is_empty() => shown(&format!("{type_name} {name}")),
+        _ => shown(type_name),
     }
 }
 
@@ -186,7 +186,9 @@ fn called(heap: &Heap<'_>) -> String {
 pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
     let types = heap.types.iter();
     types
-        .map(|of| glob.matches_type(heap.names.text(of.name), heap.names.text(of.namespace)))
+        .map(|type_| {
+            glob.matches_type(heap.names.text(type_.name), heap.names.text(type_.namespace))
+        })
         .collect()
 }
 
@@ -248,6 +250,6 @@ fn near(heap: &Heap<'_>, text: &str) -> Vec<String> {
     near.into_iter().take(SHOWN).map(|(_, name)| shown(name)).collect()
 }
 
-pub(crate) fn type_name<'h>(heap: &'h Heap<'_>, of: TypeId) -> &'h str {
-    heap.names.text(heap.shown(of).name)
+pub(crate) fn type_name<'h>(heap: &'h Heap<'_>, row: TypeId) -> &'h str {
+    heap.names.text(heap.shown(row).name)
 }

@@ -95,10 +95,10 @@ impl<'h, 'a> WasteWords<'_, 'h, 'a> {
     }
 
     fn sparse(&self, sparse: &Sparse) -> Vec<String> {
-        let of = shown(type_name(self.heap(), sparse.of));
+        let type_name = shown(type_name(self.heap(), sparse.of));
         vec![
             format!(
-                "unused in {} of {} {of}: {} of {} places are taken",
+                "unused in {} of {} {type_name}: {} of {} places are taken",
                 count(sparse.count),
                 count(sparse.all),
                 count(sparse.used),

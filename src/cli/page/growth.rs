@@ -185,7 +185,7 @@ fn recorded_at(input: &Input) -> Option<u64> {
     }
     let options = ReadOptions { quick: true, ..ReadOptions::default() };
     let info = input::info(input.format, input.bytes(), options).ok()?;
-    let stated = info.metadata.iter().find(|of| of.key == "timestamp_ms")?;
+    let stated = info.metadata.iter().find(|datum| datum.key == "timestamp_ms")?;
     stated.value.parse().ok()
 }
 

@@ -303,7 +303,11 @@ struct Headline {
 
 /// The largest owners of the live heap, each byte once.
 fn owners_on_bar(verdict: &Verdict, words: &Words<'_, '_, '_>) -> Vec<BarPart> {
-    let found = verdict.suspects.iter().filter(|of| !of.kind.is_unreached()).chain(&verdict.usual);
+    let found = verdict
+        .suspects
+        .iter()
+        .filter(|finding| !finding.kind.is_unreached())
+        .chain(&verdict.usual);
     let mut owners: Vec<&Suspect> = found.collect();
     owners.sort_by_key(|finding| Reverse(finding.bytes));
     owners.into_iter().take(PARTS).map(|finding| words.part(finding)).collect()
@@ -363,7 +367,7 @@ fn name(heap: &Heap<'_>, item: &TreeItem) -> String {
         TreeItem::Root(None) => dominator_stacks::SEVERAL_ROOTS.trim_matches(['(', ')']).to_owned(),
         TreeItem::Part(part) => part.name.clone(),
         TreeItem::Object(object) | TreeItem::Chain(object) => heap.shown_name(*object).to_owned(),
-        TreeItem::Group(of) => type_name(heap, *of).to_owned(),
+        TreeItem::Group(type_id) => type_name(heap, *type_id).to_owned(),
     }
 }
 
@@ -372,7 +376,7 @@ fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
         TreeItem::Object(object) | TreeItem::Chain(object) => {
             heap.names.text(heap.type_of(*object).namespace)
         }
-        TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
+        TreeItem::Group(type_id) => heap.names.text(heap.types[type_id.0 as usize].namespace),
         TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => "",
     }
 }

@@ -146,8 +146,8 @@ impl Side {
         let own = |row: &TopRow| row.sums.own.get(&self.metric);
         let mut packages: BTreeMap<&str, i64> = BTreeMap::new();
         for row in &self.functions.rows {
-            let of = package(&row.label.name, &row.label.namespace);
-            let sum = packages.entry(of).or_default();
+            let package_name = package(&row.label.name, &row.label.namespace);
+            let sum = packages.entry(package_name).or_default();
             *sum = sum.saturating_add(own(row));
         }
         let change = |value| format!("{} · {}", amount.show(value), percent(amount.share(value)));
@@ -157,7 +157,7 @@ impl Side {
             ..Answer::default()
         };
         let cards = [
-            self.verdict.as_ref().map(|of| called_by(of, &change)),
+            self.verdict.as_ref().map(|verdict| called_by(verdict, &change)),
             self.by_thread(&change),
             self.waiting(&change),
         ];
@@ -165,7 +165,7 @@ impl Side {
             parts,
             legend: "Each sample is counted once, in the package of the function that was running.",
             cards: cards.into_iter().flatten().collect(),
-            ..self.verdict.as_ref().map_or(first, |of| headline(of, whole(&self.metric)))
+            ..self.verdict.as_ref().map_or(first, |verdict| headline(verdict, whole(&self.metric)))
         }
     }
 
@@ -309,7 +309,7 @@ impl Compared {
             more: vec![("Each function".to_owned(), address("table/functions-that-changed", &[]))],
             ..Card::default()
         };
-        let caller = self.verdict.as_ref().map(|of| called_by(of, &change));
+        let caller = self.verdict.as_ref().map(|verdict| called_by(verdict, &change));
         Answer {
             parts: parts(rows, Tone::Up, &change),
             legend: "What came (red) and went (blue), by function, without what it calls.",
@@ -388,10 +388,10 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
 }
 
 /// The first function of a profile as a headline.
-fn headline(of: &ReportSuspect, whole: &str) -> Answer {
-    let (headline, detail) = of.message.split_once(": ").unwrap_or((&of.message, ""));
+fn headline(finding: &ReportSuspect, whole: &str) -> Answer {
+    let (headline, detail) = finding.message.split_once(": ").unwrap_or((&finding.message, ""));
     Answer {
-        share: format!("{} {whole}:", percent(of.share)),
+        share: format!("{} {whole}:", percent(finding.share)),
         headline: headline.to_owned(),
         details: Some(detail.to_owned()).filter(|text| !text.is_empty()).into_iter().collect(),
         ..Answer::default()
@@ -410,8 +410,8 @@ fn whole(metric: &Metric) -> &'static str {
 }
 
 /// The function that changed most as a headline: `+14.5 ms (+5.2 %): work (aio.py) +108.7 ms`.
-fn changed(of: &ReportSuspect) -> Answer {
-    let (share, headline) = of.message.split_once(": ").unwrap_or(("", &of.message));
+fn changed(finding: &ReportSuspect) -> Answer {
+    let (share, headline) = finding.message.split_once(": ").unwrap_or(("", &finding.message));
     Answer {
         share: if share.is_empty() { String::new() } else { format!("{share}:") },
         headline: headline.to_owned(),
@@ -420,17 +420,17 @@ fn changed(of: &ReportSuspect) -> Answer {
 }
 
 /// The card with the heaviest stack of a function.
-fn called_by(of: &ReportSuspect, show: &impl Fn(i64) -> String) -> Card {
+fn called_by(finding: &ReportSuspect, show: &impl Fn(i64) -> String) -> Card {
     let function = |name: &String| {
         let plain = name.rsplit_once(" (").map_or(&**name, |(function, _)| function);
         (name.clone(), address("function", &[("name", plain)]))
     };
     Card {
         title: "Heaviest stack",
-        number: show(i64::try_from(of.bytes).unwrap_or(i64::MAX)),
-        lines: of.path.iter().map(function).collect(),
+        number: show(i64::try_from(finding.bytes).unwrap_or(i64::MAX)),
+        lines: finding.path.iter().map(function).collect(),
         is_path: true,
-        more: vec![("Callers and callees".to_owned(), of.link.clone())],
+        more: vec![("Callers and callees".to_owned(), finding.link.clone())],
     }
 }
 

@@ -37,7 +37,7 @@ struct Row<'h> {
 
 struct StepRow<'h> {
     label: Cow<'h, str>,
-    of: &'h str,
+    type_name: &'h str,
     /// The group of steps that ends here and repeats.
     repeats: Option<Repeats>,
 }
@@ -126,7 +126,7 @@ fn step_json<'a>(step: &'a StepRow<'a>) -> Value<'a> {
         ("label", Some(&*step.label).filter(|label| !label.is_empty()).into()),
         // There is one on each of the paths.
         ("object", Value::Null),
-        ("type", step.of.into()),
+        ("type", step.type_name.into()),
         ("repeated", step.repeats_alone().is_some().into()),
         ("repeats", repeats.into()),
     ])
@@ -213,7 +213,7 @@ fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
     };
     let step = |step: &MergedStep| StepRow {
         label: label_text(heap, step.label),
-        of: type_name(heap, step.of),
+        type_name: type_name(heap, step.of),
         repeats: step.repeats,
     };
     Row {
@@ -234,7 +234,7 @@ impl StepRow<'_> {
 
     fn text(&self) -> String {
         let between = if self.label.is_empty() { "" } else { " " };
-        format!("{}{between}{}", self.label, self.of)
+        format!("{}{between}{}", self.label, self.type_name)
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
 struct Row<'p> {
     path: usize,
     step: usize,
-    of: &'p Path,
+    whole: &'p Path,
     at: &'p Step,
 }
 
@@ -78,13 +78,14 @@ fn print_paths(
     let steps = paths
         .iter()
         .enumerate()
-        .flat_map(|(path, of)| of.steps.iter().enumerate().map(move |at| (path, of, at)));
-    let rows: Vec<Row> = steps.map(|(path, of, (step, at))| Row { path, step, of, at }).collect();
+        .flat_map(|(path, whole)| whole.steps.iter().enumerate().map(move |at| (path, whole, at)));
+    let rows: Vec<Row> =
+        steps.map(|(path, whole, (step, at))| Row { path, step, whole, at }).collect();
     let columns = Columns::new(session)
         .number("path", "PATH", |row: &Row| row.path)
         .number("step", "STEP", |row| row.step)
-        .text("root_kind", "ROOT", |row| root_text(heap, row.of.origin).0.name())
-        .text("root", "NAME", |row| root_text(heap, row.of.origin).1)
+        .text("root_kind", "ROOT", |row| root_text(heap, row.whole.origin).0.name())
+        .text("root", "NAME", |row| root_text(heap, row.whole.origin).1)
         .text("label", "LABEL", |row| row.at.by.text(heap))
         .text("id", "OBJECT", |row| heap.id(row.at.object))
         .text("type", "TYPE", |row| heap.type_name(row.at.object))

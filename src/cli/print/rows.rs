@@ -242,8 +242,8 @@ impl Serialize for Object<'_, '_> {
             };
             // A group is one object, at the place of its first column.
             let members = columns.clone().filter_map(|(at, column)| {
-                let (of, key) = column.in_group()?;
-                (of == group).then_some((at, key))
+                let (its_group, key) = column.in_group()?;
+                (its_group == group).then_some((at, key))
             });
             if members.clone().next().is_some_and(|(first, _)| first < at) {
                 continue;

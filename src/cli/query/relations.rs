@@ -46,13 +46,13 @@ fn relations(file: &LoadedFile) -> Listed<'_> {
         Model::Heap(held) => {
             let analyses: &Analyses<'_> = held.get();
             let written = [Table::Objects, Table::References, Table::Types, Table::Roots];
-            let of = |table| tables::of_heap(analyses, table, TextLimit::default());
+            let relation = |table| tables::of_heap(analyses, table, TextLimit::default());
             let own = tables::of_threads(analyses);
-            (written.into_iter().filter_map(of).chain(own).collect(), Some(analyses))
+            (written.into_iter().filter_map(relation).chain(own).collect(), Some(analyses))
         }
         Model::Profile(profile) => {
-            let of = |table| tables::of_profile(profile, &TableSelection::default(), table);
-            (Table::ALL.iter().copied().filter_map(of).collect(), None)
+            let relation = |table| tables::of_profile(profile, &TableSelection::default(), table);
+            (Table::ALL.iter().copied().filter_map(relation).collect(), None)
         }
     };
     all.extend(events.as_deref().map(tables::of_events));

@@ -35,7 +35,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     let read = files.iter().chain(&args.heap.roots.exe).chain(named).cloned();
     // The mapping that a dump has beside it is found without being named.
     let read: Vec<PathBuf> = read.chain(files.iter().map(|file| mapping_beside(file))).collect();
-    let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
+    let resident = Dumps::new(given, move |path| read.iter().any(|known| known == path), u64::MAX);
     let session =
         &Session { resident: Some(Arc::clone(&resident)), ..Session::new(session.common.clone()) };
     let args_of_page = args.report();

@@ -100,8 +100,8 @@ impl<'a> Finder<'a> {
         let input = self.input;
         let texts =
             self.in_profile.get_or_insert_with(|| source_texts(input.format, input.bytes()));
-        let of = texts.iter().filter(|of| of.name == name);
-        let parts: Vec<_> = of.map(|of| (of.first_line, lines(&of.text))).collect();
+        let named = texts.iter().filter(|named| named.name == name);
+        let parts: Vec<_> = named.map(|text| (text.first_line, lines(&text.text))).collect();
         (!parts.is_empty()).then(|| Text { place: name.to_owned(), parts, changed: None })
     }
 }

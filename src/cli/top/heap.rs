@@ -83,7 +83,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
 
 /// Removes the rows of types without detached elements.
 fn retain_detached(histogram: &mut Histogram, heap: &Heap<'_>) {
-    let name = |of: &TypeId| heap.names.text(heap.types[of.0 as usize].name);
+    let name = |type_id: &TypeId| heap.names.text(heap.types[type_id.0 as usize].name);
     let names: FxHashSet<&str> = heap.detached_types.iter().map(name).collect();
     histogram.rows.retain(|row| row.namespace == "native" && names.contains(&*row.name));
 }
@@ -153,8 +153,8 @@ fn repeated_json<'a>(classes: &[(&'a str, u64)]) -> Vec<Value<'a>> {
 }
 
 /// The warnings of a heap for programs.
-pub(super) fn warnings<'a>(of: &[LoadWarning]) -> Vec<Value<'a>> {
-    of.iter().map(|warning| warning.text().into()).collect()
+pub(super) fn warnings<'a>(all: &[LoadWarning]) -> Vec<Value<'a>> {
+    all.iter().map(|warning| warning.text().into()).collect()
 }
 
 /// Where the names of types come from.
@@ -351,8 +351,9 @@ impl<'a> Top<'a> {
         let (one, many) = group_nouns(self.by);
         let whole = estimates.as_ref().unwrap_or(&self.histogram.whole);
         let footer = if shown.len() as u64 == rows {
-            let of = if whole == total { String::new() } else { format!(" of {}", bytes(whole)) };
-            format!("{}, {}{of} {what}", plural(rows, one, many), bytes(total))
+            let part_of =
+                if whole == total { String::new() } else { format!(" of {}", bytes(whole)) };
+            format!("{}, {}{part_of} {what}", plural(rows, one, many), bytes(total))
         } else {
             let share = percent(estimated(shown).bytes() as f64 / whole.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));

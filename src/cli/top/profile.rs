@@ -231,7 +231,7 @@ impl Each {
         let groups = Groups::of(profile, by);
         let file_of = |thread| profile.label_value(profile.thread(thread), FILE).parse::<usize>();
         let files_of: Vec<usize> = (0..profile.threads.len() as u32)
-            .map(|of| file_of(ThreadId(of)).unwrap_or(0))
+            .map(|thread| file_of(ThreadId(thread)).unwrap_or(0))
             .collect();
         let mut of_label: HashMap<GroupLabel, Vec<i64>> = HashMap::new();
         for row in selected.rows() {

@@ -129,7 +129,7 @@ fn columns<'a>(
 
 /// The name of a line, and the namespace of its type or the kind of its root.
 fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
-    let of = match &line.what {
+    let row = match &line.what {
         TreeItem::Heap => return ("live heap", ""),
         TreeItem::Selection => return ("selected objects", ""),
         TreeItem::Root(None) => return ("held by more than one root", ""),
@@ -138,8 +138,8 @@ fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
         TreeItem::Object(object) | TreeItem::Chain(object) => heap.shown_type(*object),
         TreeItem::Group(group) => *group,
     };
-    let of = heap.shown(of);
-    (heap.names.text(of.name), heap.names.text(of.namespace))
+    let type_ = heap.shown(row);
+    (heap.names.text(type_.name), heap.names.text(type_.namespace))
 }
 
 /// The object of a line that shows one, or the first one of a chain.
