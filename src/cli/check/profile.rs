@@ -103,17 +103,14 @@ pub(super) fn numbers(
             let value = value.unwrap_or(0);
             return Ok(Number { value, whole: value, matching, limit: rule.limit, amount: None });
         }
-        let metric = metric(rule, loaded, &args.profile)?;
-        let whole = metric.whole(&new.selected.total);
-        let amount = Amount::new(&metric, whole, session.common.bytes);
+        let judge = Judge::of(rule, new, args, session)?;
         let (wanted, sums) = new.cost(rule)?;
-        let judge = Judge { rule, new, amount: amount.clone(), metric };
         Ok(Number {
             value: judge.value(&sums),
-            whole: whole.unsigned_abs(),
+            whole: judge.metric.whole(&new.selected.total).unsigned_abs(),
             matching: wanted.iter().filter(|wanted| **wanted).count(),
             limit: judge.limit(),
-            amount: Some(amount),
+            amount: Some(judge.amount),
         })
     };
     rules.iter().map(number).collect()
@@ -179,10 +176,7 @@ fn outcome(
         };
         return Ok(measure::outcome(rule, old.map(count).as_ref(), &count(new), session));
     }
-    let metric = metric(rule, new.loaded, &args.profile)?;
-    let whole = metric.whole(&new.selected.total);
-    let judge =
-        Judge { rule, new, amount: Amount::new(&metric, whole, session.common.bytes), metric };
+    let judge = Judge::of(rule, new, args, session)?;
     let (wanted, sums) = new.cost(rule)?;
     let functions = wanted.iter().filter(|wanted| **wanted).count();
     let mut judged = match (rule.kind, old) {
@@ -236,7 +230,18 @@ struct Judged {
     blamed: Option<Vec<bool>>,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn of(
+        rule: &'a Rule,
+        new: &'a Measured<'a>,
+        args: &CheckArgs,
+        session: &Session,
+    ) -> Result<Self, UsageError> {
+        let metric = metric(rule, new.loaded, &args.profile)?;
+        let whole = metric.whole(&new.selected.total);
+        Ok(Self { rule, new, amount: Amount::new(&metric, whole, session.common.bytes), metric })
+    }
+
     /// Samples of functions that must have none.
     fn none(&self, sums: &Sums) -> Judged {
         let actual = self.value(sums);

@@ -66,7 +66,7 @@ pub(super) fn over_snapshots(
     let numbers: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.index).collect();
     let labels = numbers.iter().map(|number| format!("snapshot {number}")).collect();
     let times = snapshots.iter().map(|snapshot| Some(snapshot.time_us? / 1000)).collect();
-    let grown = Grown::of_heaps(growth, labels, "snapshot", Status::Done);
+    let grown = Grown::of(growth, labels, "snapshot", Status::Done);
     Ok(Some(Grown { times: in_order(times), snapshots: numbers, ..grown }))
 }
 
@@ -78,7 +78,7 @@ fn over_histograms(input: &Input, session: &Session) -> anyhow::Result<Option<Gr
     }
     let growth = growth_of(&all, &TypeFilter::default());
     let labels = (1..=all.len()).map(|number| format!("histogram {number}")).collect();
-    let mut grown = Grown::of_heaps(growth, labels, "histogram", Status::Done);
+    let mut grown = Grown::of(growth, labels, "histogram", Status::Done);
     grown.title = "Classes over time";
     grown.note.push_str(" The JVM leaves out classes with less than 0.5 % of the heap.");
     Ok(Some(grown))
@@ -127,18 +127,15 @@ pub(super) fn over_files(
     let labels: Vec<String> = args.files.iter().map(name).collect();
     let times = in_order(times);
     Ok(Some(match measured {
-        None => Grown { times, ..Grown::of_heaps(growth, labels, "dump", status) },
+        None => Grown { times, ..Grown::of(growth, labels, "dump", status) },
         Some(metric) => {
             let files = plural(labels.len() as u64, "profile", "profiles");
             Grown {
                 title: "Functions over time",
                 note: format!("Self values in {files}."),
                 unit: unit_name(&metric).to_owned(),
-                series: growth.finish(),
-                labels,
                 times,
-                snapshots: Vec::new(),
-                status,
+                ..Grown::of(growth, labels, "profile", status)
             }
         }
     }))
@@ -196,7 +193,7 @@ fn in_order(times: Vec<Option<u64>>) -> Option<Vec<u64>> {
 }
 
 impl Grown {
-    fn of_heaps(growth: Growth, labels: Vec<String>, one: &str, status: Status) -> Self {
+    fn of(growth: Growth, labels: Vec<String>, one: &str, status: Status) -> Self {
         let points = plural(labels.len() as u64, one, &format!("{one}s"));
         Self {
             title: "Types over time",

@@ -174,11 +174,11 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
         }
     };
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
-    let (kind, mut names): (_, Vec<_>) = match selection.pid {
+    let ((one, many), mut names): (_, Vec<_>) = match selection.pid {
         // If the process does not exist, the error lists processes; if only the thread is missing,
         // threads.
         Some(pid) if !has_pid(pid) => (
-            "process",
+            ("process", "processes"),
             profile
                 .threads
                 .iter()
@@ -186,28 +186,21 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
                 .collect(),
         ),
         Some(pid) => (
-            "thread",
+            ("thread", "threads"),
             profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect(),
         ),
-        None => ("thread", profile.threads.iter().map(name).collect()),
+        None => (("thread", "threads"), profile.threads.iter().map(name).collect()),
     };
     let mut seen = FxHashSet::default();
     names.retain(|name| seen.insert(name.clone()));
     if names.is_empty() {
         return error.hint("the profile has no threads");
     }
-    let kind = match (kind, names.len()) {
-        ("process", 2..) => "processes",
-        ("thread", 2..) => "threads",
-        (one, _) => one,
-    };
-    let more = names.len().saturating_sub(SHOWN);
+    let kind = if names.len() == 1 { one } else { many };
+    let more = names.len().saturating_sub(SHOWN) as u64;
     names.truncate(SHOWN);
-    let more = if more > 0 {
-        format!(" and {}", plural(more as u64, "other", "others"))
-    } else {
-        String::new()
-    };
+    let more = (more > 0).then(|| format!(" and {}", plural(more, "other", "others")));
+    let more = more.unwrap_or_default();
     error.hint(format!("the profile has the {kind} {}{more}", names.join(", ")))
 }
 

@@ -171,19 +171,16 @@ impl<'i> File<'i> {
     }
 
     fn tables(&self) -> FileTables {
-        let (input, damage, model) = match self {
+        let (input, damage, model, events) = match self {
             Self::Heap { input, held } => {
-                (*input, damage(input, held.get()), Model::Heap(Arc::clone(held)))
+                (*input, damage(input, held.get()), Model::Heap(Arc::clone(held)), None)
             }
-            Self::Profile { loaded, .. } => {
-                (loaded.input, loaded.damage(), Model::Profile(Arc::clone(&loaded.profile)))
+            Self::Profile { loaded, events } => {
+                let model = Model::Profile(Arc::clone(&loaded.profile));
+                (loaded.input, loaded.damage(), model, events.clone())
             }
         };
         let damage = damage.map(ToString::to_string);
-        let events = match self {
-            Self::Profile { events, .. } => events.clone(),
-            Self::Heap { .. } => None,
-        };
         FileTables::of(LoadedFile { input: input.clone(), damage, model, events })
     }
 
