@@ -19,7 +19,6 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// The output of a command.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: Status,

@@ -123,7 +123,6 @@ struct Measured {
     status: Status,
 }
 
-/// The classes of the histograms of one recording.
 fn measure_histograms(
     args: &GrowthArgs,
     path: &Path,

@@ -35,7 +35,6 @@ struct Span {
     threads: Vec<(u32, u64)>,
 }
 
-/// Measures from now on.
 pub(super) fn start() {
     *lock(&MEASURED) = Some(Measured {
         began: Instant::now(),

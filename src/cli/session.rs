@@ -31,7 +31,6 @@ const SOURCE_MAPS: &[Format] = &[
 pub(crate) struct Session {
     pub(crate) common: Common,
     pub(crate) terminal: Terminal,
-    /// Where the result goes.
     pub(crate) output: Output,
     /// The dumps that stay open between commands, if they do.
     pub(crate) resident: Option<Arc<Dumps>>,

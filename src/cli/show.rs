@@ -110,7 +110,6 @@ const SHOWN: usize = 20;
 /// The references and referrers of an object to show.
 struct Neighbours {
     references: Vec<Reference>,
-    /// The number of entries.
     all_references: u64,
     /// The target is the object that refers.
     referrers: Vec<Reference>,
@@ -212,7 +211,6 @@ fn columns<'a>(
 
 /// Lines of memory that are shown when nothing else is requested.
 const SHOWN_LINES: usize = 16;
-/// Roots that are shown.
 const SHOWN_ROOTS: usize = 5;
 
 fn text(

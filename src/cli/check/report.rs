@@ -181,7 +181,6 @@ impl Report {
     }
 }
 
-/// Adds the columns of findings.
 pub(super) fn with_columns<'a, T>(
     columns: Columns<'a, T>,
     read: fn(&T) -> &Outcome,

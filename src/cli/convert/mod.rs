@@ -38,9 +38,7 @@ struct Document<'a, W> {
     to: &'static str,
     /// Size of the output file. None for standard output and devices.
     bytes: Option<u64>,
-    /// Number of objects of a heap.
     objects: Option<u64>,
-    /// Number of samples of a profile.
     samples: Option<u64>,
     /// The written data, as readers of the target count it.
     written: &'a W,
@@ -145,7 +143,6 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The inputs, as profiles.
     fn several(&self) -> Several<'a> {
         Several { input: self.input, more: self.more, tag: None }
     }

@@ -83,7 +83,6 @@ impl View {
         matches!(self, Self::Query | Self::Timeline)
     }
 
-    /// The description of a view.
     pub(super) fn spec(self) -> Spec {
         let spec = |name, words, show| Spec { name, words, show, ..PLAIN };
         match self {

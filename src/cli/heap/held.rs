@@ -44,7 +44,6 @@ pub(crate) struct Answers<'h> {
 type HistogramKey = (ByArg, ObjectsArg);
 
 impl HeldHeap {
-    /// Loads a heap.
     pub(crate) fn load<E>(
         input: Input,
         load: impl for<'i> FnOnce(&'i Input) -> Result<Loaded<'i>, E>,

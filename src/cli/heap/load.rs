@@ -121,7 +121,6 @@ fn open_program(path: &Path, session: &Session) -> anyhow::Result<Source> {
     Ok(program)
 }
 
-/// The options for loading a heap, from the arguments.
 pub(crate) fn load_options<'a>(
     snapshot: Option<Snapshot>,
     options: &LoadArgs,

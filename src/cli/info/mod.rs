@@ -37,7 +37,6 @@ struct Document {
     info: Info,
     /// The compression that was undone.
     compression: Option<&'static str>,
-    /// Size of the input as stored.
     stored_bytes: u64,
     /// Frames of a Dart VM service that were joined.
     vm_service_frames: u64,

@@ -92,7 +92,6 @@ fn kind(type_name: &str) -> TypeKind {
     }
 }
 
-/// The heap of a line.
 fn heap(line: &str, format: Format) -> Heap<'static> {
     let (root, path) = match line.strip_prefix('@').and_then(|rest| rest.split_once(" > ")) {
         Some((root, path)) => (root, path),

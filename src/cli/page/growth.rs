@@ -143,7 +143,6 @@ pub(super) fn over_files(
 
 /// A file whose types or functions were added.
 struct Added {
-    /// When it was recorded, in milliseconds.
     time: Option<u64>,
     status: Status,
     metric: Option<Metric>,

@@ -89,7 +89,6 @@ pub(super) fn page(
     Ok((Some(fitting(args, build)?), old_status.max(status)))
 }
 
-/// The results for one heap.
 struct One<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
     types: Histogram,
@@ -293,7 +292,6 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
 
 /// What the first screen of a heap says first.
 struct Headline {
-    /// The first suspect, if there is one.
     answer: Option<Answer>,
     /// The sentence for a heap without suspects.
     nothing: String,
@@ -381,7 +379,6 @@ fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
     }
 }
 
-/// What is wrong with the file.
 fn damage(loaded: &Loaded<'_>) -> Vec<String> {
     let damage = loaded.damage.iter();
     damage.map(|error| format!("The file is damaged: {}", error.message())).collect()

@@ -69,7 +69,6 @@ enum Subjects<'a> {
     Newer(&'a Side),
 }
 
-/// The results for one profile.
 struct Side {
     metric: Metric,
     functions: Top,

@@ -17,7 +17,6 @@ pub(super) struct Rows<'r, 'a> {
 }
 
 pub(super) trait Cells<'a> {
-    /// Number of rows.
     fn count(&self) -> usize;
     /// The value for programs.
     fn value(&self, row: usize, column: usize) -> Value<'a>;

@@ -23,7 +23,6 @@ pub(super) struct Request {
     pub(super) fetch_site: Option<String>,
 }
 
-/// The answer to a request.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) status: &'static str,

@@ -15,7 +15,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Larger files are no sources.
 const LARGEST: u64 = 64 << 20;
 
-/// The text of a source file.
 pub(super) struct Text {
     /// The path of the file, or the name that a source map has for it.
     pub(super) place: String,
@@ -63,7 +62,6 @@ impl Text {
     }
 }
 
-/// Finds sources.
 pub(super) struct Finder<'a> {
     folders: &'a [PathBuf],
     input: &'a Input,

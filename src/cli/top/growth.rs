@@ -15,7 +15,6 @@ use crate::input::histogram::TypeCounts;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// The types of the last snapshot.
 #[derive(Default)]
 struct Last {
     whole: Sum,

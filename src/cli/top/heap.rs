@@ -152,7 +152,6 @@ fn repeated_json<'a>(classes: &[(&'a str, u64)]) -> Vec<Value<'a>> {
     classes.iter().map(class).collect()
 }
 
-/// The warnings of a heap for programs.
 pub(super) fn warnings<'a>(all: &[LoadWarning]) -> Vec<Value<'a>> {
     all.iter().map(|warning| warning.text().into()).collect()
 }
@@ -178,7 +177,6 @@ impl Names {
     }
 }
 
-/// The result of `top` for a heap.
 struct Top<'a> {
     snapshot: u64,
     by: ByArg,
@@ -194,7 +192,6 @@ struct Top<'a> {
     is_profile: bool,
     /// What the rows of a profile count without scaling.
     sampling: Sampling,
-    /// The warnings about the loaded heap.
     warnings: &'a [LoadWarning],
     /// Classes that several loaders defined, with their number.
     repeated: Vec<(&'a str, u64)>,

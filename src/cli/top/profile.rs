@@ -88,7 +88,6 @@ fn bounds(bounds: usize, by: TopBy) -> String {
     }
 }
 
-/// The columns of the table.
 struct View<'a> {
     selected: &'a Selected<'a>,
     by: TopBy,
@@ -99,7 +98,6 @@ struct View<'a> {
     counts: Option<Metric>,
     /// The costs in each of several files.
     each: Option<Each>,
-    /// The number of files.
     file_count: usize,
 }
 
@@ -156,7 +154,6 @@ impl View<'_> {
             .minor(&["sum_share", "own_share"])
     }
 
-    /// The columns of the table.
     fn keys(&self) -> &'static [&'static str] {
         match self.by {
             TopBy::Frames(_) if self.each.is_some() => {

@@ -286,7 +286,6 @@ fn extent(lines: &[TreeLine], options: TreeOptions, has_commands: bool) -> Strin
     format!("all entries{least}{}", hints(None))
 }
 
-/// The lines for Graphviz.
 fn drawing(heap: &Heap<'_>, lines: &[TreeLine], session: &Session) -> anyhow::Result<String> {
     let whole = lines.first().map_or(0, |line| line.total_bytes).max(1) as f64;
     let mut plain = session.terminal.clone();

@@ -15,7 +15,6 @@ pub(super) use places::is_folder;
 use places::{Folders, Place};
 use serde::Serialize;
 
-/// The report of all tables.
 #[derive(Serialize)]
 struct WrittenRows {
     rows: u64,

@@ -130,7 +130,6 @@ struct Candidate {
     /// Whether it is on the way to an owner.
     is_on_way: bool,
     is_new: bool,
-    /// The name of the type.
     type_name: String,
     retained: u64,
     /// What identifies the object in other dumps.
