@@ -10,15 +10,15 @@ use super::Command;
 use super::args::{Cli, ObjectsArg, OutputFormat};
 use super::dumps::Dumps;
 use super::heap::histogram::histogram;
+use super::lock;
 use super::session::{Output, Session};
 use super::status::{self, Status};
 use crate::analysis::glob::TypeFilter;
 use clap::Parser;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-/// The output of a command.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: Status,
@@ -90,9 +90,7 @@ fn run(command: &Command, session: Session) -> Answer {
     };
     let messages = session.terminal.told();
     let result = match session.output {
-        Output::Kept(kept) => {
-            std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
-        }
+        Output::Kept(kept) => std::mem::take(&mut *lock(&kept)),
         Output::Stdout => Vec::new(),
     };
     Answer { status, result, messages }

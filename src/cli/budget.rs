@@ -74,7 +74,6 @@ impl Budget {
         Ok(())
     }
 
-    /// Counts what is written to `out`.
     pub(crate) fn counting<W: Write>(&self, out: W) -> Counting<'_, W> {
         Counting { budget: self, out }
     }

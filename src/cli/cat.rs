@@ -5,7 +5,7 @@ use super::budget::Budget;
 use super::memory::reading_limit;
 use super::profile::refused;
 use super::session::Session;
-use super::status::{self, OutputError, Status, UsageError};
+use super::status::{OutputError, Status, UsageError};
 use crate::analysis::glob::Glob;
 use crate::error::ErrorKind;
 use crate::input::{self, Format, ReadOptions, Visitor};
@@ -37,7 +37,7 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
     let budget = &session.budget;
     let types = args.type_glob.as_deref().map(Glob::new);
     let mut printer =
-        Printer { args, types, format, left, buffer: Vec::new(), budget, error: None };
+        Printer { args, types, format, left, buffer: Vec::new(), budget, written: Ok(()) };
     let progress = session.progress(&input);
     let options = ReadOptions {
         memory: reading_limit(&input, &session.common),
@@ -47,6 +47,7 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
     };
     let read = input::for_each_record(input.format, input.bytes(), options, &mut printer);
     drop(progress);
+    let is_full = printer.left == 0;
     printer.finish()?;
     let read = match read {
         Err(error) if error.kind() == ErrorKind::Memory => {
@@ -54,16 +55,10 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
         }
         read => read,
     };
-    // The end of the decompressed data explains the error better than what the reader was missing.
-    let damage = input.source.damage().or(read.as_ref().err());
-    match damage {
-        None => Ok(Status::Done),
-        Some(_) if printer.left == 0 => Ok(Status::Done),
-        Some(damage) => {
-            status::report_damage(&input.path, damage, &session.terminal);
-            Ok(Status::Damaged)
-        }
+    if is_full {
+        return Ok(Status::Done);
     }
+    Ok(input.report_if_damaged(read.as_ref().err(), &session.terminal))
 }
 
 struct Printer<'a> {
@@ -73,7 +68,7 @@ struct Printer<'a> {
     left: u64,
     buffer: Vec<u8>,
     budget: &'a Budget,
-    error: Option<io::Error>,
+    written: io::Result<()>,
 }
 
 const BUFFER: usize = 64 << 10;
@@ -99,24 +94,15 @@ impl Visitor for Printer<'_> {
 
 impl Printer<'_> {
     fn flush(&mut self) -> ControlFlow<()> {
-        let written = self.budget.counting(io::stdout()).write_all(&self.buffer);
+        self.written = self.budget.counting(io::stdout()).write_all(&self.buffer);
         self.buffer.clear();
-        match written {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                self.error = Some(error);
-                ControlFlow::Break(())
-            }
-        }
+        if self.written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
-    fn finish(&mut self) -> Result<(), OutputError> {
-        if self.error.is_none() {
+    fn finish(mut self) -> Result<(), OutputError> {
+        if self.written.is_ok() {
             let _ = self.flush(); // The error, if any, is looked at next.
         }
-        match self.error.take() {
-            Some(error) => Err(OutputError::stdout(error)),
-            None => io::stdout().flush().map_err(OutputError::stdout),
-        }
+        self.written.and_then(|()| io::stdout().flush()).map_err(OutputError::stdout)
     }
 }

@@ -2,12 +2,11 @@
 //! standard output.
 
 mod target;
-pub(super) mod temporary;
 
 use super::budget::Budget;
-use super::interrupt;
 use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
+use super::{interrupt, lock};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fs::{self, File, Metadata};
@@ -15,10 +14,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-pub(super) use target::is_stdout;
+use std::sync::{Arc, Mutex};
+pub(super) use target::{is_stdout, temporary_beside, without_path};
 use tempfile::TempPath;
-use temporary::{temporary_beside, without_path};
 use zstd::zstd_safe::CCtx;
 
 /// An output that is being written.
@@ -41,7 +39,7 @@ struct Download(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Download {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         if kept.len().saturating_add(bytes.len()) > MOST_KEPT {
             let message =
                 "the output is larger than 256 MiB, which is the most that can be downloaded";
@@ -92,10 +90,13 @@ impl Destination {
             }
             false => Ok(()),
         };
+        let new = |path: PathBuf, out: Box<dyn Write>, temporary: Option<TempPath>| {
+            let (writer, is_new) = (Encoder::new(output, out)?, session.resident.is_some());
+            Ok(Self { path, writer, temporary, is_new, budget: Arc::clone(budget) })
+        };
         let compressed = matches!(extension(output), Some("gz" | "zst"));
         if let (true, Output::Kept(kept)) = (output == Path::new("-"), &session.output) {
-            let writer = Encoder::new(output, Box::new(Download(Arc::clone(kept))))?;
-            return Ok(Self::new(output.to_owned(), writer, None, budget));
+            return new(output.to_owned(), Box::new(Download(Arc::clone(kept))), None);
         }
         if output == Path::new("-") {
             if binary && io::stdout().is_terminal() {
@@ -110,8 +111,7 @@ impl Destination {
                     .try_clone_to_owned()
                     .and_then(|out| File::from(out).metadata()),
             )?;
-            let writer = Encoder::new(output, Box::new(io::stdout()))?;
-            return Ok(Self::new(output.to_owned(), writer, None, budget));
+            return new(output.to_owned(), Box::new(io::stdout()), None);
         }
         session.allow_new(output)?;
         let fail = |error| OutputError::new(output, error);
@@ -123,23 +123,11 @@ impl Destination {
             if (binary || compressed) && file.is_terminal() {
                 return Err(UsageError::new("cannot write binary output to a terminal").into());
             }
-            let writer = Encoder::new(output, Box::new(file))?;
-            return Ok(Self::new(target, writer, None, budget));
+            return new(target, Box::new(file), None);
         }
         let (file, temporary) = temporary_beside(&target, inputs)
             .map_err(|error| fail(without_path(error, &target)))?;
-        let writer = Encoder::new(output, Box::new(file))?;
-        let is_new = session.resident.is_some();
-        Ok(Self { is_new, ..Self::new(target, writer, Some(temporary), budget) })
-    }
-
-    fn new(
-        path: PathBuf,
-        writer: Encoder,
-        temporary: Option<TempPath>,
-        budget: &Arc<Budget>,
-    ) -> Self {
-        Self { path, writer, temporary, is_new: false, budget: Arc::clone(budget) }
+        new(target, Box::new(file), Some(temporary))
     }
 
     /// Compresses the output with gzip, as fast as possible, unless its name already selects a

@@ -3,17 +3,19 @@
 #[cfg(test)]
 mod tests;
 
-use super::args::{Common, KnownArgs, LoadArgs, Snapshot};
+use super::args::{Common, HeapOptions, KnownArgs, LoadArgs, Snapshot};
 use super::heap::HeldHeap;
+use super::lock;
 use super::mappings::mapping_beside;
 use super::open::{Input, Named};
-use super::status::UsageError;
+use super::session::Session;
+use super::status::{InputError, UsageError};
 use super::terminal::show_path;
 use crate::error::Error;
 use crate::model::profile::Profile;
 use crate::names::SourceMaps;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
 /// Open dumps, the most recently used last.
@@ -34,6 +36,26 @@ pub(crate) struct Given {
     pub(crate) common: Common,
     pub(crate) source_maps: Option<Arc<SourceMaps>>,
     pub(crate) known: KnownArgs,
+}
+
+impl Given {
+    /// The options of a program that keeps dumps open.
+    ///
+    /// # Errors
+    /// An [`InputError`] for a source map that cannot be read.
+    pub(crate) fn of(
+        heap: &HeapOptions,
+        known: &KnownArgs,
+        session: &Session,
+    ) -> Result<Self, InputError> {
+        Ok(Self {
+            snapshot: heap.snapshot,
+            roots: heap.roots.clone(),
+            common: session.common.clone(),
+            source_maps: session.given_source_maps()?,
+            known: known.clone(),
+        })
+    }
 }
 
 /// An open file, with the files that it gets names of.
@@ -117,7 +139,6 @@ impl Dumps {
         changed.map(|dump| dump.path.clone())
     }
 
-    /// The options to load a heap with.
     pub(super) fn options<'o>(
         &'o self,
         snapshot: Option<Snapshot>,
@@ -151,13 +172,12 @@ impl Dumps {
         Ok(heap)
     }
 
-    /// The heaps that are loaded.
     pub(super) fn heaps(&self) -> Vec<Arc<HeldHeap>> {
         let dumps = lock(&self.dumps).clone();
-        let of = |dump: &Arc<Dump>| {
+        let heaps_of = |dump: &Arc<Dump>| {
             lock(&dump.heaps).iter().map(|(_, heap)| Arc::clone(heap)).collect::<Vec<_>>()
         };
-        dumps.iter().flat_map(of).collect()
+        dumps.iter().flat_map(heaps_of).collect()
     }
 
     /// The profile of a file, and the damage that ended its reading.
@@ -264,8 +284,4 @@ impl Named {
         let named = self.mapping.iter().chain(&self.source_maps).chain(&self.symbols);
         [path, &beside].into_iter().chain(named.map(PathBuf::as_path)).map(version).collect()
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

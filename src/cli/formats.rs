@@ -22,6 +22,12 @@ struct Row {
     targets: Vec<&'static str>,
 }
 
+impl Row {
+    fn dotted(&self) -> String {
+        format!(".{}", self.extensions.join(" ."))
+    }
+}
+
 pub(super) fn run(_: &NoArgs, session: &Session) -> anyhow::Result<Status> {
     use OutputFormat::{Json, Jsonl, Markdown, Table};
     session.only(
@@ -41,7 +47,7 @@ pub(super) fn run(_: &NoArgs, session: &Session) -> anyhow::Result<Status> {
         .shown_as(|row| yes(row.write))
         .text("versions", "VERSIONS", |row| &row.versions)
         .text("extensions", "EXTENSIONS", move |row| list(&row.extensions))
-        .shown_as(|row| format!(".{}", row.extensions.join(" .")))
+        .shown_as(Row::dotted)
         .value("magics", |row| row.magics.iter().map(Value::from).collect::<Vec<_>>())
         .text("targets", "CAN BECOME", move |row| list(&row.targets))
         .shown_as(|row| row.targets.join(", "));
@@ -95,11 +101,10 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
         } else {
             format!("-> {}", row.targets.join(", "))
         };
-        let extensions = format!(".{}", row.extensions.join(" ."));
         table.row([
             row.name.to_owned(),
             row.title.clone(),
-            extensions,
+            row.dotted(),
             shared_prefix(&row.magics),
             targets,
         ]);
@@ -112,11 +117,7 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
     text.push_str(&format!("\n{}\n", terminal.bold("Output formats")));
     let mut table = Table::of_sentences(&[Align::Left; 3]);
     for row in rows.iter().filter(|row| row.write) {
-        table.row([
-            row.name.to_owned(),
-            row.title.clone(),
-            format!(".{}", row.extensions.join(" .")),
-        ]);
+        table.row([row.name, &row.title, &row.dotted()]);
     }
     text.push_str(&table.render());
     text.push_str("\ndumptool decompresses gzip and zstd input and detects its format by content. An output name that ends in .gz or .zst is compressed.\n");

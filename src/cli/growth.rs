@@ -8,15 +8,15 @@ use super::known::Rules;
 use super::minified::warn_if_minified;
 use super::open::Input;
 use super::print::{Align, Columns, Document, Shown, Value, print, spark};
-use super::profile::{Amount, ShortFiles, load_profile, unit_name};
+use super::profile::{Amount, ShortFiles, add_functions, load_profile, unit_name};
 use super::recording::{growth_of, histograms};
 use super::session::Session;
-use super::size::{count, plural, signed_size, size};
+use super::size::{plural, showing, signed_size, size};
 use super::status::{Status, UsageError};
 use super::terminal::{show_path, shown};
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{self, Growth, Series};
-use crate::analysis::profile::{FrameBy, Selected, TopBy, top};
+use crate::analysis::profile::Selected;
 use crate::input::{Format, Kind};
 use crate::model::profile::Metric;
 use std::cmp::Reverse;
@@ -67,12 +67,10 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
         None => plural(args.files.len() as u64, "file", "files"),
     };
     let footer = || {
-        let all = plural(series.len() as u64, unit.noun(), &format!("{}s", unit.noun()));
-        let is_all = rows.len() == series.len();
-        let shown = format!("showing {} of ", count(rows.len() as u64));
-        let shown = if is_all { "" } else { &*shown };
+        let many = format!("{}s", unit.noun());
+        let shown = showing(rows.len(), series.len(), unit.noun(), &many);
         let scaled = if args.normalize { ", scaled to the total of the last one" } else { "" };
-        format!("{shown}{all} in {points}{scaled}\n")
+        format!("{shown} in {points}{scaled}\n")
     };
     let mut names = HashSet::new();
     let repeats = !rows.iter().all(|row| names.insert(&row.name));
@@ -125,7 +123,6 @@ struct Measured {
     status: Status,
 }
 
-/// The classes of the histograms of one recording.
 fn measure_histograms(
     args: &GrowthArgs,
     path: &Path,
@@ -169,22 +166,23 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
     for (left, path) in (0..args.files.len()).rev().zip(&args.files) {
         let input = if left > 0 { session.open_old(path)? } else { session.open(path)? };
         growth.begin_snapshot();
-        let (of, ended) = match input.kind {
+        let (measured, ended) = match input.kind {
             Kind::Heap => add_heap(&mut growth, args, &input, &filter, session)?,
             Kind::Profile => {
-                let (of, ended, whole) = add_profile(&mut growth, args, &input, &filter, session)?;
+                let (measured, ended, whole) =
+                    add_profile(&mut growth, args, &input, &filter, session)?;
                 wholes.push(whole);
-                (of, ended)
+                (measured, ended)
             }
         };
         status = status.max(ended);
-        if unit.as_ref().is_some_and(|unit| unit.words() != of.words()) {
+        if unit.as_ref().is_some_and(|unit| unit.words() != measured.words()) {
             let path = show_path(path);
             let error = format!("{path} measures something other than the files before it");
             let hint = "growth compares heap dumps, or profiles with the same metric (--metric)";
             return Err(UsageError::new(error).hint(hint).into());
         }
-        unit = Some(of);
+        unit = Some(measured);
     }
     if let [first, .., last] = &args.files[..] {
         warn_if_minified(&session.open_old(first)?, &session.open(last)?, session);
@@ -198,7 +196,6 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
     Ok(Measured { unit: unit.unwrap_or(Unit::Bytes), series, scale, times: None, status })
 }
 
-/// The unit of all values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Unit {
     /// Bytes, for heaps.
@@ -264,7 +261,7 @@ fn add_heap(
 ) -> anyhow::Result<(Unit, Status)> {
     input.refuse(Kind::Profile, &[("--normalize", args.normalize)])?;
     input.refuse(Kind::Profile, &args.profile.given())?;
-    if args.heap.choice_given() {
+    if args.heap.roots.is_some() {
         let error = UsageError::new("--roots cannot be used with growth");
         return Err(error.hint("growth counts all objects, live or not").into());
     }
@@ -284,15 +281,7 @@ fn add_profile(
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let whole = metric.whole(&selected.total);
-    for row in top(&selected, TopBy::Frames(FrameBy::Function))
-        .rows
-        .iter()
-        .filter(|row| filter.selects(&row.label.name, &row.label.namespace))
-    {
-        // A sum of changes may be negative, which counts as nothing.
-        let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
-        growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
-    }
+    add_functions(growth, &selected, &metric, filter);
     Ok((Unit::Of(metric), loaded.report(session), whole))
 }
 

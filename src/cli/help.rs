@@ -46,10 +46,14 @@ fn with_first(kind: Kind, command: Command) -> Command {
         Kind::Profile => &["Heaps", "Known leaks"],
     };
     let is_other = |heading: &str| others.contains(&heading);
-    let moved = command.get_arguments().filter(|of| of.get_help_heading().is_some_and(is_other));
-    let moved: Vec<_> = moved.map(|of| of.get_id().clone()).collect();
+    let moved = command
+        .get_arguments()
+        .filter(|argument| argument.get_help_heading().is_some_and(is_other));
+    let moved: Vec<_> = moved.map(|argument| argument.get_id().clone()).collect();
     // An argument that is changed becomes the last one.
-    moved.into_iter().fold(command, |command, of| command.mut_arg(of, |of| of))
+    moved
+        .into_iter()
+        .fold(command, |command, argument| command.mut_arg(argument, |argument| argument))
 }
 
 fn lay_out(command: Command, columns: usize) -> Command {

@@ -1,11 +1,12 @@
 //! The files that a command reads: none of them is replaced by an output, and no output is readable
 //! by more people than they are.
 
+use super::lock;
 #[cfg(unix)]
 use std::fs::File;
 use std::fs::{self, Metadata};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// The plain files that were opened so far. A pipe has no permissions that mean anything.
 #[derive(Default)]
@@ -16,13 +17,13 @@ impl Inputs {
     pub(super) fn add(&self, path: &Path) {
         let metadata = if path == Path::new("-") { stdin() } else { fs::metadata(path).ok() };
         if let Some(file) = metadata.filter(Metadata::is_file) {
-            self.files().push(file);
+            lock(&self.0).push(file);
         }
     }
 
     /// Whether a file is one of them, under whatever name.
     pub(super) fn have(&self, file: &Metadata) -> bool {
-        self.files().iter().any(|input| is_same(input, file))
+        lock(&self.0).iter().any(|input| is_same(input, file))
     }
 
     /// Returns the permissions that a new file in a folder may have.
@@ -36,11 +37,7 @@ impl Inputs {
             let others = if is_shared { 0o077 } else { 0o007 };
             0o700 | input.mode() & others
         };
-        self.files().iter().fold(0o777, |mode, input| mode & allowed(input))
-    }
-
-    fn files(&self) -> MutexGuard<'_, Vec<Metadata>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).iter().fold(0o777, |mode, input| mode & allowed(input))
     }
 }
 

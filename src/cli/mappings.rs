@@ -1,13 +1,14 @@
 //! The mappings of minified Java programs that a command may use.
 
 use super::args::Common;
+use super::lock;
 use super::status::InputError;
 use crate::input::Format;
 use crate::names::JavaMapping;
 use crate::source::Source;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The formats that name classes of Java.
 pub(super) const FORMATS: &[Format] = &[Format::Hprof, Format::Jfr];
@@ -45,7 +46,7 @@ impl Mappings {
     /// # Errors
     /// An [`InputError`] if it cannot be read.
     pub(super) fn read(&self, path: &Path) -> Result<Arc<JavaMapping>, InputError> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         if let Some(mapping) = known.get(path) {
             return Ok(Arc::clone(mapping));
         }

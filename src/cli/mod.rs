@@ -41,7 +41,6 @@ mod progress;
 #[cfg(feature = "query")]
 mod query;
 mod recording;
-mod report;
 mod serve;
 mod session;
 mod show;
@@ -69,6 +68,12 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex whose contents are as good after a panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Adds the command to a command line that only names a file or an address: `info --verdict` answers
 /// first.
@@ -265,7 +270,7 @@ commands! {
     "waste" Waste(WasteArgs) => waste::run, ONE;
     "query" Query(QueryArgs) => query::run, SQL;
     "explore" Explore(ExploreArgs) => explore::run, TERMINAL;
-    "report" Report(ReportArgs) => report::run, TERMINAL;
+    "report" Report(ReportArgs) => page::run, TERMINAL;
     "serve" Serve(ServeArgs) => serve::run, TERMINAL;
     "mcp" Mcp(McpArgs) => mcp::run, TERMINAL;
     "diff" Diff(DiffArgs) => diff::run, TWO;

@@ -9,7 +9,6 @@ use crate::analysis::identity::Identified;
 use crate::convert::DumpFile;
 use crate::detect;
 use crate::error::Error;
-use crate::input::load::SnapshotChoice;
 use crate::input::{self, Format, Kind};
 use crate::model::heap::Heap;
 use crate::names::JavaMapping;
@@ -26,7 +25,7 @@ pub(super) struct Input {
     pub(super) format: Format,
     pub(super) kind: Kind,
     /// The snapshot of a profile with several.
-    pub(super) snapshot: Option<SnapshotChoice>,
+    pub(super) snapshot: Option<Snapshot>,
     /// The names of a minified Java program.
     pub(super) mapping: Option<Arc<JavaMapping>>,
     pub(super) named: Named,
@@ -108,7 +107,7 @@ impl Input {
     /// Selects a snapshot, if this is a profile with several. Heaps take theirs from the options.
     pub(super) fn at(self, snapshot: Option<Snapshot>) -> Self {
         let snapshot = snapshot.filter(|_| self.format == Format::Massif);
-        Self { snapshot: snapshot.map(Snapshot::choice), ..self }
+        Self { snapshot, ..self }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -130,11 +129,12 @@ impl Input {
     pub(super) fn refuse(
         &self,
         other: Kind,
-        given: &[(&'static str, bool)],
+        given: &[(impl AsRef<str>, bool)],
     ) -> Result<(), UsageError> {
         let is_refused = |name: &str| name != "--snapshot" || self.snapshot.is_none();
-        let refused = given.iter().find(|(name, given)| *given && is_refused(name));
+        let refused = given.iter().find(|(name, given)| *given && is_refused(name.as_ref()));
         let Some((name, _)) = refused else { return Ok(()) };
+        let name = name.as_ref();
         let (what, is) = match other {
             Kind::Heap => ("heaps", "profile"),
             Kind::Profile => ("profiles", "heap"),

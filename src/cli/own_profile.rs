@@ -4,10 +4,11 @@
 //! phases that were open until then. The main thread also has the time that passed, so that a phase
 //! which keeps one thread busy can be told from one that all threads share.
 
+use super::lock;
 use crate::model::profile::{StackId, Unit, ValueType};
 use crate::model::stacks::{Moment, Track, WeightedStacks, WeightedStacksBuilder};
 use rustc_hash::FxHashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// The measurements. `None` without `--profile`.
@@ -34,13 +35,8 @@ struct Span {
     threads: Vec<(u32, u64)>,
 }
 
-fn measured() -> MutexGuard<'static, Option<Measured>> {
-    MEASURED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Measures from now on.
 pub(super) fn start() {
-    *measured() = Some(Measured {
+    *lock(&MEASURED) = Some(Measured {
         began: Instant::now(),
         last: 0,
         spent: processor_times().into_iter().collect(),
@@ -50,7 +46,7 @@ pub(super) fn start() {
 
 /// Notes that the open phases change; `phases` returns those that were open so far.
 pub(super) fn change(phases: impl FnOnce() -> Vec<&'static str>) {
-    if let Some(measured) = &mut *measured() {
+    if let Some(measured) = &mut *lock(&MEASURED) {
         measured.change(phases());
     }
 }
@@ -58,7 +54,7 @@ pub(super) fn change(phases: impl FnOnce() -> Vec<&'static str>) {
 /// Returns the measurements since the start, with the command as the outermost frame. `None` if
 /// nothing was.
 pub(super) fn finish(command: &str) -> Option<WeightedStacks> {
-    let mut measured = measured().take()?;
+    let mut measured = lock(&MEASURED).take()?;
     measured.change(Vec::new());
     Some(measured.stacks(command))
 }

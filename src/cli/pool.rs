@@ -1,8 +1,9 @@
 //! The threads that share the work.
 
+use super::lock;
 use memmap2::MmapOptions;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 /// The address space that a thread may reserve when it starts: its stack of 2 MiB, the stack on
@@ -22,7 +23,7 @@ pub(super) fn start(wanted: Option<u16>) {
     let work = || {
         let waiting = Arc::clone(&waiting);
         move || {
-            let part = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let part = lock(&waiting).recv();
             if let Ok(part) = part {
                 part.run();
             }

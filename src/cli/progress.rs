@@ -1,13 +1,13 @@
 //! The progress bar: on standard error, only on a terminal, and only once the program has worked for
 //! half a second.
 
-use super::own_profile;
+use super::{lock, own_profile};
 use crate::phases;
 use crate::source::Source;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,12 +19,8 @@ static WANTED: AtomicBool = AtomicBool::new(false);
 /// The phases of the work that is being done, and their bars.
 static CURRENT: Mutex<Vec<(&str, ProgressBar)>> = Mutex::new(Vec::new());
 
-fn open() -> MutexGuard<'static, Vec<(&'static str, ProgressBar)>> {
-    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn change(how: impl FnOnce(&mut Vec<(&'static str, ProgressBar)>)) {
-    let mut open = open();
+    let mut open = lock(&CURRENT);
     own_profile::change(|| open.iter().map(|(phase, _)| *phase).collect());
     how(&mut open);
 }
@@ -32,7 +28,7 @@ fn change(how: impl FnOnce(&mut Vec<(&'static str, ProgressBar)>)) {
 /// The phase that began first, and how much of it is done, for programs that show it themselves.
 #[cfg(feature = "explore")]
 pub(super) fn current() -> Option<String> {
-    let open = open();
+    let open = lock(&CURRENT);
     let (phase, bar) = open.first()?;
     Some(match bar.length() {
         Some(length @ 1..) => format!("{phase} {} %", bar.position().min(length) * 100 / length),

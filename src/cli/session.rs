@@ -31,7 +31,6 @@ const SOURCE_MAPS: &[Format] = &[
 pub(crate) struct Session {
     pub(crate) common: Common,
     pub(crate) terminal: Terminal,
-    /// Where the result goes.
     pub(crate) output: Output,
     /// The dumps that stay open between commands, if they do.
     pub(crate) resident: Option<Arc<Dumps>>,
@@ -54,28 +53,27 @@ impl Session {
     /// A session with these options, for the terminal that the process has.
     pub(crate) fn new(common: Common) -> Self {
         let terminal = Terminal::new(&common);
+        Self::with(common, terminal, Output::Stdout, None)
+    }
+
+    /// A session whose result and messages are kept, and that may ask resident dumps.
+    pub(crate) fn kept(common: Common, resident: Option<Arc<Dumps>>) -> Self {
+        let terminal = Terminal::kept(&common);
+        Self::with(common, terminal, Output::Kept(Arc::default()), resident)
+    }
+
+    fn with(
+        common: Common,
+        terminal: Terminal,
+        output: Output,
+        resident: Option<Arc<Dumps>>,
+    ) -> Self {
         progress::allow(terminal.progress);
         Self {
             symbols: SymbolFiles::new(&common),
             terminal,
             common,
-            output: Output::Stdout,
-            resident: None,
-            budget: Arc::default(),
-            inputs: Inputs::default(),
-            mappings: Mappings::default(),
-            source_maps: OnceLock::new(),
-        }
-    }
-
-    /// A session whose result and messages are kept, and that may ask resident dumps.
-    pub(crate) fn kept(common: Common, resident: Option<Arc<Dumps>>) -> Self {
-        progress::allow(false);
-        Self {
-            symbols: SymbolFiles::new(&common),
-            terminal: Terminal::kept(&common),
-            common,
-            output: Output::Kept(Arc::default()),
+            output,
             resident,
             budget: Arc::default(),
             inputs: Inputs::default(),
@@ -186,7 +184,6 @@ impl Session {
         Ok(self.source_maps.get().cloned())
     }
 
-    /// The source maps of the command.
     pub(crate) fn source_maps(&self) -> Option<&SourceMaps> {
         self.source_maps.get().map(Arc::as_ref)
     }
@@ -253,7 +250,6 @@ impl Session {
         Progress::new("reading", Some(input.bytes().len() as u64))
     }
 
-    /// A size for people.
     pub(crate) fn size(&self, bytes: u64) -> String {
         size(bytes, self.common.bytes)
     }

@@ -5,10 +5,10 @@ mod origin;
 
 use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, named_root, root_json, root_text};
-use super::heap::{Analysed, open_heap, report_loaded, value};
+use super::heap::{Analysed, find_object, open_heap, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print, to_json};
 use super::session::Session;
-use super::size::{count, plural};
+use super::size::{count, showing};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
@@ -21,7 +21,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     let (input, held) = open_heap(session, "show", &args.file, &args.heap, instead)?;
     let loaded = held.get();
     let analysed = loaded.analysed();
-    let object = analysed.find(&args.object, &input)?;
+    let object = find_object(&loaded.heap, &args.object, &input)?;
     let neighbours = Neighbours::of(loaded, object, session.rows(args.limit, SHOWN), session);
     let contents = Contents::of(&analysed, loaded.collections(), object, args.entries);
     let rows: Vec<Row> = neighbours.rows().collect();
@@ -56,7 +56,6 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
 
 /// Entries, elements and references of an object in a page that has no server.
 const STORED: u64 = 12;
-/// Its fields.
 const STORED_FIELDS: usize = 40;
 
 /// What `show` says of an object, without what holds it: a look at all roots and references would
@@ -111,7 +110,6 @@ const SHOWN: usize = 20;
 /// The references and referrers of an object to show.
 struct Neighbours {
     references: Vec<Reference>,
-    /// The number of entries.
     all_references: u64,
     /// The target is the object that refers.
     referrers: Vec<Reference>,
@@ -124,7 +122,7 @@ impl Neighbours {
         let heap = &loaded.heap;
         let references = heap.references.of(object);
         let all_references = references.len() as u64;
-        let of = |from: ObjectId| {
+        let to_it = |from: ObjectId| {
             let to_object =
                 heap.references.of(from).filter(move |reference| reference.target == object);
             to_object.map(move |reference| Reference { target: from, ..reference })
@@ -136,7 +134,7 @@ impl Neighbours {
                 let count = all.len() as u64;
                 let mut last = None;
                 let each = all.filter(|from| last.replace(*from) != Some(*from));
-                (each.flat_map(of).take(most).collect(), count)
+                (each.flat_map(to_it).take(most).collect(), count)
             }
             // One look at all references, which takes no memory: turning them around is for those
             // who ask more often.
@@ -144,7 +142,7 @@ impl Neighbours {
                 let targets = |from| &heap.references.target[heap.references.range(from)];
                 let each = heap.objects().filter(|from| targets(*from).contains(&object));
                 let (mut referrers, mut count) = (Vec::new(), 0);
-                for referrer in each.flat_map(of) {
+                for referrer in each.flat_map(to_it) {
                     count += 1;
                     if referrers.len() < most {
                         referrers.push(referrer);
@@ -190,7 +188,8 @@ fn columns<'a>(
     is_document: bool,
     session: &'a Session,
 ) -> Columns<'a, Row> {
-    let label = |row: &Row| row.reference.label.text(&analysed.heap.names).into_owned();
+    let heap = analysed.heap;
+    let label = |row: &Row| row.reference.label.text(&heap.names).into_owned();
     let columns = Columns::new(session);
     let columns = if is_document {
         columns.value("label", move |row: &Row| Some(label(row)).filter(|label| !label.is_empty()))
@@ -202,17 +201,16 @@ fn columns<'a>(
     columns
         .text("weak", "WEAK", |row| row.reference.weak)
         .shown_as(|row| if row.reference.weak { "weak".to_owned() } else { String::new() })
-        .text("id", "OBJECT", |row| analysed.heap.id(row.reference.target))
-        .text("type", "TYPE", |row| analysed.type_name(row.reference.target))
+        .text("id", "OBJECT", |row| heap.id(row.reference.target))
+        .text("type", "TYPE", |row| heap.type_name(row.reference.target))
         .shown_as(|row| analysed.describe(row.reference.target))
         .value("namespace", |row| Json::non_empty(analysed.namespace(row.reference.target)))
-        .bytes("shallow_bytes", "SHALLOW", |row| analysed.shallow(row.reference.target))
+        .bytes("shallow_bytes", "SHALLOW", |row| heap.shallow_bytes(row.reference.target))
         .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.reference.target))
 }
 
 /// Lines of memory that are shown when nothing else is requested.
 const SHOWN_LINES: usize = 16;
-/// Roots that are shown.
 const SHOWN_ROOTS: usize = 5;
 
 fn text(
@@ -350,18 +348,15 @@ fn list(
             ),
             heap.id(object),
             analysed.describe(object),
-            session.size(analysed.shallow(object)),
+            session.size(heap.shallow_bytes(object)),
             retains(analysed, object, session),
             value::brief(heap, object),
         ]);
     }
     let mut text = format!("\n{}\n{}", session.terminal.bold(title), table.render());
     if (references.len() as u64) < all {
-        text.push_str(&format!(
-            "  showing {} of {}\n",
-            count(references.len() as u64),
-            plural(all, "reference", "references")
-        ));
+        let shown = showing(references.len(), all as usize, "reference", "references");
+        text.push_str(&format!("  {shown}\n"));
     }
     text
 }

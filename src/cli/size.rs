@@ -1,8 +1,24 @@
-//! Numbers as people read and write them.
+//! Numbers as people read and write them, and texts that are too long for them.
+
+use std::borrow::Cow;
 
 pub(super) use crate::output::quantity::{
     count, duration, interval, percent, plural, quantity, signed_size, size,
 };
+
+/// `showing 20 of 414 types`, or `414 types` where all are shown.
+pub(super) fn showing(shown: usize, all: usize, one: &str, many: &str) -> String {
+    let named = plural(all as u64, one, many);
+    if shown == all { named } else { format!("showing {} of {named}", count(shown as u64)) }
+}
+
+/// The beginning of a text, with `…` for the rest.
+pub(super) fn beginning(text: &str, characters: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
 
 /// Reads a size: `10MiB`, `1.5 GiB`, `10kB`, `4096`. K, M, G … alone and with iB are powers of
 /// 1024, with B of 1000.

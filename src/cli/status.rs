@@ -8,14 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Status {
     /// Success. A closed pipe counts as success.
     Done,
     /// `check`: a rule or an invariant failed.
     Broken,
-    /// Wrong usage.
     Usage,
     /// The input is damaged, and everything before the damage was shown. `--lenient` accepts it.
     Damaged,

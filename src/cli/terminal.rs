@@ -2,10 +2,11 @@
 
 use super::args::{Color, Common, OutputFormat};
 use super::fit::fill;
+use super::lock;
 use crate::output::syntax::is_disruptive;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Decided once, at the start.
 #[derive(Clone, Debug)]
@@ -15,7 +16,6 @@ pub(super) struct Terminal {
     error_color: bool,
     /// Somebody looks at standard output.
     bars: bool,
-    /// Warnings are wanted.
     pub(super) warnings: bool,
     /// A progress bar is wanted, and standard error can show one.
     pub(super) progress: bool,
@@ -130,10 +130,6 @@ pub(super) fn tell(label: &str, message: &str) {
 fn line(label: &str, message: &str) -> String {
     let between = if label.is_empty() { "" } else { " " };
     format!("{label}{between}{}\n", escaped(message))
-}
-
-fn lock(told: &Mutex<String>) -> MutexGuard<'_, String> {
-    told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A path as messages show it.

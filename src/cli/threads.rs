@@ -99,7 +99,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
 
     fn columns(self, rows: &[ThreadGroup]) -> Columns<'l, ThreadGroup> {
         let names = self.heap().names();
-        let has = |of: &dyn Fn(&ThreadGroup) -> bool| rows.iter().any(of);
+        let has = |is_so: &dyn Fn(&ThreadGroup) -> bool| rows.iter().any(is_so);
         let mut keys = vec!["thread_retained_bytes"];
         // In formats without thread objects, both are the same.
         if has(&|group| self.thread_retained(group) != group.retained.bytes()) {

@@ -5,7 +5,7 @@ use super::heap::{Analysed, open_heap, report_loaded, type_name, value, without_
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
 use super::progress::Progress;
 use super::session::Session;
-use super::size::{count, percent, plural};
+use super::size::{beginning, count, percent, plural};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::waste::{Fill, Waste, WasteKind, WastePart, WasteRow};
@@ -13,6 +13,8 @@ use crate::model::heap::{Heap, TypeId};
 
 /// Rows of a kind that are shown when nothing else is requested.
 const ROWS: usize = 5;
+/// Characters of a text that the other columns allow.
+const WIDTH: usize = 60;
 
 pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status> {
     let (input, held) = open_heap(session, "waste", &args.file, &args.heap, None)?;
@@ -51,7 +53,6 @@ struct Report<'r, 'h, 'a> {
     session: &'r Session,
 }
 
-/// A row of any kind.
 struct Row {
     kind: &'static str,
     /// `value`, `type` or `field`.
@@ -118,8 +119,8 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         }
     }
 
-    fn namespace(&self, of: TypeId) -> Option<String> {
-        let namespace = self.heap().names().text(self.heap().types()[of.0 as usize].namespace);
+    fn namespace(&self, type_id: TypeId) -> Option<String> {
+        let namespace = self.heap().names().text(self.heap().types()[type_id.0 as usize].namespace);
         Some(namespace).filter(|namespace| !namespace.is_empty()).map(str::to_owned)
     }
 
@@ -221,7 +222,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
                     all => format!("{taken} full in all {}", count(all)),
                 }
             });
-            let text = row.text.as_ref().map(|text| format!("{:?}", beginning(text)));
+            let text = row.text.as_ref().map(|text| format!("{:?}", beginning(text, WIDTH)));
             table.row([
                 bytes,
                 times,
@@ -264,15 +265,6 @@ fn objects(part: &WastePart) -> String {
             format!("{objects} with {}", plural(part.rows.len() as u64, "value", "values"))
         }
         _ => objects,
-    }
-}
-
-/// The beginning of a text, as wide as the other columns allow.
-fn beginning(text: &str) -> String {
-    const WIDTH: usize = 60;
-    match text.char_indices().nth(WIDTH) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

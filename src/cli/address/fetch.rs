@@ -1,7 +1,7 @@
 //! Fetches a file by HTTP, without encryption, proxies or cookies.
 
 use crate::cli::args::Common;
-use crate::cli::destination::temporary::{temporary_beside, without_path};
+use crate::cli::destination::{temporary_beside, without_path};
 use crate::cli::inputs::Inputs;
 use crate::cli::interrupt;
 use crate::cli::progress::Progress;

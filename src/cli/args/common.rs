@@ -1,8 +1,8 @@
 //! Options shared by all commands.
 
+use super::one_of;
 use crate::cli::size::parse_size;
 use crate::input::{FORMATS, Format};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(in crate::cli) struct Common {
     #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
     pub(in crate::cli) format: OutputFormat,
     /// Input format (default: detected by content)
-    #[arg(long, global = true, value_name = "FORMAT", value_parser = parse_format(), hide_possible_values = true)]
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = one_of(FORMATS.map(|format| (format.name(), format.title(), format))), hide_possible_values = true)]
     pub(in crate::cli) from: Option<Format>,
     /// Exit with status 0 even if the input is damaged
     #[arg(long, global = true)]
@@ -117,11 +117,4 @@ impl OutputFormat {
     pub(in crate::cli) fn is_for_people(self) -> bool {
         matches!(self, Self::Table | Self::Markdown | Self::Github)
     }
-}
-
-fn parse_format() -> impl TypedValueParser<Value = Format> {
-    let values = FORMATS.map(|format| PossibleValue::new(format.name()).help(format.title()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        FORMATS.into_iter().find(|format| format.name() == name).ok_or("no such format")
-    })
 }

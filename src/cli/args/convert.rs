@@ -1,14 +1,18 @@
 //! Arguments of `convert`.
 
 use super::heap::HeapOptions;
+use super::one_of;
 use super::profile::ProfileOptions;
 use super::tree::parse_share;
 // `Target` is what a conversion writes; the command line's own `OutputFormat` is how results are
 // printed.
+use crate::model::Redaction;
 pub(in crate::cli) use crate::output::OutputFormat as Target;
+use crate::output::austin::Dialect;
+use crate::output::heapsnapshot::HeapSnapshotObjects;
+use crate::output::hprof::IdKind;
 use crate::tables::{Table, TextLimit};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -46,27 +50,36 @@ pub(in crate::cli) struct ConvertArgs {
     #[arg(value_name = "OUT")]
     pub(in crate::cli) output: PathBuf,
     /// Output format (default: from the extension of OUT)
-    #[arg(long, value_name = "FORMAT", value_parser = parse_target())]
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(Target::ALL.map(|target| (target.name(), target.summary(), target))))]
     pub(in crate::cli) to: Option<Target>,
     /// Dialect of Austin's text: `full`, as written by Austin 3 and mojo2austin 1.7 (default), or
     /// `peer`, as written by mojo2austin 2
-    #[arg(long, value_enum)]
-    pub(in crate::cli) dialect: Option<DialectArg>,
+    #[arg(long, value_parser = one_of([
+        ("full", "Everything, in file order", Dialect::Full),
+        ("peer", "As printed by mojo2austin of austin-python 2.x", Dialect::Peer),
+    ]))]
+    pub(in crate::cli) dialect: Option<Dialect>,
     /// Object ids in hprof: `compact` 4-byte numbers, which give exact sizes (default), or each
     /// object's `address`
-    #[arg(long, value_enum)]
-    pub(in crate::cli) ids: Option<IdsArg>,
+    #[arg(long, value_parser = one_of([
+        ("compact", "Consecutive 4-byte numbers", IdKind::Compact),
+        ("address", "8-byte addresses", IdKind::Address),
+    ]))]
+    pub(in crate::cli) ids: Option<IdKind>,
     /// Turn unreachable objects into roots so that Eclipse MAT keeps them (hprof)
     #[arg(long)]
     pub(in crate::cli) root_unreachable: bool,
     /// Objects to write (heapsnapshot): `live`, as V8 does (default), or `all`, with unreachable
     /// objects below a separate node
-    #[arg(long, value_enum)]
-    pub(in crate::cli) objects: Option<WhichArg>,
+    #[arg(long, value_parser = one_of([
+        ("live", "Objects reachable from the roots", HeapSnapshotObjects::Live),
+        ("all", "All objects", HeapSnapshotObjects::All),
+    ]))]
+    pub(in crate::cli) objects: Option<HeapSnapshotObjects>,
     /// Tables to write (parquet, csv, jsonl), separated by commas. Default for a file: `objects` of a
     /// heap, `samples` of a profile; for a folder (OUT ends with /): all but `strings`, which
     /// contains the texts of the heap
-    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = parse_table())]
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = one_of(Table::ALL.iter().map(|table| (table.name(), table.summary(), *table))))]
     pub(in crate::cli) table: Vec<Table>,
     /// Write to OUT/TABLE/KEY=VALUE/…/NAME-DIGEST.parquet, as Spark and DuckDB read many dumps:
     /// `--partition service=shop,date=2026-11-21`
@@ -81,14 +94,17 @@ pub(in crate::cli) struct ConvertArgs {
     /// stay, as do sizes, references and lengths
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of([
+            ("blank", "Asterisks and zeros", Redaction::Blank),
+            ("hash", "Numbers that equal texts and arrays share, so that `waste` finds the same duplicates", Redaction::Hash),
+        ]),
         value_name = "HOW",
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "blank",
         conflicts_with = "base"
     )]
-    pub(in crate::cli) redact: Option<RedactArg>,
+    pub(in crate::cli) redact: Option<Redaction>,
     /// With --redact, keep properties, keys and symbols of JavaScript that look like identifiers,
     /// and URLs in names of native nodes. A program may have used a user's name as a key
     #[arg(long, requires = "redact")]
@@ -128,22 +144,6 @@ pub(in crate::cli) struct ConvertArgs {
     pub(in crate::cli) profile: ProfileOptions,
 }
 
-/// Reads `--to` as the name of an output format.
-fn parse_target() -> impl TypedValueParser<Value = Target> {
-    let values = Target::ALL.map(|target| PossibleValue::new(target.name()).help(target.summary()));
-    PossibleValuesParser::new(values)
-        .try_map(|name| Target::from_name(&name).ok_or("no such format"))
-}
-
-/// Reads the name of a table.
-fn parse_table() -> impl TypedValueParser<Value = Table> {
-    let tables = Table::ALL.iter();
-    let values = tables.map(|table| PossibleValue::new(table.name()).help(table.summary()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        Table::ALL.iter().copied().find(|table| table.name() == name).ok_or("no such table")
-    })
-}
-
 fn parse_text_limit(text: &str) -> Result<TextLimit, &'static str> {
     match text {
         "none" => Ok(TextLimit::Nothing),
@@ -172,38 +172,4 @@ impl FromStr for PartitionKey {
         }
         Ok(Self { key: key.to_owned(), value: value.to_owned() })
     }
-}
-
-/// The objects to write to a heap snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum WhichArg {
-    /// Objects reachable from the roots
-    Live,
-    /// All objects
-    All,
-}
-
-/// The replacement for contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum RedactArg {
-    /// Asterisks and zeros
-    Blank,
-    /// Numbers that equal texts and arrays share, so that `waste` finds the same duplicates
-    Hash,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum DialectArg {
-    /// Everything, in file order
-    Full,
-    /// As printed by mojo2austin of austin-python 2.x
-    Peer,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum IdsArg {
-    /// Consecutive 4-byte numbers
-    Compact,
-    /// 8-byte addresses
-    Address,
 }

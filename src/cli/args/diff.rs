@@ -1,10 +1,11 @@
 //! Arguments of `diff`.
 
 use super::filter::FilterArgs;
-use super::heap::{LoadArgs, SnapshotPair, SortArg};
+use super::heap::{LoadArgs, ObjectsArg, SnapshotPair, SortArg};
 use super::known::KnownArgs;
 use super::profile::ProfileOptions;
 use super::top::ByArg;
+use super::{Named, choice, one_of};
 use crate::input::Kind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -74,9 +75,9 @@ pub(in crate::cli) struct DiffArgs {
 pub(in crate::cli) struct DiffHeapOptions {
     /// Objects to count: live (default), all or unreachable. Without a value, compare single
     /// objects: by id (V8), address (Ruby, Perl, Python, Go), or class and identity hash (Dart)
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "WHICH", num_args = 0..=1, require_equals = true,
+    #[arg(long, value_parser = one_of(OBJECTS), hide_possible_values = true, value_name = "WHICH", num_args = 0..=1, require_equals = true,
           default_missing_value = "identity")]
-    pub(in crate::cli) objects: Option<DiffObjectsArg>,
+    pub(in crate::cli) objects: Option<DiffObjects>,
     /// Count objects and bytes in one pass, without retained sizes
     #[arg(long, visible_alias = "no-retained", conflicts_with = "objects")]
     pub(in crate::cli) quick: bool,
@@ -118,29 +119,32 @@ impl DiffSort {
     }
 
     /// Returns the option as written, and whether it applies only to this kind of input.
-    pub(in crate::cli) fn given(sort: Option<Self>, kind: Kind) -> (&'static str, bool) {
-        let (name, of) = match sort {
-            Some(Self::Retained) => ("--sort retained", Some(Kind::Heap)),
-            Some(Self::Shallow) => ("--sort shallow", Some(Kind::Heap)),
-            Some(Self::Count) => ("--sort count", Some(Kind::Heap)),
-            Some(Self::External) => ("--sort external", Some(Kind::Heap)),
-            Some(Self::Own) => ("--sort self", Some(Kind::Profile)),
-            Some(Self::Total) => ("--sort total", Some(Kind::Profile)),
-            Some(Self::Share) | None => ("--sort", None),
-        };
-        (name, of == Some(kind))
+    pub(in crate::cli) fn given(sort: Option<Self>, kind: Kind) -> (String, bool) {
+        let is_of_kind = |sort: &Self| sort.of_heap().is_some() == (kind == Kind::Heap);
+        choice("--sort", sort.filter(|sort| *sort != Self::Share && is_of_kind(sort)))
     }
 }
 
 /// The objects to compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum DiffObjectsArg {
-    /// Objects reachable from the roots
-    Live,
-    /// All objects
-    All,
-    /// Objects not reachable from the roots
-    Unreachable,
-    /// Single objects, by id, address, or class and identity hash
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum DiffObjects {
+    /// Groups of these.
+    Of(ObjectsArg),
+    /// Single objects.
     Identity,
 }
+
+const OBJECTS: [Named<DiffObjects>; 4] = [
+    ("live", "Objects reachable from the roots", DiffObjects::Of(ObjectsArg::Live)),
+    ("all", "All objects", DiffObjects::Of(ObjectsArg::All)),
+    (
+        "unreachable",
+        "Objects not reachable from the roots",
+        DiffObjects::Of(ObjectsArg::Unreachable),
+    ),
+    (
+        "identity",
+        "Single objects, by id, address, or class and identity hash",
+        DiffObjects::Identity,
+    ),
+];

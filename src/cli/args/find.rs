@@ -1,10 +1,10 @@
 //! Arguments of `find`.
 
 use super::heap::HeapOptions;
+use super::one_of;
 use super::profile::ProfileOptions;
 use crate::cli::size::parse_size;
 use crate::model::root::RootKind;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ pub(in crate::cli) struct FindHeapOptions {
     pub(in crate::cli) value: Option<String>,
     /// Only objects referenced directly by a root of this kind: global, static, frame, thread,
     /// finalizer …
-    #[arg(long, value_name = "KIND", value_parser = parse_root(), hide_possible_values = true)]
+    #[arg(long, value_name = "KIND", value_parser = one_of(RootKind::ALL.map(|kind| (kind.name(), "", kind))), hide_possible_values = true)]
     pub(in crate::cli) root: Option<RootKind>,
     /// Only DOM nodes outside of their document (V8)
     #[arg(long)]
@@ -103,10 +103,4 @@ pub(in crate::cli) enum FindSortArg {
     Shallow,
     /// Order in the file
     Id,
-}
-
-fn parse_root() -> impl TypedValueParser<Value = RootKind> {
-    PossibleValuesParser::new(RootKind::ALL.map(RootKind::name)).try_map(|name| {
-        RootKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such kind of root")
-    })
 }

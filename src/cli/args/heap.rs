@@ -1,7 +1,9 @@
 //! Options for commands that load a heap.
 
+use super::{Named, one_of};
 use crate::input::Format;
-use crate::input::load::{LayoutChoice, NodeSizes, PlainObjectTypes, SnapshotChoice};
+pub(in crate::cli) use crate::input::load::SnapshotChoice as Snapshot;
+use crate::input::load::{LayoutChoice, NodeSizes, RootScan};
 use crate::output::syntax::shell_word;
 use clap::{Args, ValueEnum};
 use std::fmt;
@@ -13,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(in crate::cli) struct HeapOptions {
     /// Snapshot to use if the file has several (mvmheap, massif): a number from 0, or `last` for the
     /// last complete one (default; the peak in massif)
-    #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|last", allow_negative_numbers = true, value_parser = snapshot)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     #[command(flatten)]
     pub(in crate::cli) roots: LoadArgs,
@@ -50,8 +52,8 @@ pub(in crate::cli) struct LoadArgs {
     /// Stack words to treat as pointers (Go): only those that the dump lists (`precise`), also all
     /// words of frames that a pointer refers to (`default`), or all words of all frames
     /// (`conservative`)
-    #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
-    roots: Option<RootsArg>,
+    #[arg(long, value_name = "WHICH", value_parser = one_of(ROOTS), hide_possible_values = true)]
+    pub(in crate::cli) roots: Option<RootScan>,
     /// Object layout of the JVM (hprof; default: inferred from addresses): any of `references=4|8`,
     /// `header=8|12|16` and `alignment=8|16|…|256`, such as `references=8,header=12`
     #[arg(long, value_name = "LAYOUT")]
@@ -59,12 +61,12 @@ pub(in crate::cli) struct LoadArgs {
     /// Sizes of objects (V8): those in the file (`file`, default), or those that Chrome DevTools
     /// shows (`devtools`), which adds arrays and hidden objects to the only object that refers to
     /// them
-    #[arg(long, value_name = "WHOSE", value_enum, hide_possible_values = true)]
-    sizes: Option<SizesArg>,
+    #[arg(long, value_name = "WHOSE", value_parser = one_of(SIZES), hide_possible_values = true)]
+    pub(in crate::cli) sizes: Option<NodeSizes>,
     /// Count plain objects (V8) as one type, `Object`, and not by their properties, such as
     /// `{etag, data}`
     #[arg(long)]
-    join_objects: bool,
+    pub(in crate::cli) join_objects: bool,
     /// Executable that wrote the dump (Go), for the names of types, fields, globals and local
     /// variables. For a stripped program, use an unstripped build of the same source with the same
     /// toolchain and flags
@@ -79,29 +81,6 @@ pub(in crate::cli) struct LoadArgs {
 }
 
 impl LoadArgs {
-    /// Returns the choice, or the default.
-    pub(in crate::cli) fn choice(&self) -> RootsArg {
-        self.roots.unwrap_or(RootsArg::Default)
-    }
-
-    /// Returns whether a choice of roots was given.
-    pub(in crate::cli) fn choice_given(&self) -> bool {
-        self.roots.is_some()
-    }
-
-    /// Returns which sizes objects have.
-    pub(in crate::cli) fn sizes(&self) -> NodeSizes {
-        match self.sizes {
-            Some(SizesArg::Devtools) => NodeSizes::Devtools,
-            Some(SizesArg::File) | None => NodeSizes::File,
-        }
-    }
-
-    /// Returns which types plain objects have.
-    pub(in crate::cli) fn plain_objects(&self) -> PlainObjectTypes {
-        if self.join_objects { PlainObjectTypes::One } else { PlainObjectTypes::ByProperties }
-    }
-
     /// Returns the parts of the layout that were given.
     pub(in crate::cli) fn layout(&self) -> LayoutChoice {
         self.layout.map_or(LayoutChoice::default(), |layout| layout.0)
@@ -124,11 +103,10 @@ impl LoadArgs {
 
     /// Returns the options as words for a shell, each after a space.
     fn words(&self) -> String {
-        let name = |value: Option<clap::builder::PossibleValue>| Some(value?.get_name().to_owned());
         let options = [
-            ("--roots", self.roots.and_then(|roots| name(roots.to_possible_value()))),
+            ("--roots", self.roots.and_then(|roots| name_in(&ROOTS, roots))),
             ("--layout", self.layout.map(|layout| layout.to_string())),
-            ("--sizes", self.sizes.and_then(|sizes| name(sizes.to_possible_value()))),
+            ("--sizes", self.sizes.and_then(|sizes| name_in(&SIZES, sizes))),
             ("--exe", self.exe.as_ref().map(|exe| shell_word(&exe.to_string_lossy()))),
         ];
         let words = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
@@ -159,7 +137,7 @@ impl LoadArgs {
     pub(in crate::cli) fn needs_references(&self) -> Option<&'static str> {
         let needing = [
             ("--roots", self.roots.is_some()),
-            ("--sizes", self.sizes() == NodeSizes::Devtools),
+            ("--sizes", self.sizes == Some(NodeSizes::Devtools)),
             ("--exe", self.exe.is_some()),
         ];
         needing.into_iter().find_map(|(name, given)| given.then_some(name))
@@ -206,32 +184,11 @@ impl std::str::FromStr for LayoutArg {
     }
 }
 
-/// A snapshot of a file with several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Snapshot {
-    Number(u64),
-    /// The last complete snapshot.
-    Last,
-}
-
-impl Snapshot {
-    /// The choice for a reader.
-    pub(in crate::cli) fn choice(self) -> SnapshotChoice {
-        match self {
-            Self::Number(number) => SnapshotChoice::Number(number),
-            Self::Last => SnapshotChoice::Last,
-        }
-    }
-}
-
-impl std::str::FromStr for Snapshot {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "last" => Ok(Self::Last),
-            _ => text.parse().map(Self::Number).map_err(|_| "a number from 0, or `last`"),
-        }
+/// Reads a snapshot of a file with several.
+pub(super) fn snapshot(text: &str) -> Result<Snapshot, &'static str> {
+    match text {
+        "last" => Ok(Snapshot::Last),
+        _ => text.parse().map(Snapshot::Number).map_err(|_| "a number from 0, or `last`"),
     }
 }
 
@@ -242,13 +199,20 @@ pub(in crate::cli) enum Snapshots {
     All,
 }
 
+impl Snapshots {
+    /// The one that is chosen.
+    pub(in crate::cli) fn one(self) -> Option<Snapshot> {
+        if let Self::One(snapshot) = self { Some(snapshot) } else { None }
+    }
+}
+
 impl std::str::FromStr for Snapshots {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "all" => Ok(Self::All),
-            _ => text.parse().map(Self::One).map_err(|_: &str| "a number from 0, `last` or `all`"),
+            _ => snapshot(text).map(Self::One).map_err(|_| "a number from 0, `last` or `all`"),
         }
     }
 }
@@ -267,30 +231,27 @@ impl std::str::FromStr for SnapshotPair {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (old, new, range) = match text.split_once("..") {
-            Some((old, new)) => (old.parse(), new.parse(), true),
-            None => (text.parse(), text.parse(), false),
+            Some((old, new)) => (snapshot(old), snapshot(new), true),
+            None => (snapshot(text), snapshot(text), false),
         };
         let wrong = |_| "A..B, two numbers from 0 or `last`, or one number for both files";
         Ok(Self { old: old.map_err(wrong)?, new: new.map_err(wrong)?, range })
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum RootsArg {
-    /// Words that the dump lists as pointers
-    Precise,
-    /// Also every word of a frame that a pointer refers to
-    Default,
-    /// Every word of every frame
-    Conservative,
-}
+const ROOTS: [Named<RootScan>; 3] = [
+    ("precise", "Words that the dump lists as pointers", RootScan::Precise),
+    ("default", "Also every word of a frame that a pointer refers to", RootScan::Default),
+    ("conservative", "Every word of every frame", RootScan::Conservative),
+];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SizesArg {
-    /// The sizes in the file
-    File,
-    /// The sizes that Chrome DevTools shows
-    Devtools,
+const SIZES: [Named<NodeSizes>; 2] = [
+    ("file", "The sizes in the file", NodeSizes::File),
+    ("devtools", "The sizes that Chrome DevTools shows", NodeSizes::Devtools),
+];
+
+fn name_in<T: PartialEq>(values: &[Named<T>], value: T) -> Option<String> {
+    values.iter().find(|(.., known)| *known == value).map(|(name, ..)| (*name).to_owned())
 }
 
 /// The objects to count.

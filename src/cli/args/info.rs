@@ -1,6 +1,6 @@
 //! Arguments of the commands that show a file as it is: `info` and `cat`.
 
-use super::heap::Snapshot;
+use super::heap::{Snapshot, snapshot};
 use super::known::KnownArgs;
 use clap::Args;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub(in crate::cli) struct InfoArgs {
     pub(in crate::cli) records: bool,
     /// Snapshot to show if the file has several (mvmheap): a number from 0, or `last` (default:
     /// all)
-    #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N|last", allow_negative_numbers = true, value_parser = snapshot)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     /// Executable that wrote the dump (Go): also show how many live objects get a type name. Builds
     /// the object graph

@@ -4,7 +4,6 @@ mod check;
 mod common;
 mod convert;
 mod diff;
-mod explore;
 mod filter;
 mod find;
 mod growth;
@@ -17,46 +16,60 @@ mod object;
 mod profile;
 mod query;
 mod report;
-mod serve;
 mod source;
-mod threads;
 mod top;
 mod tree;
-mod waste;
 
 use super::Command;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
 
 pub(in crate::cli) use check::{CheckArgs, RuleOptions};
 pub(in crate::cli) use common::{Color, Common, OutputFormat};
-pub(in crate::cli) use convert::{
-    ConvertArgs, DialectArg, IdsArg, PartitionKey, RedactArg, Target, WhichArg,
-};
-pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg, DiffSort};
-pub(in crate::cli) use explore::ExploreArgs;
+pub(in crate::cli) use convert::{ConvertArgs, PartitionKey, Target};
+pub(in crate::cli) use diff::{DiffArgs, DiffObjects, DiffSort};
 pub(in crate::cli) use find::{FindArgs, FindHeapOptions, FindSortArg};
 pub(in crate::cli) use growth::{GrowthArgs, GrowthSort};
-pub(in crate::cli) use heap::{
-    HeapOptions, LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg,
-};
+pub(in crate::cli) use heap::{HeapOptions, LoadArgs, ObjectsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use known::KnownArgs;
 pub(in crate::cli) use mcp::McpArgs;
 pub(in crate::cli) use narrow::NarrowOptions;
-pub(in crate::cli) use object::{PathArgs, ShowArgs};
+pub(in crate::cli) use object::{PathArgs, ShowArgs, ThreadsArgs, WasteArgs};
 pub(in crate::cli) use profile::ProfileOptions;
 pub(in crate::cli) use query::QueryArgs;
-pub(in crate::cli) use report::ReportArgs;
-pub(in crate::cli) use serve::ServeArgs;
+pub(in crate::cli) use report::{ExploreArgs, ReportArgs, ServeArgs};
 pub(in crate::cli) use source::SourceArgs;
-pub(in crate::cli) use threads::ThreadsArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
-pub(in crate::cli) use waste::WasteArgs;
 
 /// Returns the name of a value on the command line and in JSON.
 pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// A choice that was made, as it is written after its option, and whether there is one.
+fn choice(option: &str, value: Option<impl ValueEnum>) -> (String, bool) {
+    let is_given = value.is_some();
+    (format!("{option} {}", value.map(name_of).unwrap_or_default()), is_given)
+}
+
+/// A name on the command line, its help, and what it stands for.
+type Named<T> = (&'static str, &'static str, T);
+
+/// Reads one of some names as what it stands for.
+fn one_of<T: Clone + Send + Sync + 'static>(
+    values: impl IntoIterator<Item = Named<T>>,
+) -> impl TypedValueParser<Value = T> {
+    let values: Vec<_> = values.into_iter().collect();
+    let names = values.iter().map(|(name, help, _)| match *help {
+        "" => PossibleValue::new(*name),
+        help => PossibleValue::new(*name).help(help),
+    });
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(move |name| {
+        let known = values.iter().find(|(known, ..)| *known == name);
+        known.map(|(.., value)| value.clone()).ok_or("no such value")
+    })
 }
 
 /// Find out what holds your memory or takes your time: inspect, compare, check and convert heap

@@ -1,4 +1,4 @@
-//! Arguments of `report`.
+//! Arguments of the commands that show all there is: `report`, `serve` and `explore`.
 
 use super::heap::HeapOptions;
 use super::known::KnownArgs;
@@ -7,7 +7,8 @@ use crate::cli::size::parse_size;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-const DEFAULT_SIZE: &str = "400kB";
+/// The size of a page for which none was given: the default of `--max-size`.
+const DEFAULT_SIZE: u64 = 400_000;
 
 /// Write an HTML page about a dump, or about what changed between dumps
 ///
@@ -30,7 +31,7 @@ pub(in crate::cli) struct ReportArgs {
     #[arg(short = 'o', long, value_name = "OUT")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// Maximum size of the page. Lines of the tree are left out, smallest first, until it fits
-    #[arg(long, value_name = "SIZE", default_value = DEFAULT_SIZE, value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = "400kB", value_parser = parse_size)]
     pub(in crate::cli) max_size: u64,
     /// Title of the page (default: the name of the file)
     #[arg(long, value_name = "TEXT")]
@@ -47,13 +48,88 @@ pub(in crate::cli) struct ReportArgs {
 }
 
 impl ReportArgs {
-    /// The size of a page for which none was given.
-    pub(super) fn default_size() -> u64 {
-        parse_size(DEFAULT_SIZE).unwrap_or(u64::MAX)
-    }
-
     /// The last file, which the page is about.
     pub(in crate::cli) fn newest(&self) -> &Path {
         self.files.last().map_or(Path::new(""), PathBuf::as_path)
     }
+}
+
+/// Show a dump in the browser, or what changed between several
+///
+/// Serves the page of `report` on 127.0.0.1, with the dump in memory: click an object to see its
+/// fields, what refers to it, why it is alive and what it retains. Every view has an address, so
+/// the browser's back and forward buttons work. The address contains a random token; programs and
+/// pages that do not know it get no data. Ctrl-C ends the server.
+///
+/// `api/COMMAND?OPTION=VALUE` below the address returns the JSON documents of `top`, `tree`, `path`,
+/// `show`, `find`, `diff`, `threads`, `waste` and `info`, the same bytes as `--format json` prints.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool serve app.hprof                  opens the browser
+  dumptool serve old.hprof new.hprof        what grew
+  dumptool serve 1.hprof 2.hprof 3.hprof    what grew, and each of them in a curve
+  dumptool serve app.hprof --no-open --port 8000
+  curl 'http://127.0.0.1:8000/TOKEN/api/top?limit=5&by=namespace'")]
+pub(in crate::cli) struct ServeArgs {
+    /// Dump or profile to show; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Newer dumps or profiles, oldest first: the page shows what changed
+    #[arg(value_name = "NEW")]
+    pub(in crate::cli) new: Vec<PathBuf>,
+    /// Port on 127.0.0.1 (default: any that is free)
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(in crate::cli) port: u16,
+    /// Do not open the browser; only print the address
+    #[arg(long)]
+    pub(in crate::cli) no_open: bool,
+    #[command(flatten)]
+    pub(in crate::cli) heap: HeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
+}
+
+impl ServeArgs {
+    /// The page to serve, as if it were written.
+    pub(in crate::cli) fn report(&self) -> ReportArgs {
+        ReportArgs {
+            files: [&self.file].into_iter().chain(&self.new).cloned().collect(),
+            output: None,
+            max_size: DEFAULT_SIZE,
+            title: None,
+            live: true,
+            heap: self.heap.clone(),
+            known: self.known.clone(),
+            profile: self.profile.clone(),
+        }
+    }
+}
+
+/// Look around in a dump, in the terminal
+///
+/// Shows what the other commands print, with the dump in memory: what holds the memory, types, the
+/// dominator tree, objects with their fields and referrers, threads, waste; of a profile functions,
+/// calls, callers and a flame graph. Enter opens the selected row, Backspace leads back, `/` searches,
+/// `?` lists the keys, `q` ends. The line at the bottom is the command that prints the same.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool explore app.hprof
+  dumptool explore old.hprof new.hprof      what grew
+  dumptool explore profile.mojo")]
+#[cfg_attr(not(feature = "explore"), allow(dead_code, reason = "a build without it refuses them"))]
+pub(in crate::cli) struct ExploreArgs {
+    /// Dump or profile to show
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Newer dump or profile: also shows what changed
+    #[arg(value_name = "NEW")]
+    pub(in crate::cli) new: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) heap: HeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) known: KnownArgs,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
 }

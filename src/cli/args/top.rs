@@ -1,5 +1,6 @@
 //! Arguments of `top`.
 
+use super::choice;
 use super::filter::FilterArgs;
 use super::heap::{LoadArgs, ObjectsArg, Snapshots, SortArg};
 use super::known::KnownArgs;
@@ -141,22 +142,10 @@ pub(in crate::cli) enum ByArg {
 impl ByArg {
     /// Returns the kind of input that has this grouping.
     pub(in crate::cli) fn kind(self) -> Kind {
+        use ByArg::{Class, File, Function, Line, Process, State, Thread};
         match self {
-            Self::Type
-            | Self::Namespace
-            | Self::PackageRoot
-            | Self::Root
-            | Self::SizeClass
-            | Self::Loader
-            | Self::Site
-            | Self::Generation => Kind::Heap,
-            Self::Function
-            | Self::File
-            | Self::Line
-            | Self::Thread
-            | Self::Process
-            | Self::Class
-            | Self::State => Kind::Profile,
+            Function | File | Line | Thread | Process | Class | State => Kind::Profile,
+            _ => Kind::Heap,
         }
     }
 
@@ -170,25 +159,7 @@ impl ByArg {
     }
 
     /// Returns the option as written, and whether it applies to this kind of input.
-    pub(in crate::cli) fn given(by: Option<Self>, kind: Kind) -> (&'static str, bool) {
-        let name = match by {
-            Some(Self::Type) => "--by type",
-            Some(Self::Namespace) => "--by namespace",
-            Some(Self::PackageRoot) => "--by package-root",
-            Some(Self::Root) => "--by root",
-            Some(Self::SizeClass) => "--by size-class",
-            Some(Self::Loader) => "--by loader",
-            Some(Self::Site) => "--by site",
-            Some(Self::Generation) => "--by generation",
-            Some(Self::Function) => "--by function",
-            Some(Self::File) => "--by file",
-            Some(Self::Line) => "--by line",
-            Some(Self::Thread) => "--by thread",
-            Some(Self::Process) => "--by process",
-            Some(Self::Class) => "--by class",
-            Some(Self::State) => "--by state",
-            None => "--by",
-        };
-        (name, by.is_some_and(|by| by.kind() == kind))
+    pub(in crate::cli) fn given(by: Option<Self>, kind: Kind) -> (String, bool) {
+        choice("--by", by.filter(|by| by.kind() == kind))
     }
 }

@@ -90,7 +90,7 @@ fn suspect(share: f64, loaded: &Answers<'_>, words: &Words<'_, '_, '_>) -> Outco
     });
     let rule = format!("--none-suspect {}", percent(share));
     let finding = Finding { rule, ok: actual <= limit, limit, actual, message };
-    Outcome { finding, kind: "none_suspect", note, position: None, runs: None, is_void: false }
+    Outcome { finding, kind: "none_suspect", note, ..Outcome::default() }
 }
 
 /// The figures kept of a heap: of one that growth is measured against, or of one of several runs.
@@ -160,8 +160,8 @@ fn analysed<'l, 'a>(
 }
 
 fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Measure {
-    if let Some(of) = &rule.threads {
-        return threads::of_heap(of, heap);
+    if let Some(wanted) = &rule.threads {
+        return threads::of_heap(wanted, heap);
     }
     let types = match rule.subject.as_str() {
         "total" => vec![true; heap.types().len()],
@@ -175,19 +175,19 @@ fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) ->
         Some(analysed) => Together::counted(heap, |object| analysed.is_live(object), &types),
         None => Together::of(heap, None, &types),
     };
-    let of = |sum: &Sum| match rule.column {
+    let read = |sum: &Sum| match rule.column {
         "count" => sum.count,
         "shallow" => sum.shallow_bytes,
         _ => sum.external_bytes,
     };
     let value = match (rule.subject.as_str(), together.retained_bytes) {
-        _ if !is_retained => Ok(of(&together.sum)),
+        _ if !is_retained => Ok(read(&together.sum)),
         (_, None) => Err("no roots were read before the damage"),
         ("total", _) => Ok(together.sum.bytes()),
         (_, Some(bytes)) => Ok(bytes),
     };
     let parts = together.largest(
-        |Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { of(sum) },
+        |Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { read(sum) },
     );
     let parts = parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Measure { value, matching: types.iter().filter(|matches| **matches).count(), parts }

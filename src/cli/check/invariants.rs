@@ -8,22 +8,13 @@ use crate::cli::print::{Align, Table};
 use crate::cli::profile::refused;
 use crate::cli::session::Session;
 use crate::cli::size::plural;
-use crate::cli::status::{Status, UsageError};
+use crate::cli::status::Status;
 use crate::cli::terminal::{escaped, show_path};
 use crate::input::check::Findings;
-use crate::input::{self, Format, ReadOptions};
+use crate::input::{self, ReadOptions};
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
-    for (name, given) in args.heap.given().into_iter().chain(args.profile.given()) {
-        match name {
-            "--layout" => input.only(&[Format::Hprof], name, given)?,
-            _ if given => {
-                let why = "applies to rules such as --max, but no rule was given";
-                return Err(UsageError::new(format!("{name} {why}")).into());
-            }
-            _ => {}
-        }
-    }
+    input.accept(&args.heap.roots.of_formats())?;
     let progress = session.progress(input);
     let options = ReadOptions {
         memory: reading_limit(input, &session.common),
@@ -48,26 +39,16 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         status => status,
     };
     let damage = damage.map(|error| Damage::of(input, error));
-    let outcome = |finding| Outcome {
-        finding,
-        kind: "invariant",
-        note: None,
-        position: None,
-        runs: None,
-        is_void: false,
-    };
-    let (path, format) = (input.path.clone(), input.format);
-    let outcomes = findings.findings.into_iter().map(outcome).collect();
-    let filters = args.profile.narrow.clone();
+    let outcome = |finding| Outcome { finding, kind: "invariant", ..Outcome::default() };
     Ok(Report {
-        path,
-        format,
+        path: input.path.clone(),
+        format: input.format,
         status,
         ok,
         damage,
         warnings: findings.warnings,
-        outcomes,
-        filters,
+        outcomes: findings.findings.into_iter().map(outcome).collect(),
+        filters: args.profile.narrow.clone(),
         text,
     })
 }

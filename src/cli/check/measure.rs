@@ -5,7 +5,6 @@ use super::rules::{Limit, Rule, RuleKind, growth};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::terminal::shown;
-use crate::input::check::Finding;
 
 /// Parts that a message names.
 pub(super) const SHOWN: usize = 3;
@@ -35,17 +34,10 @@ pub(super) fn outcome(
     }
     let (Ok(actual), Ok(before)) = (new.value, before) else {
         let why = new.value.err().or(before.err()).unwrap_or_default();
-        let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
         let message = format!("{what} is not known: {why}");
-        let finding = Finding { rule: rule.text.clone(), ok: false, limit, actual: 0, message };
-        return Outcome {
-            finding,
-            kind: rule.kind.name(),
-            note: None,
-            position: None,
-            runs: None,
-            is_void: false,
-        };
+        let mut outcome = Outcome::new(rule, rule.number(), 0, message);
+        outcome.finding.ok = false;
+        return outcome;
     };
     let (limit, mut message) = match (rule.kind, rule.limit) {
         (RuleKind::None, _) => {
@@ -74,16 +66,14 @@ pub(super) fn outcome(
             message.push_str(&contributors(&new.parts, plural(parts as u64, one, many), show))
         }
     }
-    let ok = actual <= limit;
-    let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_void =
         new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
-    Outcome { finding, kind: rule.kind.name(), note: None, position: None, runs: None, is_void }
+    Outcome { is_void, ..Outcome::new(rule, limit, actual, message) }
 }
 
 /// The outcome of a rule about each type that matches.
 fn each(rule: &Rule, new: &Measure, show: impl Fn(u64) -> String) -> Outcome {
-    let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
+    let limit = rule.number();
     let (name, actual) =
         new.parts.first().map_or((&rule.subject, 0), |(name, actual)| (name, *actual));
     let name = match rule.threads {
@@ -101,15 +91,7 @@ fn each(rule: &Rule, new: &Measure, show: impl Fn(u64) -> String) -> Outcome {
             message.push_str(&contributors(&new.parts[..above], all, show))
         }
     }
-    let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
-    Outcome {
-        finding,
-        kind: rule.kind.name(),
-        note: None,
-        position: None,
-        runs: None,
-        is_void: new.matching == 0,
-    }
+    Outcome { is_void: new.matching == 0, ..Outcome::new(rule, limit, actual, message) }
 }
 
 /// The largest of several parts: ` (3 types: byte[] 1.0 MiB, A 2 B, B 1 B)`.

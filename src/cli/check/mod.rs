@@ -5,7 +5,6 @@ mod heap;
 mod invariants;
 mod junit;
 mod measure;
-mod print;
 mod profile;
 mod report;
 mod rules;
@@ -13,14 +12,15 @@ mod runs;
 mod sarif;
 mod threads;
 
-use super::args::CheckArgs;
+use super::args::{CheckArgs, OutputFormat};
 use super::open::Input;
+use super::print::{Columns, Shown, print, print_documents, print_text};
 use super::session::Session;
 use super::status::{self, Status, UsageError};
 use super::terminal::show_path;
 use crate::input::Kind;
-use report::Report;
-use std::path::Path;
+use report::{Outcome, Report, with_columns};
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status> {
     let files = args.files();
@@ -31,7 +31,7 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status>
     if args.is_repeated() {
         let report = runs::check(args, session)?;
         let status = report.status;
-        print::print_all(vec![report], false, session)?;
+        print_all(vec![report], false, session)?;
         return Ok(status);
     }
     let mut reports = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status>
         }
     }
     let status = reports.iter().map(|report| report.status).fold(unread, Status::max);
-    print::print_all(reports, files.len() > 1, session)?;
+    print_all(reports, files.len() > 1, session)?;
     Ok(status)
 }
 
@@ -92,4 +92,46 @@ fn require_options(args: &CheckArgs, input: &Input) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Prints the reports. Several files are an array in JSON, and a column elsewhere.
+fn print_all(mut reports: Vec<Report>, several: bool, session: &Session) -> anyhow::Result<()> {
+    match session.common.format {
+        OutputFormat::Table => {
+            return reports.iter().try_for_each(|report| print_text(session, &report.text));
+        }
+        OutputFormat::Github => {
+            return reports.iter().try_for_each(|report| github::print(report, session));
+        }
+        OutputFormat::Junit => return junit::print(&reports, session),
+        OutputFormat::Sarif => return sarif::print(&reports, session),
+        _ => {}
+    }
+    let mut rows = Vec::new();
+    let mut ranges = Vec::new();
+    for report in &mut reports {
+        let first = rows.len();
+        let path = report.path.clone();
+        rows.extend(report.outcomes.drain(..).map(|outcome| (path.clone(), outcome)));
+        ranges.push(first..rows.len());
+    }
+    let columns = match (several, session.common.format) {
+        (false, _) | (_, OutputFormat::Json) => Columns::new(session),
+        _ => Columns::new(session)
+            .text("file", "FILE", |(path, _): &(PathBuf, Outcome)| path.display().to_string()),
+    };
+    let columns = with_columns(columns, |(_, outcome)| outcome);
+    let mut documents = reports.iter().zip(ranges).map(|(report, range)| report.document(range));
+    match session.common.format {
+        OutputFormat::Json if several => {
+            print_documents(session, &documents.collect::<Vec<_>>(), &rows, &columns)
+        }
+        _ => print(
+            session,
+            || documents.next().unwrap_or_default(),
+            &rows,
+            &columns,
+            &Shown::Text(&String::new),
+        ),
+    }
 }

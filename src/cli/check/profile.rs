@@ -11,14 +11,13 @@ use crate::analysis::profile::{
 use crate::cli::args::{CheckArgs, ProfileOptions};
 use crate::cli::open::Input;
 use crate::cli::profile::{
-    Amount, ProfileInput, ShortFiles, load_all_metrics, named, pattern, refuse_tag, stack_text,
+    Amount, Kept, ProfileInput, ShortFiles, load_parts, named, pattern, refuse_tag, stack_text,
     unit_name,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent};
 use crate::cli::status::{Status, UsageError};
 use crate::input::Kind;
-use crate::input::check::Finding;
 use crate::model::profile::{FrameKind, Metric, Profile, Values};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -42,14 +41,14 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let older_input = older_input.transpose()?;
     let older = older_input
         .as_ref()
-        .map(|older| load_all_metrics(older, &args.profile, session))
+        .map(|older| load_parts(older, &args.profile, session, Kept::default()))
         .transpose()?;
-    let newer = load_all_metrics(input, &args.profile, session)?;
+    let newer = load_parts(input, &args.profile, session, Kept::default())?;
     let mut measured = BTreeMap::new();
     for rule in &rules {
         let name = rule.metric.as_deref();
-        let of = |loaded| Measured::of(loaded, name);
-        measured.entry(name).or_insert_with(|| (older.as_ref().map(of), of(&newer)));
+        let measure = |loaded| Measured::of(loaded, name);
+        measured.entry(name).or_insert_with(|| (older.as_ref().map(measure), measure(&newer)));
     }
     let judged = rules.iter().map(|rule| {
         let (old, new) = &measured[&rule.metric.as_deref()];
@@ -98,23 +97,20 @@ pub(super) fn numbers(
 ) -> Result<Vec<Number>, UsageError> {
     let number = |rule: &Rule| {
         let new = &Measured::of(loaded, rule.metric.as_deref());
-        if let Some(of) = &rule.threads {
+        if let Some(wanted) = &rule.threads {
             let Measure { value, matching, .. } =
-                threads::of_profile(of, &new.selected, &new.groups);
+                threads::of_profile(wanted, &new.selected, &new.groups);
             let value = value.unwrap_or(0);
             return Ok(Number { value, whole: value, matching, limit: rule.limit, amount: None });
         }
-        let metric = metric(rule, loaded, &args.profile)?;
-        let whole = metric.whole(&new.selected.total);
-        let amount = Amount::new(&metric, whole, session.common.bytes);
+        let judge = Judge::of(rule, new, args, session)?;
         let (wanted, sums) = new.cost(rule)?;
-        let judge = Judge { rule, new, amount: amount.clone(), metric };
         Ok(Number {
             value: judge.value(&sums),
-            whole: whole.unsigned_abs(),
+            whole: judge.metric.whole(&new.selected.total).unsigned_abs(),
             matching: wanted.iter().filter(|wanted| **wanted).count(),
             limit: judge.limit(),
-            amount: Some(amount),
+            amount: Some(judge.amount),
         })
     };
     rules.iter().map(number).collect()
@@ -174,15 +170,13 @@ fn outcome(
     args: &CheckArgs,
     session: &Session,
 ) -> Result<Outcome, UsageError> {
-    if let Some(of) = &rule.threads {
-        let count =
-            |of_file: &Measured<'_>| threads::of_profile(of, &of_file.selected, &of_file.groups);
+    if let Some(wanted) = &rule.threads {
+        let count = |of_file: &Measured<'_>| {
+            threads::of_profile(wanted, &of_file.selected, &of_file.groups)
+        };
         return Ok(measure::outcome(rule, old.map(count).as_ref(), &count(new), session));
     }
-    let metric = metric(rule, new.loaded, &args.profile)?;
-    let whole = metric.whole(&new.selected.total);
-    let judge =
-        Judge { rule, new, amount: Amount::new(&metric, whole, session.common.bytes), metric };
+    let judge = Judge::of(rule, new, args, session)?;
     let (wanted, sums) = new.cost(rule)?;
     let functions = wanted.iter().filter(|wanted| **wanted).count();
     let mut judged = match (rule.kind, old) {
@@ -198,18 +192,16 @@ fn outcome(
         more => judged.message.push_str(&format!(" (sum of {more} functions)")),
     }
     let Judged { limit, actual, message, blamed } = judged;
-    let ok = actual <= limit;
-    let place = (!ok && rule.subject != "total")
+    let place = (actual > limit && rule.subject != "total")
         .then(|| new.heaviest(&blamed.unwrap_or(wanted), &judge.metric))
         .flatten();
     let note = place.as_ref().map(|place| {
         format!("mostly in {}", stack_text(&new.loaded.profile, place, session.common.verbose))
     });
-    let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_old = old.map(|old| Ok(old.cost(rule)?.0.contains(&true))).transpose()?;
     let is_void = functions == 0 && rule.kind != RuleKind::None && !is_old.unwrap_or(false);
     let position = place.as_ref().and_then(|place| position(&new.loaded.profile, place));
-    Ok(Outcome { finding, kind: rule.kind.name(), note, position, runs: None, is_void })
+    Ok(Outcome { note, position, is_void, ..Outcome::new(rule, limit, actual, message) })
 }
 
 /// The source of the function of a place.
@@ -238,7 +230,18 @@ struct Judged {
     blamed: Option<Vec<bool>>,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn of(
+        rule: &'a Rule,
+        new: &'a Measured<'a>,
+        args: &CheckArgs,
+        session: &Session,
+    ) -> Result<Self, UsageError> {
+        let metric = metric(rule, new.loaded, &args.profile)?;
+        let whole = metric.whole(&new.selected.total);
+        Ok(Self { rule, new, amount: Amount::new(&metric, whole, session.common.bytes), metric })
+    }
+
     /// Samples of functions that must have none.
     fn none(&self, sums: &Sums) -> Judged {
         let actual = self.value(sums);

@@ -1,5 +1,6 @@
 //! The results of rules.
 
+use super::rules::Rule;
 use crate::cli::args::{CheckArgs, NarrowOptions};
 use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Value};
@@ -23,13 +24,13 @@ pub(super) struct Report {
     /// Peculiarities of the runtime that a person has to know.
     pub(super) warnings: Vec<CheckWarning>,
     pub(super) outcomes: Vec<Outcome>,
-    /// The filters that were on.
     pub(super) filters: NarrowOptions,
     /// The finding as text for people.
     pub(super) text: String,
 }
 
 /// The result of a rule.
+#[derive(Default)]
 pub(super) struct Outcome {
     pub(super) finding: Finding,
     /// The kind of the rule, in JSON.
@@ -56,6 +57,15 @@ pub(super) struct Runs {
 pub(super) struct Position {
     pub(super) file: String,
     pub(super) line: Option<u32>,
+}
+
+impl Outcome {
+    /// Whether a number stays within the limit of a rule.
+    pub(super) fn new(rule: &Rule, limit: u64, actual: u64, message: String) -> Self {
+        let (text, ok) = (rule.text.clone(), actual <= limit);
+        let finding = Finding { rule: text, ok, limit, actual, message };
+        Self { finding, kind: rule.kind.name(), ..Self::default() }
+    }
 }
 
 impl Runs {
@@ -89,11 +99,10 @@ pub(super) struct Damage {
 
 impl Damage {
     pub(super) fn of(input: &Input, error: &Error) -> Self {
-        let (offset, kind) = (error.offset(), error.kind().name());
         Self {
             path: input.path.clone(),
-            offset,
-            kind,
+            offset: error.offset(),
+            kind: error.kind().name(),
             message: error.message(),
             headline: error.headline(),
         }
@@ -141,11 +150,10 @@ impl Report {
             String::new()
         };
         let text = text(&outcomes, input, damage.as_ref(), &prefix, session);
-        let (path, format) = (input.path.clone(), input.format);
         // Data that could not be read may break a rule.
         Self {
-            path,
-            format,
+            path: input.path.clone(),
+            format: input.format,
             status,
             ok: kept && damage.is_none(),
             damage,
@@ -173,21 +181,20 @@ impl Report {
     }
 }
 
-/// Adds the columns of findings.
 pub(super) fn with_columns<'a, T>(
     columns: Columns<'a, T>,
-    of: fn(&T) -> &Outcome,
+    read: fn(&T) -> &Outcome,
 ) -> Columns<'a, T> {
     columns
-        .text("rule", "RULE", move |row| &of(row).finding.rule)
-        .value("kind", move |row| of(row).kind)
-        .text("ok", "OK", move |row| of(row).finding.ok)
-        .shown_as(move |row| (if of(row).finding.ok { "ok" } else { "FAIL" }).to_owned())
-        .value("limit", move |row| of(row).finding.limit)
-        .value("actual", move |row| of(row).finding.actual)
-        .text("message", "MESSAGE", move |row| &of(row).finding.message)
-        .text("note", "NOTE", move |row| of(row).note.as_ref())
-        .json("runs", move |row| of(row).runs.as_ref().map(Runs::json))
+        .text("rule", "RULE", move |row| &read(row).finding.rule)
+        .value("kind", move |row| read(row).kind)
+        .text("ok", "OK", move |row| read(row).finding.ok)
+        .shown_as(move |row| (if read(row).finding.ok { "ok" } else { "FAIL" }).to_owned())
+        .value("limit", move |row| read(row).finding.limit)
+        .value("actual", move |row| read(row).finding.actual)
+        .text("message", "MESSAGE", move |row| &read(row).finding.message)
+        .text("note", "NOTE", move |row| read(row).note.as_ref())
+        .json("runs", move |row| read(row).runs.as_ref().map(Runs::json))
         .table(&["file", "ok", "rule", "message", "note"])
 }
 
@@ -219,13 +226,13 @@ fn text(
         0 => match damage {
             None => format!("{prefix}{}, {rules} passed\n", terminal.good("ok")),
             Some(damage) => {
-                let of = if damage.path == input.path {
+                let file = if damage.path == input.path {
                     String::new()
                 } else {
                     format!(" of {}", show_path(&damage.path))
                 };
                 format!(
-                    "{prefix}{}: {rules} checked up to the damage{of}, all passed\n",
+                    "{prefix}{}: {rules} checked up to the damage{file}, all passed\n",
                     terminal.bad("damaged")
                 )
             }

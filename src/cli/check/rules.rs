@@ -72,6 +72,11 @@ impl Rule {
         format!("{}.{}", self.subject, self.metric.as_deref().unwrap_or(self.column))
     }
 
+    /// The limit that is a count or bytes.
+    pub(super) fn number(&self) -> u64 {
+        if let Limit::Number(limit) = self.limit { limit } else { 0 }
+    }
+
     /// The word for one of the parts of what a rule of a heap is about, and for several.
     pub(super) fn nouns(&self) -> (&'static str, &'static str) {
         if self.threads.is_some() { ("stack", "stacks") } else { ("type", "types") }
@@ -90,7 +95,6 @@ impl RuleKind {
     }
 }
 
-/// The limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
     /// A count, or bytes.
@@ -104,13 +108,10 @@ pub(super) enum Limit {
 /// The unit of a column, which decides how its limit is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Objects.
     Count,
-    /// Bytes.
     Bytes,
     /// Any limit: bytes, a time, a count, or a percentage.
     Any,
-    /// A percentage.
     Share,
 }
 
@@ -291,8 +292,12 @@ mod tests {
     fn threads_are_counted_by_function() {
         let rule = |text| parse_one(text, RuleKind::Max, &COLUMNS, "TYPE");
         let counted = rule("goroutines[main.slow].count=3").unwrap();
-        assert!(counted.threads.is_some_and(|of| of.goroutines && of.function.is_some()));
-        assert!(rule("threads.count=3").unwrap().threads.is_some_and(|of| !of.goroutines));
+        assert!(
+            counted.threads.is_some_and(|threads| threads.goroutines && threads.function.is_some())
+        );
+        assert!(
+            rule("threads.count=3").unwrap().threads.is_some_and(|threads| !threads.goroutines)
+        );
         assert!(rule("*:threads.count=3").unwrap().threads.is_none());
         assert!(rule("threads.retained=3").is_err() && rule("threads[/(/].count=3").is_err());
     }

@@ -8,7 +8,7 @@ use super::rules::{Limit, Rule, RuleKind, growth};
 use super::{require_kind, require_options};
 use crate::cli::args::CheckArgs;
 use crate::cli::open::Input;
-use crate::cli::profile::load_all_metrics;
+use crate::cli::profile::{Kept, load_parts};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::status::{Status, UsageError};
@@ -55,7 +55,6 @@ pub(super) fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<Repor
     Ok(Report::of_rules(&first, outcomes.collect(), damage, status, args, session))
 }
 
-/// One file.
 struct Run {
     numbers: Vec<Number>,
     status: Status,
@@ -71,7 +70,7 @@ fn run(
 ) -> anyhow::Result<Run> {
     require_kind(input, kind)?;
     if kind == Kind::Profile {
-        let loaded = load_all_metrics(input, &args.profile, session)?;
+        let loaded = load_parts(input, &args.profile, session, Kept::default())?;
         let numbers = profile::numbers(rules, &loaded, args, session)?;
         let damage = loaded.damage().map(|error| Damage::of(input, error));
         return Ok(Run { numbers, damage, status: loaded.report(session) });
@@ -126,9 +125,9 @@ fn outcome(
     let message = format!("{} {text}, noise {noise} ({older}{newer})", rule.what());
     let is_void =
         rule.kind != RuleKind::None && new.iter().chain(old).all(|number| number.matching == 0);
-    let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
-    let (kind, runs) = (rule.kind.name(), Some(runs));
-    Outcome { finding, kind, note: None, position: None, runs, is_void }
+    let outcome = Outcome::new(rule, limit, actual, message);
+    let finding = Finding { ok, ..outcome.finding };
+    Outcome { finding, runs: Some(runs), is_void, ..outcome }
 }
 
 /// A number of a rule as people see it.

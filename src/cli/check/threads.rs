@@ -10,7 +10,6 @@ use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Counts threads of a heap.
 pub(super) fn of_heap(wanted: &Threads, heap: &Heap<'_>) -> Measure {
     let has_function = |thread: &Thread| {
         let Some(pattern) = &wanted.function else { return true };
@@ -44,7 +43,8 @@ pub(super) fn of_profile(wanted: &Threads, selected: &Selected<'_>, groups: &Gro
             let threads = rows.map(|row| *profile.thread(row.thread));
             let threads = threads.filter(|thread| !thread.is_unknown());
             // Samples of one thread may have several labels.
-            let threads = threads.map(|of| ProfileThread { labels: LabelsId::default(), ..of });
+            let threads =
+                threads.map(|thread| ProfileThread { labels: LabelsId::default(), ..thread });
             let threads = threads.collect::<FxHashSet<_>>().len();
             Measure { value: Ok(threads as u64), matching: threads, parts: Vec::new() }
         }

@@ -5,7 +5,7 @@ mod options;
 mod profile;
 mod tables;
 
-use super::args::{ConvertArgs, OutputFormat, RedactArg, Target};
+use super::args::{ConvertArgs, OutputFormat, Target};
 use super::budget::OutOfProportion;
 use super::destination::{Destination, format_extension, is_stdout};
 use super::expand::expanded;
@@ -21,7 +21,7 @@ use super::terminal::show_path;
 use crate::convert::{self, Conversion, ConvertOptions, ConvertedCounts, output_formats};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
-use crate::model::{RedactedNames, Redaction};
+use crate::model::RedactedNames;
 use crate::output::loss::Loss;
 use serde::Serialize;
 use std::fmt;
@@ -32,16 +32,13 @@ use std::path::{Path, PathBuf};
 struct Document<'a, W> {
     schema: &'static str,
     file: String,
-    /// The filters that were on.
     #[serde(skip_serializing_if = "Option::is_none")]
     filters: Option<Value<'static>>,
     output: String,
     to: &'static str,
     /// Size of the output file. None for standard output and devices.
     bytes: Option<u64>,
-    /// Number of objects of a heap.
     objects: Option<u64>,
-    /// Number of samples of a profile.
     samples: Option<u64>,
     /// The written data, as readers of the target count it.
     written: &'a W,
@@ -146,7 +143,6 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The inputs, as profiles.
     fn several(&self) -> Several<'a> {
         Several { input: self.input, more: self.more, tag: None }
     }
@@ -163,10 +159,6 @@ impl<'a> Job<'a> {
             &self.args.heap.roots,
         )?;
         if let Some(how) = self.args.redact {
-            let how = match how {
-                RedactArg::Blank => Redaction::Blank,
-                RedactArg::Hash => Redaction::Hash,
-            };
             let names =
                 if self.args.keep_names { RedactedNames::NotLikeCode } else { RedactedNames::All };
             loaded.heap.redact_names(how, names);
@@ -180,18 +172,15 @@ impl<'a> Job<'a> {
         let destination = Destination::create(path, binary, self.session)?;
         // pprof files are gzipped by definition. A higher level would take longer than the rest of
         // the work.
-        Ok(if self.conversion.target == Target::Pprof {
-            destination.gzipped()
-        } else {
-            destination
-        })
+        let is_gzipped = self.conversion.target == Target::Pprof;
+        Ok(if is_gzipped { destination.gzipped() } else { destination })
     }
 
     /// Writes the output, which gets its name when it is complete. Returns the report, and the
     /// bytes of a plain file.
     fn write<W>(
         &self,
-        write: impl FnOnce(&mut Out<'_>) -> io::Result<W>,
+        write: impl FnOnce(&mut &mut dyn Write) -> io::Result<W>,
     ) -> anyhow::Result<(W, Option<u64>)> {
         self.write_to(&self.args.output, write)
     }
@@ -200,16 +189,17 @@ impl<'a> Job<'a> {
     fn write_to<W>(
         &self,
         path: &Path,
-        write: impl FnOnce(&mut Out<'_>) -> io::Result<W>,
+        write: impl FnOnce(&mut &mut dyn Write) -> io::Result<W>,
     ) -> anyhow::Result<(W, Option<u64>)> {
         let mut destination = self.create_at(path)?;
         let is_safe = self.conversion.target == Target::Csv && self.session.common.csv_safe;
-        let written = if is_safe {
-            write(&mut Out::Safe(CsvSafe::new(&mut destination)))
-        } else {
-            write(&mut Out::Plain(&mut destination))
-        };
-        match written {
+        let mut safe;
+        let mut out: &mut dyn Write = &mut destination;
+        if is_safe {
+            safe = CsvSafe::new(out);
+            out = &mut safe;
+        }
+        match write(&mut out) {
             Ok(written) => Ok((written, destination.commit()?)),
             Err(error) => Err(self.failed_at(path, error)),
         }
@@ -316,31 +306,6 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The output of a writer.
-enum Out<'d> {
-    Plain(&'d mut Destination),
-    /// CSV that a spreadsheet shows and does not run.
-    Safe(CsvSafe<&'d mut Destination>),
-}
-
-impl Write for Out<'_> {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(out) => out.write(bytes),
-            Self::Safe(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Plain(out) => out.flush(),
-            Self::Safe(out) => out.flush(),
-        }
-    }
-}
-
-/// The report of a conversion.
 struct Report<'a, W> {
     converted: Converted,
     bytes: Option<u64>,

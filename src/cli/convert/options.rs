@@ -1,16 +1,15 @@
 //! The options of each target. Options that would have no effect are refused, because the user
 //! relies on them.
 
-use crate::cli::args::{ConvertArgs, DialectArg, IdsArg, Target, WhichArg};
+use crate::cli::args::{ConvertArgs, Target};
 use crate::cli::open::Input;
 use crate::cli::profile::selection;
 use crate::cli::status::UsageError;
 use crate::convert::ConvertOptions;
 use crate::input::Kind;
-use crate::output::austin::Dialect;
 use crate::output::flamegraph::FlamegraphOptions;
-use crate::output::heapsnapshot::{HeapSnapshotObjects, HeapSnapshotOptions};
-use crate::output::hprof::{HprofOptions, IdKind};
+use crate::output::heapsnapshot::HeapSnapshotOptions;
+use crate::output::hprof::HprofOptions;
 use Target::{
     Austin, Callgrind, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Parquet, Pprof,
     Speedscope, Svg,
@@ -21,26 +20,15 @@ pub(super) fn of(args: &ConvertArgs) -> ConvertOptions {
     let usual = ConvertOptions::default();
     ConvertOptions {
         hprof: HprofOptions {
-            ids: match args.ids {
-                None | Some(IdsArg::Compact) => IdKind::Compact,
-                Some(IdsArg::Address) => IdKind::Address,
-            },
+            ids: args.ids.unwrap_or_default(),
             root_unreachable: args.root_unreachable,
         },
-        heapsnapshot: HeapSnapshotOptions {
-            objects: match args.objects {
-                None | Some(WhichArg::Live) => HeapSnapshotObjects::Live,
-                Some(WhichArg::All) => HeapSnapshotObjects::All,
-            },
-        },
+        heapsnapshot: HeapSnapshotOptions { objects: args.objects.unwrap_or_default() },
         min_share: args.min_share.unwrap_or(usual.min_share),
         selection: selection(&args.profile),
         metric: args.profile.metric.clone(),
         aggregate: args.aggregate,
-        dialect: match args.dialect {
-            None | Some(DialectArg::Full) => Dialect::Full,
-            Some(DialectArg::Peer) => Dialect::Peer,
-        },
+        dialect: args.dialect.unwrap_or_default(),
         merge: args.merge,
         picture: FlamegraphOptions {
             title: args.title.clone(),
@@ -64,7 +52,8 @@ pub(super) fn refuse_foreign(
     input: &Input,
 ) -> Result<(), UsageError> {
     let (of_heaps, of_profiles) = (of_heaps(args), of_profiles(args));
-    let names = |options: &[Given]| Vec::from_iter(options.iter().map(|of| (of.0, of.1)));
+    let names =
+        |options: &[Given]| Vec::from_iter(options.iter().map(|option| (option.0, option.1)));
     let (other, foreign, own) = match input.kind {
         Kind::Heap => {
             (Kind::Profile, [names(&of_profiles), args.profile.given()].concat(), &of_heaps[..])

@@ -7,7 +7,7 @@ use crate::analysis::diff::{HistogramChange, Side, changes, rise};
 use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::analysis::root_groups::HeldBy;
 use crate::cli::args::{
-    ByArg, DiffArgs, DiffObjectsArg, DiffSort, LoadArgs, ObjectsArg, Snapshot, name_of,
+    ByArg, DiffArgs, DiffObjects, DiffSort, LoadArgs, ObjectsArg, Snapshot, name_of,
 };
 use crate::cli::heap::grown::{Growth, Newer};
 use crate::cli::heap::histogram::{count_types, default_sort, histogram, quick, root_group_text};
@@ -16,7 +16,7 @@ use crate::cli::known::Rules;
 use crate::cli::open::Input;
 use crate::cli::print::{Shown, print};
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::{count, plural, showing};
 use crate::cli::status::{Status, UsageError};
 use rows::{Row, Shares, column_of, columns, delta, signed, status};
 use rustc_hash::FxHashMap;
@@ -44,7 +44,7 @@ pub(super) fn run(
     by_layout: bool,
     session: &Session,
 ) -> anyhow::Result<Status> {
-    if args.heap.objects == Some(DiffObjectsArg::Identity) {
+    if args.heap.objects == Some(DiffObjects::Identity) {
         args.known.only_with("two heaps by type", false)?;
         return identity::run(args, old, new, session);
     }
@@ -103,22 +103,15 @@ impl Compared {
         self.old.has_roots && self.new.has_roots
     }
 
-    /// The objects that were counted.
     fn objects(&self, args: &DiffArgs) -> ObjectsArg {
-        match args.heap.objects {
-            _ if !self.has_retained() => ObjectsArg::All,
-            Some(DiffObjectsArg::All) => ObjectsArg::All,
-            Some(DiffObjectsArg::Unreachable) => ObjectsArg::Unreachable,
-            _ => ObjectsArg::Live,
-        }
+        if self.has_retained() { wanted(args) } else { ObjectsArg::All }
     }
 
     /// The groups that changed, in the order in which they are shown.
     fn sorted(&self, args: &DiffArgs) -> (Vec<HistogramChange>, Shares) {
         let (before, after) = (&self.old.histogram, &self.new.histogram);
         let mut changes = changes(before, after);
-        let is_retained =
-            self.has_retained() && args.heap.objects != Some(DiffObjectsArg::Unreachable);
+        let is_retained = self.has_retained() && wanted(args) != ObjectsArg::Unreachable;
         let mut total = before.total;
         total.add_sum(&after.total);
         let sort = args.sort.and_then(DiffSort::of_heap);
@@ -173,15 +166,20 @@ impl Compared {
             Some(_) => Shown::Headed(&headed, &text),
             None => Shown::Table(&text),
         };
-        let mut columns = columns(shown, self.by, &shares, session);
-        if self.generated.iter().any(|names| !names.is_empty()) {
-            let [old, new] = &self.generated;
-            columns = columns
-                .value("old.generated_name", |row| generated_name(old, row))
-                .value("new.generated_name", |row| generated_name(new, row));
-        }
+        let [old, new] = &self.generated;
+        let is_renamed = !old.is_empty() || !new.is_empty();
+        let columns = columns(shown, self.by, &shares, session)
+            .value_if(is_renamed, "old.generated_name", |row| generated_name(old, row))
+            .value_if(is_renamed, "new.generated_name", |row| generated_name(new, row));
         print(session, document, &rows, &columns, &shown_as)?;
         Ok(self.old.status.max(self.new.status))
+    }
+}
+
+fn wanted(args: &DiffArgs) -> ObjectsArg {
+    match args.heap.objects {
+        Some(DiffObjects::Of(objects)) => objects,
+        Some(DiffObjects::Identity) | None => ObjectsArg::Live,
     }
 }
 
@@ -223,14 +221,9 @@ fn counted<T>(
         let snapshot = counted.snapshot;
         return Ok((Counted { histogram, has_roots: false, snapshot, status }, None));
     }
-    let objects = match args.heap.objects {
-        Some(DiffObjectsArg::All) => ObjectsArg::All,
-        Some(DiffObjectsArg::Unreachable) => ObjectsArg::Unreachable,
-        _ => ObjectsArg::Live,
-    };
     let held = load(session, "diff", input, snapshot, roots)?;
     let loaded = held.get();
-    let histogram = histogram(loaded, by, objects, &args.filter.filter(), input)?;
+    let histogram = histogram(loaded, by, wanted(args), &args.filter.filter(), input)?;
     let has_roots = histogram.unreachable.is_some();
     let status = report_loaded(session, input, loaded);
     let seen = look(loaded, &histogram);
@@ -310,12 +303,7 @@ fn footer(
         ObjectsArg::All => "all objects",
         ObjectsArg::Unreachable => "unreachable",
     };
-    let all = count(rows.len() as u64);
-    let changed = if shown == rows.len() {
-        format!("{all} changed")
-    } else {
-        format!("showing {} of {all} changed", count(shown as u64))
-    };
+    let changed = showing(shown, rows.len(), "changed", "changed");
     let number =
         |wanted: &str| count(rows.iter().filter(|row| status(row) == wanted).count() as u64);
     let rise = signed(rise(old.total.bytes(), new.total.bytes()), |bytes| session.size(bytes));

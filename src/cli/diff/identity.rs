@@ -10,7 +10,7 @@ use crate::cli::heap::{Analysed, load, report_loaded};
 use crate::cli::open::{Identity, Input};
 use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::session::Session;
-use crate::cli::size::count;
+use crate::cli::size::{count, showing};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::model::heap::{Heap, ObjectId};
@@ -148,15 +148,9 @@ fn columns<'c>(
 }
 
 fn footer(all: &[Fate], by_hash: bool, rows: usize, shown: usize) -> String {
-    let sum = |of: fn(&Fate) -> u64| count(all.iter().map(of).sum());
-    let types = match shown == rows {
-        true => format!("{} types with new or gone objects", count(rows as u64)),
-        false => format!(
-            "showing {} of {} types with new or gone objects",
-            count(shown as u64),
-            count(rows as u64)
-        ),
-    };
+    let sum = |read: fn(&Fate) -> u64| count(all.iter().map(read).sum());
+    let what = "types with new or gone objects";
+    let types = showing(shown, rows, what, what);
     let rest = match by_hash {
         true => format!("{} objects without identity hash ignored", sum(|fate| fate.unknown)),
         false => format!("{} doubtful: their type or size has changed", sum(|fate| fate.doubtful)),

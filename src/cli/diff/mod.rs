@@ -50,7 +50,12 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
     let difference = origin(&old).difference(&origin(&new));
     match (old.kind, new.kind) {
         (Kind::Heap, Kind::Heap) => {
-            old.refuse(Kind::Profile, &profile_options(args))?;
+            old.refuse(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)])?;
+            old.refuse(Kind::Profile, &args.profile.given())?;
+            old.refuse(Kind::Profile, &[DiffSort::given(args.sort, Kind::Profile)])?;
+            let trims = !args.trim_path.is_empty();
+            let own = [("--normalize", args.normalize), ("--trim-path", trims)];
+            old.refuse(Kind::Profile, &own)?;
             difference.iter().for_each(|difference| warn(difference, &new, session));
             if args.new.is_some() {
                 warn_if_minified(&old, &new, session);
@@ -59,6 +64,7 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
             heap::run(args, &old, &new, by_layout, session)
         }
         (Kind::Profile, Kind::Profile) => {
+            old.refuse(Kind::Heap, &heap_choices(args))?;
             old.refuse(Kind::Heap, &heap_options(args))?;
             old.refuse(Kind::Heap, &args.filter.given())?;
             difference.iter().for_each(|difference| warn(difference, &new, session));
@@ -74,17 +80,6 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
             .into())
         }
     }
-}
-
-fn profile_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
-    let mut given = vec![ByArg::given(args.by, Kind::Profile)];
-    given.extend(args.profile.given());
-    given.extend([
-        DiffSort::given(args.sort, Kind::Profile),
-        ("--normalize", args.normalize),
-        ("--trim-path", !args.trim_path.is_empty()),
-    ]);
-    given
 }
 
 /// Warns that two files come from different programs.
@@ -111,11 +106,14 @@ fn warn(difference: &Difference, new: &Input, session: &Session) {
     session.terminal.warn(&new.path, &message);
 }
 
+/// The choices for heaps, with whether they were made.
+fn heap_choices(args: &DiffArgs) -> [(String, bool); 2] {
+    [ByArg::given(args.by, Kind::Heap), DiffSort::given(args.sort, Kind::Heap)]
+}
+
 fn heap_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
     let heap = &args.heap;
     let own = [
-        ByArg::given(args.by, Kind::Heap),
-        DiffSort::given(args.sort, Kind::Heap),
         ("--objects", heap.objects.is_some()),
         ("--quick", heap.quick),
         ("--snapshot", heap.snapshot.is_some()),
@@ -123,7 +121,6 @@ fn heap_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
     [&own[..], &heap.roots.given(), &args.known.given()].concat()
 }
 
-/// The document of a comparison.
 fn document<'a>(old: &Input, new: &Input) -> Document<'a> {
     let path = |input: &Input| input.path.display().to_string();
     Document::new("dumptool/diff/1", &new.path).with("old", path(old)).with("new", path(new))
@@ -137,7 +134,6 @@ fn with_rows(document: Document<'_>, omitted: usize, unchanged: u64) -> Document
         .with("unchanged", unchanged)
 }
 
-/// Totals in JSON.
 fn side_json(side: &Side) -> Value<'static> {
     Value::from([
         ("count", side.sum.count.into()),

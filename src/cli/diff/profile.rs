@@ -13,7 +13,7 @@ use crate::cli::profile::{
     Amount, ProfileInput, by_of, load_profile, nouns, total_json, unit_name, with_filters,
 };
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::{count, plural, showing};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown as name};
 use crate::model::profile::{Metric, Values};
@@ -189,27 +189,20 @@ impl<'a> Comparison<'a> {
             Some(verdict) => Shown::Headed(verdict, &footer),
             None => Shown::Table(&footer),
         };
-        let columns = columns(self.by, &new.amount, &files, session);
         let [before, after] = [old, new].map(|side| &side.loaded.profile);
-        let columns = match before.generated.is_empty() && after.generated.is_empty() {
-            true => columns,
-            false => columns
-                .value("old.generated_name", |row| row.generated_name(before))
-                .value("new.generated_name", |row| row.generated_name(after)),
-        };
+        let is_renamed = !before.generated.is_empty() || !after.generated.is_empty();
+        let columns = columns(self.by, &new.amount, &files, session)
+            .value_if(is_renamed, "old.generated_name", |row| row.generated_name(before))
+            .value_if(is_renamed, "new.generated_name", |row| row.generated_name(after));
         print(session, document, &rows, &columns, &text)
     }
 
     /// `showing 20 of 31 changed functions, 4 unchanged · old a.mojo: 1.2 s in 120 samples · …`.
     fn footer(&self, shown: usize) -> String {
         let (one, many) = nouns(self.by);
-        let all = self.changes.len();
-        let changed = plural(all as u64, &format!("changed {one}"), &format!("changed {many}"));
-        let showing = match shown < all {
-            true => format!("showing {} of ", count(shown as u64)),
-            false => String::new(),
-        };
-        let mut text = format!("{showing}{changed}, {} unchanged", count(self.unchanged));
+        let (one, many) = (format!("changed {one}"), format!("changed {many}"));
+        let changed = showing(shown, self.changes.len(), &one, &many);
+        let mut text = format!("{changed}, {} unchanged", count(self.unchanged));
         for (name, side) in [("old", &self.old), ("new", &self.new)] {
             let samples = plural(side.total.samples(), "sample", "samples");
             let value = side.amount.show(side.total.get(&side.metric));

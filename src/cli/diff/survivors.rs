@@ -76,8 +76,8 @@ pub(super) fn run(
             .with("omitted", Value::from([("rows", left.len().into())]))
     };
     let footer = || {
-        let of = plural(survived.parts.len() as u64, "type", "types");
-        format!("showing {} of {of} with survivors\n", count(rows.len() as u64))
+        let types = plural(survived.parts.len() as u64, "type", "types");
+        format!("showing {} of {types} with survivors\n", count(rows.len() as u64))
     };
     print(session, document, &rows, &columns(session), &Shown::Headed(&sentence, &footer))?;
     Ok(status)
@@ -86,8 +86,10 @@ pub(super) fn run(
 /// Refuses what needs two dumps, and dumps that have no objects in common.
 fn accept(args: &DiffArgs, inputs: [&Input; 3]) -> Result<(), UsageError> {
     let given = super::heap_options(args).into_iter().chain(args.profile.given());
+    let given = given.map(|(name, given)| (name.to_owned(), given));
+    let given = super::heap_choices(args).into_iter().chain(given);
     let loading = args.heap.roots.given();
-    let only_two = |(name, given): &(&str, bool)| {
+    let only_two = |(name, given): &(String, bool)| {
         *given && !loading.iter().any(|(of_loading, _)| of_loading == name)
     };
     if let Some((name, _)) = given.into_iter().find(only_two) {
@@ -128,8 +130,11 @@ fn together(loaded: &Answers<'_>, objects: &ObjectSet) -> Together {
 fn retain_selected(args: &DiffArgs, loaded: &Answers<'_>, objects: &mut ObjectSet) {
     let (heap, filter) = (&loaded.heap, args.filter.filter());
     let text = |name| heap.names.text(name);
-    let selected: Vec<bool> =
-        heap.types.iter().map(|of| filter.selects(text(of.name), text(of.namespace))).collect();
+    let selected: Vec<bool> = heap
+        .types
+        .iter()
+        .map(|type_| filter.selects(text(type_.name), text(type_.namespace)))
+        .collect();
     heap.objects()
         .filter(|object| !selected[heap.type_id(*object).0 as usize])
         .for_each(|object| objects.remove(object));

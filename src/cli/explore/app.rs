@@ -1,9 +1,9 @@
 //! The state of the interface: where one is, what has arrived, and how one moves.
 
 use super::doc::Doc;
+use super::heap::types;
 use super::place::{Files, Place, View};
 use super::sheet::Sheet;
-use super::views;
 use crate::cli::ask::Answer;
 use crate::cli::status::Status;
 use crate::cli::terminal::escaped;
@@ -107,7 +107,7 @@ impl App {
     /// The words for the document of this place, if it has not arrived.
     pub(super) fn wanted(&self) -> Option<Vec<String>> {
         let words = self.here.place.asked(&self.files, "json");
-        (!self.documents.iter().any(|(of, _)| *of == words)).then_some(words)
+        (!self.documents.iter().any(|(asked, _)| *asked == words)).then_some(words)
     }
 
     /// The words that count types in one pass, for what is shown first.
@@ -117,7 +117,6 @@ impl App {
             .then(|| place.asked(&self.files, "json"))
     }
 
-    /// Takes an answer.
     pub(super) fn arrived(&mut self, words: Vec<String>, answer: &Answer) {
         let is_counted = Some(&words) == self.quick().as_ref();
         let read = || serde_json::from_slice(&answer.result).map_err(|error| error.to_string());
@@ -133,7 +132,7 @@ impl App {
                 self.message = Some(escaped_lines(&answer.messages));
             }
             // What was answered ahead may have been asked for meanwhile.
-            self.documents.retain(|(of, _)| *of != words);
+            self.documents.retain(|(asked, _)| *asked != words);
             self.documents.push((words, document));
             if self.documents.len() > MOST_DOCUMENTS {
                 drop(self.documents.remove(0));
@@ -145,7 +144,7 @@ impl App {
     /// Makes the sheet of this place again.
     pub(super) fn refresh(&mut self) {
         let words = self.here.place.asked(&self.files, "json");
-        let found = self.documents.iter().position(|(of, _)| *of == words);
+        let found = self.documents.iter().position(|(asked, _)| *asked == words);
         let place = &self.here.place;
         let is_first = matches!(place.view, View::Verdict | View::Types);
         self.sheet = match (found, &self.counted) {
@@ -153,15 +152,13 @@ impl App {
                 // The most recently used one goes last.
                 let used = self.documents.remove(found);
                 let sheet = match &used.1 {
-                    Ok(document) => views::sheet(document, place),
+                    Ok(document) => (place.view.spec().show)(document, place),
                     Err(message) => refused(message),
                 };
                 self.documents.push(used);
                 Some(sheet)
             }
-            (None, Some(counted)) if is_first => {
-                Some(views::sheet(counted, &Place::new(View::Types)))
-            }
+            (None, Some(counted)) if is_first => Some(types(counted, &Place::new(View::Types))),
             _ => None,
         };
         // What was selected is selected again once the rows are there.
@@ -238,7 +235,6 @@ impl App {
         }
     }
 
-    /// The selected row.
     pub(super) fn row(&self) -> Option<&super::sheet::Row> {
         self.sheet.as_ref()?.rows.get(self.here.selected)
     }
@@ -306,7 +302,8 @@ impl App {
         for document in documents.chain(&self.counted) {
             for row in document.rows("rows") {
                 let name = row.text("name");
-                if name.to_lowercase().contains(&wanted) && !names.iter().any(|of| of == name) {
+                if name.to_lowercase().contains(&wanted) && !names.iter().any(|known| known == name)
+                {
                     names.push(name.to_owned());
                     if names.len() == most {
                         return names;
@@ -318,7 +315,6 @@ impl App {
     }
 }
 
-/// The views of a file.
 fn tabs(kind: Kind, format: Format, has_two: bool) -> Vec<View> {
     let has_snapshots = matches!(format, Format::Mvmheap);
     let has_sql = cfg!(feature = "query");
@@ -355,7 +351,6 @@ fn escaped_lines(messages: &str) -> String {
     lines.join(" · ")
 }
 
-/// A sheet with only a message.
 fn refused(message: &str) -> Sheet {
     Sheet { head: vec![(super::sheet::Tone::Warn, message.to_owned())], ..Sheet::default() }
 }

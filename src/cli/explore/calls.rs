@@ -35,17 +35,17 @@ pub(super) fn by_thread(doc: &Value, place: &Place) -> Sheet {
 
 fn costs(doc: &Value, place: &Place, what: &str, enter: impl Fn(&Value) -> Option<Place>) -> Sheet {
     let (unit, whole) = (doc.text("unit"), doc["total"].signed("value"));
-    let of = |value: i64| if whole == 0 { 0.0 } else { value as f64 / whole as f64 };
+    let part_of = |value: i64| if whole == 0 { 0.0 } else { value as f64 / whole as f64 };
     let row = |row: &Value| {
         let (own, total) = (row.signed("self"), row.signed("total"));
         let file = row["namespace"].as_str().map(shown).unwrap_or_default();
         Row {
             cells: vec![
                 toned(Tone::Plain, amount(own, unit)),
-                share(of(own)),
-                bar(of(own)),
+                share(part_of(own)),
+                bar(part_of(own)),
                 toned(Tone::Plain, amount(total, unit)),
-                share(of(total)),
+                share(part_of(total)),
                 name(row.text("name")),
                 toned(Tone::Dim, file.clone()),
             ],

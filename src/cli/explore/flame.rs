@@ -1,7 +1,7 @@
 //! The flame graph: boxes as wide as what they cost, callees below their callers.
 
 use super::app::App;
-use super::theme::{Theme, cut};
+use super::draw::{Theme, cut};
 use super::tree::{Node, children};
 use crate::cli::terminal::shown;
 use ratatui::buffer::Buffer;
@@ -58,7 +58,6 @@ fn visible(app: &App, width: u16) -> Vec<(usize, usize, (u16, u16))> {
     all.filter_map(place).collect()
 }
 
-/// Draws the boxes.
 pub(super) fn draw(app: &mut App, area: Rect, buffer: &mut Buffer, theme: Theme) {
     let lines = usize::from(area.height);
     let boxes = visible(app, area.width);

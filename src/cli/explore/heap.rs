@@ -68,7 +68,7 @@ fn elsewhere(view: View) -> Row {
 
 /// A line of the verdict. Entering it leads to what holds the memory.
 fn suspect(it: &Value) -> Row {
-    let of = it["share"].as_f64().unwrap_or_default();
+    let of_live = it["share"].as_f64().unwrap_or_default();
     let objects = [&it["holder"]["object"], &it["object"], &it["example"]];
     let object = objects.into_iter().find_map(Doc::id);
     let kind = objects.into_iter().find(|it| it.is_object()).map_or("", |it| it.text("type"));
@@ -90,7 +90,12 @@ fn suspect(it: &Value) -> Row {
         _ => object.as_ref().map(at),
     };
     Row {
-        cells: vec![bytes(it.maybe("bytes")), share(of), bar(of), toned(Tone::Plain, message)],
+        cells: vec![
+            bytes(it.maybe("bytes")),
+            share(of_live),
+            bar(of_live),
+            toned(Tone::Plain, message),
+        ],
         enter,
         object,
         detail,
@@ -108,15 +113,15 @@ fn steps(path: &Value) -> String {
     let mut line = escaped(path["root"].text("label"));
     for step in path.rows("steps") {
         let object = &step["object"];
-        let of = object["name"].as_str().unwrap_or_else(|| object.text("type"));
-        line.push_str(&format!(" → {} {}", shown(step.text("label")), shown(of)));
+        let name = object["name"].as_str().unwrap_or_else(|| object.text("type"));
+        line.push_str(&format!(" → {} {}", shown(step.text("label")), shown(name)));
     }
     line.replace("→  ", "→ ")
 }
 
 fn live_bytes(doc: &Value) -> u64 {
-    let of = |key: &str| doc["whole"].number(key);
-    of("shallow_bytes").saturating_add(of("external_bytes"))
+    let bytes = |key: &str| doc["whole"].number(key);
+    bytes("shallow_bytes").saturating_add(bytes("external_bytes"))
 }
 
 fn unreachable(doc: &Value) -> String {
@@ -174,14 +179,14 @@ fn grouped(
     let key = ["", "shallow_bytes", "count"].get(place.sort).copied().unwrap_or_default();
     let row = |row: &Value| {
         let held = row.maybe("retained_bytes");
-        let of = match key {
+        let of_whole = match key {
             "" => part(held.unwrap_or_else(|| own(row)), whole),
             key => part(row.number(key), doc["whole"].number(key)),
         };
         let cells = vec![
             bytes(held),
-            share(of),
-            bar(of),
+            share(of_whole),
+            bar(of_whole),
             bytes(row.maybe("shallow_bytes")),
             number(row.number("count")),
             name(row.text("name")),
@@ -285,8 +290,10 @@ fn members(nodes: &[tree::Node], group: usize) -> Option<String> {
     let holder = at.object.as_ref().filter(|_| cfg!(feature = "query") && at.kind == "object")?;
     let mut above = format!("(select object from objects where id = {})", text(holder));
     let innermost = types.remove(0);
-    for of in types.iter().rev() {
-        above = format!("(select object from objects where type = {of} and dominator in {above})");
+    for type_name in types.iter().rev() {
+        above = format!(
+            "(select object from objects where type = {type_name} and dominator in {above})"
+        );
     }
     Some(format!(
         "select id, retained_bytes, shallow_bytes, value(id) as value from objects \

@@ -18,9 +18,7 @@ mod screen;
 mod sheet;
 #[cfg(test)]
 mod tests;
-mod theme;
 mod tree;
-mod views;
 mod worker;
 
 use super::args::{ExploreArgs, OutputFormat};
@@ -32,6 +30,7 @@ use super::status::{OutputError, Status, UsageError};
 use super::terminal::show_path;
 use crate::input::Kind;
 use app::App;
+use draw::Theme;
 use keys::Effect;
 use place::Files;
 use ratatui::backend::CrosstermBackend;
@@ -40,7 +39,6 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use theme::Theme;
 use worker::{Ahead, Reply, Worker};
 
 /// The time between two looks at what has arrived.
@@ -54,15 +52,9 @@ pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Statu
         return Err(UsageError::new("explore needs a terminal").hint(hint).into());
     }
     let paths: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
-    let given = Given {
-        snapshot: args.heap.snapshot,
-        roots: args.heap.roots.clone(),
-        common: session.common.clone(),
-        source_maps: session.given_source_maps()?,
-        known: args.known.clone(),
-    };
+    let given = Given::of(&args.heap, &args.known, session)?;
     let read: Vec<PathBuf> = paths.iter().chain(&args.heap.roots.exe).cloned().collect();
-    let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
+    let resident = Dumps::new(given, move |path| read.iter().any(|known| known == path), u64::MAX);
     let app = open(args, &paths, &resident, session)?;
     let theme = Theme { color: session.terminal.color };
     let failed = |error| OutputError::new(Path::new("terminal"), error);

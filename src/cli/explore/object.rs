@@ -72,13 +72,13 @@ pub(super) fn object(doc: &Value, place: &Place) -> Sheet {
         head.push((Tone::Plain, value));
     }
     let mut rows = Vec::new();
-    let mut section = |title: String, of: Vec<Row>| {
-        if !of.is_empty() {
+    let mut section = |title: String, all: Vec<Row>| {
+        if !all.is_empty() {
             rows.push(Row::heading(title));
-            rows.extend(of);
+            rows.extend(all);
         }
     };
-    let all = |key: &str, of: fn(&Value) -> Row| doc.rows(key).iter().map(of).collect::<Vec<_>>();
+    let all = |key: &str, row: fn(&Value) -> Row| doc.rows(key).iter().map(row).collect::<Vec<_>>();
     section("fields".into(), all("fields", field));
     section(collection(doc), doc.rows("entries").iter().enumerate().map(entry).collect());
     section("elements".into(), doc.rows("elements").iter().enumerate().map(element).collect());
@@ -230,7 +230,7 @@ pub(super) fn objects(doc: &Value, place: &Place) -> Sheet {
     if doc["rows"].is_array() {
         return super::calls::functions(doc, place);
     }
-    let of = |object: &Value| {
+    let found = |object: &Value| {
         let cells = vec![
             bytes(object.maybe("retained_bytes")),
             bytes(object.maybe("shallow_bytes")),
@@ -240,7 +240,7 @@ pub(super) fn objects(doc: &Value, place: &Place) -> Sheet {
         row(object, cells)
     };
     let (total, omitted) = (&doc["total"], doc["omitted"].number("count"));
-    let mut rows: Vec<Row> = doc.rows("objects").iter().map(of).collect();
+    let mut rows: Vec<Row> = doc.rows("objects").iter().map(found).collect();
     let foot = format!(
         "{} of {} objects; {} shallow in total",
         count(rows.len() as u64),

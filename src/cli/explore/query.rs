@@ -47,16 +47,20 @@ pub(super) fn rows(doc: &Value, place: &Place) -> Sheet {
 /// `query` without SQL: what can be asked. A table leads to its first rows.
 fn tables(doc: &Value) -> Sheet {
     let row = |table: &Value| {
-        let (of, columns) = (table.text("name"), table.rows("columns"));
+        let (table_name, columns) = (table.text("name"), table.rows("columns"));
         let columns: Vec<String> = columns.iter().map(|it| shown(it.text("name"))).collect();
         let columns = columns.join(", ");
         Row {
             cells: vec![
-                name(of),
+                name(table_name),
                 number(table.number("rows")),
                 toned(Tone::Plain, columns.clone()),
             ],
-            enter: Some(Place::of(View::Query, &format!("select * from \"{of}\""), of)),
+            enter: Some(Place::of(
+                View::Query,
+                &format!("select * from \"{table_name}\""),
+                table_name,
+            )),
             detail: vec![(Tone::Plain, columns)],
             ..Row::default()
         }

@@ -52,11 +52,11 @@ fn leave() {
 /// commands, which their answers report.
 fn restore_after_panic() {
     static ONCE: Once = Once::new();
-    let of = thread::current().id();
+    let interface = thread::current().id();
     ONCE.call_once(|| {
         let print = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            if thread::current().id() == of {
+            if thread::current().id() == interface {
                 leave();
                 print(panic);
             }

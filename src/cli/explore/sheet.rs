@@ -56,7 +56,6 @@ pub(super) struct Row {
     pub(super) enter: Option<Place>,
     /// Whether entering is the next page of the same place.
     pub(super) is_more: bool,
-    /// The object of the row.
     pub(super) object: Option<String>,
     /// What there is to say about the row beside its cells.
     pub(super) detail: Vec<(Tone, String)>,
@@ -103,8 +102,8 @@ pub(super) fn bar(share: f64) -> Cell {
 }
 
 /// A part of a whole.
-pub(super) fn part(of: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { of as f64 / whole as f64 }
+pub(super) fn part(value: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { value as f64 / whole as f64 }
 }
 
 impl Row {

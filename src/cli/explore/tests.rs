@@ -1,12 +1,11 @@
 //! The interface without a terminal: keys in, screens out.
 
 use super::app::{App, Here, Mode, Prompt};
-use super::draw::draw;
+use super::draw::{Theme, draw};
 use super::keys::Effect;
 use super::keys::HELP;
 use super::place::{Files, Place, View};
 use super::sheet::Row;
-use super::theme::Theme;
 use super::worker::{Ahead, Reply, Worker};
 use crate::cli::dumps::{Dumps, Given};
 use crate::cli::open::Input;
@@ -44,6 +43,13 @@ impl User {
         let resident = Dumps::new(Given::default(), |_| true, u64::MAX);
         let mut user = Self { app, resident };
         user.settle();
+        user
+    }
+
+    /// A user of one dump, after some keys.
+    fn after(file: &str, keys: &str) -> Self {
+        let mut user = Self::of(file, None);
+        user.keys(keys);
         user
     }
 
@@ -155,11 +161,9 @@ fn every_view_at_three_sizes() {
 #[cfg(feature = "query")]
 #[test]
 fn sql_and_time() {
-    let mut user = User::of(JAVA, None);
-    user.keys(":select id, type, shallow_bytes from objects limit 3⏎");
+    let mut user = User::after(JAVA, ":select id, type, shallow_bytes from objects limit 3⏎");
     assert_kept("tests/explore/sql.txt", &user.screen((80, 24)));
-    let mut user = User::of(PYTHON, None);
-    user.keys("6");
+    let mut user = User::after(PYTHON, "6");
     assert_kept("tests/explore/timeline.txt", &user.screen((80, 24)));
 }
 
@@ -198,47 +202,24 @@ fn assert_printed(user: &User) {
 
 #[test]
 fn numbers_are_those_that_the_commands_print() {
-    for (file, keys) in [
-        (JAVA, "2"),
-        (JAVA, "2s"),
-        (GO, "2"),
-        (NODE, "2"),
-        (RAKU, "2"),
-        (JAVA, "3"),
-        (GO, "3"),
-        (NODE, "3"),
-        (JAVA, "2⏎"),
-        (JAVA, "7"),
-        (GO, "5"),
-        (JAVA, "6"),
-        (PYTHON, "1"),
-        (PYTHON, "1s"),
-    ] {
-        let mut user = User::of(file, None);
-        user.keys(keys);
-        assert!(!user.rows().is_empty(), "{file} {keys}");
-        assert_printed(&user);
+    let all =
+        [(JAVA, "2 2s 3 2⏎ 7 6"), (GO, "2 3 5"), (NODE, "2 3"), (RAKU, "2"), (PYTHON, "1 1s")];
+    for (file, all) in all {
+        for keys in all.split(' ') {
+            let user = User::after(file, keys);
+            assert!(!user.rows().is_empty(), "{file} {keys}");
+            assert_printed(&user);
+        }
     }
 }
 
 fn any_key() -> impl Strategy<Value = KeyCode> {
+    use KeyCode::{BackTab, Backspace, Down, Enter, Esc, Home, Left, PageDown, Right, Tab, Up};
     let letters =
         "qjklhbfnNspToyYtge?/123456789 G*0x".chars().map(KeyCode::Char).collect::<Vec<_>>();
     let others = [
-        KeyCode::Enter,
-        KeyCode::Enter,
-        KeyCode::Enter,
-        KeyCode::Down,
-        KeyCode::Down,
-        KeyCode::Up,
-        KeyCode::Right,
-        KeyCode::Left,
-        KeyCode::Backspace,
-        KeyCode::Tab,
-        KeyCode::BackTab,
-        KeyCode::PageDown,
-        KeyCode::Esc,
-        KeyCode::Home,
+        Enter, Enter, Enter, Down, Down, Up, Right, Left, Backspace, Tab, BackTab, PageDown, Esc,
+        Home,
     ];
     proptest::sample::select([letters, others.to_vec()].concat())
 }
@@ -270,8 +251,7 @@ proptest! {
 
 #[test]
 fn back_leads_to_where_one_was() {
-    let mut user = User::of(JAVA, None);
-    user.keys("2↓↓");
+    let mut user = User::after(JAVA, "2↓↓");
     let before = user.screen((80, 24));
     user.keys("⏎⏎pb⌫⌫");
     assert_eq!(user.screen((80, 24)), before);
@@ -326,8 +306,7 @@ fn names_cannot_leave_their_cells() {
 #[test]
 fn without_color_there_is_none() {
     for (file, keys) in [(NODE, ""), (NODE, "4"), (PYTHON, "4"), (WIDE, "/x")] {
-        let mut user = User::of(file, None);
-        user.keys(keys);
+        let mut user = User::after(file, keys);
         let buffer = user.buffer((80, 24), false);
         let is_plain =
             |cell: &ratatui::buffer::Cell| cell.fg == Color::Reset && cell.bg == Color::Reset;
@@ -337,8 +316,7 @@ fn without_color_there_is_none() {
 
 #[test]
 fn copies_and_exports() {
-    let mut user = User::of(JAVA, None);
-    user.keys("2⏎");
+    let mut user = User::after(JAVA, "2⏎");
     let Effect::Copy(id) = user.press(KeyCode::Char('y')) else { panic!("nothing is copied") };
     assert!(id.starts_with("0x"), "{id}");
     let Effect::Copy(command) = user.press(KeyCode::Char('Y')) else { panic!("nothing is copied") };
@@ -359,9 +337,9 @@ fn values_are_not_json() {
         let sheet = super::object::object(&doc, &Place::of(View::Object, "7", "7"));
         sheet.head.get(1).map(|(_, text)| text.clone()).unwrap_or_default()
     };
-    let of = |kind: &str, value: &str| head(serde_json::json!({ "kind": kind, "value": value }));
-    assert_eq!(of("description", "main"), "main");
-    assert_eq!(of("name", "java.lang.String"), "", "it is in the line above");
+    let shown = |kind: &str, value: &str| head(serde_json::json!({ "kind": kind, "value": value }));
+    assert_eq!(shown("description", "main"), "main");
+    assert_eq!(shown("name", "java.lang.String"), "", "it is in the line above");
     assert_eq!(
         head(serde_json::json!({ "kind": "text", "value": "a\u{1b}", "complete": false })),
         r#""a\u{1b}…""#
@@ -399,8 +377,7 @@ fn tabs_beyond_the_edge_are_marked() {
 #[cfg(feature = "query")]
 #[test]
 fn groups_unfold_into_their_objects() {
-    let mut user = User::of(JAVA, None);
-    user.keys("g0xfd59b080⏎T");
+    let mut user = User::after(JAVA, "g0xfd59b080⏎T");
     assert!(user.screen((80, 24)).contains("ConcurrentHashMap$Node ×741"));
     user.keys("⏎⏎");
     // The other 127 are behind the first ones of their buckets.
@@ -412,8 +389,7 @@ fn groups_unfold_into_their_objects() {
 #[cfg(feature = "query")]
 #[test]
 fn tables_are_listed_before_sql_is_typed() {
-    let mut user = User::of(JAVA, None);
-    user.keys("8");
+    let mut user = User::after(JAVA, "8");
     assert!(user.screen((80, 24)).contains("\nobjects "), "{}", user.screen((80, 24)));
     user.keys("⏎");
     // The statement goes on from there.
@@ -425,8 +401,7 @@ fn tables_are_listed_before_sql_is_typed() {
 
 #[test]
 fn rows_that_lead_nowhere_tell_so() {
-    let mut user = User::of(JAVA, None);
-    user.keys("g0xfd59b080⏎");
+    let mut user = User::after(JAVA, "g0xfd59b080⏎");
     let nowhere = user.rows().iter().position(|row| row.enter.is_none()).unwrap();
     user.keys(&"↓".repeat(nowhere)).keys("⏎");
     assert_eq!(user.app.message.as_deref(), Some("this row leads nowhere"));
@@ -434,13 +409,11 @@ fn rows_that_lead_nowhere_tell_so() {
 
 #[test]
 fn a_picture_is_of_what_the_view_shows() {
-    let mut user = User::of(PYTHON, None);
-    user.keys("3e");
+    let mut user = User::after(PYTHON, "3e");
     let Effect::Export(words, "svg") = user.press(KeyCode::Char('s')) else { panic!("no export") };
     assert!(words.contains(&"--inverted".to_owned()), "{words:?}");
     assert_eq!(user.resident.answer(&words).status, Status::Done);
-    let mut user = User::of(JAVA, None);
-    user.keys("g0xfd59b080⏎Te");
+    let mut user = User::after(JAVA, "g0xfd59b080⏎Te");
     assert_eq!(user.press(KeyCode::Char('s')), Effect::Nothing, "the whole tree is another one");
 }
 
@@ -469,8 +442,7 @@ fn views_are_answered_before_they_are_asked_for() {
 /// The picture of the documentation.
 #[test]
 fn the_picture_is_current() {
-    let mut user = User::of(NODE, None);
-    user.keys("3⏎⏎⏎");
+    let mut user = User::after(NODE, "3⏎⏎⏎");
     assert_kept("docs/explore.svg", &svg(&user.buffer((100, 28), true)));
 }
 
@@ -498,20 +470,20 @@ fn svg(buffer: &Buffer) -> String {
         };
         let mut x = 0;
         while x < width {
-            let (start, of) = (x, class(x));
+            let (start, style) = (x, class(x));
             let mut run = String::new();
-            while x < width && class(x) == of {
+            while x < width && class(x) == style {
                 run.push_str(buffer[(x, y)].symbol());
                 x += 1;
             }
             let (left, top) = (10.0 + f64::from(start) * 8.43, 10 + y * 19);
-            if of == "r" {
+            if style == "r" {
                 text.push_str(&format!("<rect x=\"{left:.1}\" y=\"{top}\" width=\"{:.1}\" height=\"19\" fill=\"#d8d8d8\"/>\n", f64::from(x - start) * 8.43));
             }
             if !run.trim().is_empty() {
                 let run = run.trim_end().replace('&', "&amp;").replace('<', "&lt;");
                 text.push_str(&format!(
-                    "<text x=\"{left:.1}\" y=\"{}\" class=\"{of}\">{run}</text>\n",
+                    "<text x=\"{left:.1}\" y=\"{}\" class=\"{style}\">{run}</text>\n",
                     top + 14
                 ));
             }

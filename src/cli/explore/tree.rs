@@ -74,9 +74,9 @@ pub(super) fn nodes(lines: &[Value]) -> Vec<Node> {
 }
 
 /// The lines directly below one.
-pub(super) fn children(nodes: &[Node], of: usize) -> impl Iterator<Item = (usize, &Node)> {
-    let depth = nodes.get(of).map_or(0, |node| node.depth);
-    let below = nodes.iter().enumerate().skip(of + 1);
+pub(super) fn children(nodes: &[Node], parent: usize) -> impl Iterator<Item = (usize, &Node)> {
+    let depth = nodes.get(parent).map_or(0, |node| node.depth);
+    let below = nodes.iter().enumerate().skip(parent + 1);
     below
         .take_while(move |(_, node)| node.depth > depth)
         .filter(move |(_, node)| node.depth == depth + 1)

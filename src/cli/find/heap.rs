@@ -6,7 +6,7 @@ use crate::analysis::readable::ReadableTypes;
 use crate::analysis::text_signatures::{TextSignature, TextSignatures};
 use crate::cli::args::{FindArgs, FindHeapOptions, FindSortArg};
 use crate::cli::heap::{
-    Analysed, class_called, known_types, load_as, report_loaded, value, without_roots,
+    Analysed, class_called, known_types, load_as, own_name, report_loaded, value, without_roots,
 };
 use crate::cli::memory::Work;
 use crate::cli::open::Input;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         )
     };
     let none = || match args.name() {
-        Some(glob) if !heap.type_of.iter().any(|of| types[of.0 as usize]) => {
+        Some(glob) if !heap.type_of.iter().any(|type_id| types[type_id.0 as usize]) => {
             let class = class_called(heap, glob).map(|class| format!("; {class}"));
             format!("{} has no objects{}\n", shown(glob), class.unwrap_or_default())
         }
@@ -75,16 +75,15 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     Ok(report_loaded(session, input, loaded))
 }
 
-/// The first objects in an order.
 fn first(analysed: &Analysed<'_, '_>, all: &[ObjectId], sort: FindSortArg, most: usize) -> Largest {
     let heap = analysed.heap;
     let objects = match sort {
         // Among objects that retain nothing, the largest comes first.
         FindSortArg::Retained => largest(all, most, |object| {
-            let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
+            let own = heap.shallow_bytes(object).saturating_add(heap.external_bytes(object));
             (analysed.retained(object), own)
         }),
-        FindSortArg::Shallow => largest(all, most, |object| (analysed.shallow(object), 0)),
+        FindSortArg::Shallow => largest(all, most, |object| (heap.shallow_bytes(object), 0)),
         FindSortArg::Id => all[..most.min(all.len())].to_vec(),
     };
     Largest { count: all.len(), shallow_bytes: shallow(heap, all), objects }
@@ -122,14 +121,14 @@ fn columns<'a>(
     if has_retained {
         keys.insert(0, "retained_bytes");
     }
-    let columns = Columns::new(session)
+    Columns::new(session)
         .text("id", "OBJECT", |object: &ObjectId| heap.id(*object))
         .whole()
-        .text("type", "TYPE", |object| analysed.type_name(*object))
+        .text("type", "TYPE", |object| heap.type_name(*object))
         .shown_as(|object| analysed.describe(*object))
         .value("namespace", |object| Json::non_empty(analysed.namespace(*object)))
-        .json("name", |object| analysed.own_name(*object))
-        .bytes("shallow_bytes", "SHALLOW", |object| analysed.shallow(*object))
+        .json("name", |object| own_name(heap, *object))
+        .bytes("shallow_bytes", "SHALLOW", |object| heap.shallow_bytes(*object))
         .bytes("retained_bytes", "RETAINED", move |object| {
             is_known.then(|| analysed.retained(*object))
         })
@@ -151,17 +150,13 @@ fn columns<'a>(
             value => value::line(&value).unwrap_or_default(),
         })
         .cell("brief", "", Align::Left, |object| value::brief(heap, *object))
-        .table(&keys);
-    let columns = match heap.generated_types.is_empty() {
-        true => columns,
-        false => columns.value("generated_name", |object| analysed.generated_name(*object)),
-    };
-    match heap.type_sources.is_empty() {
-        true => columns,
-        false => {
-            columns.value("type_source", |object| heap.type_source(heap.type_id(*object)).name())
-        }
-    }
+        .table(&keys)
+        .value_if(!heap.generated_types.is_empty(), "generated_name", |object| {
+            analysed.generated_name(*object)
+        })
+        .value_if(!heap.type_sources.is_empty(), "type_source", |object| {
+            heap.type_source(heap.type_id(*object)).name()
+        })
 }
 
 fn total_json(count: usize, shallow_bytes: u64) -> Json<'static> {
@@ -188,7 +183,10 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
         Some(glob) => known_types(loaded, input, glob)?,
         None => vec![true; heap.types.len()],
     };
-    types.iter_mut().zip(&heap.types).for_each(|(wanted, of)| *wanted &= of.kind != TypeKind::Root);
+    types
+        .iter_mut()
+        .zip(&heap.types)
+        .for_each(|(wanted, type_)| *wanted &= type_.kind != TypeKind::Root);
     if args.heap.detached {
         let detached = |row| heap.detached_types.contains(&TypeId(row));
         types.iter_mut().zip(0..).for_each(|(wanted, row)| *wanted &= detached(row));

@@ -11,7 +11,7 @@ use crate::cli::profile::{
     refuse_tag, stack_text, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::showing;
 use crate::cli::status::{Status, UsageError};
 use crate::model::profile::Profile;
 use std::collections::HashMap;
@@ -82,11 +82,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
 
 /// Says how many of the functions that were found are shown.
 fn how_many(shown: usize, found: usize, (one, many): (&str, &str)) -> String {
-    let of = plural(found as u64, one, many);
-    if shown == found {
-        return format!("all {of} found");
-    }
-    format!("showing {} of {of} found", count(shown as u64))
+    let all = if shown == found { "all " } else { "" };
+    format!("{all}{} found", showing(shown, found, one, many))
 }
 
 /// The functions to find.
@@ -110,7 +107,7 @@ impl Wanted {
     /// Refuses a function that the profile does not have.
     fn check(&self, args: &FindArgs, labels: &[GroupLabel]) -> Result<(), UsageError> {
         match (args.name(), &self.function) {
-            (Some(glob), Some(function)) if !labels.iter().any(|of| function.matches(of)) => {
+            (Some(glob), Some(function)) if !labels.iter().any(|label| function.matches(label)) => {
                 Err(no_function(glob, labels))
             }
             _ => Ok(()),

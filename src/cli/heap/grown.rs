@@ -25,7 +25,7 @@ pub(crate) struct Newer {
 /// The words for an owner.
 #[derive(Clone)]
 struct Described {
-    of: String,
+    type_name: String,
     noun: String,
     around: String,
     held_by: String,
@@ -61,12 +61,14 @@ impl Newer {
             .knowing(rules, format);
         let described = findings()
             .map(|finding| Described {
-                of: words.of(finding),
+                type_name: words.of(finding),
                 noun: words.noun(finding),
                 around: words.around(finding),
                 held_by: words.held_by(finding),
-                rule: Some(finding).filter(is_large).and_then(|of| words.shared_rule(of).cloned()),
-                page: Some(finding).filter(is_large).map(|of| words.on_page(of)),
+                rule: Some(finding)
+                    .filter(is_large)
+                    .and_then(|large| words.shared_rule(large).cloned()),
+                page: Some(finding).filter(is_large).map(|large| words.on_page(large)),
             })
             .collect();
         Some(Self { described, live, owners })
@@ -136,7 +138,7 @@ impl Growth {
             |size: Size| Json::from([("count", size.count.into()), ("bytes", size.bytes.into())]);
         Json::from([
             ("kind", finding.kind.name().into()),
-            ("type", words.of.as_str().into()),
+            ("type", words.type_name.as_str().into()),
             ("holder", Json::non_empty(&words.held_by)),
             ("stands_out", self.stands_out(grown, finding).into()),
             ("is_runtime", finding.is_runtime.into()),

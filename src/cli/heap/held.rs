@@ -3,12 +3,13 @@
 use crate::analyses::Analyses;
 use crate::analysis::histogram::Histogram;
 use crate::cli::args::{ByArg, ObjectsArg};
+use crate::cli::lock;
 use crate::cli::memory::{Work, needs};
 use crate::cli::open::Input;
 use crate::input::load::Loaded;
 use self_cell::self_cell;
 use std::ops::Deref;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// A heap that owns the file that it was loaded from. Its analyses are computed when they are first
 /// asked for, and kept.
@@ -43,10 +44,6 @@ pub(crate) struct Answers<'h> {
 type HistogramKey = (ByArg, ObjectsArg);
 
 impl HeldHeap {
-    /// Loads a heap.
-    ///
-    /// # Errors
-    /// Those of `load`.
     pub(crate) fn load<E>(
         input: Input,
         load: impl for<'i> FnOnce(&'i Input) -> Result<Loaded<'i>, E>,
@@ -62,7 +59,6 @@ impl HeldHeap {
         needs(Work::Analysis, format, heap.len() as u64, heap.references.len() as u64)
     }
 
-    /// The file.
     pub(crate) fn input(&self) -> &Input {
         self.0.borrow_owner().borrow_owner()
     }
@@ -85,7 +81,7 @@ impl<'h> Answers<'h> {
         count: impl FnOnce() -> Result<Histogram, E>,
     ) -> Result<Histogram, E> {
         let known = |kept: &[(HistogramKey, Histogram)]| {
-            Some(kept.iter().find(|(of, _)| *of == key)?.1.clone())
+            Some(kept.iter().find(|(known, _)| *known == key)?.1.clone())
         };
         if let Some(histogram) = known(&lock(&self.histograms)) {
             return Ok(histogram);
@@ -99,7 +95,7 @@ impl<'h> Answers<'h> {
     /// Keeps a histogram that was counted for another purpose.
     pub(crate) fn keep_histogram(&self, key: HistogramKey, histogram: &Histogram) {
         let mut kept = lock(&self.histograms);
-        if kept.iter().all(|(of, _)| *of != key) {
+        if kept.iter().all(|(known, _)| *known != key) {
             kept.push((key, histogram.clone()));
         }
     }
@@ -119,10 +115,6 @@ impl<'h> Answers<'h> {
         }
         self.texts();
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'h> Deref for Answers<'h> {

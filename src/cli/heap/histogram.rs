@@ -205,12 +205,20 @@ pub(crate) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
     }
 }
 
-/// A sum in JSON.
 pub(crate) fn sum_json(sum: &Sum) -> Value<'static> {
     Value::from([
         ("count", sum.count.into()),
         ("shallow_bytes", sum.shallow_bytes.into()),
         ("external_bytes", sum.external_bytes.into()),
+    ])
+}
+
+/// The rows that are left out, and their sum, in JSON.
+pub(crate) fn omitted_json(rows: usize, sum: Option<&Sum>) -> Value<'static> {
+    Value::from([
+        ("rows", rows.into()),
+        ("count", sum.map(|sum| sum.count).into()),
+        ("shallow_bytes", sum.map(|sum| sum.shallow_bytes).into()),
     ])
 }
 

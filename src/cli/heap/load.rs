@@ -1,14 +1,14 @@
 //! Loads the heap of an input for a command.
 
 use super::held::HeldHeap;
-use crate::cli::args::{HeapOptions, LoadArgs, RootsArg, Snapshot};
+use crate::cli::args::{HeapOptions, LoadArgs, Snapshot};
 use crate::cli::memory::{Work, refuse_too_large};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
 use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::{Error, ErrorKind};
-use crate::input::load::{Executable, LoadOptions, Loaded, RootScan, SnapshotChoice};
+use crate::input::load::{Executable, LoadOptions, Loaded, PlainObjectTypes};
 use crate::input::{self, Kind};
 use crate::source::Source;
 use std::path::Path;
@@ -39,9 +39,6 @@ pub(crate) fn open_heap(
 }
 
 /// Loads a heap for a command that asks who holds what, or takes the one that is resident.
-///
-/// # Errors
-/// As [`load_for`].
 pub(crate) fn load(
     session: &Session,
     command: &'static str,
@@ -53,9 +50,6 @@ pub(crate) fn load(
 }
 
 /// Loads a heap as [`load`] does, with what `work` needs. A resident heap has what any work needs.
-///
-/// # Errors
-/// As [`load_for`].
 pub(crate) fn load_as(
     work: Work,
     session: &Session,
@@ -127,24 +121,19 @@ fn open_program(path: &Path, session: &Session) -> anyhow::Result<Source> {
     Ok(program)
 }
 
-/// The options for loading a heap, from the arguments.
 pub(crate) fn load_options<'a>(
     snapshot: Option<Snapshot>,
     options: &LoadArgs,
     progress: crate::input::Progress<'a>,
 ) -> LoadOptions<'a> {
-    let snapshot = snapshot.map_or(SnapshotChoice::Last, Snapshot::choice);
-    let roots = match options.choice() {
-        RootsArg::Precise => RootScan::Precise,
-        RootsArg::Default => RootScan::Default,
-        RootsArg::Conservative => RootScan::Conservative,
-    };
+    let plain_objects =
+        if options.join_objects { PlainObjectTypes::One } else { PlainObjectTypes::ByProperties };
     LoadOptions::default()
-        .snapshot(snapshot)
-        .roots(roots)
+        .snapshot(snapshot.unwrap_or_default())
+        .roots(options.roots.unwrap_or_default())
         .layout(options.layout())
-        .sizes(options.sizes())
-        .plain_objects(options.plain_objects())
+        .sizes(options.sizes.unwrap_or_default())
+        .plain_objects(plain_objects)
         .by_layout(options.by_layout)
         .progress(progress)
 }

@@ -20,8 +20,6 @@ pub(crate) struct Analysed<'h, 'a> {
     pub(crate) heap: &'h Heap<'a>,
     pub(crate) graph: &'h Graph<'a>,
     analyses: &'h Answers<'a>,
-    /// Whether the file is damaged before the end of its roots and references.
-    incomplete: bool,
 }
 
 impl<'a> Answers<'a> {
@@ -33,20 +31,11 @@ impl<'a> Answers<'a> {
 
     /// The heap, with a dominator tree only once a retained size is requested.
     pub(crate) fn reached(&self) -> Analysed<'_, 'a> {
-        Analysed::of(self)
+        Analysed { heap: &self.heap, graph: self.graph(), analyses: self }
     }
 }
 
 impl<'h, 'a> Analysed<'h, 'a> {
-    pub(crate) fn of(analyses: &'h Answers<'a>) -> Self {
-        Self {
-            heap: &analyses.heap,
-            graph: analyses.graph(),
-            analyses,
-            incomplete: analyses.incomplete,
-        }
-    }
-
     /// Returns the dominator tree, which is computed on first use.
     pub(crate) fn tree(&self) -> &'h DominatorTree {
         self.analyses.tree()
@@ -69,22 +58,13 @@ impl<'h, 'a> Analysed<'h, 'a> {
         Measurements::of_read(self.heap, self.tree(), &self.analyses.collections(), read)
     }
 
-    /// The object that the user named.
-    ///
-    /// # Errors
-    /// If there is none, with the form that ids have in this file.
-    pub(crate) fn find(&self, id: &str, input: &Input) -> Result<ObjectId, UsageError> {
-        find_object(self.heap, id, input)
-    }
-
-    /// An object in JSON.
     pub(crate) fn json(&self, object: ObjectId) -> Json<'h> {
         let mut fields = vec![
             ("id", self.heap.id(object).into()),
-            ("type", self.type_name(object).into()),
+            ("type", self.heap.type_name(object).into()),
             ("namespace", Json::non_empty(self.namespace(object))),
-            ("name", self.own_name(object).into()),
-            ("shallow_bytes", self.shallow(object).into()),
+            ("name", own_name(self.heap, object).into()),
+            ("shallow_bytes", self.heap.shallow_bytes(object).into()),
             ("retained_bytes", self.retained(object).into()),
         ];
         fields.extend(self.generated_name(object).map(|name| ("generated_name", name.into())));
@@ -100,20 +80,6 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.heap.names.text(self.heap.type_of(object).namespace)
     }
 
-    /// As [`own_name`].
-    pub(crate) fn own_name(&self, object: ObjectId) -> Option<String> {
-        own_name(self.heap, object)
-    }
-
-    pub(crate) fn shallow(&self, object: ObjectId) -> u64 {
-        self.heap.shallow.get(object.index())
-    }
-
-    pub(crate) fn type_name(&self, object: ObjectId) -> &'h str {
-        self.heap.names.text(self.heap.type_of(object).name)
-    }
-
-    /// As [`describe`].
     pub(crate) fn describe(&self, object: ObjectId) -> String {
         describe(self.heap, object)
     }
@@ -131,14 +97,14 @@ impl<'h, 'a> Analysed<'h, 'a> {
     pub(crate) fn reachable(&self, object: ObjectId) -> Option<bool> {
         match self.is_live(object) {
             true => Some(true),
-            false if self.incomplete || self.heap.roots.is_empty() => None,
+            false if self.analyses.incomplete || self.heap.roots.is_empty() => None,
             false => Some(false),
         }
     }
 
     /// Why it is not known of some objects whether roots reach them.
     pub(crate) fn unknown(&self) -> &'static str {
-        match (self.incomplete, self.heap.roots.is_empty()) {
+        match (self.analyses.incomplete, self.heap.roots.is_empty()) {
             (false, _) => "the dump has no roots",
             (true, true) => "the file is damaged, and no roots were read",
             (true, false) => "the file is damaged, and not all roots and references were read",
@@ -171,10 +137,10 @@ pub(crate) fn describe(heap: &Heap<'_>, object: ObjectId) -> String {
     if heap.class_object(object).is_some() {
         return shown(heap.shown_name(object));
     }
-    let of = heap.type_name(object);
+    let type_name = heap.type_name(object);
     match heap.value(object) {
-        Value::Name(name) if !name.is_empty() => shown(&format!("{of} {name}")),
-        _ => shown(of),
+        Value::Name(name) if !name.is_empty() => shown(&format!("{type_name} {name}")),
+        _ => shown(type_name),
     }
 }
 
@@ -220,7 +186,9 @@ fn called(heap: &Heap<'_>) -> String {
 pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
     let types = heap.types.iter();
     types
-        .map(|of| glob.matches_type(heap.names.text(of.name), heap.names.text(of.namespace)))
+        .map(|type_| {
+            glob.matches_type(heap.names.text(type_.name), heap.names.text(type_.namespace))
+        })
         .collect()
 }
 
@@ -251,7 +219,6 @@ fn no_such_type(heap: &Heap<'_>, text: &str) -> UsageError {
     }
 }
 
-/// The beginning of a text.
 fn first(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
 }
@@ -283,6 +250,6 @@ fn near(heap: &Heap<'_>, text: &str) -> Vec<String> {
     near.into_iter().take(SHOWN).map(|(_, name)| shown(name)).collect()
 }
 
-pub(crate) fn type_name<'h>(heap: &'h Heap<'_>, of: TypeId) -> &'h str {
-    heap.names.text(heap.shown(of).name)
+pub(crate) fn type_name<'h>(heap: &'h Heap<'_>, row: TypeId) -> &'h str {
+    heap.names.text(heap.shown(row).name)
 }

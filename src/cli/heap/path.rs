@@ -13,6 +13,8 @@ use crate::model::heap::{Heap, ObjectId, RootKind};
 const MOST_LINES: usize = 30;
 /// Deeper steps are not indented further.
 const MOST_INDENT: usize = 12;
+/// The column of sizes.
+const SIZE: usize = 3;
 /// The width that names of types keep; sizes are dropped first.
 const WHOLE_NAME: usize = 60;
 
@@ -30,12 +32,10 @@ pub(crate) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
     }
 }
 
-/// A path in JSON.
 pub(crate) fn json<'h>(analysed: &Analysed<'h, '_>, path: &Path) -> Value<'h> {
     Value::from([("root", root(analysed, path)), ("steps", steps(analysed, path))])
 }
 
-/// Paths as rows.
 pub(crate) fn columns<'c>(
     analysed: &'c Analysed<'_, '_>,
     session: &'c Session,
@@ -58,7 +58,6 @@ fn steps<'h>(analysed: &Analysed<'h, '_>, path: &Path) -> Value<'h> {
     steps.collect::<Vec<_>>().into()
 }
 
-/// A root in JSON.
 pub(crate) fn root_json<'v>(kind: RootKind, label: impl Into<Value<'v>>) -> Value<'v> {
     Value::from([("kind", kind.name().into()), ("label", label.into())])
 }
@@ -74,7 +73,7 @@ pub(crate) fn headline(session: &Session, analysed: &Analysed<'_, '_>, object: O
         true => format!(", retains {}", session.size(analysed.retained(object))),
         false => String::new(),
     };
-    let shallow = session.size(analysed.shallow(object));
+    let shallow = session.size(heap.shallow_bytes(object));
     format!(
         "{} at {}: {shallow}{external}{held}.",
         session.terminal.bold(&analysed.describe(object)),
@@ -115,17 +114,10 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
     let runs = runs(heap, path);
     let cut =
         if runs.len() > MOST_LINES { MOST_LINES / 2..runs.len() - MOST_LINES / 2 } else { 0..0 };
-    let mut table = Table::new(&[
-        Align::Left,
-        Align::Left,
-        Align::Left,
-        Align::Right,
-        Align::Left,
-        Align::Left,
-    ])
-    .whole(&[0, 2, 4, 5])
-    .names(WHOLE_NAME)
-    .minor(&[3]);
+    let mut aligns = [Align::Left; 6];
+    aligns[SIZE] = Align::Right;
+    let mut table = Table::new(&aligns);
+    (table.whole, table.names, table.minor) = (vec![0, 2, 4, 5], WHOLE_NAME, vec![SIZE]);
     for (depth, run) in runs.iter().enumerate() {
         if cut.contains(&depth) {
             if depth == cut.start {
@@ -142,7 +134,7 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
                 None => analysed.describe(run.object),
             },
             heap.id(run.object),
-            session.size(analysed.shallow(run.object)),
+            session.size(heap.shallow_bytes(run.object)),
             format!("retains {}", session.size(analysed.retained(run.object))),
             if depth + 1 == runs.len() { "◀".to_owned() } else { String::new() },
         ]);

@@ -3,7 +3,7 @@
 use super::objects::Analysed;
 use crate::analysis::readable;
 use crate::cli::print::Value as Json;
-use crate::cli::size::{count, plural};
+use crate::cli::size::{beginning, count, plural, showing};
 use crate::cli::terminal::shown;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Value};
 use std::fmt::Write;
@@ -91,10 +91,7 @@ pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
 const WIDTH: usize = 60;
 
 fn cut(line: String) -> String {
-    match line.char_indices().nth(WIDTH) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    beginning(&line, WIDTH).into_owned()
 }
 
 /// An object as people write it, such as the name of an enum constant or a thread, or a date.
@@ -203,7 +200,7 @@ pub(crate) fn hex(
             .iter()
             .take_while(|(at, _)| *at < start + 16)
             .map(|(at, target)| {
-                format!("+{at:#x} → {} {}", shown(analysed.type_name(*target)), heap.id(*target))
+                format!("+{at:#x} → {} {}", shown(heap.type_name(*target)), heap.id(*target))
             })
             .collect();
         let line = format!(
@@ -217,11 +214,8 @@ pub(crate) fn hex(
     }
     let lines = bytes.len().div_ceil(16);
     if lines > most_lines {
-        text.push_str(&format!(
-            "  showing {} of {}\n",
-            count(most_lines as u64 * 16),
-            plural(bytes.len() as u64, "byte", "bytes")
-        ));
+        let shown = showing(most_lines * 16, bytes.len(), "byte", "bytes");
+        text.push_str(&format!("  {shown}\n"));
     }
     text
 }

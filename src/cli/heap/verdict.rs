@@ -83,13 +83,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
                 ("object", object.map(|object| self.analysed.json(object)).into()),
             ])
         };
-        let each = |finding: &Suspect| {
-            let each = finding.each;
-            Json::from([
-                ("min", each.min.into()),
-                ("median", each.median.into()),
-                ("max", each.max.into()),
-            ])
+        let each = |Suspect { each, .. }: &Suspect| {
+            let (min, median, max) = (each.min.into(), each.median.into(), each.max.into());
+            Json::from([("min", min), ("median", median), ("max", max)])
         };
         let consists_of = |finding: &Suspect| -> Json<'_> {
             let parts = finding.consists_of.iter().map(|part| {
@@ -151,8 +147,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     pub(super) fn around(&self, finding: &Suspect) -> String {
         let held = self.held(finding);
         let held = if held.is_empty() { held } else { format!(" {held}") };
-        let with =
-            finding.with.map(|of| format!(", each with {}", shown(type_name(self.heap(), of))));
+        let with = finding
+            .with
+            .map(|type_id| format!(", each with {}", shown(type_name(self.heap(), type_id))));
         let via = finding.via.as_ref().filter(|_| finding.kind != SuspectKind::Closures);
         let via = via.map(|via| format!(", in {}", shown(via)));
         held + &via.or(with).unwrap_or_default()
@@ -166,10 +163,10 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     /// The type of what is counted.
     pub(super) fn of(&self, finding: &Suspect) -> String {
         match &finding.what {
-            What::Threads(_, Some(of)) => shown(type_name(self.heap(), *of)),
+            What::Threads(_, Some(type_id)) => shown(type_name(self.heap(), *type_id)),
             What::Threads(kind, None) => kind.name().to_owned(),
             What::Objects(_, Some(declared)) => shown(declared),
-            What::Objects(of, None) => shown(type_name(self.heap(), *of)),
+            What::Objects(type_id, None) => shown(type_name(self.heap(), *type_id)),
         }
     }
 
@@ -186,23 +183,25 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
 
     /// Names the objects that are counted: `timers Timeout`, `goroutines in main.slowReport`.
     pub(super) fn noun(&self, finding: &Suspect) -> String {
-        let of = self.of(finding);
+        let type_name = self.of(finding);
         match (finding.kind, &finding.what) {
             (_, What::Threads(ThreadKind::Goroutine, _)) => {
                 format!("goroutines{}", self.stack(finding))
             }
             // Virtual threads are objects of a class of their own.
-            (_, What::Threads(..)) if of.rsplit('.').next().is_some_and(|of| of != "Thread") => {
-                format!("threads {of}{}", self.stack(finding))
+            (_, What::Threads(..))
+                if type_name.rsplit('.').next().is_some_and(|type_name| type_name != "Thread") =>
+            {
+                format!("threads {type_name}{}", self.stack(finding))
             }
             (_, What::Threads(..)) => format!("threads{}", self.stack(finding)),
-            (SuspectKind::Loaders, _) => format!("class loaders {of}"),
-            (SuspectKind::Timers, _) => format!("timers {of}"),
-            (SuspectKind::Tasks, _) => format!("tasks {of}"),
+            (SuspectKind::Loaders, _) => format!("class loaders {type_name}"),
+            (SuspectKind::Timers, _) => format!("timers {type_name}"),
+            (SuspectKind::Tasks, _) => format!("tasks {type_name}"),
             (SuspectKind::Closures, _) => {
-                format!("closures {}", finding.via.as_deref().map_or(of, shown))
+                format!("closures {}", finding.via.as_deref().map_or(type_name, shown))
             }
-            _ => of,
+            _ => type_name,
         }
     }
 
@@ -226,13 +225,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let details: Vec<String> = line.into_iter().chain(state).map(|part| shown(&part)).collect();
         let creator = thread.created_by.map(|creation| heap.names.text(creation.call.function));
         let creator = creator.map(|creator| format!(", created by {}", shown(creator)));
-        match details.is_empty() {
-            true => format!(" in {}{}", shown(function), creator.unwrap_or_default()),
-            false => {
-                let details = details.join(", ");
-                format!(" in {} ({details}){}", shown(function), creator.unwrap_or_default())
-            }
-        }
+        let details = details.join(", ");
+        let details = if details.is_empty() { details } else { format!(" ({details})") };
+        format!(" in {}{details}{}", shown(function), creator.unwrap_or_default())
     }
 
     /// The names of the holders, without words around them.
@@ -315,23 +310,23 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let Some(object) = holder.object.filter(|_| holder.noun != "thread-local") else {
             return label;
         };
-        let of = self.analysed.describe(object);
+        let type_name = self.analysed.describe(object);
         let stated = holder.entries.map(|entries| plural(entries, "entry", "entries"));
         let entries = stated.map_or_else(String::new, |entries| format!(", {entries}"));
         // `a variable of main` and `listeners of 'data' of server` are no names.
         let is_name = !label.contains(' ') || label.contains(": ");
         match (holder.noun, label.is_empty()) {
-            ("", true) => format!("one {of}"),
-            (_, false) if label.starts_with("held by ") => format!("one {of} {label}"),
-            (noun, false) if noun == of && is_name && entries.is_empty() => {
+            ("", true) => format!("one {type_name}"),
+            (_, false) if label.starts_with("held by ") => format!("one {type_name} {label}"),
+            (noun, false) if noun == type_name && is_name && entries.is_empty() => {
                 format!("the {noun} {label}")
             }
             ("", false) if self.heap().class_object(object).is_some() => label,
-            (noun, true) => format!("one {noun} ({of}{entries})"),
+            (noun, true) => format!("one {noun} ({type_name}{entries})"),
             (noun, false) if !noun.is_empty() && is_name => {
-                format!("the {noun} {label} ({of}{entries})")
+                format!("the {noun} {label} ({type_name}{entries})")
             }
-            (_, false) => format!("{label} ({of}{entries})"),
+            (_, false) => format!("{label} ({type_name}{entries})"),
         }
     }
 
@@ -345,13 +340,9 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         match &finding.threads[..] {
             [] => String::new(),
             [one] => format!("thread {}", name(one)),
-            [first, .., last] => {
-                format!(
-                    "{} threads, {} … {}",
-                    count(finding.threads.len() as u64),
-                    name(first),
-                    name(last)
-                )
+            all @ [first, .., last] => {
+                let threads = count(all.len() as u64);
+                format!("{threads} threads, {} … {}", name(first), name(last))
             }
         }
     }
@@ -370,24 +361,19 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let each = (finding.count > 1).then(|| match each.min == each.max {
             true => format!("each {}", size(each.max)),
             false => {
-                format!(
-                    "each {} to {}, median {}",
-                    size(each.min),
-                    size(each.max),
-                    size(each.median)
-                )
+                let [min, max, median] = [each.min, each.max, each.median].map(size);
+                format!("each {min} to {max}, median {median}")
             }
         });
         let parts = finding.consists_of.iter().map(|part| {
-            let of = shown(type_name(self.heap(), part.of));
-            format!("{} {of} {}", count(part.count), size(part.bytes))
+            let type_name = shown(type_name(self.heap(), part.of));
+            format!("{} {type_name} {}", count(part.count), size(part.bytes))
         });
         let parts = parts.collect::<Vec<_>>().join(", ");
         let contents = [each, Some(format!("mostly {parts}")).filter(|_| !parts.is_empty())];
         contents.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// The command that shows more.
     fn command(&self, finding: &Suspect) -> String {
         match (&finding.what, finding.count) {
             (What::Threads(..), _) => "see `dumptool threads`".to_owned(),
@@ -398,8 +384,8 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             (_, 1) | (What::Objects(_, Some(_)), _) => {
                 format!("see `dumptool tree FILE {}`", self.heap().id(self.object(finding)))
             }
-            (What::Objects(of, None), _) => {
-                format!("see `dumptool path --type '{}'`", shown(type_name(self.heap(), *of)))
+            (What::Objects(type_id, None), _) => {
+                format!("see `dumptool path --type '{}'`", shown(type_name(self.heap(), *type_id)))
             }
         }
     }
@@ -422,7 +408,6 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         Some(path::one_line(self.analysed, &self.way(finding)?))
     }
 
-    /// A finding as lines for a terminal.
     pub(crate) fn lines(&self, finding: &Suspect) -> String {
         let bytes = self.session.size(finding.bytes);
         let numbers = format!(
@@ -447,13 +432,11 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let live = self.session.size(self.analysed.tree().live_bytes());
         match usual {
             None => format!("nothing stands out in the {live} live heap"),
-            Some(usual) => {
-                format!(
-                    "nothing stands out in the {live} live heap: the largest owner is {}{}",
-                    self.headline(usual),
-                    if_runtime(usual, usual.count)
-                )
-            }
+            Some(usual) => format!(
+                "nothing stands out in the {live} live heap: the largest owner is {}{}",
+                self.headline(usual),
+                if_runtime(usual, usual.count)
+            ),
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::{self, shown};
 use crate::model::heap::{Heap, ObjectId, Value};
 
-/// Describes waste.
 pub(crate) struct WasteWords<'r, 'h, 'a> {
     pub(crate) analysed: &'r Analysed<'h, 'a>,
     pub(crate) session: &'r Session,
@@ -30,7 +29,6 @@ impl<'h, 'a> WasteWords<'_, 'h, 'a> {
         ])
     }
 
-    /// The waste as lines for a terminal.
     pub(crate) fn lines(&self, waste: &Outstanding) -> String {
         let bytes = self.session.size(waste.bytes());
         let mut messages = self.messages(waste).into_iter();
@@ -97,10 +95,10 @@ impl<'h, 'a> WasteWords<'_, 'h, 'a> {
     }
 
     fn sparse(&self, sparse: &Sparse) -> Vec<String> {
-        let of = shown(type_name(self.heap(), sparse.of));
+        let type_name = shown(type_name(self.heap(), sparse.of));
         vec![
             format!(
-                "unused in {} of {} {of}: {} of {} places are taken",
+                "unused in {} of {} {type_name}: {} of {} places are taken",
                 count(sparse.count),
                 count(sparse.all),
                 count(sparse.used),

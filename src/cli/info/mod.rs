@@ -2,22 +2,27 @@
 
 mod heap;
 mod profile;
-mod program;
 mod verdict;
 mod view;
 
-use super::args::{InfoArgs, OutputFormat, Snapshot};
+use super::args::{InfoArgs, LoadArgs, OutputFormat, Snapshot};
+use super::heap::load;
 use super::memory::reading_limit;
+use super::open::Input;
 use super::print::{self, Columns, Shown, print, print_json, print_text, to_output};
 use super::profile::{refused, warn_of_symbols};
 use super::session::Session;
 use super::size::{count, duration, plural, signed_size};
 use super::status::{self, Status, UsageError};
-use crate::input::info::{Info, InfoWarning, ProfileInfo, SnapshotInfo};
+use crate::analysis::live;
+use crate::input::info::{
+    FormatDetails, Info, InfoWarning, ProfileInfo, SnapshotInfo, TypesFromExecutable,
+};
 use crate::input::load::snapshots;
 use crate::input::{self, Format, ReadOptions};
 use crate::output::json;
 use serde::Serialize;
+use std::path::Path;
 use verdict::Verdict;
 use view::View;
 
@@ -32,11 +37,9 @@ struct Document {
     info: Info,
     /// The compression that was undone.
     compression: Option<&'static str>,
-    /// Size of the input as stored.
     stored_bytes: u64,
     /// Frames of a Dart VM service that were joined.
     vm_service_frames: u64,
-    /// The verdict, with `--verdict`.
     #[serde(flatten)]
     verdict: Option<Verdict>,
 }
@@ -141,7 +144,7 @@ fn view(document: &Document, session: &Session) -> View {
     view
 }
 
-fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Document> {
+fn read(path: &Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Document> {
     let input = session.open(path)?;
     let bytes = input.bytes().len() as u64;
     let progress = session.progress(&input);
@@ -162,17 +165,11 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     drop(progress);
     warn_of_symbols(&input, session);
     args.known.only_with("--verdict", args.verdict)?;
-    let verdict = match args.verdict {
-        true => verdict::of(&input, args, session)?,
-        false => None,
-    };
+    let verdict = if args.verdict { verdict::of(&input, args, session)? } else { None };
     if let Some(exe) = &args.exe {
-        program::add(&mut info, &input, exe, args.no_guess, session)?;
+        add_program(&mut info, &input, exe, args.no_guess, session)?;
     }
     let source = input.source;
-    let (compression, stored_bytes) =
-        (source.compression().map(|compression| compression.name()), source.stored_bytes());
-    let vm_service_frames = source.vm_service_frames();
     if let Some(error) = source.damage().cloned() {
         info.complete = false;
         info.damage = Some(input::info::Damage { error });
@@ -185,15 +182,14 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         shown_warnings(&info, session)
             .for_each(|warning| session.terminal.warn(path, &warning.to_string()));
     }
-    let file = path.display().to_string();
     Ok(Document {
         schema: "dumptool/info/1",
-        file,
+        file: path.display().to_string(),
         bytes,
         info,
-        compression,
-        stored_bytes,
-        vm_service_frames,
+        compression: source.compression().map(|compression| compression.name()),
+        stored_bytes: source.stored_bytes(),
+        vm_service_frames: source.vm_service_frames(),
         verdict,
     })
 }
@@ -223,21 +219,16 @@ fn select_snapshot(info: &mut Info, wanted: Option<Snapshot>) -> Result<(), Usag
 /// A heap snapshot or profile of a file.
 struct Row<'a> {
     document: &'a Document,
-    part: Part<'a>,
-}
-
-enum Part<'a> {
-    Snapshot(&'a SnapshotInfo),
-    Profile(&'a ProfileInfo),
+    snapshot: Option<&'a SnapshotInfo>,
+    profile: Option<&'a ProfileInfo>,
 }
 
 fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
-    let parts = |document| move |part| Row { document, part };
     let rows = documents.iter().flat_map(|document| {
-        let profile = document.info.profile.iter().map(Part::Profile);
-        let snapshots =
-            document.info.heap.iter().flat_map(|heap| &heap.snapshots).map(Part::Snapshot);
-        profile.chain(snapshots).map(parts(document))
+        let row = move |snapshot, profile| Row { document, snapshot, profile };
+        let profile = document.info.profile.iter().map(move |profile| row(None, Some(profile)));
+        let snapshots = document.info.heap.iter().flat_map(|heap| &heap.snapshots);
+        profile.chain(snapshots.map(move |snapshot| row(Some(snapshot), None)))
     });
     let rows: Vec<Row> = rows.collect();
     if rows.is_empty() {
@@ -252,53 +243,69 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
             row.document.info.format_version.as_deref().unwrap_or_default()
         })
         .text("complete", "COMPLETE", |row| {
-            row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete)
+            row.snapshot.map_or(row.document.info.complete, |snapshot| snapshot.complete)
         })
-        .shown_as(|row| {
-            row.snapshot()
-                .map_or(row.document.info.complete, |snapshot| snapshot.complete)
-                .to_string()
-        })
-        .number("snapshot", "SNAPSHOT", |row| row.snapshot().map(|snapshot| snapshot.index))
-        .number("objects", "OBJECTS", |row| row.snapshot()?.objects)
-        .number("references", "REFERENCES", |row| row.snapshot()?.references)
-        .number("roots", "ROOTS", |row| row.snapshot()?.roots)
-        .number("types", "TYPES", |row| row.snapshot()?.types)
-        .bytes("shallow_bytes", "SHALLOW", |row| row.snapshot()?.shallow_bytes)
-        .bytes("external_bytes", "EXTERNAL", |row| row.snapshot()?.external_bytes)
-        .number("samples", "SAMPLES", |row| row.profile().map(|profile| profile.samples))
-        .number("threads", "THREADS", |row| row.profile().map(|profile| profile.threads))
+        .number("snapshot", "SNAPSHOT", |row| row.snapshot.map(|snapshot| snapshot.index))
+        .number("objects", "OBJECTS", |row| row.snapshot?.objects)
+        .number("references", "REFERENCES", |row| row.snapshot?.references)
+        .number("roots", "ROOTS", |row| row.snapshot?.roots)
+        .number("types", "TYPES", |row| row.snapshot?.types)
+        .bytes("shallow_bytes", "SHALLOW", |row| row.snapshot?.shallow_bytes)
+        .bytes("external_bytes", "EXTERNAL", |row| row.snapshot?.external_bytes)
+        .number("samples", "SAMPLES", |row| row.profile.map(|profile| profile.samples))
+        .number("threads", "THREADS", |row| row.profile.map(|profile| profile.threads))
         .number("time_us", "TIME", Row::time)
         .shown_as(|row| row.time().map(duration).unwrap_or_default())
-        .number("memory_bytes", "MEMORY", |row| row.profile()?.memory_bytes)
+        .number("memory_bytes", "MEMORY", |row| row.profile?.memory_bytes)
         .shown_as(move |row| {
-            row.profile()
-                .and_then(|of| of.memory_bytes)
-                .map(|of| signed_size(of, exact))
-                .unwrap_or_default()
+            let memory = row.profile.and_then(|profile| profile.memory_bytes);
+            memory.map(|bytes| signed_size(bytes, exact)).unwrap_or_default()
         });
     print(session, print::Document::default, &rows, &columns, &Shown::Table(&String::new))
 }
 
 impl Row<'_> {
-    fn snapshot(&self) -> Option<&SnapshotInfo> {
-        match self.part {
-            Part::Snapshot(snapshot) => Some(snapshot),
-            Part::Profile(_) => None,
-        }
-    }
-
-    fn profile(&self) -> Option<&ProfileInfo> {
-        match self.part {
-            Part::Profile(profile) => Some(profile),
-            Part::Snapshot(_) => None,
-        }
-    }
-
     fn time(&self) -> Option<u64> {
-        match self.part {
-            Part::Snapshot(snapshot) => snapshot.time_us,
-            Part::Profile(profile) => Some(profile.time_us),
-        }
+        self.profile.map(|profile| profile.time_us).or_else(|| self.snapshot?.time_us)
     }
+}
+
+/// Loads the heap with its executable and adds to the details of a Go dump what that names.
+///
+/// # Errors
+/// When the dump is not one of Go, or the executable is not the one that wrote it.
+fn add_program(
+    info: &mut Info,
+    input: &Input,
+    exe: &Path,
+    no_guess: bool,
+    session: &Session,
+) -> anyhow::Result<()> {
+    let options = LoadArgs::default().with_program(exe, no_guess);
+    let held = load(session, "info --exe", input, None, &options)?;
+    let loaded = held.get();
+    let (heap, Some(report)) = (&loaded.heap, loaded.executable.clone()) else { return Ok(()) };
+    let live = live::live(loaded.graph());
+    let mut types = TypesFromExecutable {
+        go_version: report.go_version,
+        checks: report.checks,
+        functions: report.functions,
+        module_data: report.module_data,
+        descriptors: report.descriptors,
+        dwarf: report.has_debug,
+        conflicts: report.conflicts,
+        rejected: report.rejected,
+        tiny_values: report.tiny_values.into_iter().collect(),
+        ..TypesFromExecutable::default()
+    };
+    for object in heap.objects().filter(|object| live.contains(*object)) {
+        let source = heap.type_source(heap.type_id(object));
+        types.objects.add(source, 1);
+        types.bytes.add(source, heap.shallow_bytes(object));
+    }
+    let snapshot = info.heap.as_mut().and_then(|heap| heap.snapshots.first_mut());
+    if let Some(FormatDetails::Go(details)) = snapshot.map(|snapshot| &mut snapshot.details) {
+        details.types_from_exe = Some(types);
+    }
+    Ok(())
 }

@@ -23,7 +23,6 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Adds a fact: a label, a number and a remark.
     pub(super) fn fact(
         &mut self,
         label: &str,

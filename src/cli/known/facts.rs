@@ -52,20 +52,23 @@ impl Facts<'_, '_> {
     pub(super) fn is_of(&self, glob: &Glob) -> bool {
         match &self.suspect.what {
             What::Objects(_, Some(declared)) if glob.matches(declared) => true,
-            What::Objects(of, _) | What::Threads(_, Some(of)) => self.fits_type(*of, glob),
+            What::Objects(type_id, _) | What::Threads(_, Some(type_id)) => {
+                self.fits_type(*type_id, glob)
+            }
             What::Threads(kind, None) => glob.matches(kind.name()),
         }
     }
 
     pub(super) fn contains(&self, glob: &Glob) -> bool {
         let parts = self.suspect.consists_of.iter().map(|part| part.of);
-        parts.chain(self.suspect.with).any(|of| self.fits_type(of, glob))
+        parts.chain(self.suspect.with).any(|type_id| self.fits_type(type_id, glob))
     }
 
     pub(super) fn is_held_by(&self, glob: &Glob) -> bool {
         self.suspect.holders.iter().any(|holder| {
-            let of = holder.object.map(|object| self.heap.type_id(object));
-            glob.matches(&holder.label) || of.is_some_and(|of| self.fits_type(of, glob))
+            let type_id = holder.object.map(|object| self.heap.type_id(object));
+            glob.matches(&holder.label)
+                || type_id.is_some_and(|type_id| self.fits_type(type_id, glob))
         })
     }
 
@@ -98,9 +101,9 @@ impl Facts<'_, '_> {
             .any(|object| self.heap.fields(object).any(|field| glob.matches(&field.to_string())))
     }
 
-    fn fits_type(&self, of: TypeId, glob: &Glob) -> bool {
-        let namespace = self.heap.names.text(self.heap.shown(of).namespace);
-        glob.matches_type(type_name(self.heap, of), namespace)
+    fn fits_type(&self, type_id: TypeId, glob: &Glob) -> bool {
+        let namespace = self.heap.names.text(self.heap.shown(type_id).namespace);
+        glob.matches_type(type_name(self.heap, type_id), namespace)
     }
 
     fn threads(&self) -> impl Iterator<Item = &Thread> {
@@ -133,15 +136,17 @@ impl Facts<'_, '_> {
 
     /// The namespace and the name of an object's type, or of the class that the object represents.
     fn name(&self, object: ObjectId) -> (String, String) {
-        let (heap, of) = (self.heap, self.heap.type_of(object));
+        let (heap, type_) = (self.heap, self.heap.type_of(object));
         let text = |name| heap.names.text(name).to_owned();
         if let Some(class) = heap.class_object(object) {
             let name = text(class.name);
             return (String::new(), name.strip_prefix("class ").unwrap_or(&name).to_owned());
         }
         match heap.value(object) {
-            Value::Name(name) if of.kind == TypeKind::Class => (String::new(), name.into_owned()),
-            _ => (text(of.namespace), text(of.name)),
+            Value::Name(name) if type_.kind == TypeKind::Class => {
+                (String::new(), name.into_owned())
+            }
+            _ => (text(type_.namespace), text(type_.name)),
         }
     }
 }

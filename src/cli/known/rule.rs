@@ -75,7 +75,7 @@ struct When {
     kind: Vec<KindName>,
     /// The type that is counted.
     #[serde(rename = "type")]
-    of: Vec<Pattern>,
+    types: Vec<Pattern>,
     /// A type that takes much of the memory.
     contains: Vec<Pattern>,
     /// The name or the type of a holder.
@@ -96,13 +96,13 @@ impl When {
     /// Whether a finding meets all conditions. The most expensive ones are tested last.
     fn fits(&self, facts: &Facts<'_, '_>) -> bool {
         let suspect = facts.suspect;
-        let any = |patterns: &[Pattern], of: &mut dyn FnMut(&Glob) -> bool| {
-            patterns.is_empty() || patterns.iter().any(|pattern| of(&pattern.0))
+        let any = |patterns: &[Pattern], fits: &mut dyn FnMut(&Glob) -> bool| {
+            patterns.is_empty() || patterns.iter().any(|pattern| fits(&pattern.0))
         };
         (self.kind.is_empty() || self.kind.iter().any(|kind| kind.0 == suspect.kind))
             && suspect.count >= self.min_count
             && facts.share * 100.0 >= self.min_share.0
-            && any(&self.of, &mut |glob| facts.is_of(glob))
+            && any(&self.types, &mut |glob| facts.is_of(glob))
             && any(&self.contains, &mut |glob| facts.contains(glob))
             && any(&self.holder, &mut |glob| facts.is_held_by(glob))
             && any(&self.function, &mut |glob| facts.has_function(glob))
@@ -126,7 +126,6 @@ impl TryFrom<String> for Text {
     }
 }
 
-/// The address of a page.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Address(pub(crate) String);

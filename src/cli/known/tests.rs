@@ -28,7 +28,7 @@ const BYTES: usize = 1 << 20;
 
 #[derive(Default)]
 struct Made {
-    of: String,
+    type_name: String,
     size: usize,
     references: Vec<(String, usize)>,
 }
@@ -54,11 +54,15 @@ impl ObjectValues for Values {
 /// The objects of a path, and those with which it begins.
 fn made(path: &str, heads: usize) -> (Vec<Made>, Vec<usize>) {
     let mut parts = path.split(" > ");
-    let of = parts.next().unwrap().to_owned();
+    let type_name = parts.next().unwrap().to_owned();
     let mut objects: Vec<Made> = Vec::new();
-    objects.resize_with(heads, || Made { of: of.clone(), size: 32, ..Made::default() });
+    objects.resize_with(heads, || Made {
+        type_name: type_name.clone(),
+        size: 32,
+        ..Made::default()
+    });
     let mut last: Vec<usize> = (0..heads).collect();
-    while let (Some(field), Some(of)) = (parts.next(), parts.next()) {
+    while let (Some(field), Some(type_name)) = (parts.next(), parts.next()) {
         let (name, many) = match field.split_once('*') {
             Some((name, many)) => (name, many.parse().unwrap()),
             None => (field, 1),
@@ -68,7 +72,7 @@ fn made(path: &str, heads: usize) -> (Vec<Made>, Vec<usize>) {
             for _ in 0..many {
                 let number = objects.len();
                 objects[holder].references.push((name.to_owned(), number));
-                objects.push(Made { of: of.to_owned(), size: 32, ..Made::default() });
+                objects.push(Made { type_name: type_name.to_owned(), size: 32, ..Made::default() });
                 next.push(number);
             }
         }
@@ -79,16 +83,15 @@ fn made(path: &str, heads: usize) -> (Vec<Made>, Vec<usize>) {
     (objects, (0..heads).collect())
 }
 
-fn kind(of: &str) -> TypeKind {
-    match of {
-        _ if of.starts_with("class ") => TypeKind::Class,
+fn kind(type_name: &str) -> TypeKind {
+    match type_name {
+        _ if type_name.starts_with("class ") => TypeKind::Class,
         "string" | "str" | "String" | "java.lang.String" | "(sliced string)" => TypeKind::Text,
-        _ if of.ends_with("[]") => TypeKind::Array,
+        _ if type_name.ends_with("[]") => TypeKind::Array,
         _ => TypeKind::Instance,
     }
 }
 
-/// The heap of a line.
 fn heap(line: &str, format: Format) -> Heap<'static> {
     let (root, path) = match line.strip_prefix('@').and_then(|rest| rest.split_once(" > ")) {
         Some((root, path)) => (root, path),
@@ -102,17 +105,19 @@ fn heap(line: &str, format: Format) -> Heap<'static> {
     builder.set_roles(roles(format));
     let (mut values, mut types) = (BTreeMap::new(), BTreeMap::new());
     for (number, object) in (0..).zip(&objects) {
-        let (of, value) = object.of.split_once(" {").unwrap_or((&object.of, ""));
-        let class = of.strip_prefix("class ");
+        let (type_name, value) =
+            object.type_name.split_once(" {").unwrap_or((&object.type_name, ""));
+        let class = type_name.strip_prefix("class ");
         let value = class.unwrap_or(value.trim_end_matches('}'));
         values.extend((!value.is_empty()).then(|| (ObjectId(number), value.to_owned())));
-        let (namespace, name) = match of.split_once(".dart:").or(of.split_once("async:")) {
-            Some((_, name)) => (of.strip_suffix(&format!(":{name}")).unwrap(), name),
-            None => ("", if class.is_some() { "Class" } else { of }),
-        };
+        let (namespace, name) =
+            match type_name.split_once(".dart:").or(type_name.split_once("async:")) {
+                Some((_, name)) => (type_name.strip_suffix(&format!(":{name}")).unwrap(), name),
+                None => ("", if class.is_some() { "Class" } else { type_name }),
+            };
         let id = *types
             .entry((namespace.to_owned(), name.to_owned()))
-            .or_insert_with(|| builder.add_type(name, namespace, kind(of)));
+            .or_insert_with(|| builder.add_type(name, namespace, kind(type_name)));
         builder.add_object(id, object.size as u64);
         for (index, (name, target)) in (0..).zip(&object.references) {
             let label = match name.as_str() {

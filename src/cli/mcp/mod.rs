@@ -8,7 +8,7 @@ mod access;
 mod cut;
 mod tools;
 
-use super::args::{McpArgs, OutputFormat};
+use super::args::{HeapOptions, McpArgs, OutputFormat};
 use super::dumps::{Dumps, Given};
 use super::known::Rules;
 use super::memory;
@@ -47,12 +47,7 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
     let access = Access::of(&args.files, &args.allow)?;
     let half = || memory::limit(&session.common).map(|most| most / 2);
     let budget = args.budget.or_else(half).unwrap_or(u64::MAX);
-    let given = Given {
-        common: session.common.clone(),
-        source_maps: session.given_source_maps()?,
-        known: args.known.clone(),
-        ..Given::default()
-    };
+    let given = Given::of(&HeapOptions::default(), &args.known, session)?;
     // A broken file of rules ends the program before it is asked.
     Rules::of(&args.known, session)?;
     let only_file = match &args.files[..] {

@@ -283,7 +283,6 @@ impl Argument {
         }
     }
 
-    /// The words for a value.
     fn values(&self, value: &Value) -> Result<Vec<String>, String> {
         let wrong = |expected| Err(format!("{} is {expected}, not {value}", self.name));
         match (self.kind, value) {
@@ -311,7 +310,7 @@ impl Kind {
         let values = arg.get_value_parser().type_id();
         let is_integer = [TypeId::of::<u64>(), TypeId::of::<u32>(), TypeId::of::<u16>()]
             .iter()
-            .any(|of| values == *of);
+            .any(|type_| values == *type_);
         // Sizes have units.
         let is_size = arg
             .get_value_names()

@@ -2,11 +2,11 @@
 
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};
-use crate::analysis::profile::{FrameBy, Selected, TopBy, top};
+use crate::analysis::profile::Selected;
 use crate::cli::args::{ReportArgs, Snapshot};
 use crate::cli::heap::histogram::{add_types, complete_snapshots, count_types};
 use crate::cli::open::Input;
-use crate::cli::profile::{load_profile, unit_name};
+use crate::cli::profile::{add_functions, load_profile, unit_name};
 use crate::cli::recording::{growth_of, histograms};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
@@ -66,7 +66,7 @@ pub(super) fn over_snapshots(
     let numbers: Vec<u64> = snapshots.iter().map(|snapshot| snapshot.index).collect();
     let labels = numbers.iter().map(|number| format!("snapshot {number}")).collect();
     let times = snapshots.iter().map(|snapshot| Some(snapshot.time_us? / 1000)).collect();
-    let grown = Grown::of_heaps(growth, labels, "snapshot", Status::Done);
+    let grown = Grown::of(growth, labels, "snapshot", Status::Done);
     Ok(Some(Grown { times: in_order(times), snapshots: numbers, ..grown }))
 }
 
@@ -78,7 +78,7 @@ fn over_histograms(input: &Input, session: &Session) -> anyhow::Result<Option<Gr
     }
     let growth = growth_of(&all, &TypeFilter::default());
     let labels = (1..=all.len()).map(|number| format!("histogram {number}")).collect();
-    let mut grown = Grown::of_heaps(growth, labels, "histogram", Status::Done);
+    let mut grown = Grown::of(growth, labels, "histogram", Status::Done);
     grown.title = "Classes over time";
     grown.note.push_str(" The JVM leaves out classes with less than 0.5 % of the heap.");
     Ok(Some(grown))
@@ -127,18 +127,15 @@ pub(super) fn over_files(
     let labels: Vec<String> = args.files.iter().map(name).collect();
     let times = in_order(times);
     Ok(Some(match measured {
-        None => Grown { times, ..Grown::of_heaps(growth, labels, "dump", status) },
+        None => Grown { times, ..Grown::of(growth, labels, "dump", status) },
         Some(metric) => {
             let files = plural(labels.len() as u64, "profile", "profiles");
             Grown {
                 title: "Functions over time",
                 note: format!("Self values in {files}."),
                 unit: unit_name(&metric).to_owned(),
-                series: growth.finish(),
-                labels,
                 times,
-                snapshots: Vec::new(),
-                status,
+                ..Grown::of(growth, labels, "profile", status)
             }
         }
     }))
@@ -146,10 +143,8 @@ pub(super) fn over_files(
 
 /// A file whose types or functions were added.
 struct Added {
-    /// When it was recorded, in milliseconds.
     time: Option<u64>,
     status: Status,
-    /// The metric of a profile.
     metric: Option<Metric>,
 }
 
@@ -173,11 +168,7 @@ fn add(
     let loaded = load_profile(input, &args.profile, session)?;
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
-    for row in top(&selected, TopBy::Frames(FrameBy::Function)).rows {
-        // A sum of changes may be negative: then nothing is left.
-        let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
-        growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);
-    }
+    add_functions(growth, &selected, &metric, &TypeFilter::default());
     let nanoseconds = loaded.profile.metadatum("time_nanos");
     let time = nanoseconds.and_then(|text| Some(text.parse::<u64>().ok()? / 1_000_000));
     Ok(Added { time, status: status(&|| loaded.report(session)), metric: Some(metric) })
@@ -190,7 +181,7 @@ fn recorded_at(input: &Input) -> Option<u64> {
     }
     let options = ReadOptions { quick: true, ..ReadOptions::default() };
     let info = input::info(input.format, input.bytes(), options).ok()?;
-    let stated = info.metadata.iter().find(|of| of.key == "timestamp_ms")?;
+    let stated = info.metadata.iter().find(|datum| datum.key == "timestamp_ms")?;
     stated.value.parse().ok()
 }
 
@@ -201,7 +192,7 @@ fn in_order(times: Vec<Option<u64>>) -> Option<Vec<u64>> {
 }
 
 impl Grown {
-    fn of_heaps(growth: Growth, labels: Vec<String>, one: &str, status: Status) -> Self {
+    fn of(growth: Growth, labels: Vec<String>, one: &str, status: Status) -> Self {
         let points = plural(labels.len() as u64, one, &format!("{one}s"));
         Self {
             title: "Types over time",

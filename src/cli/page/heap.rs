@@ -4,7 +4,7 @@ mod compared;
 mod stored;
 
 use super::tables::{self};
-use super::{LINES, Subject, fitting, made_by, report, table_rows};
+use super::{LINES, PARTS, Subject, fitting, made_by, report, table_rows};
 use crate::analysis::diff::HistogramChange;
 use crate::analysis::dominator_stacks::{self};
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
@@ -20,6 +20,7 @@ use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
 use crate::cli::known::Rules;
+use crate::cli::open::Input;
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
@@ -46,14 +47,15 @@ pub(super) fn page(
     session: &Session,
 ) -> anyhow::Result<(Option<String>, Status)> {
     let Subject { input, old, .. } = subject;
+    let nothing = |input: &Input, loaded: &Loaded<'_>| {
+        let status = without_roots(session, input, loaded, "there is nothing to report", None)?;
+        Ok((None, status))
+    };
     let rules = Rules::of(&args.known, session)?;
     let held = load(session, "report", input, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
     if loaded.heap.roots.is_empty() {
-        return Ok((
-            None,
-            without_roots(session, input, loaded, "there is nothing to report", None)?,
-        ));
+        return nothing(input, loaded);
     }
     let status = report_loaded(session, input, loaded);
     let Some(old) = old else {
@@ -67,16 +69,13 @@ pub(super) fn page(
     let (after, newer) = (Sums::of(loaded), Newer::of(loaded, (&rules, input.format), session));
     let sampled = (!args.live).then(|| {
         let ways: Vec<_> = ways(newer.iter().flat_map(Newer::on_page)).collect();
-        Sampled::of(loaded, input, after.live(), &ways, session)
+        Sampled::of(loaded, input, &after.live, &ways, session)
     });
     drop(held);
     let held = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
     if loaded.heap.roots.is_empty() {
-        return Ok((
-            None,
-            without_roots(session, old, loaded, "there is nothing to report", None)?,
-        ));
+        return nothing(old, loaded);
     }
     let growth = newer.and_then(|newer| newer.since(loaded));
     let before = Sums::of(loaded);
@@ -90,7 +89,6 @@ pub(super) fn page(
     Ok((Some(fitting(args, build)?), old_status.max(status)))
 }
 
-/// The results for one heap.
 struct One<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
     types: Histogram,
@@ -203,9 +201,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         report.notes.push(made_by(&report, subject));
         report
     }
-}
 
-impl One<'_, '_, '_> {
     fn tiles(&self, subject: Subject<'_>) -> Vec<Tile> {
         let total = &self.types.total;
         let unreachable = self.types.unreachable.as_ref().map(|sum| match sum.count {
@@ -224,32 +220,7 @@ impl One<'_, '_, '_> {
         let tiles = alive.into_iter().chain(unreachable).chain([file]);
         tiles.map(|(label, value)| Tile { label, value }).collect()
     }
-}
 
-/// What the first screen of a heap says first.
-struct Headline {
-    /// The first suspect, if there is one.
-    answer: Option<Answer>,
-    /// The sentence for a heap without suspects.
-    nothing: String,
-    /// The parts of the bar, and the number and bytes of owners that are too small for it.
-    owners: Vec<BarPart>,
-}
-
-/// Parts of the bar at most, besides the rest.
-const PARTS: usize = 8;
-/// A smaller part of what changed has no room for a letter.
-const LEAST_PART: u64 = 60;
-
-/// The largest owners of the live heap, each byte once.
-fn owners_on_bar(verdict: &Verdict, words: &Words<'_, '_, '_>) -> Vec<BarPart> {
-    let found = verdict.suspects.iter().filter(|of| !of.kind.is_unreached()).chain(&verdict.usual);
-    let mut owners: Vec<&Suspect> = found.collect();
-    owners.sort_by_key(|finding| Reverse(finding.bytes));
-    owners.into_iter().take(PARTS).map(|finding| words.part(finding)).collect()
-}
-
-impl One<'_, '_, '_> {
     fn answer(&self, loaded: &Loaded<'_>, live: u64) -> Answer {
         let Headline { answer, nothing, owners } = &self.headline;
         let mut parts = owners.clone();
@@ -319,6 +290,27 @@ impl One<'_, '_, '_> {
     }
 }
 
+/// What the first screen of a heap says first.
+struct Headline {
+    answer: Option<Answer>,
+    /// The sentence for a heap without suspects.
+    nothing: String,
+    /// The parts of the bar, and the number and bytes of owners that are too small for it.
+    owners: Vec<BarPart>,
+}
+
+/// The largest owners of the live heap, each byte once.
+fn owners_on_bar(verdict: &Verdict, words: &Words<'_, '_, '_>) -> Vec<BarPart> {
+    let found = verdict
+        .suspects
+        .iter()
+        .filter(|finding| !finding.kind.is_unreached())
+        .chain(&verdict.usual);
+    let mut owners: Vec<&Suspect> = found.collect();
+    owners.sort_by_key(|finding| Reverse(finding.bytes));
+    owners.into_iter().take(PARTS).map(|finding| words.part(finding)).collect()
+}
+
 /// The objects on the ways to suspects that a page without a server describes.
 fn ways<'s>(suspects: impl Iterator<Item = &'s ReportSuspect>) -> impl Iterator<Item = ObjectId> {
     suspects.flat_map(|suspect| suspect.way.iter().take(WAY).copied())
@@ -372,13 +364,9 @@ fn name(heap: &Heap<'_>, item: &TreeItem) -> String {
         TreeItem::Root(Some((kind, name))) => root_group_text(kind.name(), name),
         TreeItem::Root(None) => dominator_stacks::SEVERAL_ROOTS.trim_matches(['(', ')']).to_owned(),
         TreeItem::Part(part) => part.name.clone(),
-        TreeItem::Object(object) | TreeItem::Chain(object) => of_object(heap, *object).to_owned(),
-        TreeItem::Group(of) => type_name(heap, *of).to_owned(),
+        TreeItem::Object(object) | TreeItem::Chain(object) => heap.shown_name(*object).to_owned(),
+        TreeItem::Group(type_id) => type_name(heap, *type_id).to_owned(),
     }
-}
-
-fn of_object<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
-    heap.shown_name(object)
 }
 
 fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
@@ -386,12 +374,11 @@ fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
         TreeItem::Object(object) | TreeItem::Chain(object) => {
             heap.names.text(heap.type_of(*object).namespace)
         }
-        TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
+        TreeItem::Group(type_id) => heap.names.text(heap.types[type_id.0 as usize].namespace),
         TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => "",
     }
 }
 
-/// What is wrong with the file.
 fn damage(loaded: &Loaded<'_>) -> Vec<String> {
     let damage = loaded.damage.iter();
     damage.map(|error| format!("The file is damaged: {}", error.message())).collect()

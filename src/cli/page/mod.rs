@@ -1,18 +1,57 @@
-//! The HTML page about a dump, or about several, that `report` writes and `serve` shows.
+//! `report`: the HTML page about a dump, or about several, which `serve` shows, too.
 
 mod growth;
 mod heap;
 mod profile;
 mod tables;
 
-use super::args::ReportArgs;
+use super::address::is_address;
+use super::args::{OutputFormat, ReportArgs};
+use super::destination::{Destination, is_stdout};
 use super::open::Input;
 use super::session::Session;
 use super::size::count;
-use super::status::{Status, UsageError};
+use super::status::{OutputError, Status, UsageError};
+use super::terminal::{show_path, tell};
 use crate::input::Kind;
-use crate::output::report::Report;
+use crate::output::report::{BarPart, Report, Tone};
 use growth::Grown;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status> {
+    session.only(&[OutputFormat::Table], "report writes HTML; its data is JSON inside the page")?;
+    let newest = args.newest();
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None if newest == Path::new("-") || is_address(newest) => {
+            let message = "report needs -o OUT when it reads standard input or an address";
+            return Err(UsageError::new(message).into());
+        }
+        None => beside(newest),
+    };
+    // A heap that lost its roots to damage has no page; the damage was reported.
+    let (page, status) = match page(args, session)? {
+        (Some(page), status) => (page, status),
+        (None, status) => return Ok(status),
+    };
+    let mut destination = Destination::create(&output, false, session)?;
+    destination.write_all(page.as_bytes()).map_err(|error| OutputError::new(&output, error))?;
+    destination.commit()?;
+    if !session.common.quiet && !is_stdout(&output) {
+        let size = session.size(page.len() as u64);
+        tell("", &format!("{}: {size}", show_path(&output)));
+    }
+    Ok(status)
+}
+
+/// `app.hprof.report.html` beside the last file that was given.
+fn beside(newest: &Path) -> PathBuf {
+    let mut name = OsString::from(newest);
+    name.push(".report.html");
+    name.into()
+}
 
 /// The page, unless a heap lost its roots to damage.
 pub(super) fn page(
@@ -137,6 +176,28 @@ fn fitting(
         let share = args.max_size as f64 / length as f64;
         lines = ((lines as f64 * share * 0.9) as usize).clamp(10, lines - lines / 10);
     }
+}
+
+/// Parts of a bar at most, besides the rest.
+const PARTS: usize = 8;
+/// A smaller part has no room for a letter.
+const LEAST_PART: u64 = 60;
+
+/// The first rows as parts of a bar, with those that shrank on the right, and the rest. `rest` makes
+/// a part of the width that is left of all.
+fn bar<T>(
+    rows: &[T],
+    width: impl Fn(&T) -> u64,
+    part: impl Fn(&T) -> BarPart,
+    rest: impl FnOnce(u64, u64) -> BarPart,
+) -> Vec<BarPart> {
+    let all = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(width(row)));
+    let wide = rows.iter().filter(|row| width(row) > all / LEAST_PART).take(PARTS);
+    let mut parts: Vec<BarPart> = wide.map(part).collect();
+    parts.sort_by_key(|part| part.tone == Tone::Down);
+    let left = parts.iter().fold(all, |left, part| left.saturating_sub(part.width));
+    parts.extend((left > 0).then(|| rest(left, all)));
+    parts
 }
 
 /// Says how much of a tree the page has.

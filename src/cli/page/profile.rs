@@ -2,14 +2,14 @@
 
 mod timeline;
 
-use super::{Subject, cut_note, fitting, made_by, report, table_rows};
+use super::{Subject, bar, cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::profile::{
     FrameBy, Groups, MovedFolder, ProfileChange, Selected, Sums, Top, TopBy, TopRow, Words,
     changes, hottest, places, slower, top,
 };
 use crate::cli::args::ReportArgs;
 use crate::cli::profile::{
-    Amount, ProfileInput, ShortFiles, load_in_order, load_profile, require_stacks, unit_name,
+    Amount, Kept, ProfileInput, ShortFiles, load_parts, load_profile, require_stacks, unit_name,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
@@ -33,10 +33,8 @@ pub(super) fn page(
     let Subject { input, old, .. } = subject;
     let mut old = old.map(|old| load_profile(old, &args.profile, session)).transpose()?;
     // The order of time is shown of a single profile.
-    let new = match old {
-        None => load_in_order(input, &args.profile, session)?,
-        Some(_) => load_profile(input, &args.profile, session)?,
-    };
+    let kept = Kept { samples: old.is_none(), ..Kept::of(&args.profile, session) };
+    let new = load_parts(input, &args.profile, session, kept)?;
     for side in old.iter().chain([&new]) {
         require_stacks(&side.profile, &side.input.path, "report", "")?;
     }
@@ -71,13 +69,11 @@ enum Subjects<'a> {
     Newer(&'a Side),
 }
 
-/// The results for one profile.
 struct Side {
     metric: Metric,
     functions: Top,
     threads: Top,
     total: Values,
-    /// The samples without frames.
     without_frames: i64,
     calls: Picture,
     callers: Picture,
@@ -149,8 +145,8 @@ impl Side {
         let own = |row: &TopRow| row.sums.own.get(&self.metric);
         let mut packages: BTreeMap<&str, i64> = BTreeMap::new();
         for row in &self.functions.rows {
-            let of = package(&row.label.name, &row.label.namespace);
-            let sum = packages.entry(of).or_default();
+            let package_name = package(&row.label.name, &row.label.namespace);
+            let sum = packages.entry(package_name).or_default();
             *sum = sum.saturating_add(own(row));
         }
         let change = |value| format!("{} · {}", amount.show(value), percent(amount.share(value)));
@@ -160,7 +156,7 @@ impl Side {
             ..Answer::default()
         };
         let cards = [
-            self.verdict.as_ref().map(|of| called_by(of, &change)),
+            self.verdict.as_ref().map(|verdict| called_by(verdict, &change)),
             self.by_thread(&change),
             self.waiting(&change),
         ];
@@ -168,7 +164,7 @@ impl Side {
             parts,
             legend: "Each sample is counted once, in the package of the function that was running.",
             cards: cards.into_iter().flatten().collect(),
-            ..self.verdict.as_ref().map_or(first, |of| headline(of, whole(&self.metric)))
+            ..self.verdict.as_ref().map_or(first, |verdict| headline(verdict, whole(&self.metric)))
         }
     }
 
@@ -312,7 +308,7 @@ impl Compared {
             more: vec![("Each function".to_owned(), address("table/functions-that-changed", &[]))],
             ..Card::default()
         };
-        let caller = self.verdict.as_ref().map(|of| called_by(of, &change));
+        let caller = self.verdict.as_ref().map(|verdict| called_by(verdict, &change));
         Answer {
             parts: parts(rows, Tone::Up, &change),
             legend: "What came (red) and went (blue), by function, without what it calls.",
@@ -361,14 +357,10 @@ impl Compared {
     }
 }
 
-/// Parts of the bar at most, besides the rest.
-const PARTS: usize = 8;
-
 /// The largest of these as parts of the bar. Changes are red and blue: what shrank stands last.
 fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) -> Vec<BarPart> {
     rows.retain(|(_, value)| *value != 0);
     rows.sort_by_key(|(name, value)| (Reverse(value.unsigned_abs()), *name));
-    let all = rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1.unsigned_abs()));
     let part = |(name, value): &(&str, i64)| {
         let is_change = tone == Tone::Up;
         let link = match is_change {
@@ -380,28 +372,25 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
         let width = value.unsigned_abs();
         BarPart { name: short.to_owned(), amount: show(*value), width, link, tone }
     };
-    let wide = rows.iter().map(part).filter(|part| part.width > all / 60).take(PARTS);
-    let mut parts: Vec<BarPart> = wide.collect();
-    parts.sort_by_key(|part| part.tone == Tone::Down);
-    let shown = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.width));
-    let rest = all.saturating_sub(shown);
-    if rest > 0 {
-        parts.push(BarPart {
+    bar(
+        &rows,
+        |(_, value)| value.unsigned_abs(),
+        part,
+        |rest, all| BarPart {
             name: "everything else".to_owned(),
             amount: format!("{:.1} %", 100.0 * rest as f64 / all as f64),
             width: rest,
             link: address("", &[("as", "table")]),
             tone: Tone::Rest,
-        });
-    }
-    parts
+        },
+    )
 }
 
 /// The first function of a profile as a headline.
-fn headline(of: &ReportSuspect, whole: &str) -> Answer {
-    let (headline, detail) = of.message.split_once(": ").unwrap_or((&of.message, ""));
+fn headline(finding: &ReportSuspect, whole: &str) -> Answer {
+    let (headline, detail) = finding.message.split_once(": ").unwrap_or((&finding.message, ""));
     Answer {
-        share: format!("{} {whole}:", percent(of.share)),
+        share: format!("{} {whole}:", percent(finding.share)),
         headline: headline.to_owned(),
         details: Some(detail.to_owned()).filter(|text| !text.is_empty()).into_iter().collect(),
         ..Answer::default()
@@ -420,8 +409,8 @@ fn whole(metric: &Metric) -> &'static str {
 }
 
 /// The function that changed most as a headline: `+14.5 ms (+5.2 %): work (aio.py) +108.7 ms`.
-fn changed(of: &ReportSuspect) -> Answer {
-    let (share, headline) = of.message.split_once(": ").unwrap_or(("", &of.message));
+fn changed(finding: &ReportSuspect) -> Answer {
+    let (share, headline) = finding.message.split_once(": ").unwrap_or(("", &finding.message));
     Answer {
         share: if share.is_empty() { String::new() } else { format!("{share}:") },
         headline: headline.to_owned(),
@@ -430,17 +419,17 @@ fn changed(of: &ReportSuspect) -> Answer {
 }
 
 /// The card with the heaviest stack of a function.
-fn called_by(of: &ReportSuspect, show: &impl Fn(i64) -> String) -> Card {
+fn called_by(finding: &ReportSuspect, show: &impl Fn(i64) -> String) -> Card {
     let function = |name: &String| {
         let plain = name.rsplit_once(" (").map_or(&**name, |(function, _)| function);
         (name.clone(), address("function", &[("name", plain)]))
     };
     Card {
         title: "Heaviest stack",
-        number: show(i64::try_from(of.bytes).unwrap_or(i64::MAX)),
-        lines: of.path.iter().map(function).collect(),
+        number: show(i64::try_from(finding.bytes).unwrap_or(i64::MAX)),
+        lines: finding.path.iter().map(function).collect(),
         is_path: true,
-        more: vec![("Callers and callees".to_owned(), of.link.clone())],
+        more: vec![("Callers and callees".to_owned(), finding.link.clone())],
     }
 }
 

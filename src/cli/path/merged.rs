@@ -12,7 +12,7 @@ use crate::cli::memory;
 use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
-use crate::cli::size::{count, percent, plural};
+use crate::cli::size::{count, percent, plural, showing};
 use crate::cli::status::UsageError;
 use crate::cli::terminal::shown as name;
 use crate::model::heap::{Heap, Label, ObjectId, Root, RootKind};
@@ -37,7 +37,7 @@ struct Row<'h> {
 
 struct StepRow<'h> {
     label: Cow<'h, str>,
-    of: &'h str,
+    type_name: &'h str,
     /// The group of steps that ends here and repeats.
     repeats: Option<Repeats>,
 }
@@ -126,7 +126,7 @@ fn step_json<'a>(step: &'a StepRow<'a>) -> Value<'a> {
         ("label", Some(&*step.label).filter(|label| !label.is_empty()).into()),
         // There is one on each of the paths.
         ("object", Value::Null),
-        ("type", step.of.into()),
+        ("type", step.type_name.into()),
         ("repeated", step.repeats_alone().is_some().into()),
         ("repeats", repeats.into()),
     ])
@@ -164,11 +164,7 @@ fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Sess
         text.push('\n');
     }
     if rows.len() < *kinds {
-        let omitted = format!(
-            "showing {} of {}",
-            count(rows.len() as u64),
-            plural(*kinds as u64, "path", "paths")
-        );
+        let omitted = showing(rows.len(), *kinds, "path", "paths");
         let share = total.bytes.saturating_sub(left.bytes) as f64 / total.bytes.max(1) as f64;
         text.push_str(&format!("{omitted}; {} of {}\n", percent(share), session.size(total.bytes)));
     }
@@ -217,7 +213,7 @@ fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
     };
     let step = |step: &MergedStep| StepRow {
         label: label_text(heap, step.label),
-        of: type_name(heap, step.of),
+        type_name: type_name(heap, step.of),
         repeats: step.repeats,
     };
     Row {
@@ -238,7 +234,7 @@ impl StepRow<'_> {
 
     fn text(&self) -> String {
         let between = if self.label.is_empty() { "" } else { " " };
-        format!("{}{between}{}", self.label, self.of)
+        format!("{}{between}{}", self.label, self.type_name)
     }
 }
 

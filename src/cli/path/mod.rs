@@ -4,7 +4,7 @@ mod merged;
 
 use super::args::{OutputFormat, PathArgs};
 use super::heap::path::{self, headline, lines, root_text};
-use super::heap::{Analysed, open_heap, report_loaded, without_roots};
+use super::heap::{Analysed, find_object, open_heap, report_loaded, without_roots};
 use super::print::{Columns, Document, Shown, Value, print, print_text};
 use super::recording;
 use super::session::Session;
@@ -30,7 +30,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
     match &args.object {
         Some(id) => {
             let analysed = loaded.analysed();
-            let object = analysed.find(id, &input)?;
+            let object = find_object(&loaded.heap, id, &input)?;
             let paths = loaded.paths(object, args.paths as usize);
             if args.dot {
                 print_text(session, &drawing(&analysed, object, &paths, session)?)?
@@ -50,7 +50,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
 struct Row<'p> {
     path: usize,
     step: usize,
-    of: &'p Path,
+    whole: &'p Path,
     at: &'p Step,
 }
 
@@ -78,18 +78,19 @@ fn print_paths(
     let steps = paths
         .iter()
         .enumerate()
-        .flat_map(|(path, of)| of.steps.iter().enumerate().map(move |at| (path, of, at)));
-    let rows: Vec<Row> = steps.map(|(path, of, (step, at))| Row { path, step, of, at }).collect();
+        .flat_map(|(path, whole)| whole.steps.iter().enumerate().map(move |at| (path, whole, at)));
+    let rows: Vec<Row> =
+        steps.map(|(path, whole, (step, at))| Row { path, step, whole, at }).collect();
     let columns = Columns::new(session)
         .number("path", "PATH", |row: &Row| row.path)
         .number("step", "STEP", |row| row.step)
-        .text("root_kind", "ROOT", |row| root_text(heap, row.of.origin).0.name())
-        .text("root", "NAME", |row| root_text(heap, row.of.origin).1)
+        .text("root_kind", "ROOT", |row| root_text(heap, row.whole.origin).0.name())
+        .text("root", "NAME", |row| root_text(heap, row.whole.origin).1)
         .text("label", "LABEL", |row| row.at.by.text(heap))
         .text("id", "OBJECT", |row| heap.id(row.at.object))
-        .text("type", "TYPE", |row| analysed.type_name(row.at.object))
+        .text("type", "TYPE", |row| heap.type_name(row.at.object))
         .value("namespace", |row| Value::non_empty(analysed.namespace(row.at.object)))
-        .bytes("shallow_bytes", "SHALLOW", |row| analysed.shallow(row.at.object))
+        .bytes("shallow_bytes", "SHALLOW", |row| heap.shallow_bytes(row.at.object))
         .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.at.object));
     print(session, Document::default, &rows, &columns, &Shown::Text(&text))
 }
@@ -146,7 +147,7 @@ fn drawing(
     let sizes = |object: ObjectId| {
         format!(
             "{} / {}",
-            session.size(analysed.shallow(object)),
+            session.size(heap.shallow_bytes(object)),
             session.size(analysed.retained(object))
         )
     };

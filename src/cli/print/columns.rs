@@ -12,12 +12,12 @@ use std::borrow::Cow;
 /// [`Columns::csv`] choose another one.
 pub(crate) struct Columns<'a, T> {
     pub(super) layout: Layout<'a>,
-    values: Vec<Of<'a, T, Value<'a>>>,
+    values: Vec<Read<'a, T, Value<'a>>>,
     /// Texts for people, for the columns where they are not made from the value.
-    cells: Vec<Option<Of<'a, T, String>>>,
+    cells: Vec<Option<Read<'a, T, String>>>,
 }
 
-type Of<'a, T, R> = Box<dyn Fn(&'a T) -> R + 'a>;
+type Read<'a, T, R> = Box<dyn Fn(&'a T) -> R + 'a>;
 
 impl<'a, T> Columns<'a, T> {
     /// A description without columns.
@@ -30,9 +30,9 @@ impl<'a, T> Columns<'a, T> {
         self,
         key: &'static str,
         heading: &str,
-        of: impl Fn(&'a T) -> V + 'a,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        self.add(key, Some(heading), Align::Left, Kind::Plain, Box::new(move |row| of(row).into()))
+        self.add(key, Some(heading), Align::Left, Kind::Plain, read)
     }
 
     /// Adds a number, right-aligned.
@@ -40,9 +40,9 @@ impl<'a, T> Columns<'a, T> {
         self,
         key: &'static str,
         heading: &str,
-        of: impl Fn(&'a T) -> V + 'a,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        self.add(key, Some(heading), Align::Right, Kind::Plain, Box::new(move |row| of(row).into()))
+        self.add(key, Some(heading), Align::Right, Kind::Plain, read)
     }
 
     /// Adds a number of bytes, which people see as a size and as `-` when it is absent.
@@ -50,9 +50,9 @@ impl<'a, T> Columns<'a, T> {
         self,
         key: &'static str,
         heading: &str,
-        of: impl Fn(&'a T) -> V + 'a,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        self.add(key, Some(heading), Align::Right, Kind::Bytes, Box::new(move |row| of(row).into()))
+        self.add(key, Some(heading), Align::Right, Kind::Bytes, read)
     }
 
     /// Adds a column with a name that is only known at run time, which is the heading as well.
@@ -61,28 +61,37 @@ impl<'a, T> Columns<'a, T> {
         self,
         name: &str,
         align: Align,
-        of: impl Fn(&'a T) -> V + 'a,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        let value = Box::new(move |row| of(row).into());
-        self.add(name.to_owned(), Some(name), align, Kind::Plain, value)
+        self.add(name.to_owned(), Some(name), align, Kind::Plain, read)
     }
 
     /// Adds a value that only programs see.
     pub(crate) fn value<V: Into<Value<'a>>>(
         self,
         key: &'static str,
-        of: impl Fn(&'a T) -> V + 'a,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        self.add(key, None, Align::Left, Kind::Plain, Box::new(move |row| of(row).into()))
+        self.add(key, None, Align::Left, Kind::Plain, read)
+    }
+
+    /// Adds a value that only programs see, where rows have it.
+    pub(crate) fn value_if<V: Into<Value<'a>>>(
+        self,
+        is_there: bool,
+        key: &'static str,
+        read: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
+        if is_there { self.value(key, read) } else { self }
     }
 
     /// Adds a value for JSON alone: one that has parts.
     pub(crate) fn json<V: Into<Value<'a>>>(
         self,
         key: &'static str,
-        of: impl Fn(&'a T) -> V + 'a,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        self.value(key, of).last(|column| column.in_csv = false)
+        self.value(key, read).last(|column| column.in_csv = false)
     }
 
     /// Adds a text that JSON does not have, because it has the parts.
@@ -90,9 +99,9 @@ impl<'a, T> Columns<'a, T> {
         self,
         key: &'static str,
         heading: &str,
-        of: impl Fn(&'a T) -> V + 'a,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        self.text(key, heading, of).last(|column| column.in_json = false)
+        self.text(key, heading, read).last(|column| column.in_json = false)
     }
 
     /// Adds text for people alone.
@@ -101,24 +110,23 @@ impl<'a, T> Columns<'a, T> {
         key: &'static str,
         heading: &str,
         align: Align,
-        of: impl Fn(&'a T) -> String + 'a,
+        read: impl Fn(&'a T) -> String + 'a,
     ) -> Self {
-        let column = self
-            .add(key, Some(heading), align, Kind::Plain, Box::new(|_| Value::Null))
-            .last(|column| {
+        let column =
+            self.add(key, Some(heading), align, Kind::Plain, |_| Value::Null).last(|column| {
                 column.in_json = false;
                 column.in_csv = false;
             });
-        column.shown_as(of)
+        column.shown_as(read)
     }
 
     /// Adds a bar for a share of the whole, drawn on terminals that have room for it.
-    pub(crate) fn bar(self, of: impl Fn(&'a T) -> f64 + 'a) -> Self {
+    pub(crate) fn bar(self, read: impl Fn(&'a T) -> f64 + 'a) -> Self {
         let session = self.layout.session;
         match session.terminal.bar(0.0).is_some() {
             true => self
                 .cell("bar", "", Align::Left, move |row| {
-                    session.terminal.bar(of(row)).unwrap_or_default()
+                    session.terminal.bar(read(row)).unwrap_or_default()
                 })
                 .last(|column| column.kind = Kind::Bar),
             false => self,
@@ -126,9 +134,9 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// Shows people another text for the last column than that of its value.
-    pub(crate) fn shown_as(mut self, of: impl Fn(&'a T) -> String + 'a) -> Self {
+    pub(crate) fn shown_as(mut self, read: impl Fn(&'a T) -> String + 'a) -> Self {
         if let Some(cell) = self.cells.last_mut() {
-            *cell = Some(Box::new(of));
+            *cell = Some(Box::new(read));
         }
         self
     }
@@ -173,16 +181,16 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    fn add(
+    fn add<V: Into<Value<'a>>>(
         mut self,
         key: impl Into<Cow<'static, str>>,
         heading: Option<&str>,
         align: Align,
         kind: Kind,
-        value: Of<'a, T, Value<'a>>,
+        read: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
-        self.layout.add(Column::new(key.into(), heading, align, kind));
-        self.values.push(value);
+        self.layout.columns.push(Column::new(key.into(), heading, align, kind));
+        self.values.push(Box::new(move |row| read(row).into()));
         self.cells.push(None);
         self
     }
@@ -191,28 +199,18 @@ impl<'a, T> Columns<'a, T> {
         self.layout.columns.last_mut().map(change);
         self
     }
-
-    /// The cells of rows.
-    pub(super) fn of<'r>(&'r self, rows: &'a [T]) -> impl Cells<'a> + use<'r, 'a, T> {
-        Rows { columns: self, rows }
-    }
 }
 
-struct Rows<'r, 'a, T> {
-    columns: &'r Columns<'a, T>,
-    rows: &'a [T],
-}
-
-impl<'a, T> Cells<'a> for Rows<'_, 'a, T> {
+impl<'a, T> Cells<'a> for (&Columns<'a, T>, &'a [T]) {
     fn count(&self) -> usize {
-        self.rows.len()
+        self.1.len()
     }
 
     fn value(&self, row: usize, column: usize) -> Value<'a> {
-        self.columns.values[column](&self.rows[row])
+        self.0.values[column](&self.1[row])
     }
 
     fn text(&self, row: usize, column: usize) -> Option<String> {
-        self.columns.cells[column].as_ref().map(|text| text(&self.rows[row]))
+        self.0.cells[column].as_ref().map(|text| text(&self.1[row]))
     }
 }

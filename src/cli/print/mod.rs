@@ -20,17 +20,17 @@ pub(crate) use table::{Align, Table};
 pub(crate) use value::Value;
 
 use super::args::{OutputFormat, name_of};
+use super::lock;
 use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
 use crate::output::json;
-use rows::Rows;
+use rows::{Object, Objects, Rows};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::PoisonError;
 
 /// The JSON document around the rows of a result.
 #[derive(Default)]
@@ -47,18 +47,15 @@ impl<'a> Document<'a> {
         Self::default().with("schema", schema).with("file", file.display().to_string())
     }
 
-    /// Adds a value.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value<'a>>) -> Self {
         self.0.push((key, Field::Value(value.into())));
         self
     }
 
-    /// Adds all rows.
     pub(crate) fn rows(self, key: &'static str) -> Self {
         self.some_rows(key, 0..usize::MAX)
     }
 
-    /// Adds some of the rows.
     pub(crate) fn some_rows(mut self, key: &'static str, rows: Range<usize>) -> Self {
         self.0.push((key, Field::Rows(rows)));
         self
@@ -88,7 +85,7 @@ pub(crate) fn print<'a, T>(
     columns: &Columns<'a, T>,
     text: &Shown<'_>,
 ) -> anyhow::Result<()> {
-    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    let rows = Rows { layout: &columns.layout, cells: &(columns, rows) };
     print_rows(session, Box::new(document), rows, text)
 }
 
@@ -99,7 +96,7 @@ pub(crate) fn print_documents<'a, T>(
     rows: &'a [T],
     columns: &Columns<'a, T>,
 ) -> anyhow::Result<()> {
-    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    let rows = Rows { layout: &columns.layout, cells: &(columns, rows) };
     let whole = |document| Whole { document, rows };
     print_json(session, &documents.iter().map(whole).collect::<Vec<_>>())
 }
@@ -110,7 +107,7 @@ pub(crate) fn to_json<'a, T>(
     rows: &'a [T],
     columns: &Columns<'a, T>,
 ) -> serde_json::Value {
-    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    let rows = Rows { layout: &columns.layout, cells: &(columns, rows) };
     // Only a map with keys that are no text could fail.
     serde_json::to_value(Whole { document, rows }).unwrap_or_default()
 }
@@ -121,7 +118,7 @@ pub(crate) fn write_markdown<'a, T>(
     rows: &'a [T],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    markdown::table(Rows { layout: &columns.layout, cells: &columns.of(rows) }, out)
+    markdown::table(Rows { layout: &columns.layout, cells: &(columns, rows) }, out)
 }
 
 fn print_rows<'a>(
@@ -141,12 +138,13 @@ fn print_rows<'a>(
         OutputFormat::Json => print_json(session, &Whole { document: &document(), rows }),
         OutputFormat::Jsonl => to_output(session, &mut |out| {
             (0..rows.cells.count()).try_for_each(|row| {
-                json::line(&mut *out, &rows.object(row))?;
+                json::line(&mut *out, &Object { rows, row })?;
                 writeln!(out)
             })
         }),
         OutputFormat::Csv => to_output(session, &mut |out| {
-            if session.common.csv_safe { csv(rows, &mut CsvSafe::new(out)) } else { csv(rows, out) }
+            let (names, rows) = rows.fields();
+            csv(session, &names, rows, out)
         }),
         OutputFormat::Markdown => to_output(session, &mut |out| {
             if let Shown::Headed(sentence, _) = text {
@@ -175,7 +173,6 @@ pub(crate) fn print_text(session: &Session, text: &str) -> anyhow::Result<()> {
     to_output(session, &mut |out| out.write_all(text.as_bytes()))
 }
 
-/// Prints a JSON document.
 pub(crate) fn print_json(session: &Session, document: &impl Serialize) -> anyhow::Result<()> {
     to_output(session, &mut |out| {
         json::pretty(&mut *out, document)?;
@@ -195,7 +192,7 @@ pub(crate) fn to_output(
             write(&mut out).and_then(|()| out.flush())
         }
         Output::Kept(kept) => {
-            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = lock(kept);
             write(&mut session.budget.counting(&mut *kept))
         }
     };
@@ -203,9 +200,16 @@ pub(crate) fn to_output(
 }
 
 /// Writes a header, even without rows, and a line for each row.
-fn csv(rows: Rows<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+fn csv<'v>(
+    session: &Session,
+    names: &[String],
+    rows: impl Iterator<Item = Vec<Value<'v>>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let is_safe = session.common.csv_safe;
+    let out: Box<dyn Write + '_> =
+        if is_safe { Box::new(CsvSafe::new(out)) } else { Box::new(out) };
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    let (names, rows) = rows.fields();
     writer.write_record(names).map_err(csv_error)?;
     for fields in rows {
         writer.serialize(fields).map_err(csv_error)?;
@@ -234,7 +238,8 @@ impl Serialize for Whole<'_, '_> {
             match field {
                 Field::Value(value) => map.serialize_entry(key, value)?,
                 Field::Rows(range) => {
-                    map.serialize_entry(key, &self.rows.objects(range.clone()))?;
+                    let (rows, range) = (self.rows, range.clone());
+                    map.serialize_entry(key, &Objects { rows, range })?;
                 }
             }
         }

@@ -16,9 +16,7 @@ pub(super) struct Rows<'r, 'a> {
     pub(super) cells: &'r dyn Cells<'a>,
 }
 
-/// The cells of a row.
 pub(super) trait Cells<'a> {
-    /// Number of rows.
     fn count(&self) -> usize;
     /// The value for programs.
     fn value(&self, row: usize, column: usize) -> Value<'a>;
@@ -103,10 +101,6 @@ impl<'a> Layout<'a> {
         Self { columns: Vec::new(), table: None, csv: None, minor: Vec::new(), session }
     }
 
-    pub(super) fn add(&mut self, column: Column) {
-        self.columns.push(column);
-    }
-
     /// The columns that people see.
     fn for_people(&self) -> Vec<usize> {
         self.chosen(self.table.as_deref(), |column| column.heading.is_some())
@@ -144,7 +138,7 @@ impl<'r, 'a> Rows<'r, 'a> {
         let below = shown.iter().position(|(_, column)| column.room == Room::Below);
         let is_whole = |at: &usize| shown[*at].1.room == Room::Whole;
         let whole: Vec<usize> = (0..shown.len()).filter(is_whole).collect();
-        let mut table = Table::new(&aligns).minor(&minor).bar(bar).below(below).whole(&whole);
+        let mut table = Table { minor, bar, below, whole, ..Table::new(&aligns) };
         let terminal = &self.layout.session.terminal;
         let headings = || shown.iter().filter_map(|(_, column)| column.heading.as_deref());
         table.row(headings().map(|heading| terminal.dim(heading)));
@@ -192,22 +186,10 @@ impl<'r, 'a> Rows<'r, 'a> {
         (names, (0..self.cells.count()).map(values))
     }
 
-    /// A row as a JSON object.
-    pub(super) fn object(self, row: usize) -> impl Serialize + use<'r, 'a> {
-        Object { rows: self, row }
-    }
-
-    /// Some of the rows as a JSON array.
-    pub(super) fn objects(self, range: Range<usize>) -> impl Serialize + use<'r, 'a> {
-        let count = self.cells.count();
-        Objects { rows: self, range: range.start.min(count)..range.end.min(count) }
-    }
-
     fn columns(&self, numbers: Vec<usize>) -> Vec<(usize, &'r Column)> {
         numbers.into_iter().map(|at| (at, &self.layout.columns[at])).collect()
     }
 
-    /// The text of a cell.
     fn text(&self, row: usize, column: usize) -> String {
         if let Some(text) = self.cells.text(row, column) {
             return text;
@@ -226,20 +208,24 @@ impl<'r, 'a> Rows<'r, 'a> {
     }
 }
 
-struct Objects<'r, 'a> {
-    rows: Rows<'r, 'a>,
-    range: Range<usize>,
+/// Some of the rows as a JSON array.
+pub(super) struct Objects<'r, 'a> {
+    pub(super) rows: Rows<'r, 'a>,
+    pub(super) range: Range<usize>,
 }
 
 impl Serialize for Objects<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.range.clone().map(|row| self.rows.object(row)))
+        let (rows, Range { start, end }) = (self.rows, &self.range);
+        let shown = *start..(*end).min(rows.cells.count());
+        serializer.collect_seq(shown.map(|row| Object { rows, row }))
     }
 }
 
-struct Object<'r, 'a> {
-    rows: Rows<'r, 'a>,
-    row: usize,
+/// A row as a JSON object.
+pub(super) struct Object<'r, 'a> {
+    pub(super) rows: Rows<'r, 'a>,
+    pub(super) row: usize,
 }
 
 impl Serialize for Object<'_, '_> {
@@ -255,8 +241,8 @@ impl Serialize for Object<'_, '_> {
             };
             // A group is one object, at the place of its first column.
             let members = columns.clone().filter_map(|(at, column)| {
-                let (of, key) = column.in_group()?;
-                (of == group).then_some((at, key))
+                let (its_group, key) = column.in_group()?;
+                (its_group == group).then_some((at, key))
             });
             if members.clone().next().is_some_and(|(first, _)| first < at) {
                 continue;

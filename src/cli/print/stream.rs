@@ -1,11 +1,10 @@
 //! Prints rows as they come, for results that need not fit into memory.
 
-use super::{CsvSafe, Value, csv_error, to_output};
+use super::{Value, csv, to_output};
 use crate::cli::args::OutputFormat;
 use crate::cli::session::Session;
 use crate::output::json;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use std::io::{self, Write};
 
 /// Prints rows as CSV, or as JSON lines in all other formats. `next` returns `None` after the last
 /// row.
@@ -24,31 +23,15 @@ pub(crate) fn stream(
             None
         })
     };
-    to_output(session, &mut |out| match (session.common.format, session.common.csv_safe) {
-        (OutputFormat::Csv, true) => csv(names, &mut row, &mut CsvSafe::new(out)),
-        (OutputFormat::Csv, false) => csv(names, &mut row, out),
-        _ => {
-            while let Some(values) = row() {
-                json::line(&mut *out, &Named { names, values: &values })?;
-                writeln!(out)?;
-            }
-            Ok(())
-        }
+    let mut rows = std::iter::from_fn(&mut row);
+    to_output(session, &mut |out| match session.common.format {
+        OutputFormat::Csv => csv(session, names, &mut rows, out),
+        _ => rows.try_for_each(|values| {
+            json::line(&mut *out, &Named { names, values: &values })?;
+            writeln!(out)
+        }),
     })?;
     failure.map_or(Ok(()), Err)
-}
-
-fn csv(
-    names: &[String],
-    row: &mut dyn FnMut() -> Option<Vec<Value<'static>>>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    writer.write_record(names).map_err(csv_error)?;
-    while let Some(values) = row() {
-        writer.serialize(&values).map_err(csv_error)?;
-    }
-    writer.flush()
 }
 
 struct Named<'r> {

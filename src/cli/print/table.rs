@@ -10,19 +10,19 @@ pub(crate) struct Table {
     pub(super) rows: Vec<Row>,
     pub(super) aligns: Vec<Align>,
     pub(super) excess: Excess,
-    /// Columns that can be missed, the first one most.
-    pub(super) minor: Vec<usize>,
+    /// Columns that can be missed: they go, the first one first, before names are cut further than
+    /// `names`.
+    pub(crate) minor: Vec<usize>,
     /// The column of bars.
     pub(super) bar: Option<usize>,
     /// Columns that are never cut, as numbers are not.
-    pub(super) whole: Vec<usize>,
+    pub(crate) whole: Vec<usize>,
     /// The last column, if its cells may go on lines of their own.
     pub(super) below: Option<usize>,
-    /// The width down to which names are cut before columns go that can be missed.
-    pub(super) names: usize,
+    /// The width that names keep as long as a column can be missed.
+    pub(crate) names: usize,
 }
 
-/// The cells of a row.
 pub(super) struct Row {
     cells: Vec<String>,
     /// The last cell spans all remaining columns.
@@ -84,37 +84,6 @@ impl Table {
         Self { excess: Excess::Wrap, ..Self::new(columns) }
     }
 
-    /// Names columns that are never cut.
-    pub(crate) fn whole(mut self, columns: &[usize]) -> Self {
-        self.whole = columns.to_vec();
-        self
-    }
-
-    /// Sets the width that names keep as long as a column can be missed.
-    pub(crate) fn names(mut self, width: usize) -> Self {
-        self.names = width;
-        self
-    }
-
-    /// Puts cells of the last column for which there is no room below their rows.
-    pub(super) fn below(mut self, column: Option<usize>) -> Self {
-        self.below = column;
-        self
-    }
-
-    /// Names the columns that go, in this order, before names are cut to less than 20 characters.
-    pub(crate) fn minor(mut self, columns: &[usize]) -> Self {
-        self.minor = columns.to_vec();
-        self
-    }
-
-    /// Names the column of bars.
-    pub(super) fn bar(mut self, column: Option<usize>) -> Self {
-        self.bar = column;
-        self
-    }
-
-    /// Adds a row.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.push(cells, false, "");
     }
@@ -276,7 +245,8 @@ mod tests {
     use super::*;
 
     fn names() -> Table {
-        let mut table = Table::new(&[Align::Right, Align::Left, Align::Left]).bar(Some(2));
+        let aligns = [Align::Right, Align::Left, Align::Left];
+        let mut table = Table { bar: Some(2), ..Table::new(&aligns) };
         table.row(["SIZE", "TYPE", ""]);
         table.row(["20.7 MiB", "\u{1b}[1ma very long name of a type\u{1b}[0m", "████"]);
         table.row(["1 B", "short", "█"]);
@@ -310,9 +280,8 @@ mod tests {
     /// The columns of a profile's `diff`: more numbers than 80 columns have room for beside names.
     #[test]
     fn numbers_that_can_be_missed_go_before_names_are_cut_to_a_letter() {
-        let mut table =
-            Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left])
-                .minor(&[2, 1]);
+        let aligns = [Align::Right, Align::Right, Align::Right, Align::Left, Align::Left];
+        let mut table = Table { minor: vec![2, 1], ..Table::new(&aligns) };
         table.row(["SELF", "NOW", "SHARE", "FUNCTION", "FILE"]);
         let function = "Thread._wait_for_tstate_lock";
         table.row([
@@ -352,7 +321,8 @@ mod tests {
 
     #[test]
     fn stacks_and_commands_go_below_their_rows() {
-        let mut table = Table::new(&[Align::Right, Align::Left, Align::Left]).below(Some(2));
+        let aligns = [Align::Right, Align::Left, Align::Left];
+        let mut table = Table { below: Some(2), ..Table::new(&aligns) };
         table.row(["SIZE", "NAME", "STACK"]);
         table.row(["1 B", "main", "main.main"]);
         table.row(["2 B", "worker", "main.receive ← main.worker ← main.main"]);

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 pub(crate) struct ShortFiles<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> ShortFiles<'a> {
-    /// For the files of a profile.
     pub(crate) fn of_profile(profile: &'a Profile, whole: bool) -> Self {
         Self::of_profiles(&[profile], whole)
     }

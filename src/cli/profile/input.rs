@@ -23,7 +23,6 @@ pub(crate) struct ProfileInput<'a> {
     pub(crate) input: &'a Input,
     pub(crate) profile: Arc<Profile>,
     pub(crate) selection: Selection,
-    /// The filters that are on.
     filters: Box<NarrowOptions>,
     damage: Option<Error>,
 }
@@ -88,9 +87,6 @@ impl ProfileInput<'_> {
 
     /// Refuses a metric that was not measured: its numbers would be all zero, or those of another
     /// one.
-    ///
-    /// # Errors
-    /// As [`Self::metric`].
     pub(crate) fn require(&self, metric: &Metric) -> Result<(), UsageError> {
         if self.profile.metrics_to_choose().contains(metric) {
             Ok(())

@@ -41,50 +41,11 @@ pub(crate) fn load_profile<'a>(
     options: &ProfileOptions,
     session: &Session,
 ) -> anyhow::Result<ProfileInput<'a>> {
-    // A resident profile answers other questions, too.
-    let metrics = session.resident.as_ref().map_or(options.metrics(), |_| MetricChoice::All);
-    load(input, options, session, Kept { metrics, ..Kept::default() })
+    load_parts(input, options, session, Kept::of(options, session))
 }
 
-/// Loads a profile as [`load_profile`] does, with single samples if the file has them.
-///
-/// # Errors
-/// As [`load_profile`].
-pub(crate) fn load_in_order<'a>(
-    input: &'a Input,
-    options: &ProfileOptions,
-    session: &Session,
-) -> anyhow::Result<ProfileInput<'a>> {
-    let metrics = session.resident.as_ref().map_or(options.metrics(), |_| MetricChoice::All);
-    load(input, options, session, Kept { samples: true, metrics, ..Kept::default() })
-}
-
-/// Loads a profile as [`load_profile`] does, with the numbers of all metrics instead of one.
-///
-/// # Errors
-/// As [`load_profile`].
-pub(crate) fn load_all_metrics<'a>(
-    input: &'a Input,
-    options: &ProfileOptions,
-    session: &Session,
-) -> anyhow::Result<ProfileInput<'a>> {
-    load(input, options, session, Kept::default())
-}
-
-/// Loads a profile as [`load_profile`] does, with all samples if the file has single ones.
-///
-/// # Errors
-/// As [`load_profile`].
-#[cfg(feature = "query")]
-pub(crate) fn load_samples<'a>(
-    input: &'a Input,
-    session: &Session,
-) -> anyhow::Result<ProfileInput<'a>> {
-    let kept = Kept { samples: true, ..Kept::default() };
-    load(input, &ProfileOptions::default(), session, kept)
-}
-
-fn load<'a>(
+/// Loads a profile as [`load_profile`] does, with the parts that are wanted.
+pub(crate) fn load_parts<'a>(
     input: &'a Input,
     options: &ProfileOptions,
     session: &Session,
@@ -175,6 +136,14 @@ pub(crate) struct Kept<'m> {
     /// The addresses of frames, and the programs and libraries that they are in.
     pub(crate) code: bool,
     pub(crate) metrics: MetricChoice<'m>,
+}
+
+impl<'m> Kept<'m> {
+    /// The sums of the metric that options select. A resident profile answers other questions, too.
+    pub(crate) fn of(options: &'m ProfileOptions, session: &Session) -> Self {
+        let metrics = session.resident.as_ref().map_or(options.metrics(), |_| MetricChoice::All);
+        Self { metrics, ..Self::default() }
+    }
 }
 
 /// Reads a profile, and prints which files with symbols were found and not used.

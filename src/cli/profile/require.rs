@@ -1,5 +1,6 @@
-//! Checks that a profile has the threads, labels, metrics and stacks that options ask for.
+//! Checks that a profile has the threads, labels, metrics, functions and stacks that options ask for.
 
+use crate::analysis::profile::{GroupLabel, Pattern};
 use crate::cli::args::ProfileOptions;
 use crate::cli::open::Input;
 use crate::cli::size::plural;
@@ -173,11 +174,11 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
         }
     };
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
-    let (kind, mut names): (_, Vec<_>) = match selection.pid {
+    let ((one, many), mut names): (_, Vec<_>) = match selection.pid {
         // If the process does not exist, the error lists processes; if only the thread is missing,
         // threads.
         Some(pid) if !has_pid(pid) => (
-            "process",
+            ("process", "processes"),
             profile
                 .threads
                 .iter()
@@ -185,27 +186,54 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
                 .collect(),
         ),
         Some(pid) => (
-            "thread",
+            ("thread", "threads"),
             profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect(),
         ),
-        None => ("thread", profile.threads.iter().map(name).collect()),
+        None => (("thread", "threads"), profile.threads.iter().map(name).collect()),
     };
     let mut seen = FxHashSet::default();
     names.retain(|name| seen.insert(name.clone()));
     if names.is_empty() {
         return error.hint("the profile has no threads");
     }
-    let kind = match (kind, names.len()) {
-        ("process", 2..) => "processes",
-        ("thread", 2..) => "threads",
-        (one, _) => one,
-    };
-    let more = names.len().saturating_sub(SHOWN);
+    let kind = if names.len() == 1 { one } else { many };
+    let more = names.len().saturating_sub(SHOWN) as u64;
     names.truncate(SHOWN);
-    let more = if more > 0 {
-        format!(" and {}", plural(more as u64, "other", "others"))
-    } else {
-        String::new()
-    };
+    let more = (more > 0).then(|| format!(" and {}", plural(more, "other", "others")));
+    let more = more.unwrap_or_default();
     error.hint(format!("the profile has the {kind} {}{more}", names.join(", ")))
+}
+
+/// Parses the pattern of an option.
+///
+/// # Errors
+/// A [`UsageError`] that names the option, for a wrong regular expression.
+pub(crate) fn pattern(option: &str, text: &str) -> Result<Pattern, UsageError> {
+    let error = |error| UsageError::new(format!("{option} {}: {error}", shown(text)));
+    Pattern::new(text).map_err(error)
+}
+
+/// Parses an optional pattern, as [`pattern`] does. `None` if the option was not given.
+pub(crate) fn given_pattern(
+    option: &str,
+    text: Option<&String>,
+) -> Result<Option<Pattern>, UsageError> {
+    text.map(|text| pattern(option, text)).transpose()
+}
+
+/// The error for a pattern that means no function, with functions that may have been meant.
+pub(crate) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
+    const SHOWN: usize = 5;
+    let part = pattern.rsplit(':').next().unwrap_or(pattern).trim_matches('*').to_lowercase();
+    let alike =
+        labels.iter().filter(|label| !part.is_empty() && label.name.to_lowercase().contains(&part));
+    let mut alike: Vec<_> = alike.map(|label| shown(&label.name)).collect();
+    alike.sort_unstable();
+    alike.dedup();
+    alike.truncate(SHOWN);
+    let error = UsageError::new(format!("no function matches {pattern}"));
+    match alike.is_empty() {
+        true => error.hint("`dumptool top -n 0` lists all functions; * matches any characters"),
+        false => error.hint(format!("did you mean {}? * matches any characters", alike.join(", "))),
+    }
 }

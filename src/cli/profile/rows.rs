@@ -1,6 +1,11 @@
-//! Costs and stacks, in the same words for several commands.
+//! Costs, stacks and the verdict, in the same words for several commands.
 
-use crate::analysis::profile::{Place, TopRow};
+use super::{Amount, ShortFiles};
+use crate::analysis::glob::TypeFilter;
+use crate::analysis::growth::Growth;
+use crate::analysis::profile::{
+    FrameBy, Groups, Place, Selected, TopBy, TopRow, Words, hottest, top,
+};
 use crate::cli::print::{Columns, Value};
 use crate::cli::session::Session;
 use crate::cli::terminal::shown;
@@ -17,20 +22,34 @@ pub(crate) fn cost_columns<'a>(
     profile: &'a Profile,
     metric: &'a Metric,
 ) -> Columns<'a, TopRow> {
-    let columns = Columns::new(session)
+    Columns::new(session)
         .value("name", |row: &TopRow| &*row.label.name)
         .value("namespace", |row| Value::non_empty(&row.label.namespace))
         .value("line", |row| row.label.line)
         .value("self", move |row| row.sums.own.get(metric))
         .value("total", move |row| row.sums.total.get(metric))
         .value("samples_self", |row| row.sums.own.samples())
-        .value("samples_total", |row| row.sums.total.samples());
-    if profile.generated.is_empty() {
-        return columns;
+        .value("samples_total", |row| row.sums.total.samples())
+        .value_if(!profile.generated.is_empty(), "generated_name", |row| {
+            profile.generated_name(&row.label.name, &row.label.namespace)
+        })
+}
+
+/// Adds the own values of functions to the snapshot that was begun last.
+pub(crate) fn add_functions(
+    growth: &mut Growth,
+    selected: &Selected<'_>,
+    metric: &Metric,
+    filter: &TypeFilter,
+) {
+    let rows = top(selected, TopBy::Frames(FrameBy::Function)).rows;
+    for TopRow { label, sums } in &rows {
+        if filter.selects(&label.name, &label.namespace) {
+            // A sum of changes may be negative, which counts as nothing.
+            let own = u64::try_from(sums.own.get(metric)).unwrap_or(0);
+            growth.add(&label.name, &label.namespace, sums.own.samples(), own);
+        }
     }
-    columns.value("generated_name", |row: &TopRow| {
-        profile.generated_name(&row.label.name, &row.label.namespace)
-    })
 }
 
 /// Callers that are shown before the function.
@@ -57,4 +76,20 @@ pub(crate) fn stack_text(profile: &Profile, place: &Place, whole: bool) -> Strin
     let thread = profile.thread(place.thread).label(&profile.names);
     let thread = if thread.is_empty() { String::new() } else { format!("{}: ", shown(&thread)) };
     format!("{thread}{before}{}{}", names.join(" → "), position.unwrap_or_default())
+}
+
+/// The hottest function with the caller that matters. `None` if no function has a cost of its own.
+pub(crate) fn hottest_function(
+    selected: &Selected<'_>,
+    metric: &Metric,
+    session: &Session,
+) -> Option<String> {
+    let groups = Groups::of(selected.profile, FrameBy::Function);
+    let hottest = hottest(selected, &groups, metric)?;
+    let amount = Amount::new(metric, metric.whole(&selected.total), session.common.bytes);
+    let files = ShortFiles::of_profile(selected.profile, session.common.verbose);
+    Some(hottest.sentence(&Words {
+        name: &|label| files.name(&label.name, &label.namespace, None),
+        amount: &|value| amount.show(value),
+    }))
 }

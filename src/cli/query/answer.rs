@@ -104,7 +104,6 @@ fn prepared<'c>(connection: &'c Connection, sql: &str) -> Result<Statement<'c>, 
     Ok(statement)
 }
 
-/// The next row.
 fn next(rows: &mut Rows<'_>, width: usize) -> rusqlite::Result<Option<Row>> {
     let Some(row) = rows.next()? else { return Ok(None) };
     (0..width)

@@ -1,6 +1,6 @@
 //! The functions of SQL that ask about an object: `path`, `value` and `field`.
 
-use super::files::{FileTables, NEW, OLD};
+use super::relations::{FileTables, NEW, OLD};
 use crate::cli::heap::HeldHeap;
 use crate::cli::heap::path::with_ids;
 use crate::cli::heap::value::whole_text;
@@ -24,7 +24,7 @@ pub(super) fn add(connection: &Connection, files: &[FileTables]) -> Result<()> {
     for (name, arguments) in [(c"path", 1), (c"value", 1), (c"field", 2)] {
         for schema in 0..=1 {
             let heaps = Arc::clone(&heaps);
-            let of = move |context: &Context<'_>| -> Result<Sql> {
+            let answer = move |context: &Context<'_>| -> Result<Sql> {
                 let held = heap(&heaps, context, (schema == 1).then_some(arguments))?;
                 let Some(id) = text(context, 0)? else { return Ok(Sql::Null) };
                 let Some(object) = held.get().heap.find(&id) else { return Ok(Sql::Null) };
@@ -36,13 +36,12 @@ pub(super) fn add(connection: &Connection, files: &[FileTables]) -> Result<()> {
                 }
             };
             let count = i32::try_from(arguments + schema).unwrap_or(-1);
-            connection.create_scalar_function(name, count, flags, of)?;
+            connection.create_scalar_function(name, count, flags, answer)?;
         }
     }
     Ok(())
 }
 
-/// The heap that is asked.
 fn heap<'h>(
     heaps: &'h [Option<Arc<HeldHeap>>],
     context: &Context<'_>,

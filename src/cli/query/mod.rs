@@ -6,18 +6,17 @@
 mod answer;
 mod connection;
 mod examples;
-mod files;
 mod functions;
 mod overview;
 mod relations;
 mod statement;
 mod virtual_table;
 
-use super::args::QueryArgs;
+use super::args::{ProfileOptions, QueryArgs};
 use super::heap::{damage, load_as, report_loaded};
 use super::memory::{Work, most_memory, reading_limit};
 use super::open::Input;
-use super::profile::{ProfileInput, load_samples, refused};
+use super::profile::{Kept, ProfileInput, load_parts, refused};
 use super::session::Session;
 use super::size::plural;
 use super::status::{Status, UsageError};
@@ -26,8 +25,7 @@ use crate::convert::read_events;
 use crate::input::{Format, Kind, ReadOptions};
 use crate::tables::EventRows;
 use connection::Limits;
-use files::FileTables;
-use relations::{LoadedFile, Model};
+use relations::{FileTables, LoadedFile, Model};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -140,7 +138,6 @@ fn events(input: &Input, only_count: bool, session: &Session) -> anyhow::Result<
     read.map_err(|error| refused(error, input, &session.common))
 }
 
-/// A loaded file.
 enum File<'i> {
     Heap { input: &'i Input, held: Arc<HeldHeap> },
     Profile { loaded: ProfileInput<'i>, events: Option<Arc<EventRows>> },
@@ -166,25 +163,24 @@ impl<'i> File<'i> {
                 let is_wanted = input.format == Format::Jfr && has_events;
                 let events = || events(input, only_count, session).map(Arc::new);
                 let events = is_wanted.then(events).transpose()?;
-                Ok(Self::Profile { loaded: load_samples(input, session)?, events })
+                let kept = Kept { samples: true, ..Kept::default() };
+                let loaded = load_parts(input, &ProfileOptions::default(), session, kept)?;
+                Ok(Self::Profile { loaded, events })
             }
         }
     }
 
     fn tables(&self) -> FileTables {
-        let (input, damage, model) = match self {
+        let (input, damage, model, events) = match self {
             Self::Heap { input, held } => {
-                (*input, damage(input, held.get()), Model::Heap(Arc::clone(held)))
+                (*input, damage(input, held.get()), Model::Heap(Arc::clone(held)), None)
             }
-            Self::Profile { loaded, .. } => {
-                (loaded.input, loaded.damage(), Model::Profile(Arc::clone(&loaded.profile)))
+            Self::Profile { loaded, events } => {
+                let model = Model::Profile(Arc::clone(&loaded.profile));
+                (loaded.input, loaded.damage(), model, events.clone())
             }
         };
         let damage = damage.map(ToString::to_string);
-        let events = match self {
-            Self::Profile { events, .. } => events.clone(),
-            Self::Heap { .. } => None,
-        };
         FileTables::of(LoadedFile { input: input.clone(), damage, model, events })
     }
 

@@ -1,7 +1,7 @@
 //! The overview of tables with their columns, functions, and examples.
 
 use super::examples::{Example, OF_HEAPS, OF_PROFILES, OF_TWO_HEAPS, OF_TWO_PROFILES};
-use super::files::{FileTables, NEW, OLD};
+use super::relations::{FileTables, NEW, OLD};
 use crate::cli::print::{Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
@@ -25,7 +25,9 @@ pub(super) fn print_overview(
     let examples = examples(files);
     let rows: Vec<Row<'_>> = entries
         .iter()
-        .flat_map(|entry| entry.of.columns().into_iter().map(|of| Row { table: &entry.name, of }))
+        .flat_map(|entry| {
+            entry.relation.columns().into_iter().map(|column| Row { table: &entry.name, column })
+        })
         .collect();
     let document = || {
         let file = paths.last().copied().unwrap_or(Path::new(""));
@@ -39,20 +41,20 @@ pub(super) fn print_overview(
     let text = || text(&entries, &examples, paths, session);
     let columns = Columns::new(session)
         .text("table", "TABLE", |row: &Row<'_>| row.table)
-        .text("column", "COLUMN", |row| row.of.name.as_ref())
-        .text("type", "TYPE", |row| row.of.kind.sql());
+        .text("column", "COLUMN", |row| row.column.name.as_ref())
+        .text("type", "TYPE", |row| row.column.kind.sql());
     print(session, document, &rows, &columns, &Shown::Text(&text))
 }
 
 /// A table with its name in SQL.
 struct Entry<'t> {
     name: String,
-    of: &'t dyn Relation,
+    relation: &'t dyn Relation,
 }
 
 struct Row<'e> {
     table: &'e str,
-    of: &'e Column,
+    column: &'e Column,
 }
 
 fn entries<'t>(
@@ -62,7 +64,7 @@ fn entries<'t>(
     file.tables.iter().map(move |shared| {
         let name = shared.name();
         let name = schema.map_or(name.to_owned(), |schema| format!("{schema}.{name}"));
-        Entry { name, of: shared.relation() }
+        Entry { name, relation: shared.relation() }
     })
 }
 
@@ -75,15 +77,21 @@ impl Entry<'_> {
                 ("type", column.kind.sql().into()),
                 ("unit", column.unit.into()),
                 ("meaning", column.doc.into()),
-                ("indexed", self.of.lookup_cost(number).is_some().into()),
+                ("indexed", self.relation.lookup_cost(number).is_some().into()),
             ])
         };
         Value::from([
             ("name", self.name.as_str().into()),
-            ("rows", self.of.len().into()),
+            ("rows", self.relation.len().into()),
             (
                 "columns",
-                self.of.columns().into_iter().enumerate().map(column).collect::<Vec<_>>().into(),
+                self.relation
+                    .columns()
+                    .into_iter()
+                    .enumerate()
+                    .map(column)
+                    .collect::<Vec<_>>()
+                    .into(),
             ),
         ])
     }
@@ -111,17 +119,17 @@ fn text(
     session: &Session,
 ) -> String {
     let mut text = String::new();
-    for Entry { name, of } in entries {
-        let columns = of.columns();
+    for Entry { name, relation } in entries {
+        let columns = relation.columns();
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
-        let rows = plural(of.len() as u64, "row", "rows");
+        let rows = plural(relation.len() as u64, "row", "rows");
         text.push_str(&format!("{}: {rows}\n", session.terminal.bold(name)));
         text.push_str(&format!("  {}\n", names.join(", ")));
     }
     if paths.len() == 2 {
         text.push_str("A name without old. or new. refers to the newer file.\n");
     }
-    if entries.iter().any(|entry| entry.of.name() == "objects") {
+    if entries.iter().any(|entry| entry.relation.name() == "objects") {
         let functions = session.terminal.bold("functions");
         text.push_str(&format!("{functions}\n  path(id), value(id), field(id, name)\n"));
     }

@@ -1,5 +1,6 @@
 //! The tables of a loaded file, with what they are computed from.
 
+use super::virtual_table::{Shared, Tables};
 use crate::analyses::Analyses;
 use crate::cli::heap::HeldHeap;
 use crate::cli::open::Input;
@@ -45,13 +46,13 @@ fn relations(file: &LoadedFile) -> Listed<'_> {
         Model::Heap(held) => {
             let analyses: &Analyses<'_> = held.get();
             let written = [Table::Objects, Table::References, Table::Types, Table::Roots];
-            let of = |table| tables::of_heap(analyses, table, TextLimit::default());
+            let relation = |table| tables::of_heap(analyses, table, TextLimit::default());
             let own = tables::of_threads(analyses);
-            (written.into_iter().filter_map(of).chain(own).collect(), Some(analyses))
+            (written.into_iter().filter_map(relation).chain(own).collect(), Some(analyses))
         }
         Model::Profile(profile) => {
-            let of = |table| tables::of_profile(profile, &TableSelection::default(), table);
-            (Table::ALL.iter().copied().filter_map(of).collect(), None)
+            let relation = |table| tables::of_profile(profile, &TableSelection::default(), table);
+            (Table::ALL.iter().copied().filter_map(relation).collect(), None)
         }
     };
     all.extend(events.as_deref().map(tables::of_events));
@@ -63,4 +64,28 @@ fn relations(file: &LoadedFile) -> Listed<'_> {
         row.unwrap_or_else(|_| file.known(damage.clone()))
     }));
     all
+}
+
+/// SQLite's default schema, and the schemas of an older and a newer file.
+pub(super) const MAIN: &str = "main";
+pub(super) const OLD: &str = "old";
+pub(super) const NEW: &str = "new";
+
+/// The tables of a file, and its heap if it has one, for functions.
+pub(super) struct FileTables {
+    pub(super) tables: Tables,
+    pub(super) heap: Option<Arc<HeldHeap>>,
+}
+
+impl FileTables {
+    pub(super) fn of(file: LoadedFile) -> Self {
+        let heap = match &file.model {
+            Model::Heap(held) => Some(Arc::clone(held)),
+            Model::Profile(_) => None,
+        };
+        let relations = Arc::new(Relations::of(file));
+        let count = relations.borrow_dependent().len();
+        let tables = (0..count).map(|number| Shared::new(Arc::clone(&relations), number)).collect();
+        Self { tables, heap }
+    }
 }

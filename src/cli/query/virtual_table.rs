@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::relations::Relations;
+use crate::cli::lock;
 use crate::tables::{
     Cell, CellBlock, CellKind, Column, Key, Order, Relation, RowNumbers, Table as Known,
 };
@@ -21,7 +22,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_int};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The tables of one schema.
 pub(super) type Tables = Vec<Arc<Shared>>;
@@ -54,10 +55,6 @@ impl Shared {
     pub(super) fn visited(&self) -> u64 {
         self.visited.load(Ordering::Relaxed)
     }
-
-    fn plans(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Plan>>> {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The way to read a table.
@@ -71,7 +68,6 @@ struct Plan {
     used: u64,
 }
 
-/// Adds the tables of a schema to a connection.
 pub(super) fn create(connection: &Connection, schemas: Vec<(&'static str, Tables)>) -> Result<()> {
     const MODULE: &Module<'static, Table> = &Module::read_only_module();
     let names: Vec<(&str, &str)> = schemas
@@ -97,7 +93,6 @@ struct Cursor {
     rows: RowNumbers,
     row: Option<usize>,
     visited: u64,
-    /// The kind of the cells of each column.
     kinds: Vec<CellKind>,
     read: RefCell<Read>,
 }
@@ -181,7 +176,7 @@ unsafe impl VTab<'_> for Table {
         };
         info.set_estimated_rows(i64::try_from(rows).unwrap_or(i64::MAX));
         info.set_estimated_cost(cost);
-        let mut plans = self.shared.plans();
+        let mut plans = lock(&self.shared.plans);
         info.set_idx_num(c_int::try_from(plans.len()).unwrap_or(c_int::MAX));
         plans.push(Arc::new(plan));
         Ok(true)
@@ -223,7 +218,6 @@ fn cheapest(relation: &dyn Relation, info: &IndexInfo) -> Result<Option<(usize, 
     Ok(best)
 }
 
-/// An order by the names of columns.
 fn named<'c>(columns: &[&'c Column], order: &[(usize, bool)]) -> Vec<Order<'c>> {
     let name = |column: usize| columns.get(column).map_or("", |column| &column.name);
     order
@@ -248,8 +242,8 @@ fn declaration(columns: &[&Column]) -> String {
 // SAFETY: the structure is `repr(C)` and begins with `sqlite3_vtab_cursor`.
 unsafe impl VTabCursor for Cursor {
     fn filter(&mut self, plan: c_int, _: Option<&str>, args: &Filters<'_>) -> Result<()> {
-        let plan =
-            usize::try_from(plan).ok().and_then(|plan| self.shared.plans().get(plan).cloned());
+        let plan = usize::try_from(plan).ok();
+        let plan = plan.and_then(|plan| lock(&self.shared.plans).get(plan).cloned());
         let plan = plan.unwrap_or_default();
         let relation = self.shared.relation();
         // The last bit stands for all columns beyond.

@@ -157,7 +157,6 @@ impl Api {
     }
 }
 
-/// The answer of a command as a response.
 fn response(content_type: &'static str, answer: Answer) -> Response {
     match answer.status {
         Status::Done | Status::Broken | Status::Damaged => {

@@ -1,7 +1,8 @@
 //! The open connections, of which there are only so many.
 
+use crate::cli::lock;
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Connections that are served at the same time.
 const MOST: usize = 32;
@@ -27,7 +28,7 @@ impl Connections {
     /// Counts a connection. If there are too many, closes the one that has been without a request for
     /// longest: idle connections must not keep others out. `None` if all of them have requests.
     pub(super) fn admit(self: &Arc<Self>, stream: &TcpStream) -> Option<Counted> {
-        let mut open = self.open();
+        let mut open = lock(&self.0);
         if open.connections.len() >= MOST {
             let idle = open.connections.iter().position(|(_, idle)| idle.is_some())?;
             if let (_, Some(idle)) = open.connections.remove(idle) {
@@ -39,16 +40,12 @@ impl Connections {
         open.connections.push((number, stream.try_clone().ok()));
         Some(Counted { all: Arc::clone(self), number })
     }
-
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Counted {
     /// The request has arrived: the connection is not idle any more.
     pub(super) fn busy(&self) {
-        let mut open = self.all.open();
+        let mut open = lock(&self.all.0);
         let this = open.connections.iter_mut().find(|(number, _)| *number == self.number);
         if let Some((_, idle)) = this {
             *idle = None;
@@ -58,6 +55,6 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.all.open().connections.retain(|(number, _)| *number != self.number);
+        lock(&self.all.0).connections.retain(|(number, _)| *number != self.number);
     }
 }

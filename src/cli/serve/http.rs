@@ -12,7 +12,6 @@ const MOST_HEADERS: usize = 64;
 /// The time that a client has to send its request, and to take a part of the response.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A request that was read.
 #[derive(Debug)]
 pub(super) struct Request {
     /// Path and query, as they were sent.
@@ -24,7 +23,6 @@ pub(super) struct Request {
     pub(super) fetch_site: Option<String>,
 }
 
-/// The answer to a request.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) status: &'static str,

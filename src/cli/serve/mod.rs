@@ -1,7 +1,6 @@
 //! `serve`: the page of `report` on 127.0.0.1, with the dump resident.
 
 mod api;
-mod browser;
 mod connections;
 mod http;
 
@@ -19,6 +18,7 @@ use connections::{Connections, Counted};
 use http::{Request, Response};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -29,19 +29,13 @@ const HEADS: usize = 16;
 pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "serve shows a page; its documents are JSON")?;
     let files: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
-    let given = Given {
-        snapshot: args.heap.snapshot,
-        roots: args.heap.roots.clone(),
-        common: session.common.clone(),
-        source_maps: session.given_source_maps()?,
-        known: args.known.clone(),
-    };
+    let given = Given::of(&args.heap, &args.known, session)?;
     let common = &session.common;
     let named = common.mapping.iter().chain(&common.old_mapping).chain(&common.source_maps);
     let read = files.iter().chain(&args.heap.roots.exe).chain(named).cloned();
     // The mapping that a dump has beside it is found without being named.
     let read: Vec<PathBuf> = read.chain(files.iter().map(|file| mapping_beside(file))).collect();
-    let resident = Dumps::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
+    let resident = Dumps::new(given, move |path| read.iter().any(|known| known == path), u64::MAX);
     let session =
         &Session { resident: Some(Arc::clone(&resident)), ..Session::new(session.common.clone()) };
     let args_of_page = args.report();
@@ -73,7 +67,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     drop(phase);
     tell("", &format!("{}: {url} (press Ctrl-C to stop)", show_path(&args.file)));
     if !args.no_open {
-        browser::open(&url);
+        open_in_browser(&url);
     }
     serve(&server, &listener);
     Ok(status)
@@ -202,4 +196,23 @@ fn token() -> anyhow::Result<String> {
 fn is_same(given: &str, token: &str) -> bool {
     given.len() == token.len()
         && given.bytes().zip(token.bytes()).fold(0, |different, (a, b)| different | (a ^ b)) == 0
+}
+
+/// Opens an address in the browser that the user has. The address is on the terminal, too, so that nothing is said if there is no
+/// browser.
+fn open_in_browser(url: &str) {
+    let mut command = match std::env::consts::OS {
+        "macos" => Command::new("open"),
+        "windows" => {
+            let mut command = Command::new("rundll32");
+            command.arg("url.dll,FileProtocolHandler");
+            command
+        }
+        _ => Command::new("xdg-open"),
+    };
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        // Somebody has to wait for it, or it stays as a zombie.
+        drop(std::thread::Builder::new().spawn(move || child.wait()));
+    }
 }

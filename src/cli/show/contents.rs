@@ -5,7 +5,7 @@ use crate::analysis::collections::{CollectionEntry, CollectionKind, Collections}
 use crate::cli::heap::{Analysed, value};
 use crate::cli::print::{Align, Table, Value as Json};
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::{count, plural, showing};
 use crate::cli::terminal::shown;
 use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference};
 use crate::model::{ObjectField, StoredValue};
@@ -23,7 +23,6 @@ pub(super) struct Contents<'c, 'h, 'a> {
     fields: Vec<ObjectField<'c>>,
     array: Option<Array>,
     elements: Vec<(u64, StoredValue)>,
-    /// All elements.
     all_elements: u64,
     collection: Option<Collection>,
 }
@@ -270,8 +269,9 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             text.push_str(&table.render());
         }
         if self.omitted_elements() > 0 {
-            let all = plural(self.all_elements, "element", "elements");
-            text.push_str(&format!("  showing {} of {all}\n", count(self.elements.len() as u64)));
+            let all = self.all_elements as usize;
+            let shown = showing(self.elements.len(), all, "element", "elements");
+            text.push_str(&format!("  {shown}\n"));
         }
         text
     }
@@ -301,11 +301,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         let shown = entries.len() as u64;
         match size {
             Some(size) if *size > shown => {
-                text.push_str(&format!(
-                    "  showing {} of {}\n",
-                    count(shown),
-                    plural(*size, "entry", "entries")
-                ));
+                let shown = showing(entries.len(), *size as usize, "entry", "entries");
+                text.push_str(&format!("  {shown}\n"));
             }
             None => text.push_str(&format!("  showing the first {}\n", count(shown))),
             Some(_) => {}

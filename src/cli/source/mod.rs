@@ -44,7 +44,10 @@ pub(super) fn run(args: &SourceArgs, session: &Session) -> anyhow::Result<Status
             .with("metric", metric.name())
             .with("unit", unit_name(metric))
             .with("total", total_json(&selected.total, metric))
-            .with("functions", listings.iter().map(|of| of.json(metric)).collect::<Vec<_>>())
+            .with(
+                "functions",
+                listings.iter().map(|listing| listing.json(metric)).collect::<Vec<_>>(),
+            )
             .rows("rows")
     };
     let columns = Columns::new(session)
@@ -56,9 +59,9 @@ pub(super) fn run(args: &SourceArgs, session: &Session) -> anyhow::Result<Status
         .text("text", "TEXT", |line| line.text.clone());
     let amount = Amount::new(metric, metric.whole(&selected.total), session.common.bytes);
     let text = || {
-        let of = |listing: &Listing| listing.text(&lines[listing.rows.clone()], metric, &amount);
+        let text = |listing: &Listing| listing.text(&lines[listing.rows.clone()], metric, &amount);
         let footer = format!("shares of {}\n", whole(&selected.total, metric, &amount));
-        listings.iter().map(of).collect::<String>() + &footer
+        listings.iter().map(text).collect::<String>() + &footer
     };
     print(session, document, &lines, &columns, &Shown::Text(&text))?;
     Ok(loaded.report(session))
@@ -102,7 +105,6 @@ fn functions(
     Ok(found.rows.into_iter().map(function).collect())
 }
 
-/// A line of a function.
 struct Line {
     label: GroupLabel,
     line: u32,

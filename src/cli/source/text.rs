@@ -15,7 +15,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Larger files are no sources.
 const LARGEST: u64 = 64 << 20;
 
-/// The text of a source file.
 pub(super) struct Text {
     /// The path of the file, or the name that a source map has for it.
     pub(super) place: String,
@@ -63,7 +62,6 @@ impl Text {
     }
 }
 
-/// Finds sources.
 pub(super) struct Finder<'a> {
     folders: &'a [PathBuf],
     input: &'a Input,
@@ -100,8 +98,8 @@ impl<'a> Finder<'a> {
         let input = self.input;
         let texts =
             self.in_profile.get_or_insert_with(|| source_texts(input.format, input.bytes()));
-        let of = texts.iter().filter(|of| of.name == name);
-        let parts: Vec<_> = of.map(|of| (of.first_line, lines(&of.text))).collect();
+        let named = texts.iter().filter(|named| named.name == name);
+        let parts: Vec<_> = named.map(|text| (text.first_line, lines(&text.text))).collect();
         (!parts.is_empty()).then(|| Text { place: name.to_owned(), parts, changed: None })
     }
 }

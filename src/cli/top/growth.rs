@@ -3,17 +3,18 @@
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};
 use crate::cli::args::{ByArg, OutputFormat, Snapshot, TopArgs};
-use crate::cli::heap::histogram::{add_types, complete_snapshots, count_types, quick, sum_json};
+use crate::cli::heap::histogram::{
+    add_types, complete_snapshots, count_types, omitted_json, quick, sum_json,
+};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print, spark};
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural, signed_size, size};
+use crate::cli::size::{count, plural, showing, signed_size, size};
 use crate::cli::status::{Status, UsageError};
 use crate::input::histogram::TypeCounts;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// The types of the last snapshot.
 #[derive(Default)]
 struct Last {
     whole: Sum,
@@ -84,11 +85,6 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         let document = || {
             let mut sum = Sum::default();
             omitted.iter().for_each(|series| sum.add_sum(&last.sum(series)));
-            let omitted = Value::from([
-                ("rows", omitted.len().into()),
-                ("count", sum.count.into()),
-                ("shallow_bytes", sum.shallow_bytes.into()),
-            ]);
             Document::new("dumptool/top/1", &input.path)
                 .with("snapshot", ())
                 .with("by", "type")
@@ -99,7 +95,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
                 .with("total", sum_json(&last.total))
                 .with("unreachable", ())
                 .rows("rows")
-                .with("omitted", omitted)
+                .with("omitted", omitted_json(omitted.len(), Some(&sum)))
                 // Snapshots are counted without loading their references.
                 .with("warnings", Vec::new())
         };
@@ -171,10 +167,7 @@ fn footer(session: &Session, series: &[Series], shown: usize, numbers: &[u64]) -
             }))
         };
     let (from, to) = (total(|bytes| bytes.first()), total(|bytes| bytes.last()));
-    let types = match shown == series.len() {
-        true => plural(series.len() as u64, "type", "types"),
-        false => format!("showing {} of {} types", count(shown as u64), count(series.len() as u64)),
-    };
+    let types = showing(shown, series.len(), "type", "types");
     let (first, last) = ends(numbers);
     let snapshots = plural(numbers.len() as u64, "snapshot", "snapshots");
     format!("{types} in {snapshots}; all objects: {from} in {first}, {to} in {last}\n")

@@ -5,7 +5,8 @@ use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::analysis::owners::repeated_classes;
 use crate::cli::args::{ByArg, ObjectsArg, Snapshot, Snapshots, SortArg, TopArgs, name_of};
 use crate::cli::heap::histogram::{
-    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick, sum_json,
+    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, omitted_json,
+    quick, sum_json,
 };
 use crate::cli::heap::{load_as, report_loaded, without_roots};
 use crate::cli::memory::Work;
@@ -23,11 +24,10 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashSet;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let snapshot = match args.heap.snapshot {
-        Some(Snapshots::All) => return growth::run(args, input, session),
-        Some(Snapshots::One(snapshot)) => Some(snapshot),
-        None => None,
-    };
+    if args.heap.snapshot == Some(Snapshots::All) {
+        return growth::run(args, input, session);
+    }
+    let snapshot = args.heap.snapshot.and_then(Snapshots::one);
     let by = args.by.unwrap_or(ByArg::Type);
     let objects = args.heap.objects.unwrap_or(ObjectsArg::Live);
     if by == ByArg::Root && objects != ObjectsArg::Live {
@@ -83,7 +83,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
 
 /// Removes the rows of types without detached elements.
 fn retain_detached(histogram: &mut Histogram, heap: &Heap<'_>) {
-    let name = |of: &TypeId| heap.names.text(heap.types[of.0 as usize].name);
+    let name = |type_id: &TypeId| heap.names.text(heap.types[type_id.0 as usize].name);
     let names: FxHashSet<&str> = heap.detached_types.iter().map(name).collect();
     histogram.rows.retain(|row| row.namespace == "native" && names.contains(&*row.name));
 }
@@ -97,13 +97,13 @@ fn run_quick(
     session: &Session,
 ) -> anyhow::Result<Status> {
     let needs_references = match (by, args.heap.sort) {
-        (ByArg::Root, _) => Some("--by root"),
-        (ByArg::SizeClass, _) => Some("--by size-class"),
-        (ByArg::Loader, _) => Some("--by loader"),
-        (ByArg::Site, _) => Some("--by site"),
-        (ByArg::Generation, _) => Some("--by generation"),
-        (_, Some(SortArg::Retained)) => Some("--sort retained"),
-        _ => args.heap.roots.needs_references(),
+        (ByArg::Type | ByArg::Namespace | ByArg::PackageRoot, Some(SortArg::Retained)) => {
+            Some("--sort retained".to_owned())
+        }
+        (ByArg::Type | ByArg::Namespace | ByArg::PackageRoot, _) => {
+            args.heap.roots.needs_references().map(str::to_owned)
+        }
+        _ => Some(format!("--by {}", name_of(by))),
     };
     if let Some(needs) = needs_references {
         return Err(UsageError::new(format!(
@@ -115,17 +115,15 @@ fn run_quick(
     let mut histogram = quick(&counted, by, &args.filter.filter());
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
     sort_rows(&mut histogram.rows, sort);
-    let (snapshot, objects) = (counted.snapshot, ObjectsArg::All);
-    let names = Names::All;
     Top {
-        snapshot,
+        snapshot: counted.snapshot,
         by,
-        objects,
+        objects: ObjectsArg::All,
         sort,
         quick: true,
         incomplete: false,
         warnings: &[],
-        names,
+        names: Names::All,
         heap: None,
         is_profile: false,
         sampling: Sampling::Complete,
@@ -154,9 +152,8 @@ fn repeated_json<'a>(classes: &[(&'a str, u64)]) -> Vec<Value<'a>> {
     classes.iter().map(class).collect()
 }
 
-/// The warnings of a heap for programs.
-pub(super) fn warnings<'a>(of: &[LoadWarning]) -> Vec<Value<'a>> {
-    of.iter().map(|warning| warning.text().into()).collect()
+pub(super) fn warnings<'a>(all: &[LoadWarning]) -> Vec<Value<'a>> {
+    all.iter().map(|warning| warning.text().into()).collect()
 }
 
 /// Where the names of types come from.
@@ -180,11 +177,9 @@ impl Names {
     }
 }
 
-/// The result of `top` for a heap.
 struct Top<'a> {
     snapshot: u64,
     by: ByArg,
-    /// The objects that were counted.
     objects: ObjectsArg,
     sort: SortArg,
     quick: bool,
@@ -197,7 +192,6 @@ struct Top<'a> {
     is_profile: bool,
     /// What the rows of a profile count without scaling.
     sampling: Sampling,
-    /// The warnings about the loaded heap.
     warnings: &'a [LoadWarning],
     /// Classes that several loaders defined, with their number.
     repeated: Vec<(&'a str, u64)>,
@@ -211,12 +205,6 @@ impl<'a> Top<'a> {
         let rows = &self.histogram.rows;
         let (shown, omitted) = self.session.shown(rows, args.limit, super::ROWS);
         let document = || {
-            let sum = sum(omitted);
-            let omitted = Value::from([
-                ("rows", omitted.len().into()),
-                ("count", sum.count.into()),
-                ("shallow_bytes", sum.shallow_bytes.into()),
-            ]);
             let document = Document::new("dumptool/top/1", &input.path)
                 .with("snapshot", self.snapshot)
                 .with("by", name_of(self.by))
@@ -226,7 +214,7 @@ impl<'a> Top<'a> {
                 .with("total", sum_json(&self.histogram.total))
                 .with("unreachable", self.histogram.unreachable.as_ref().map(sum_json))
                 .rows("rows")
-                .with("omitted", omitted)
+                .with("omitted", omitted_json(omitted.len(), Some(&sum(omitted))))
                 .with("warnings", warnings(self.warnings));
             match self.by {
                 ByArg::Loader => document.with("repeated_classes", repeated_json(&self.repeated)),
@@ -271,11 +259,8 @@ impl<'a> Top<'a> {
             .cell("size", "SIZE", Align::Right, |row| session.size(row.sum.bytes()))
             .cell("share", "SHARE", Align::Right, move |row| percent(share(row)))
             .bar(share)
-            .minor(&minor);
-        let columns = match renamed {
-            Some(_) => columns.value("generated_name", generated),
-            None => columns,
-        };
+            .minor(&minor)
+            .value_if(renamed.is_some(), "generated_name", generated);
         let columns = match self.sampling {
             Sampling::Rate(_) => columns
                 .number("estimated_count", "COUNT", |row| row.estimate.map(|sum| sum.count))
@@ -284,13 +269,10 @@ impl<'a> Top<'a> {
                 }),
             _ => columns,
         };
-        let columns = columns.table(&self.keys(shown));
-        match (self.names, by) {
-            (Names::OfProgram, ByArg::Type) => {
-                columns.value("type_source", |row| row.source.name())
-            }
-            _ => columns,
-        }
+        let has_sources = self.names == Names::OfProgram && by == ByArg::Type;
+        columns
+            .table(&self.keys(shown))
+            .value_if(has_sources, "type_source", |row| row.source.name())
     }
 
     /// The columns of the table. The one that is sorted by comes first.
@@ -366,8 +348,9 @@ impl<'a> Top<'a> {
         let (one, many) = group_nouns(self.by);
         let whole = estimates.as_ref().unwrap_or(&self.histogram.whole);
         let footer = if shown.len() as u64 == rows {
-            let of = if whole == total { String::new() } else { format!(" of {}", bytes(whole)) };
-            format!("{}, {}{of} {what}", plural(rows, one, many), bytes(total))
+            let part_of =
+                if whole == total { String::new() } else { format!(" of {}", bytes(whole)) };
+            format!("{}, {}{part_of} {what}", plural(rows, one, many), bytes(total))
         } else {
             let share = percent(estimated(shown).bytes() as f64 / whole.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));

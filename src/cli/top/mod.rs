@@ -18,10 +18,7 @@ use crate::input::{Format, Kind};
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
-    let snapshot = match args.heap.snapshot {
-        Some(Snapshots::One(snapshot)) => Some(snapshot),
-        Some(Snapshots::All) | None => None,
-    };
+    let snapshot = args.heap.snapshot.and_then(Snapshots::one);
     let (first, mut more) = expanded(&args.file, session)?;
     for path in &args.more {
         let (first, others) = expanded(path, session)?;
@@ -53,6 +50,7 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
             if args.heap.suspects && input.format == Format::Jfr {
                 return recording::suspects(args, &input, session);
             }
+            input.refuse(Kind::Heap, &[ByArg::given(args.by, Kind::Heap)])?;
             if args.heap.suspects && wasted::has(input.format) {
                 let options = heap_options(args).into_iter();
                 let others =
@@ -69,7 +67,6 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
 fn heap_options(args: &TopArgs) -> Vec<(&'static str, bool)> {
     let heap = &args.heap;
     let own = [
-        ByArg::given(args.by, Kind::Heap),
         ("--sort", heap.sort.is_some()),
         ("--objects", heap.objects.is_some()),
         ("--quick", heap.quick),

@@ -9,7 +9,7 @@ use crate::cli::profile::{
     load_several, nouns, total_json, unit_name, whole, with_filters,
 };
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural};
+use crate::cli::size::{count, plural, showing};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown;
 use crate::model::profile::{Metric, ThreadId};
@@ -88,7 +88,6 @@ fn bounds(bounds: usize, by: TopBy) -> String {
     }
 }
 
-/// The columns of the table.
 struct View<'a> {
     selected: &'a Selected<'a>,
     by: TopBy,
@@ -99,7 +98,6 @@ struct View<'a> {
     counts: Option<Metric>,
     /// The costs in each of several files.
     each: Option<Each>,
-    /// The number of files.
     file_count: usize,
 }
 
@@ -127,8 +125,8 @@ impl View<'_> {
             Some(line) => format!("{}:{line}", files.show(&row.label.namespace)),
             None => files.show(&row.label.namespace),
         };
-        let costs = cost_columns(session, profile, metric);
-        let costs = if counts.is_some() { costs.value("objects", objects) } else { costs };
+        let costs =
+            cost_columns(session, profile, metric).value_if(counts.is_some(), "objects", objects);
         let costs = match each {
             None => costs,
             Some(each) => costs.value("each", move |row: &TopRow| {
@@ -156,7 +154,6 @@ impl View<'_> {
             .minor(&["sum_share", "own_share"])
     }
 
-    /// The columns of the table.
     fn keys(&self) -> &'static [&'static str] {
         match self.by {
             TopBy::Frames(_) if self.each.is_some() => {
@@ -173,19 +170,15 @@ impl View<'_> {
 
     /// `showing 20 of 414 functions; 92.1 % of 180.6 s · 268 631 samples in 4 threads`.
     fn footer(&self, shown: &[TopRow], rest: &[TopRow]) -> String {
-        let rows = (shown.len() + rest.len()) as u64;
         let (one, many) = match self.counts {
             Some(_) => ("class", "classes"),
             None => nouns(self.by),
         };
-        let kind = plural(rows, one, many);
         let selected = self.selected;
         let sum =
             shown.iter().fold(0i64, |sum, row| sum.saturating_add(row.sums.own.get(self.metric)));
-        let which = match rest {
-            [] => format!("all {kind}"),
-            _ => format!("showing {} of {kind}", count(shown.len() as u64)),
-        };
+        let which = showing(shown.len(), shown.len() + rest.len(), one, many);
+        let which = if rest.is_empty() { format!("all {which}") } else { which };
         let is_samples = *self.metric == Metric::SAMPLES;
         let whole = whole(&self.selected.total, self.metric, &self.amount);
         let mut text = match *self.metric == Metric::MEMORY {
@@ -235,7 +228,7 @@ impl Each {
         let groups = Groups::of(profile, by);
         let file_of = |thread| profile.label_value(profile.thread(thread), FILE).parse::<usize>();
         let files_of: Vec<usize> = (0..profile.threads.len() as u32)
-            .map(|of| file_of(ThreadId(of)).unwrap_or(0))
+            .map(|thread| file_of(ThreadId(thread)).unwrap_or(0))
             .collect();
         let mut of_label: HashMap<GroupLabel, Vec<i64>> = HashMap::new();
         for row in selected.rows() {

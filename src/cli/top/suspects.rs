@@ -3,20 +3,23 @@
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::waste::outstanding::Outstanding;
-use crate::cli::args::{Snapshot, Snapshots, TopArgs};
-use crate::cli::heap::histogram::sum_json;
+use crate::cli::args::{Snapshots, TopArgs};
+use crate::cli::heap::histogram::{omitted_json, sum_json};
 use crate::cli::heap::verdict::Words;
 use crate::cli::heap::waste_words::WasteWords;
 use crate::cli::heap::{load, report_loaded, without_roots};
 use crate::cli::known::Rules;
 use crate::cli::open::Input;
-use crate::cli::print::{Document, Shown, Value as Json, print};
+use crate::cli::print::{Document, Shown, print};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let snapshot = one_snapshot(args)?;
+    if args.heap.snapshot == Some(Snapshots::All) {
+        return Err(UsageError::new("--suspects analyzes a single snapshot").into());
+    }
+    let snapshot = args.heap.snapshot.and_then(Snapshots::one);
     let rules = Rules::of(&args.known, session)?;
     let held = load(session, "top", input, snapshot, &args.heap.roots)?;
     let loaded = held.get();
@@ -51,11 +54,6 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     };
     let document = || {
         let live = Histogram::of(heap, Some(analysed.tree()), GroupBy::Type, Scope::Live);
-        let omitted = [
-            ("rows", (found.len() - most).into()),
-            ("count", Json::Null),
-            ("shallow_bytes", Json::Null),
-        ];
         Document::new("dumptool/top/1", &input.path)
             .with("snapshot", loaded.snapshot)
             .with("by", "suspects")
@@ -69,19 +67,11 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .rows("suspects")
             .with("message", Some(&*nothing).filter(|_| found.is_empty()))
             .with("waste", wasted.iter().map(|one| waste.json(one)).collect::<Vec<_>>())
-            .with("omitted", Json::from(omitted))
+            .with("omitted", omitted_json(found.len() - most, None))
             .with("warnings", warnings(&loaded.heap.warnings))
     };
     print(session, document, &found[..most], &words.columns(), &Shown::Text(&text))?;
     Ok(report_loaded(session, input, loaded))
-}
-
-fn one_snapshot(args: &TopArgs) -> Result<Option<Snapshot>, UsageError> {
-    match args.heap.snapshot {
-        None => Ok(None),
-        Some(Snapshots::One(snapshot)) => Ok(Some(snapshot)),
-        Some(Snapshots::All) => Err(UsageError::new("--suspects analyzes a single snapshot")),
-    }
 }
 
 /// The number of suspects that fit on a screen.

@@ -40,10 +40,10 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let profile = &loaded.profile;
     let selected = Selected::of(profile, &loaded.selection);
     let found = WASTED.iter().filter_map(|&(metric, meaning)| {
-        let of = profile.metric(metric)?;
-        let sum = selected.total.get(&of);
-        let amount = Amount::new(&of, sum, session.common.bytes);
-        let sentence = hottest_function(&selected, &of, session).filter(|_| sum > 0)?;
+        let wasted = profile.metric(metric)?;
+        let sum = selected.total.get(&wasted);
+        let amount = Amount::new(&wasted, sum, session.common.bytes);
+        let sentence = hottest_function(&selected, &wasted, session).filter(|_| sum > 0)?;
         Some(Wasted { metric, meaning, total: amount.show(sum), sentence })
     });
     let rows: Vec<Wasted> = found.collect();

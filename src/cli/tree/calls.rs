@@ -73,7 +73,6 @@ struct Drawing {
 struct Row {
     level: u32,
     cost: Cost,
-    /// Names and files.
     names: Vec<(String, String)>,
 }
 

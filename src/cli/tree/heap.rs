@@ -93,7 +93,7 @@ fn columns<'a>(
 ) -> Columns<'a, TreeLine> {
     let whole = lines.first().map_or(0, |line| line.total_bytes).max(1) as f64;
     let share = move |line: &TreeLine| line.total_bytes as f64 / whole;
-    let columns = Columns::new(session)
+    Columns::new(session)
         .number("depth", "DEPTH", |line: &TreeLine| line.depth)
         .value("kind", |line| match line.what {
             TreeItem::Heap => "heap",
@@ -116,23 +116,20 @@ fn columns<'a>(
         .shown_as(move |line| percent(share(line)))
         .value("omitted", |line| line.omitted.count)
         .value("omitted_bytes", |line| line.omitted.bytes)
-        .table(&["total", "share", "depth", "name", "object", "count"]);
-    match heap.generated_types.is_empty() {
-        true => columns,
-        false => columns.value("generated_name", |line| {
-            let of = match line.what {
+        .table(&["total", "share", "depth", "name", "object", "count"])
+        .value_if(!heap.generated_types.is_empty(), "generated_name", |line| {
+            let row = match line.what {
                 TreeItem::Object(object) | TreeItem::Chain(object) => heap.shown_type(object),
-                TreeItem::Group(of) => of,
+                TreeItem::Group(row) => row,
                 _ => return None,
             };
-            heap.generated_types.get(&of)
-        }),
-    }
+            heap.generated_types.get(&row)
+        })
 }
 
 /// The name of a line, and the namespace of its type or the kind of its root.
 fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
-    let of = match &line.what {
+    let row = match &line.what {
         TreeItem::Heap => return ("live heap", ""),
         TreeItem::Selection => return ("selected objects", ""),
         TreeItem::Root(None) => return ("held by more than one root", ""),
@@ -141,8 +138,8 @@ fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
         TreeItem::Object(object) | TreeItem::Chain(object) => heap.shown_type(*object),
         TreeItem::Group(group) => *group,
     };
-    let of = heap.shown(of);
-    (heap.names.text(of.name), heap.names.text(of.namespace))
+    let type_ = heap.shown(row);
+    (heap.names.text(type_.name), heap.names.text(type_.namespace))
 }
 
 /// The object of a line that shows one, or the first one of a chain.
@@ -289,7 +286,6 @@ fn extent(lines: &[TreeLine], options: TreeOptions, has_commands: bool) -> Strin
     format!("all entries{least}{}", hints(None))
 }
 
-/// The lines for Graphviz.
 fn drawing(heap: &Heap<'_>, lines: &[TreeLine], session: &Session) -> anyhow::Result<String> {
     let whole = lines.first().map_or(0, |line| line.total_bytes).max(1) as f64;
     let mut plain = session.terminal.clone();

@@ -149,8 +149,8 @@ impl<'a> View<'a> {
             let samples = match self.loaded.profile.calls {
                 Some(_) => String::new(),
                 None => {
-                    let of = plural(all.samples(), "sample", "samples");
-                    format!(" · {} of {of}", count(cost.samples()))
+                    let all = plural(all.samples(), "sample", "samples");
+                    format!(" · {} of {all}", count(cost.samples()))
                 }
             };
             let (name, whole) = (shown(&root.name), whole(all, self.metric, &self.amount));
@@ -217,7 +217,7 @@ impl<'a> View<'a> {
         'a: 'n,
     {
         let (amount, profile) = (&self.amount, &self.loaded.profile);
-        let columns = Columns::new(self.session)
+        Columns::new(self.session)
             .text("direction", "DIRECTION", |node: &Node| node.direction)
             .number("depth", "DEPTH", |node| node.depth)
             .text("name", "FUNCTION", |node| &*node.label.name)
@@ -230,13 +230,10 @@ impl<'a> View<'a> {
             .value("share", move |node| amount.share(node.total))
             .value("omitted", |node| node.node.omitted)
             .cell("percent", "SHARE", Align::Right, move |node| amount.percent(node.total))
-            .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"]);
-        match profile.generated.is_empty() {
-            true => columns,
-            false => columns.value("generated_name", |node| {
+            .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"])
+            .value_if(!profile.generated.is_empty(), "generated_name", |node| {
                 profile.generated_name(&node.label.name, &node.label.namespace)
-            }),
-        }
+            })
     }
 
     fn document<'d>(&'d self, focus: Option<&'d str>) -> Document<'d> {
@@ -266,16 +263,19 @@ impl<'a> View<'a> {
     fn footer(&self, tree: &CallTree, shown: &[Node<'_>]) -> String {
         let all = tree.nodes().skip(1).filter(|node| !node.sums.total.is_zero()).count();
         let shown = shown.iter().filter(|node| node.node.node > 0).count();
-        let of = whole(&self.selected.total, self.metric, &self.amount);
+        let whole_of = whole(&self.selected.total, self.metric, &self.amount);
         let samples = plural(self.selected.total.samples(), "sample", "samples");
         let least = format!("{} %", (self.limits.min_share * 1e4).round() / 100.0);
         match shown < all {
             true => format!(
-                "showing {shown} of {}, at least {least} of {of} · {samples}\n",
+                "showing {shown} of {}, at least {least} of {whole_of} · {samples}\n",
                 plural(all as u64, "call path", "call paths")
             ),
             false => {
-                format!("all {}; {of} · {samples}\n", plural(all as u64, "call path", "call paths"))
+                format!(
+                    "all {}; {whole_of} · {samples}\n",
+                    plural(all as u64, "call path", "call paths")
+                )
             }
         }
     }

@@ -3,7 +3,7 @@
 mod places;
 
 use super::{Converted, Job, Report};
-use crate::cli::args::{ConvertArgs, Target};
+use crate::cli::args::Target;
 use crate::cli::heap::report_loaded;
 use crate::cli::profile::{Kept, named, read_several, require_stacks};
 use crate::cli::size::{count, plural};
@@ -11,10 +11,10 @@ use crate::cli::status::{FULL_BUILD, Status, UsageError};
 use crate::convert::TableSource;
 use crate::input::{Format, Kind};
 use crate::tables::Table;
+pub(super) use places::is_folder;
 use places::{Folders, Place};
 use serde::Serialize;
 
-/// The report of all tables.
 #[derive(Serialize)]
 struct WrittenRows {
     rows: u64,
@@ -36,12 +36,7 @@ struct WrittenTable {
 /// stacks, unless a table is named.
 pub(super) fn are_meant(job: &Job<'_>) -> bool {
     let is_format = matches!(job.conversion.target, Target::Parquet | Target::Jsonl | Target::Csv);
-    is_format && (job.conversion.writes_table(job.input.kind) || places::is_folder(job.args))
-}
-
-/// Whether the output is a folder, which only tables are written to.
-pub(super) fn is_folder(args: &ConvertArgs) -> bool {
-    places::is_folder(args)
+    is_format && (job.conversion.writes_table(job.input.kind) || is_folder(job.args))
 }
 
 pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {
@@ -94,7 +89,6 @@ fn of_profile(job: &Job<'_>, places: &[Place], tables: &[Table]) -> anyhow::Resu
     Ok(input.report_if_damaged(damage.as_ref(), &session.terminal).max(of_others))
 }
 
-/// Writes each table to its place.
 fn write(
     job: &Job<'_>,
     source: &TableSource<'_>,

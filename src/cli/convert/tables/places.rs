@@ -18,7 +18,7 @@ pub(super) struct Place {
 }
 
 /// Whether OUT is a folder: it is there, ends with a slash, or has partitions.
-pub(super) fn is_folder(args: &ConvertArgs) -> bool {
+pub(in crate::cli::convert) fn is_folder(args: &ConvertArgs) -> bool {
     let ends_with_slash =
         args.output.as_os_str().as_encoded_bytes().ends_with(b"/") || args.output.is_dir();
     !args.partition.is_empty() || ends_with_slash

@@ -181,7 +181,6 @@ pub(super) fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
     sign.to_owned() + &text(value.unsigned_abs())
 }
 
-/// The change in a column.
 pub(super) fn delta(delta: &Delta, column: SortArg) -> i64 {
     match column {
         SortArg::Retained => delta.retained_bytes.unwrap_or(0),

@@ -11,11 +11,11 @@ use crate::output::report::{
 };
 
 impl Words<'_, '_, '_> {
-    /// A finding on a page.
     pub(crate) fn on_page(&self, finding: &Suspect) -> ReportSuspect {
         let (path, objects) = self.outline(finding);
-        let id =
-            |object: &Option<ObjectId>| object.map_or_else(String::new, |of| self.heap().id(of));
+        let id = |object: &Option<ObjectId>| {
+            object.map_or_else(String::new, |object| self.heap().id(object))
+        };
         let first = [self.object(finding), finding.example];
         ReportSuspect {
             bytes: finding.bytes,
@@ -33,8 +33,8 @@ impl Words<'_, '_, '_> {
     pub(crate) fn link(&self, finding: &Suspect) -> String {
         match (&finding.what, finding.count) {
             (What::Threads(..), _) => address("table/threads-by-stack", &[]),
-            (What::Objects(of, None), 2..) => {
-                address("objects", &[("type", type_name(self.heap(), *of))])
+            (What::Objects(type_id, None), 2..) => {
+                address("objects", &[("type", type_name(self.heap(), *type_id))])
             }
             (What::Objects(_, Some(_)), 2..) => {
                 object_address(&self.heap().id(self.object(finding)))

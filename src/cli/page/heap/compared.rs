@@ -1,14 +1,14 @@
 //! Two heaps, and what grew.
 
 use super::stored::Stored;
-use super::{LEAST_PART, PARTS, damage, held_by, remarks};
+use super::{damage, held_by, remarks};
 use crate::analysis::diff::{HistogramChange, changes, rise};
 use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::cli::heap::Answers;
 use crate::cli::heap::grown::Growth;
 use crate::cli::page::tables::number;
-use crate::cli::page::{Subject, cut_note, made_by, table_rows};
+use crate::cli::page::{Subject, bar, cut_note, made_by, table_rows};
 use crate::cli::session::Session;
 use crate::cli::size::{count, signed_size, size};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
@@ -19,7 +19,7 @@ use crate::output::report::{
 
 /// The part of a heap that a comparison needs.
 pub(super) struct Sums {
-    live: Histogram,
+    pub(super) live: Histogram,
     picture: Picture,
     damage: Vec<String>,
     remarks: Vec<String>,
@@ -33,11 +33,6 @@ impl Sums {
         let picture = picture(&stacks, 0, &FlamegraphOptions::default());
         Self { live, picture, damage: damage(loaded), remarks: remarks(loaded).collect() }
     }
-
-    /// The live objects by type.
-    pub(super) fn live(&self) -> &Histogram {
-        &self.live
-    }
 }
 
 /// Two heaps, and what grew.
@@ -47,7 +42,6 @@ pub(super) struct Compared {
     damage: Vec<String>,
     remarks: Vec<String>,
     growth: Option<Growth>,
-    /// The types that changed.
     changes: Vec<HistogramChange>,
     stored: Stored,
 }
@@ -96,23 +90,14 @@ impl Compared {
                 tone: if bytes > 0 { Tone::Up } else { Tone::Down },
             }
         };
-        let all = rows
-            .iter()
-            .fold(0, |sum: u64, row| sum.saturating_add(row.delta().shallow_bytes.unsigned_abs()));
-        let wide = rows.iter().map(part).filter(|part| part.width > all / LEAST_PART).take(PARTS);
-        let mut parts: Vec<BarPart> = wide.collect();
-        // What grew stands on the left.
-        parts.sort_by_key(|part| part.tone == Tone::Down);
-        let shown: u64 = parts.iter().fold(0, |sum, part| part.width.saturating_add(sum));
-        if all > shown {
-            parts.push(BarPart {
-                name: "other types".to_owned(),
-                amount: format!("± {}", size(all - shown, false)),
-                width: all - shown,
-                link: address("table/types-that-changed", &[]),
-                tone: Tone::Rest,
-            });
-        }
+        let width = |row: &&HistogramChange| row.delta().shallow_bytes.unsigned_abs();
+        let parts = bar(&rows, width, part, |rest, _| BarPart {
+            name: "other types".to_owned(),
+            amount: format!("± {}", size(rest, false)),
+            width: rest,
+            link: address("table/types-that-changed", &[]),
+            tone: Tone::Rest,
+        });
         let text = format!("{} → {}", size(before, false), size(after, false));
         let heap = Card {
             title: "Live heap",

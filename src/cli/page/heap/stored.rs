@@ -8,6 +8,7 @@ use crate::cli::open::{Identity, Input};
 use crate::cli::page::LINES;
 use crate::cli::session::Session;
 use crate::cli::show;
+use crate::cli::size::beginning;
 use crate::model::heap::ObjectId;
 use crate::output::report::Report;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -108,10 +109,7 @@ fn described<'d>(
 /// A document with the beginnings of its texts and without its nulls.
 fn shortened(value: Json) -> Json {
     match value {
-        Json::String(text) => match text.char_indices().nth(TEXT) {
-            Some((end, _)) => format!("{}…", &text[..end]).into(),
-            None => text.into(),
-        },
+        Json::String(text) => beginning(&text, TEXT).into(),
         Json::Array(items) => items.into_iter().map(shortened).collect(),
         Json::Object(fields) => {
             let present = fields.into_iter().filter(|(_, value)| !value.is_null());
@@ -132,8 +130,7 @@ struct Candidate {
     /// Whether it is on the way to an owner.
     is_on_way: bool,
     is_new: bool,
-    /// The name of the type.
-    of: String,
+    type_name: String,
     retained: u64,
     /// What identifies the object in other dumps.
     key: Option<u64>,
@@ -158,7 +155,7 @@ impl Sampled {
                 described,
                 is_on_way: ways.contains(&object),
                 is_new: false,
-                of: heap.type_name(object).to_owned(),
+                type_name: heap.type_name(object).to_owned(),
                 retained: analysed.retained(object),
                 key: identified.key(object),
             })
@@ -183,13 +180,13 @@ impl Sampled {
             grown.iter().enumerate().map(|(at, row)| (row.name.as_str(), at)).collect();
         let (on_ways, mut others): (Vec<Candidate>, Vec<Candidate>) =
             self.candidates.into_iter().partition(|candidate| candidate.is_on_way);
-        others.retain(|candidate| place.contains_key(candidate.of.as_str()));
+        others.retain(|candidate| place.contains_key(candidate.type_name.as_str()));
         others.sort_by_key(|candidate| {
-            (place[candidate.of.as_str()], !candidate.is_new, Reverse(candidate.retained))
+            (place[candidate.type_name.as_str()], !candidate.is_new, Reverse(candidate.retained))
         });
         let mut of_type: FxHashMap<String, usize> = FxHashMap::default();
         others.retain(|candidate| {
-            let seen = of_type.entry(candidate.of.clone()).or_default();
+            let seen = of_type.entry(candidate.type_name.clone()).or_default();
             *seen += 1;
             *seen <= OF_A_TYPE
         });
@@ -216,7 +213,7 @@ impl Sampled {
             for candidate in of_key.get_mut(&key).into_iter().flatten() {
                 // Ids identify objects of any type: another object may have the place of a freed
                 // one, and whether it has is not known. Hash codes identify those of one type.
-                candidate.is_new &= !by_ids && candidate.of != older.heap.type_name(object);
+                candidate.is_new &= !by_ids && candidate.type_name != older.heap.type_name(object);
             }
         }
     }
@@ -254,7 +251,7 @@ fn sample(analysed: &Analysed<'_, '_>, live: &Histogram) -> Vec<ObjectId> {
         }
     }
     let of_type: Vec<bool> =
-        heap.types.iter().map(|of| wanted.contains_key(heap.names.text(of.name))).collect();
+        heap.types.iter().map(|type_| wanted.contains_key(heap.names.text(type_.name))).collect();
     for object in heap.objects().filter(|object| of_type[heap.type_id(*object).0 as usize]) {
         if let Some(sample) =
             wanted.get_mut(heap.type_name(object)).filter(|_| analysed.is_live(object))

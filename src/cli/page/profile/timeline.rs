@@ -51,7 +51,6 @@ impl Timeline {
     }
 }
 
-/// Points of a curve.
 const POINTS: usize = 1000;
 
 /// The memory over time, if the profile has at least two points of it.
