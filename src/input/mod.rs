@@ -97,14 +97,21 @@ use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use origin::Provenance;
+use read::visit;
 use serde::{Serialize, Serializer};
-use spec::{FormatSpec, HeapReader, Identity, ProfileReader};
+use spec::{Detection, FormatSpec, HeapReader, Identity, Origin, ProfileReader};
 use std::fmt;
 
-/// Declares the formats: the enum, its list, and the module of each, with its
-/// [`FormatSpec`] and the function that reads its records.
+/// Declares the formats: the enum, its list, and the [`FormatSpec`] of each, with what gives its
+/// records: an iterator, one that reads a header first, or a function that takes the visitor.
 macro_rules! formats {
-    ($($(#[$doc:meta])* $format:ident = $module:ident { $spec:ident, $records:ident },)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $format:ident = $spec:path
+            $(, records $records:path)?
+            $(, header_and_records $with_header:path)?
+            $(, visit $for_each:path)?;
+    )*) => {
         /// A format that is read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -119,7 +126,7 @@ macro_rules! formats {
             /// The format's own description.
             pub(crate) fn spec(self) -> &'static FormatSpec {
                 match self {
-                    $(Self::$format => &$module::$spec,)*
+                    $(Self::$format => &$spec,)*
                 }
             }
         }
@@ -136,7 +143,11 @@ macro_rules! formats {
             visitor: &mut impl Visitor,
         ) -> Result<()> {
             match format {
-                $(Format::$format => $module::$records(bytes, options, visitor),)*
+                $(Format::$format => {
+                    $(visit($records(bytes), options, visitor))?
+                    $(visit($with_header(bytes)?, options, visitor))?
+                    $($for_each(bytes, options, visitor))?
+                })*
             }
         }
     };
@@ -144,61 +155,61 @@ macro_rules! formats {
 
 formats! {
     /// MoarVM heap snapshots.
-    Mvmheap = mvmheap { SPEC, for_each_record },
+    Mvmheap = mvmheap::SPEC, visit mvmheap::for_each_record;
     /// Dart VM heap snapshots.
-    Dart = dart { SPEC, for_each_record },
+    Dart = dart::SPEC, visit dart::for_each_record;
     /// Go heap dumps.
-    Go = go { SPEC, for_each_record },
+    Go = go::SPEC, header_and_records go::Records::new;
     /// Java heap dumps.
-    Hprof = hprof { SPEC, for_each_record },
+    Hprof = hprof::SPEC, visit hprof::for_each_record;
     /// V8 heap snapshots.
-    Heapsnapshot = heapsnapshot { SPEC, for_each_record },
+    Heapsnapshot = heapsnapshot::SPEC, visit heapsnapshot::for_each_record;
     /// Ruby heap dumps.
-    Ruby = ruby { SPEC, for_each_record },
+    Ruby = ruby::SPEC, visit ruby::for_each_record;
     /// Perl heap dumps.
-    Pmat = pmat { SPEC, for_each_record },
+    Pmat = pmat::SPEC, header_and_records pmat::Records::new;
     /// Python heap dumps.
-    Pyheap = pyheap { SPEC, for_each_record },
+    Pyheap = pyheap::SPEC, visit pyheap::for_each_record;
     /// Austin MOJO profiles.
-    Mojo = mojo { SPEC, for_each_record },
+    Mojo = mojo::SPEC, visit mojo::for_each_record;
     /// Profiles as Austin's text.
-    Austin = austin { SPEC, for_each_record },
+    Austin = austin::SPEC, records austin::Lines::new;
     /// pprof profiles.
-    Pprof = pprof { SPEC, for_each_record },
+    Pprof = pprof::SPEC, records pprof::Records::new;
     /// Folded stacks.
-    Folded = folded { SPEC, for_each_record },
+    Folded = folded::SPEC, records folded::FoldedLines::new;
     /// speedscope profiles.
-    Speedscope = speedscope { SPEC, for_each_record },
+    Speedscope = speedscope::SPEC, visit speedscope::for_each_record;
     /// The text of `perf script`.
-    PerfScript = perf_script { SPEC, for_each_record },
+    PerfScript = perf_script::SPEC, records perf_script::PerfLines::new;
     /// Recordings of perf.
-    PerfData = perf_data { SPEC, for_each_record },
+    PerfData = perf_data::SPEC, visit perf_data::for_each_record;
     /// V8 CPU profiles.
-    Cpuprofile = v8profile { CPU, for_each_record },
+    Cpuprofile = v8profile::CPU, visit v8profile::for_each_record;
     /// V8 sampling heap profiles.
-    Heapprofile = v8profile { HEAP, for_each_record },
+    Heapprofile = v8profile::HEAP, visit v8profile::for_each_record;
     /// Recordings of Java's Flight Recorder.
-    Jfr = jfr { SPEC, for_each_record },
+    Jfr = jfr::SPEC, visit jfr::for_each_record;
     /// Recordings of heaptrack.
-    Heaptrack = heaptrack { SPEC, for_each_record },
+    Heaptrack = heaptrack::SPEC, records heaptrack::HeaptrackLines::new;
     /// Heap profiles of jemalloc.
-    Jemalloc = gperftools { JEMALLOC, for_each_record },
+    Jemalloc = gperftools::JEMALLOC, records gperftools::HeapTextLines::new;
     /// Heap profiles of gperftools.
-    Gperftools = gperftools { HEAP, for_each_record },
+    Gperftools = gperftools::HEAP, records gperftools::HeapTextLines::new;
     /// CPU profiles of gperftools.
-    GperftoolsCpu = gperftools { CPU, for_each_cpu_record },
+    GperftoolsCpu = gperftools::CPU, records gperftools::CpuRecords::new;
     /// DHAT profiles.
-    Dhat = dhat { SPEC, for_each_record },
+    Dhat = dhat::SPEC, visit dhat::for_each_record;
     /// massif profiles.
-    Massif = massif { SPEC, for_each_record },
+    Massif = massif::SPEC, records massif::MassifLines::new;
     /// Call graphs of callgrind, cachegrind and Xdebug.
-    Callgrind = callgrind { SPEC, for_each_record },
+    Callgrind = callgrind::SPEC, records callgrind::CallgrindLines::new;
     /// Traces of Chrome.
-    ChromeTrace = v8profile { TRACE, for_each_trace_record },
+    ChromeTrace = v8profile::TRACE, records v8profile::Events::new;
     /// Profiles of the Firefox Profiler.
-    Firefox = firefox { SPEC, for_each_record },
+    Firefox = firefox::SPEC, visit firefox::for_each_record;
     /// Statistics of Python's cProfile.
-    Cprofile = cprofile { SPEC, for_each_record },
+    Cprofile = cprofile::SPEC, records cprofile::Stats::new;
 }
 
 /// The two kinds of dumps.
@@ -241,7 +252,7 @@ impl Format {
 
     /// The bytes that such files begin with.
     pub fn magics(self) -> &'static [&'static [u8]] {
-        self.spec().magics
+        self.spec().magics()
     }
 
     /// The names of the records of the format, as `cat --record` takes them.
@@ -286,7 +297,12 @@ impl Format {
 
     /// Whether these bytes are of the format although they begin with none of its magics.
     pub(crate) fn begins_otherwise(self, bytes: &[u8]) -> bool {
-        (self.spec().begins_otherwise)(bytes)
+        match self.spec().detection {
+            Detection::Contents(looks_right) | Detection::MagicsOrContents(_, looks_right) => {
+                looks_right(bytes)
+            }
+            Detection::Magics(_) => false,
+        }
     }
 }
 
@@ -314,7 +330,11 @@ pub fn info(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<In
 
 /// Reads the beginning of a file for the program that it is of.
 pub fn origin(format: Format, bytes: &[u8]) -> Provenance {
-    (format.spec().origin)(bytes)
+    match format.spec().origin {
+        Origin::Several => Provenance::default(),
+        Origin::Runtime(runtime) => Provenance::of(runtime),
+        Origin::Read(read) => read(bytes),
+    }
 }
 
 /// Checks every invariant that the format promises. Damage is part of the findings.

@@ -1,12 +1,14 @@
 //! The descriptions of the input formats.
 
+pub(super) use super::Format;
+
+use super::Kind;
 use super::check::Findings;
 use super::histogram::TypeCounts;
 use super::info::Info;
 use super::load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use super::origin::Provenance;
 use super::read::ReadOptions;
-use super::{Format, Kind};
 use crate::error::{Error, Result};
 use crate::model::roles::Roles;
 
@@ -23,18 +25,36 @@ pub(crate) struct FormatSpec {
     pub(super) versions: &'static str,
     /// The extensions that such files usually have. They are never used to detect a format.
     pub(super) extensions: &'static [&'static str],
-    /// The bytes that such files begin with.
-    pub(super) magics: &'static [&'static [u8]],
-    /// Whether bytes without a magic are of the format.
-    pub(super) begins_otherwise: fn(&[u8]) -> bool,
-    /// Reads the beginning of a file for the program that it is of.
-    pub(super) origin: fn(&[u8]) -> Provenance,
+    /// The means by which such files are detected.
+    pub(super) detection: Detection,
+    /// The program that a file is of.
+    pub(super) origin: Origin,
     /// The names of the records, in groups.
     pub(super) record_names: &'static [&'static [&'static str]],
     pub(super) info: fn(&[u8], ReadOptions<'_>) -> Result<Info>,
     pub(super) check: fn(&[u8], ReadOptions<'_>) -> Result<Findings>,
     /// The readers of the format's model.
     pub(super) readers: Readers,
+}
+
+/// The means by which the files of a format are detected.
+pub(super) enum Detection {
+    /// The bytes that such files begin with.
+    Magics(&'static [&'static [u8]]),
+    /// Whether a file that begins with these bytes is of the format.
+    Contents(fn(&[u8]) -> bool),
+    /// Contents where there is no magic.
+    MagicsOrContents(&'static [&'static [u8]], fn(&[u8]) -> bool),
+}
+
+/// The program that a file is of.
+pub(super) enum Origin {
+    /// Several runtimes write the format, or record programs of several.
+    Several,
+    /// Files state no more than this runtime.
+    Runtime(&'static str),
+    /// Reads the beginning of a file.
+    Read(fn(&[u8]) -> Provenance),
 }
 
 /// The readers of a format's model.
@@ -88,6 +108,20 @@ impl FormatSpec {
     /// The summary of a file of the format before anything was read. An empty version is none.
     pub(super) fn summary(&self, format_version: impl Into<String>) -> Info {
         Info::new(self.format, self.kind(), format_version)
+    }
+
+    /// The bytes that such files begin with.
+    pub(super) fn magics(&self) -> &'static [&'static [u8]] {
+        match self.detection {
+            Detection::Magics(magics) | Detection::MagicsOrContents(magics, _) => magics,
+            Detection::Contents(_) => &[],
+        }
+    }
+
+    /// Refuses bytes that begin with none of the magics.
+    pub(super) fn check_magic(&self, bytes: &[u8]) -> Result<()> {
+        let begins = self.magics().iter().any(|magic| bytes.starts_with(magic));
+        if begins { Ok(()) } else { Err(self.wrong_magic()) }
     }
 
     /// The kind of nearly all files of the format.

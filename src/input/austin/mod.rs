@@ -25,33 +25,32 @@ mod summary;
 
 pub use invariants::check;
 pub use load::load;
-pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
+pub use records::{AustinLine, AustinSample, Lines, Metric};
 pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Austin,
     name: "austin",
     title: "Austin text",
     versions: "Austin up to 3.7, mojo2austin 1.7 and 2.x",
     extensions: &["austin", "aprof", "txt"],
-    magics: &[
-        b"# austin: ",
-        b"# mode: ",
-        b"# python: ",
-        b"# interval: ",
-        b"# duration: ",
-        b"# memory: ",
-        b"# multiprocess: ",
-        b"# gc: ",
-        b"# sampler: ",
-    ],
-    begins_otherwise: begins_with_sample,
-    origin: |_| Provenance::of("Python"),
+    detection: Detection::MagicsOrContents(
+        &[
+            b"# austin: ",
+            b"# mode: ",
+            b"# python: ",
+            b"# interval: ",
+            b"# duration: ",
+            b"# memory: ",
+            b"# multiprocess: ",
+            b"# gc: ",
+            b"# sampler: ",
+        ],
+        begins_with_sample,
+    ),
+    origin: Origin::Runtime("Python"),
     record_names: &[RECORD_NAMES],
     info,
     check,

@@ -2,7 +2,6 @@
 
 use super::{RECORD_NAMES, is_sample};
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::sample::SampleFrame;
 use memchr::{memchr, memrchr};
@@ -278,18 +277,6 @@ impl<'a> Iterator for Lines<'a> {
             return Some(line.map(|line| (offset, line)));
         }
     }
-}
-
-/// Passes every line to the visitor.
-///
-/// # Errors
-/// The first line that is none of the format.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Lines::new(bytes), options, visitor).map(|_| ())
 }
 
 #[cfg(test)]

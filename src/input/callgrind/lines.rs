@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::input::native::lines::{TextLine, TextLines, Words, decimal, hex};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memmem};
 
@@ -217,18 +216,6 @@ impl Record for CallgrindLine<'_> {
             }
         }
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of a call graph.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(CallgrindLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file begins with headers, of which one names the events.

@@ -2,7 +2,6 @@
 
 use super::marshal::{Marshal, Value};
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use rustc_hash::FxHashMap;
 
@@ -11,7 +10,7 @@ pub(super) const RECORD_NAMES: &[&str] = &["function", "caller"];
 
 /// A function, by what Python tells functions apart with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Function<'a> {
+pub(in crate::input) struct Function<'a> {
     pub(super) file: &'a [u8],
     /// Where it is defined.
     pub(super) line: i64,
@@ -20,7 +19,7 @@ pub(super) struct Function<'a> {
 
 /// What was counted of a function, or of its calls by another one. Times are in seconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counted {
+pub(in crate::input) struct Counted {
     pub(super) calls: i64,
     pub(super) primitive: i64,
     pub(super) own: f64,
@@ -29,14 +28,14 @@ pub(super) struct Counted {
 
 /// A function with its sums, or one that calls the function before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum StatsRecord<'a> {
+pub(in crate::input) enum StatsRecord<'a> {
     Function(Function<'a>, Counted),
     /// The module `profile` writes only how often.
     Caller(Function<'a>, Counted),
 }
 
 /// The records of a file.
-pub(super) struct Stats<'a> {
+pub(in crate::input) struct Stats<'a> {
     marshal: Marshal<'a>,
     /// Functions that later ones are written as references to, by the numbers of their values.
     known: FxHashMap<u32, Function<'a>>,
@@ -52,7 +51,7 @@ enum Place {
 }
 
 impl<'a> Stats<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         Self { marshal: Marshal::new(bytes), known: FxHashMap::default(), at: Place::Start }
     }
 
@@ -221,18 +220,6 @@ impl Record for StatsRecord<'_> {
         sink.float("own_seconds", counted.own);
         sink.float("total_seconds", counted.total);
     }
-}
-
-/// Gives every function, and after it its callers, to the visitor.
-///
-/// # Errors
-/// The first value that does not belong into statistics.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Stats::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file begins with a dictionary whose first key is a function.

@@ -31,7 +31,7 @@ impl<'a> Header<'a> {
     pub fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let magic = cursor.rest();
         if !SPEC
-            .magics
+            .magics()
             .iter()
             .any(|known| known.starts_with(magic.get(..known.len()).unwrap_or(magic)))
         {

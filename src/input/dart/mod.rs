@@ -73,21 +73,16 @@ pub use summary::info;
 
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Dart,
     name: "dart",
     title: "Dart VM heap snapshot",
     versions: "1 (Dart 2.x and 3.x, DevTools exports)",
     extensions: &["dartheap", "heapsnapshot", "data"],
-    magics: &[b"dartheap"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Dart"),
+    detection: Detection::Magics(&[b"dartheap"]),
+    origin: Origin::Runtime("Dart"),
     record_names: &[&Rec::NAMES],
     info,
     check,
@@ -95,7 +90,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Hashes(identity_hashes),
     }),
 };

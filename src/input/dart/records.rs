@@ -12,7 +12,6 @@ use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::record;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
-use std::ops::ControlFlow;
 
 /// One record.
 #[derive(Clone, Copy, Debug)]
@@ -317,8 +316,7 @@ pub fn for_each_record(
     visitor: &mut impl Visitor,
 ) -> Result<()> {
     let mut records = Records::new(bytes)?;
-    match visit(records.by_ref(), options, visitor)? {
-        ControlFlow::Break(()) => Ok(()),
-        ControlFlow::Continue(()) => records.tail(options).map(drop),
-    }
+    let to_the_end =
+        std::iter::from_fn(|| records.next().or_else(|| records.tail(options).err().map(Err)));
+    visit(to_the_end, options, visitor)
 }

@@ -77,30 +77,26 @@ pub mod version;
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use origin::origin;
-pub use records::{Rec, Records, for_each_record};
+pub use records::{Rec, Records};
 pub use summary::info;
 pub use version::Version;
 
-use crate::input::Format;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Go,
     name: "go",
     title: "Go heap dump",
     versions: "1.3-draft, 1.3, 1.4, 1.5, 1.6, 1.7 (Go 1.7 to 1.27)",
     extensions: &["heapdump", "godump", "dump"],
-    magics: &[
+    detection: Detection::Magics(&[
         b"go1.3 heap dump\n",
         b"go1.4 heap dump\n",
         b"go1.5 heap dump\n",
         b"go1.6 heap dump\n",
         b"go1.7 heap dump\n",
-    ],
-    begins_otherwise: |_| false,
-    origin,
+    ]),
+    origin: Origin::Read(origin),
     record_names: &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]],
     info,
     check,
@@ -108,7 +104,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Ids,
     }),
 };

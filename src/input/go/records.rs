@@ -12,7 +12,6 @@ use super::types::{Itab, Type};
 use super::version::{MAGIC_LENGTH, Version};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::records;
 
 records! {
@@ -281,16 +280,4 @@ impl<'a> Iterator for Records<'a> {
             }
         }
     }
-}
-
-/// Passes every record to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

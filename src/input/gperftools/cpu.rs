@@ -6,7 +6,6 @@ use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::input::native::addresses::Addresses;
 use crate::input::native::lines::TextLines;
 use crate::input::native::maps::MapLine;
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::names::Names;
 use crate::model::profile::{ProfileBuilder, ProfileThread, Unit, ValueType, Values};
@@ -99,7 +98,7 @@ enum Part {
 
 /// The records of a file, with their offsets. After an error the iterator has ended.
 #[derive(Debug)]
-pub(super) struct CpuRecords<'a> {
+pub(in crate::input) struct CpuRecords<'a> {
     cursor: Cursor<'a>,
     words: Words,
     part: Part,
@@ -110,7 +109,7 @@ pub(super) struct CpuRecords<'a> {
 
 impl<'a> CpuRecords<'a> {
     /// From the beginning.
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         let words = Words::detect(bytes).unwrap_or(Words::Little8);
         let cursor = Cursor::new(bytes, 0);
         Self { cursor, words, part: Part::Header, maps: TextLines::new(&[]), maps_at: 0 }
@@ -194,18 +193,6 @@ impl Record for CpuRecord<'_> {
             Self::Mapping(mapping) => mapping.fields(sink),
         }
     }
-}
-
-/// Gives every record to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(CpuRecords::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Loads a profile of sums.

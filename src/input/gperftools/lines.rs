@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::input::native::lines::{TextLine, TextLines, Words, hex};
 use crate::input::native::maps::MapLine;
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use memchr::memmem;
 
@@ -267,18 +266,6 @@ impl StackCounts {
         sink.signed("alloc_objects", self.alloc_objects.into());
         sink.signed("alloc_bytes", self.alloc_bytes.into());
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of a heap profile.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(HeapTextLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file has symbols and then a profile with this beginning.

@@ -19,69 +19,61 @@ mod cpu;
 mod lines;
 mod load;
 
-pub(super) use cpu::for_each_record as for_each_cpu_record;
-pub(super) use lines::for_each_record;
+pub(super) use cpu::CpuRecords;
+pub(super) use lines::HeapTextLines;
 
 use crate::error::Result;
-use crate::input::Format;
 use crate::input::check::Findings;
 use crate::input::info::{Info, InfoWarning};
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::HeapTextLines;
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
 
-/// The names, the detection and the readers of jemalloc's heap profiles.
 pub(super) static JEMALLOC: FormatSpec = FormatSpec {
     format: Format::Jemalloc,
     name: "jemalloc",
     title: "jemalloc heap profile",
     versions: "heap_v2, symbolized or not",
     extensions: &["heap"],
-    magics: &[b"heap_v2/"],
-    begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap_v2/"),
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::MagicsOrContents(&[b"heap_v2/"], |bytes| {
+        lines::is_symbolized(bytes, b"heap_v2/")
+    }),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info: |bytes, options| info(&JEMALLOC, bytes, options),
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
-/// The names, the detection and the readers of gperftools' heap profiles.
 pub(super) static HEAP: FormatSpec = FormatSpec {
     format: Format::Gperftools,
     name: "gperftools",
     title: "gperftools heap profile",
     versions: "heapprofile, heap_v2 and growth, symbolized or not; old text of Go",
     extensions: &["heap"],
-    magics: &[b"heap profile:"],
-    begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap profile:"),
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::MagicsOrContents(&[b"heap profile:"], |bytes| {
+        lines::is_symbolized(bytes, b"heap profile:")
+    }),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info: |bytes, options| info(&HEAP, bytes, options),
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
-/// The names, the detection and the readers of gperftools' CPU profiles.
 pub(super) static CPU: FormatSpec = FormatSpec {
     format: Format::GperftoolsCpu,
     name: "gperftools-cpu",
     title: "gperftools CPU profile",
     versions: "words of 4 or 8 bytes, either order",
     extensions: &["prof"],
-    magics: &[],
-    begins_otherwise: |bytes| cpu::Words::detect(bytes).is_some(),
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(|bytes| cpu::Words::detect(bytes).is_some()),
+    origin: Origin::Several,
     record_names: &[cpu::RECORD_NAMES],
     info: |bytes, options| {
         let loaded = cpu::load(bytes, options.into())?;
-        summary::info(&CPU, String::new(), loaded, cpu::CpuRecords::new(bytes))
+        summary::info(&CPU, String::new(), loaded, CpuRecords::new(bytes))
     },
     check: |bytes, options| summary::check(cpu::load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load: cpu::load, has_order: false }),

@@ -51,21 +51,19 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Heapsnapshot,
     name: "heapsnapshot",
     title: "V8 heap snapshot",
     versions: "Node.js 12 to 24, Chrome, Deno, Electron, Bun, Julia (V8 format)",
     extensions: &["heapsnapshot", "heaptimeline"],
-    magics: &[b"{\"snapshot\":{\"meta\":{\"node_fields\":"],
-    begins_otherwise,
-    origin: |_| Provenance::of("V8"),
+    detection: Detection::MagicsOrContents(
+        &[b"{\"snapshot\":{\"meta\":{\"node_fields\":"],
+        begins_otherwise,
+    ),
+    origin: Origin::Runtime("V8"),
     record_names: &[Rec::NAMES],
     info,
     check,
@@ -73,7 +71,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (10, 6),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Ids,
     }),
 };

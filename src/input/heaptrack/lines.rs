@@ -2,7 +2,6 @@
 
 use crate::error::{Error, Result};
 use crate::input::native::lines::{TextLine, TextLines, Words, hex};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
 /// The names of the records.
@@ -279,18 +278,6 @@ impl Record for HeaptrackLine<'_> {
             Self::Attached => {}
         }
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of heaptrack.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(HeaptrackLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether the first line has one or two versions and the second one is of heaptrack, too.

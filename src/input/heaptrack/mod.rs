@@ -20,30 +20,25 @@ mod lines;
 mod load;
 mod replay;
 
-pub(super) use lines::for_each_record;
+pub(super) use lines::HeaptrackLines;
 
 use crate::error::Result;
-use crate::input::Format;
 use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::{HeaptrackLine, HeaptrackLines};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
+use lines::HeaptrackLine;
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Heaptrack,
     name: "heaptrack",
     title: "heaptrack recording",
     versions: "formats 1 to 3",
     extensions: &["zst", "gz"],
-    magics: &[],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(lines::looks_right),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info,
     check,

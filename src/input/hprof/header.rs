@@ -31,7 +31,7 @@ impl Header {
     /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8
     /// bytes.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let magics = super::SPEC.magics.iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
+        let magics = super::SPEC.magics().iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
         let mut matching = magics.filter(|(magic, _)| cursor.rest().starts_with(magic));
         let Some((magic, version)) = matching.next() else { return Err(super::SPEC.wrong_magic()) };
         cursor.take(magic.len() as u64, "the magic")?;

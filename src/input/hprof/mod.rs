@@ -115,21 +115,23 @@ pub(super) fn origin(bytes: &[u8]) -> Provenance {
     Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
 }
 
-use crate::input::Format;
 use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, ProfileReader, Readers};
-use roles::ROLES;
+use crate::input::spec::{
+    Detection, Format, FormatSpec, HeapReader, Identity, Origin, ProfileReader, Readers,
+};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Hprof,
     name: "hprof",
     title: "Java heap dump (hprof)",
     versions: "1.0.1, 1.0.2, 1.0.3 (Android)",
     extensions: &["hprof"],
-    magics: &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"],
-    begins_otherwise: |_| false,
-    origin,
+    detection: Detection::Magics(&[
+        b"JAVA PROFILE 1.0.1\0",
+        b"JAVA PROFILE 1.0.2\0",
+        b"JAVA PROFILE 1.0.3\0",
+    ]),
+    origin: Origin::Read(origin),
     record_names: &[records::Body::NAMES, HEAP_RECORD_NAMES],
     info,
     check,
@@ -138,7 +140,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
             load,
             histogram,
             least_bytes: (4, 1),
-            roles: ROLES,
+            roles: roles::ROLES,
             identity: Identity::Nothing,
         },
         profile: ProfileReader { load: load_profile, has_order: false },

@@ -45,20 +45,16 @@ pub use old_objects::{Holder, OldObject, OldObjectRoot, OldObjectSample, OldObje
 pub(super) use records::for_each_record;
 pub(super) use summary::{check, info};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The names, the detection and the readers of recordings.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Jfr,
     name: "jfr",
     title: "JFR recording",
     versions: "JDK 8u262 and 11 to 25, async-profiler",
     extensions: &["jfr"],
-    magics: &[chunk::MAGIC],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Java"),
+    detection: Detection::Magics(&[chunk::MAGIC]),
+    origin: Origin::Runtime("Java"),
     record_names: &[records::RECORD_NAMES],
     info,
     check,

@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::input::native::frames::ValgrindFrame;
 use crate::input::native::lines::{TextLine, TextLines, decimal};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memmem};
 
@@ -146,18 +145,6 @@ impl Record for MassifLine<'_> {
             }
         }
     }
-}
-
-/// Gives every line to the visitor.
-///
-/// # Errors
-/// The first line that is not one of massif.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(MassifLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file begins with the options, the command and the unit of time.

@@ -19,30 +19,24 @@
 mod lines;
 mod load;
 
-pub(super) use lines::for_each_record;
+pub(super) use lines::MassifLines;
 
 use crate::error::Result;
-use crate::input::Format;
 use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use lines::MassifLines;
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Massif,
     name: "massif",
     title: "massif profile",
     versions: "valgrind 3.3 and later",
     extensions: &["out"],
-    magics: &[],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(lines::looks_right),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info,
     check,

@@ -48,20 +48,16 @@ pub use load::load;
 pub use records::{Records, for_each_record};
 pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Mojo,
     name: "mojo",
     title: "Austin MOJO",
     versions: "1 (Austin 3.4), 2 (3.5), 3 (3.6 to 4.0, echion, mojo-compress), 4 (after 4.0)",
     extensions: &["mojo"],
-    magics: &[b"MOJ"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Python"),
+    detection: Detection::Magics(&[b"MOJ"]),
+    origin: Origin::Runtime("Python"),
     record_names: &[records::Event::NAMES],
     info,
     check,

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::{record, records};
 use std::num::Saturating;
-use std::ops::ControlFlow;
 
 /// A varint of MOJO: a magnitude of up to 64 bits and a sign.
 ///
@@ -268,10 +267,7 @@ pub fn for_each_record(
 ) -> Result<()> {
     let records = Records::new(bytes)?;
     let version_error = records.version_error();
-    match (visit(records, options, visitor)?, version_error) {
-        (ControlFlow::Continue(()), Some(error)) => Err(error),
-        _ => Ok(()),
-    }
+    visit(records.chain(version_error.map(Err)), options, visitor)
 }
 
 #[inline]

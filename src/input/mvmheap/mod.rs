@@ -98,21 +98,16 @@ pub use sections::Section;
 pub use summary::info;
 
 use crate::error::{Error, Result};
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Mvmheap,
     name: "mvmheap",
     title: "MoarVM heap snapshot",
     versions: "2 (MoarVM from 2017.09; later ones without libzstd), 3 (MoarVM from 2019.11)",
     extensions: &["mvmheap"],
-    magics: &[b"MoarHeapDumpv002", b"MoarHeapDumpv003"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("MoarVM"),
+    detection: Detection::Magics(&[b"MoarHeapDumpv002", b"MoarHeapDumpv003"]),
+    origin: Origin::Runtime("MoarVM"),
     record_names: &[RECORD_NAMES],
     info,
     check,
@@ -120,7 +115,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Nothing,
     }),
 };

@@ -2,7 +2,6 @@
 
 use super::parse::{PerfFrame, PerfSample, frame, sample};
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use memchr::memchr;
 
@@ -117,18 +116,6 @@ impl Record for PerfLine<'_> {
             }
         }
     }
-}
-
-/// Gives every sample and frame to the visitor.
-///
-/// # Errors
-/// The first line that is neither.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(PerfLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether the first line with text is a sample that has a time, and the next one is a frame or

@@ -19,26 +19,21 @@ mod load;
 mod parse;
 mod summary;
 
-pub use lines::{PerfLine, PerfLines, for_each_record};
+pub use lines::{PerfLine, PerfLines};
 pub use load::load;
 pub use parse::{PerfFrame, PerfSample};
 pub use summary::{check, info};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::PerfScript,
     name: "perf-script",
     title: "perf script text",
     versions: "samples with time or event",
     extensions: &["perf", "stacks"],
-    magics: &[],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes write them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(lines::looks_right),
+    origin: Origin::Several,
     record_names: &[&["sample", "frame"]],
     info,
     check,

@@ -166,9 +166,7 @@ impl Layout {
     /// # Errors
     /// When the bytes are no such file, the header is cut, or its version is unknown.
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        if !SPEC.magics.iter().any(|magic| cursor.rest().starts_with(magic)) {
-            return Err(SPEC.wrong_magic());
-        }
+        SPEC.check_magic(cursor.rest())?;
         cursor.take(4, "the magic")?;
         let at = cursor.offset();
         let flags = cursor.u8("the flags")?;

@@ -41,24 +41,19 @@ mod values;
 
 pub use invariants::check;
 pub use load::{histogram, load};
-pub use records::{Rec, for_each_record};
+pub use records::{Rec, Records};
 pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Pmat,
     name: "pmat",
     title: "Perl heap dump",
     versions: "0.2 to 0.5 (Devel::MAT::Dumper)",
     extensions: &["pmat"],
-    magics: &[b"PMAT"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Perl"),
+    detection: Detection::Magics(&[b"PMAT"]),
+    origin: Origin::Runtime("Perl"),
     record_names: &[Rec::NAMES],
     info,
     check,
@@ -66,7 +61,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (13, 4),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Ids,
     }),
 };

@@ -4,7 +4,6 @@ use super::layout::{Fields, Layout, Pointers};
 use super::sv::{Body, Struct, Structs, Sv, unknown};
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
 /// A record.
@@ -247,16 +246,4 @@ impl<'a> Iterator for Records<'a> {
         }
         record.transpose().map(|record| record.map(|record| (start, record)))
     }
-}
-
-/// Passes every record to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

@@ -29,7 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
 /// objects. Later damage is part of the result.
 pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    check_beginning(bytes)?;
+    SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
@@ -49,14 +49,6 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     builder.set_pointer_size(pointer_size);
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(texts)));
     Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
-}
-
-/// Refuses what does not begin like a dump.
-pub(super) fn check_beginning(bytes: &[u8]) -> Result<()> {
-    if SPEC.magics.iter().any(|magic| bytes.starts_with(magic)) {
-        return Ok(());
-    }
-    Err(SPEC.wrong_magic())
 }
 
 /// An object as its line has it.
@@ -507,7 +499,7 @@ fn namespaces(
 /// # Errors
 /// As [`load`].
 pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
-    check_beginning(bytes)?;
+    SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     #[derive(Default)]
     struct Counts {

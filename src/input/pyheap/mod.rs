@@ -18,20 +18,16 @@ mod values;
 
 pub(super) use records::for_each_record;
 
-use super::Format;
-use super::origin::Provenance;
-use super::spec::{FormatSpec, HeapReader, Identity, Readers};
+use super::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Pyheap,
     name: "pyheap",
     title: "Python heap dump",
     versions: "dumptool_heap 1 (CPython 3.8 to 3.14)",
     extensions: &["pyheap"],
-    magics: &[b"{\"pyheap\":"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Python"),
+    detection: Detection::Magics(&[b"{\"pyheap\":"]),
+    origin: Origin::Runtime("Python"),
     record_names: &[records::NAMES],
     info: summary::info,
     check: invariants::check,

@@ -1,7 +1,6 @@
 //! The lines of a dump in order.
 
 use super::line::{Kind, Line, Scalar};
-use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::json_lines::for_each_line;
 use crate::input::read::{ReadOptions, Visitor};
@@ -97,6 +96,6 @@ pub(in crate::input) fn for_each_record(
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
-    check_beginning(bytes)?;
+    super::SPEC.check_magic(bytes)?;
     for_each_line(bytes, options, visitor, Rec)
 }

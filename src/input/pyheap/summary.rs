@@ -1,7 +1,6 @@
 //! The `info` summary of a dump.
 
 use super::line::{Header, Kind, Line};
-use super::load::check_beginning;
 use super::types::TypeLine;
 use crate::error::Result;
 use crate::input::info::{
@@ -96,7 +95,7 @@ impl Totals {
 /// # Errors
 /// When the bytes are not a dump.
 pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    check_beginning(bytes)?;
+    super::SPEC.check_magic(bytes)?;
     let (parts, skipped) =
         read_all(bytes, options.progress, |totals: &mut Totals, _, line: &Line<'_>| {
             totals.add(line);

@@ -39,21 +39,16 @@ pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
 pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Ruby,
     name: "ruby",
     title: "Ruby heap dump",
     versions: "ObjectSpace.dump_all of Ruby 2.7 to 4.0",
     extensions: &["json", "dump"],
-    magics: &[b"{\"type\":\"ROOT\"", b"{\"address\":\"0x"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Ruby"),
+    detection: Detection::Magics(&[b"{\"type\":\"ROOT\"", b"{\"address\":\"0x"]),
+    origin: Origin::Runtime("Ruby"),
     record_names: &[Rec::NAMES],
     info,
     check,
@@ -61,7 +56,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (30, 5),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Ids,
     }),
 };

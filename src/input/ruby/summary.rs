@@ -1,7 +1,6 @@
 //! The `info` summary of a dump.
 
 use super::line::Line;
-use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::info::{
     CountsByName, FormatDetails, HeapInfo, Info, InfoWarning, RubyDetails, SnapshotInfo,
@@ -70,7 +69,7 @@ impl<'a> Totals<'a> {
 /// # Errors
 /// When the bytes are not a dump.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    check_beginning(bytes)?;
+    super::SPEC.check_magic(bytes)?;
     let (parts, skipped) =
         read_all(bytes, options.progress, |totals: &mut Totals<'_>, _, line: &Line<'_>| {
             totals.add(line)

@@ -7,7 +7,6 @@ use crate::input::load::damage;
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::profile::Unit;
-use std::ops::ControlFlow;
 
 /// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["frame", "profile"];
@@ -319,10 +318,7 @@ pub fn for_each_record(
     let is_after = |profile: &&OneProfile<'_>| profile.offset > document.frames_offset;
     let before = document.profiles.iter().filter(|profile| !is_after(profile)).map(record);
     let after = document.profiles.iter().filter(is_after).map(record);
-    match visit(before.chain(frames).chain(after), options, visitor)? {
-        ControlFlow::Continue(()) => damage.map_or(Ok(()), Err),
-        ControlFlow::Break(()) => Ok(()),
-    }
+    visit(before.chain(frames).chain(after).chain(damage.map(Err)), options, visitor)
 }
 
 fn record<'d, 'a>(profile: &'d OneProfile<'a>) -> Result<(u64, SpeedscopeRecord<'d, 'a>)> {

@@ -7,7 +7,6 @@ use crate::input::json::{Scanner, ValueKind};
 use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
-use std::ops::ControlFlow;
 
 /// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
@@ -197,10 +196,7 @@ pub fn for_each_record(
     );
     let mut records: Vec<_> = nodes.chain(lists).collect();
     records.sort_by_key(|(offset, _)| *offset);
-    match visit(records.into_iter().map(Ok), options, visitor)? {
-        ControlFlow::Continue(()) => damage.map_or(Ok(()), Err),
-        ControlFlow::Break(()) => Ok(()),
-    }
+    visit(records.into_iter().map(Ok).chain(damage.map(Err)), options, visitor)
 }
 
 /// The format of a file that begins so: the first keys decide.

@@ -2,7 +2,6 @@
 
 use crate::error::Result;
 use crate::input::json::{Scanner, Text, ValueKind};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
 /// The names of the records.
@@ -10,7 +9,7 @@ pub(super) const RECORD_NAMES: &[&str] = &["event"];
 
 /// An event.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Event<'a> {
+pub(in crate::input) struct Event<'a> {
     pub(super) name: Text<'a>,
     pub(super) category: Text<'a>,
     pub(super) phase: Text<'a>,
@@ -64,7 +63,7 @@ fn nanoseconds(scanner: &mut Scanner<'_>) -> Result<i64> {
 }
 
 /// The events of a file.
-pub(super) struct Events<'a> {
+pub(in crate::input) struct Events<'a> {
     bytes: &'a [u8],
     scanner: Scanner<'a>,
     at: Place,
@@ -77,7 +76,7 @@ enum Place {
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, scanner: Scanner::new(bytes, 0), at: Place::Start }
     }
 
@@ -146,18 +145,6 @@ impl Record for Event<'_> {
         sink.signed("start_ns", self.start.into());
         sink.signed("length_ns", self.length.into());
     }
-}
-
-/// Passes every event to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Events::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether the first event has a phase and a process, or one of the first keys is that of the events.
