@@ -57,7 +57,6 @@ pub enum Token<'a> {
     Key(Text<'a>),
     /// A string that is a value.
     String(Text<'a>),
-    /// A number.
     Number(Number<'a>),
     /// `true` or `false`.
     Bool(bool),
@@ -65,7 +64,6 @@ pub enum Token<'a> {
     Null,
 }
 
-/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// `{…}`
@@ -74,7 +72,6 @@ pub enum ValueKind {
     Array,
     /// `"…"`
     String,
-    /// A number.
     Number,
     /// `true`, `false` or `null`.
     Other,

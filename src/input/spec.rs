@@ -15,7 +15,6 @@ use crate::model::roles::Roles;
 /// Everything the program knows about a format: what `formats` lists, how a file is detected, and
 /// the functions that read it.
 pub(crate) struct FormatSpec {
-    /// The format.
     pub(super) format: Format,
     /// The name in JSON and on the command line.
     pub(super) name: &'static str,

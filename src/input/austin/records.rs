@@ -7,7 +7,6 @@ use crate::model::sample::SampleFrame;
 use memchr::{memchr, memrchr};
 use std::num::Saturating;
 
-/// A line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AustinLine<'a> {
     /// `# key: value`.
@@ -17,7 +16,6 @@ pub enum AustinLine<'a> {
         /// The rest.
         value: &'a [u8],
     },
-    /// A sample.
     Sample(AustinSample<'a>),
 }
 

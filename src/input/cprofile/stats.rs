@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 use crate::model::fields::{FieldSink, Record};
 use rustc_hash::FxHashMap;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["function", "caller"];
 
 /// A function, by what Python tells functions apart with.

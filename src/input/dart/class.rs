@@ -154,7 +154,6 @@ impl<'a> ClassTable<'a> {
         self.0.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -104,7 +104,6 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The name of the tag.
     pub fn tag_name(&self) -> &'static str {
         TAG_NAMES.get(usize::from(self.tag())).copied().unwrap_or_default()
     }

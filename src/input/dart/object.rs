@@ -12,7 +12,6 @@ use std::borrow::Cow;
 /// The id of the object from which everything alive is reached.
 pub const ROOT: u64 = 1;
 
-/// An object.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'a> {
     /// From 1, in the order of the file. Not stable from one snapshot to the next.
@@ -136,7 +135,6 @@ pub(super) struct Vm {
 }
 
 impl Object<'_> {
-    /// Passes the fields to a sink.
     pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("id", self.id);
         sink.unsigned("class_id", self.class_id);

@@ -65,9 +65,7 @@ record! {
 pub struct Counts {
     /// An upper bound of the references of all objects.
     pub references: Option<u64>,
-    /// Objects.
     pub objects: Option<u64>,
-    /// External properties.
     pub external_properties: Option<u64>,
 }
 
@@ -119,7 +117,6 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// The header.
     pub fn header(&self) -> &Header<'a> {
         &self.header
     }

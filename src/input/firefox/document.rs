@@ -7,7 +7,6 @@ use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["thread"];
 
 /// A file up to its first damage.
@@ -32,7 +31,6 @@ pub(super) struct Document<'a> {
     bytes: u64,
 }
 
-/// A thread.
 #[derive(Default)]
 pub(super) struct Thread<'a> {
     offset: u64,

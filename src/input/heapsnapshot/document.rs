@@ -11,11 +11,8 @@ use crate::input::json::{Numbers, Scanner, ValueKind};
 pub struct Document<'a> {
     /// Names and counts.
     pub meta: Meta,
-    /// The numbers of all nodes.
     pub nodes: Option<Numbers<'a>>,
-    /// The numbers of all edges.
     pub edges: Option<Numbers<'a>>,
-    /// The numbers of all locations.
     pub locations: Option<Numbers<'a>>,
     /// Rows of functions for `trace_tree`.
     pub trace_function_infos: Option<Numbers<'a>>,
@@ -23,7 +20,6 @@ pub struct Document<'a> {
     pub samples: Option<Numbers<'a>>,
     /// Offset of the value of `trace_tree`.
     pub trace_tree: Option<u64>,
-    /// The strings.
     pub strings: Strings<'a>,
     /// The damage that ended the reading early.
     pub damage: Option<Error>,

@@ -34,7 +34,6 @@ macro_rules! named {
 }
 
 named! {
-    /// A type of nodes.
     pub enum NodeType {
         Hidden = "hidden",
         Array = "array",
@@ -59,7 +58,6 @@ named! {
 }
 
 named! {
-    /// A type of edges.
     pub enum EdgeType {
         Element = "element",
         Property = "property",
@@ -73,7 +71,6 @@ named! {
 /// The positions of the fields of a node in its row.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFields {
-    /// The number of fields.
     pub count: usize,
     /// The row of the node's type in [`Meta::node_types`].
     pub kind: usize,
@@ -83,7 +80,6 @@ pub struct NodeFields {
     pub id: usize,
     /// Bytes of the node itself.
     pub self_size: usize,
-    /// The number of edges.
     pub edge_count: usize,
     /// Where the node was allocated. Absent unless allocations were tracked, or in older files.
     pub trace_node_id: Option<usize>,
@@ -94,7 +90,6 @@ pub struct NodeFields {
 /// The positions of the fields of an edge in its row.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeFields {
-    /// The number of fields.
     pub count: usize,
     /// The row of the edge's type in [`Meta::edge_types`].
     pub kind: usize,
@@ -205,7 +200,6 @@ impl Meta {
         })
     }
 
-    /// The type of the nodes of a kind.
     #[inline]
     pub fn node_type(&self, kind: u8) -> NodeType {
         self.kinds.list.get(usize::from(kind)).map_or(NodeType::Other, |(known, _)| *known)

@@ -15,7 +15,6 @@ use std::ops::ControlFlow;
 pub enum Rec<'a> {
     /// The head: counts.
     Snapshot(Box<Meta>),
-    /// A node.
     Node {
         /// The name of its type.
         node_type: &'a str,
@@ -24,7 +23,6 @@ pub enum Rec<'a> {
         /// The numbers of the row, by name.
         numbers: Numbered,
     },
-    /// An edge.
     Edge {
         /// Position of the node that the edge belongs to. `None` after the edges of the last node.
         from_node: Option<u64>,
@@ -37,9 +35,7 @@ pub enum Rec<'a> {
     },
     /// A function that allocates.
     TraceFunctionInfo {
-        /// Its name.
         name: Cow<'a, str>,
-        /// The script that it is in.
         script_name: Cow<'a, str>,
         /// The numbers of the row, by name.
         numbers: Numbered,
@@ -55,11 +51,8 @@ pub enum Rec<'a> {
     Sample(Numbered),
     /// The source location of an object's function or class.
     Location(Numbered),
-    /// A string.
     String {
-        /// Its number.
         index: u64,
-        /// The text.
         text: Cow<'a, str>,
     },
 }

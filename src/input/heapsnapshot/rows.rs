@@ -26,7 +26,6 @@ pub struct Part<'a> {
 pub struct Rows<'a> {
     /// The parts of the list, in the order of the file.
     pub parts: Vec<Part<'a>>,
-    /// The number of rows.
     pub count: usize,
     /// Numbers after the last row, which are not a row.
     pub left_over: usize,

@@ -97,7 +97,6 @@ impl<'a> Strings<'a> {
         self.skipped_bits = self.skipped_bits.saturating_add(1);
     }
 
-    /// The number of strings.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -199,7 +198,6 @@ impl<'a> Strings<'a> {
         self.long.binary_search_by_key(&number, |long| long.number).ok()
     }
 
-    /// The number of long strings.
     pub(super) fn long_count(&self) -> usize {
         self.long.len()
     }

@@ -16,9 +16,7 @@ pub struct ClassDump<'a> {
     pub trace: u32,
     /// The superclass; 0 only for java.lang.Object.
     pub super_class: u64,
-    /// The class loader.
     pub loader: u64,
-    /// The signers.
     pub signers: u64,
     /// The protection domain.
     pub domain: u64,
@@ -101,9 +99,7 @@ pub struct Statics<'a> {
 pub struct Static {
     /// String with its name; the index of a constant.
     pub name: u64,
-    /// Its type.
     pub kind: FieldType,
-    /// Its value.
     pub value: Value,
 }
 
@@ -157,12 +153,10 @@ pub struct Fields<'a> {
     ids: IdSize,
 }
 
-/// A field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// String with its name.
     pub name: u64,
-    /// Its type.
     pub kind: FieldType,
 }
 

@@ -50,7 +50,6 @@ struct Objects {
     primitives: [Lengths; PRIMITIVES.len()],
 }
 
-/// The objects of a class.
 #[derive(Default)]
 struct Class {
     id: u64,

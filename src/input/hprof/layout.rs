@@ -105,7 +105,6 @@ impl<'a> ClassTable<'a> {
         self.classes.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
@@ -295,7 +294,6 @@ impl<'a> ClassTable<'a> {
         }
     }
 
-    /// The references that are there.
     #[inline]
     pub(super) fn fields(&self, range: &Range<usize>) -> &[ReferenceField] {
         self.fields.get(range.clone()).unwrap_or_default()

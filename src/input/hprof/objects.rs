@@ -82,7 +82,6 @@ impl<'a> Object<'a> {
         Some((object, length.checked_add(head)?.checked_add(WIDTH)?.checked_add(1 + 4 + 4)?))
     }
 
-    /// Its id.
     #[inline]
     pub fn id(&self) -> u64 {
         match self {
@@ -115,11 +114,9 @@ impl Record for Object<'_> {
 record! {
     /// An instance of a class.
     pub struct Instance<'a>(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("an instance's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
-        /// Its class.
         class: u64 = read_id("an instance's class", ids) => address,
         /// Values of its fields: its class first, then the superclass, and so on.
         values: &'a [u8] = values() => with(pass_values),
@@ -129,7 +126,6 @@ record! {
 record! {
     /// An array of references.
     pub struct ObjectArray<'a>(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
@@ -145,13 +141,11 @@ record! {
 record! {
     /// An array of primitive values.
     pub struct PrimitiveArray<'a>(ids: IdSize, has_data: bool) {
-        /// Its id.
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
         /// Number of elements.
         count: u32 = u4("an array's length") => unsigned,
-        /// Their type.
         element: FieldType = element() => with(pass_element),
         /// The elements, big-endian. `None` in Android's records without data.
         contents: Option<&'a [u8]> = contents(size(count, element, ids)) if has_data => contents,

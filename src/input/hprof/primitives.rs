@@ -24,7 +24,6 @@ impl IdSize {
         }
     }
 
-    /// Reads an id.
     #[inline]
     pub(super) fn read(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         match self {
@@ -70,7 +69,6 @@ impl FieldType {
         self.width().unwrap_or(ids.bytes())
     }
 
-    /// Reads a value.
     pub(super) fn value(self, bytes: &[u8]) -> Option<Value> {
         let word = |size: usize| bytes.get(..size).map(|bytes| BE::read_uint(bytes, size));
         Some(match self {
@@ -100,7 +98,6 @@ pub enum Value {
     Float(f64),
 }
 
-/// An id.
 #[inline]
 pub(super) fn read_id(cursor: &mut Cursor<'_>, what: &'static str, ids: IdSize) -> Result<u64> {
     ids.read(cursor, what)

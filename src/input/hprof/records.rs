@@ -147,7 +147,6 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// The header.
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -58,7 +58,6 @@ pub static ROOT_TAGS: [RootTag; 16] = [
     root(0x90, "root_unreachable", "unreachable", RootKind::Other, Rest::Nothing),
 ];
 
-/// A root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Position of its kind in [`ROOT_TAGS`].

@@ -16,7 +16,6 @@ record! {
         cutoff: u32 = u4("the cutoff of allocation sites") => with(pass_cutoff),
         /// All sites together.
         totals: HeapSummary = HeapSummary::read() => with(pass_totals),
-        /// The sites.
         sites: Sites<'a> = Sites::read() => with(Sites::pass_to),
     }
 }
@@ -42,7 +41,6 @@ record! {
     pub struct CpuSamples<'a> {
         /// All samples.
         samples: u32 = u4("a number of CPU samples") => unsigned,
-        /// The samples of each trace.
         traces: TraceSamples<'a> = TraceSamples::read() => with(TraceSamples::pass_to),
     }
 }

@@ -9,7 +9,6 @@ use crate::model::fields::FieldSink;
 record! {
     /// A string: tag 01.
     pub struct Utf8<'a>(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("a string's id", ids) => address,
         /// Nominally UTF-8; HotSpot writes its modified form, in which supplementary characters are
         /// pairs of surrogates.
@@ -34,7 +33,6 @@ record! {
 record! {
     /// A call frame: tag 04.
     pub struct Frame(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("a frame's id", ids) => address,
         /// String with the name of the method.
         method: u64 = read_id("a frame's method", ids) => address,
@@ -66,7 +64,6 @@ record! {
     pub struct StartThread(ids: IdSize) {
         /// The number by which others refer to it.
         serial: u32 = u4("a thread serial") => unsigned,
-        /// The thread object.
         object: u64 = read_id("a thread object", ids) => address,
         /// Serial of its stack.
         trace: u32 = u4("a trace serial") => unsigned,

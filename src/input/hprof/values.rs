@@ -103,13 +103,11 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// The record of an object.
     pub(super) fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
         read_heap_record(&mut Cursor::at(self.bytes, self.positions.get(object.index())), self.ids)
             .ok()
     }
 
-    /// An instance.
     pub(super) fn instance(&self, object: ObjectId) -> Option<Instance<'a>> {
         match self.record(object)? {
             HeapRec::Object(Object::Instance(instance)) => Some(instance),
@@ -171,7 +169,6 @@ impl<'a> Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// The value of an object.
     pub(super) fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
         let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
         let Some(type_id) = heap.type_of.get(object.index()) else { return Value::None };

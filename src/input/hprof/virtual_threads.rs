@@ -26,7 +26,6 @@ struct Class {
 }
 
 impl VirtualThreads {
-    /// Takes the next string.
     pub(super) fn see_string(&mut self, id: u64, text: &[u8]) {
         match text {
             b"jdk/internal/vm/StackChunk" => self.chunk.name = id,
@@ -44,7 +43,6 @@ impl VirtualThreads {
         }
     }
 
-    /// Takes the next instance.
     #[inline]
     pub(super) fn see(&mut self, instance: &Instance<'_>) {
         if instance.class == self.thread.id && instance.class != 0 {

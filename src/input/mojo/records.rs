@@ -20,7 +20,6 @@ pub struct Varint {
 }
 
 impl Varint {
-    /// The number.
     pub fn value(self) -> i128 {
         if self.negative {
             i128::from(self.magnitude).wrapping_neg()
@@ -123,7 +122,6 @@ const FRAME_REF: u8 = 5;
 /// FRAME_REF events in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameRefs {
-    /// Their number.
     pub(super) count: u64,
     /// Where the last one is.
     pub(super) offset: u64,

@@ -21,7 +21,6 @@ impl BlockName {
         KNOWN.iter().map(|(name, _)| *name).find(|name| self.is(name))
     }
 
-    /// Whether the block has this name.
     pub fn is(&self, name: &str) -> bool {
         let (text, padding) = self.0.split_at_checked(name.len()).unwrap_or_default();
         text == name.as_bytes() && padding.iter().all(|byte| *byte == 0)
@@ -108,7 +107,6 @@ pub enum Body<'a> {
 /// One block. `start` and `end` are absolute file offsets; `end` is exclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// Its name.
     pub name: BlockName,
     /// Offset of the first byte of the name.
     pub start: u64,
@@ -142,7 +140,6 @@ impl<'a> Block<'a> {
 /// One entry of a table of contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TocEntry {
-    /// The name of the block.
     pub name: BlockName,
     /// Offset of its first byte.
     pub start: u64,

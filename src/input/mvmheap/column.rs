@@ -292,7 +292,6 @@ impl Numbers<'_> {
         }
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -23,7 +23,6 @@ impl Meta {
         Some(meta)
     }
 
-    /// An unsigned number.
     pub(super) fn unsigned(&self, key: &str) -> Option<u64> {
         self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.as_u64())
     }

@@ -14,7 +14,6 @@ pub(super) struct TableSizes {
     pub(super) frames: Option<u64>,
 }
 
-/// A row of the type table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TypeRow {
     /// String index of the name of the representation.

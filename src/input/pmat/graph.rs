@@ -213,7 +213,6 @@ impl<'a> Graph<'a> {
         self.addresses.len()
     }
 
-    /// The SV of an object.
     pub(super) fn sv(&self, object: ObjectId) -> Option<Sv<'a>> {
         if object.index() >= self.positions.len() {
             return None;
@@ -223,7 +222,6 @@ impl<'a> Graph<'a> {
         Sv::read(&mut cursor, kind, &self.layout, &self.structs).ok()
     }
 
-    /// The SV at an address.
     pub(super) fn at(&self, address: u64) -> Option<Sv<'a>> {
         self.sv(self.addresses.at(address)?)
     }

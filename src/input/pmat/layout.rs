@@ -79,7 +79,6 @@ pub struct Pointers<'a> {
 }
 
 impl<'a> Pointers<'a> {
-    /// All of them.
     pub fn iter(self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
         self.bytes
             .chunks_exact(self.words.pointer.max(1).into())
@@ -220,7 +219,6 @@ impl Layout {
         }
     }
 
-    /// The part of an extension.
     pub(super) fn extension(&self, kind: u8) -> Option<Part> {
         self.extensions.get(usize::from(kind.checked_sub(0x80)?)).copied()
     }

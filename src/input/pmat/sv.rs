@@ -13,9 +13,7 @@ pub mod kind {
     pub const SCALAR: u8 = 2;
     /// A reference.
     pub const REF: u8 = 3;
-    /// An array.
     pub const ARRAY: u8 = 4;
-    /// A hash.
     pub const HASH: u8 = 5;
     /// A package.
     pub const STASH: u8 = 6;
@@ -39,18 +37,14 @@ pub type Structs<'a> = FxHashMap<u64, Struct<'a>>;
 /// A structure of an extension in C.
 #[derive(Clone, Debug, Default)]
 pub struct Struct<'a> {
-    /// Its name.
     pub name: &'a [u8],
     /// Names and types of its fields.
     pub fields: Vec<(&'a [u8], u8)>,
 }
 
-/// An SV.
 #[derive(Clone, Copy, Debug)]
 pub struct Sv<'a> {
-    /// The type.
     pub kind: u8,
-    /// The address.
     pub address: u64,
     /// The number of references that perl counts.
     pub refcount: u32,

@@ -98,7 +98,6 @@ impl<T> Table<T> {
         is_new && id != 0
     }
 
-    /// The row of an id.
     #[inline]
     pub(super) fn row(&self, id: u64) -> Option<usize> {
         match &self.by_id {

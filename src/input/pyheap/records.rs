@@ -9,7 +9,6 @@ use crate::model::fields::{FieldSink, Record};
 /// The names of the records.
 pub(super) const NAMES: &[&str] = &["header", "type", "names", "object", "thread", "root", "end"];
 
-/// A line.
 struct Rec<'a>(Line<'a>);
 
 impl Record for Rec<'_> {

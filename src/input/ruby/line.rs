@@ -29,7 +29,6 @@ pub struct Line<'a> {
     pub singleton: bool,
     /// The address of the default value of a hash.
     pub default: Option<u64>,
-    /// The type of an IMEMO.
     pub imemo_type: Option<Text<'a>>,
     /// The type of a DATA.
     pub structure: Option<Text<'a>>,
@@ -59,7 +58,6 @@ pub struct Line<'a> {
     pub parent_id: Option<u64>,
     /// The instance variable that a shape adds.
     pub edge_name: Option<Text<'a>>,
-    /// The type of a shape.
     pub shape_type: Option<Text<'a>>,
 }
 
@@ -187,7 +185,6 @@ impl References<'_> {
         self.iter().count()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -310,7 +310,6 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns the label of a reference.
 #[inline]
 fn reference_label(
     names: Named,

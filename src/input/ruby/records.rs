@@ -6,7 +6,6 @@ use crate::input::json_lines::for_each_line;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 
-/// A line.
 #[derive(Clone, Copy, Debug)]
 pub struct Rec<'a>(pub Line<'a>);
 

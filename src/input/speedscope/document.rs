@@ -8,7 +8,6 @@ use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::profile::Unit;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["frame", "profile"];
 
 /// Bytes of memory for a profile, with the room by which the list grows, its name and its place in

@@ -8,7 +8,6 @@ use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
 
 /// Bytes of memory for a sample and for a time, with the room by which columns grow: the number in

@@ -38,7 +38,6 @@ pub(super) struct Nodes<'a> {
     /// Place of the child and id of the parent.
     parents: Vec<(u32, u64)>,
     pub(super) ticks: Vec<Ticks>,
-    /// The memory limit of all nodes.
     pub(super) memory: MemoryLimit,
 }
 

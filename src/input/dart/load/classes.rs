@@ -83,12 +83,10 @@ impl Classes {
         class.weak_slots.contains(&Some(slot)) || (class.weak_elements && slot >= class.elements)
     }
 
-    /// The kind of class of each type.
     pub(super) fn kinds(&mut self) -> Vec<ClassKind> {
         std::mem::take(&mut self.kinds)
     }
 
-    /// Adds the next class.
     pub(super) fn add(&mut self, class: &ClassRecord<'_>, builder: &mut HeapBuilder<'_>) {
         if class.is_hole() {
             self.classes.push(None);

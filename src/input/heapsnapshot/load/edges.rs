@@ -50,13 +50,11 @@ struct Reader {
     fields: EdgeFields,
     /// The type of edges in the column, by its number in the file.
     kinds: Vec<u8>,
-    /// Fields of a node.
     node_fields: u32,
     /// The ids of WeakMaps' tables by the names of edges to their entries.
     tables: FxHashMap<u64, u64>,
     /// Whether labels are read.
     named: bool,
-    /// The number of strings.
     strings: u64,
     /// See [`Edges`].
     used: Vec<AtomicU64>,
@@ -188,7 +186,6 @@ impl Edges {
         (edges, error)
     }
 
-    /// The number of edges.
     pub(super) fn len(&self) -> usize {
         self.kind.len()
     }

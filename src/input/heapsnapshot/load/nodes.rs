@@ -18,7 +18,6 @@ pub(super) struct Nodes {
     pub(super) name: Vec<u32>,
     pub(super) id: Sizes,
     pub(super) size: Sizes,
-    /// The number of edges.
     pub(super) edges: Vec<u32>,
     /// Nodes whose detachedness is known: 1 is attached, 2 detached.
     pub(super) detachedness: Vec<(u32, u8)>,
@@ -134,7 +133,6 @@ impl Nodes {
         Ok((nodes, error))
     }
 
-    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.kind.len()
     }

@@ -140,7 +140,6 @@ impl Finder<'_, '_> {
         of
     }
 
-    /// The locations of functions.
     fn functions(&self) -> impl Iterator<Item = Location> {
         let is_function = |row: &Location| self.kind(row.object.0) == Some(NodeType::Closure);
         self.locations.rows().filter(is_function)

@@ -4,10 +4,8 @@ use crate::error::Result;
 use crate::input::json::{Scanner, Text, ValueKind};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["event"];
 
-/// An event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::input) struct Event<'a> {
     pub(super) name: Text<'a>,
