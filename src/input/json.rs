@@ -190,9 +190,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// The next key of the open object. `None` at its end, which is consumed.
-    ///
-    /// # Errors
-    /// The errors of [`Scanner::token`].
     #[inline]
     pub fn key(&mut self) -> Result<Option<Text<'a>>> {
         match self.token()? {
@@ -204,9 +201,6 @@ impl<'a> Scanner<'a> {
 
     /// Whether another item of the open array follows, which can then be read. The end of the array
     /// is consumed.
-    ///
-    /// # Errors
-    /// The errors of [`Scanner::token`].
     #[inline]
     pub fn item(&mut self) -> Result<bool> {
         let byte = self.peek_byte()?;
@@ -316,9 +310,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips the value that comes next.
-    ///
-    /// # Errors
-    /// The errors of [`Scanner::token`].
     pub fn skip(&mut self) -> Result<()> {
         let depth = self.depth;
         self.value()?;

@@ -80,9 +80,6 @@ impl MemoryLimit {
     }
 
     /// Refuses tables that take too much, before there is a profile.
-    ///
-    /// # Errors
-    /// The errors of [`MemoryLimit::check`].
     #[inline]
     pub(crate) fn check_bytes(&self, offset: u64, needed: u64) -> Result<()> {
         if needed <= self.most { Ok(()) } else { Err(Error::memory(offset, needed)) }

@@ -46,13 +46,6 @@
 //! 054c817, and snapshots taken from Dart 2.17.6, 3.0.5, 3.1.5 and 3.7.3. The layout of 2.12 and
 //! before is known from its writer only. Recordings of VM service frames are joined when a source
 //! is opened; the JSON that DevTools saves for offline use is not read.
-//!
-//! * [`header`], [`class`], [`object`], [`data`]: the parts of the file;
-//! * [`records`]: all of them in order; [`tail`]: what follows them;
-//! * [`word_size`]: what can be inferred about the VM;
-//! * [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
-//!   format has.
 
 pub mod class;
 pub mod data;

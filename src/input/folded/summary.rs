@@ -20,10 +20,6 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-/// Checks a profile.
-///
-/// # Errors
-/// The errors of [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut findings = Findings::default();

@@ -205,9 +205,6 @@ pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning
 
 /// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM
 /// node is detached takes the graph: only nodes that V8 itself has marked are counted as such.
-///
-/// # Errors
-/// The errors of [`load`].
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     if options.source_maps.is_some() {
         // The constructors of objects are known only from references.

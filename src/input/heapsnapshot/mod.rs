@@ -28,12 +28,6 @@
 //! Sources: V8's `src/profiler/heap-snapshot-generator.cc` (2023), the front end of Chrome DevTools
 //! 1.0.1705227 (`heap_snapshot_worker/HeapSnapshot.ts`), and snapshots of Node.js 12 to 24, Deno
 //! 2.9, Chromium 156 and Bun 1.4.
-//!
-//! * [`meta`]: names of fields and types; [`document`]: where the parts are; [`strings`]: texts on
-//!   demand;
-//! * [`rows`]: nodes and edges, in parallel; [`records`]: all rows in order;
-//! * [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 pub mod document;
 pub mod invariants;

@@ -53,18 +53,6 @@
 //! readers of Eclipse MAT (26cff26) and VisualVM (518dd1f), `HprofRecordTag` of LeakCanary's shark
 //! (0f7dbab) for Android's records, and dumps of OpenJDK 17. Android's records are known from its
 //! readers only.
-//!
-//! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made
-//!   of [`primitives`];
-//! * [`records`]: all of them in order; `annotate`: with the fields of instances;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
-//!   format has;
-//! * [`profile`]: files with sums of samples instead of a heap;
-//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), `rows` (the others), [`layout`], [`naming`],
-//!   [`threads`], [`values`] and `members` (fields and elements);
-//! * `direct`: the memory of direct buffers;
-//! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours`
-//!   (distances) and `inference`.
 
 mod annotate;
 mod class_cache;

@@ -27,12 +27,6 @@
 //! Sources: the writers of Austin 3.4.0 to 4.0.0 and after (`src/mojo.h`), the readers of
 //! austin-python 1.7.1 and 2.4.0, echion 0.3.5; every statement was checked on recordings of Austin
 //! 3.4.1, 3.5.0, 3.6.0 and 4.0.0.
-//!
-//! * [`records`]: the events in file order;
-//! * `keys`: the targets of keys; [`symbols`]: their texts; `sample_state`: metrics and marks of a
-//!   sample;
-//! * [`samples`]: samples with their frames resolved; [`load`](mod@load): a profile of them;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 pub mod invariants;
 mod keys;

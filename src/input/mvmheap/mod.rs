@@ -58,17 +58,6 @@
 //! 2022.12 and of August 2026, and the readers App::MoarVM::HeapAnalyzer and Comma; statements were
 //! checked on files of MoarVM 2022.12, except the dialects of version 2 before 2019.11, which are
 //! known from source only. Version 1, which is text, is not read.
-//!
-//! * `blocks`, `frame`, `toc`, `scan`: the blocks of version 3, where their compressed data ends,
-//!   and the walk over them;
-//! * `sections`: the sections of version 2;
-//! * [`records`]: both as the records that `cat` shows;
-//! * `dump`, `tables`, `meta`: a file as a whole: snapshots, shared tables, JSON;
-//! * `column`, `rows`, `tally`, `sums`: decompression, rows, sums over them, and sums over single
-//!   columns;
-//! * `highscores`: the lists of largest types and frames;
-//! * [`load`](mod@load): a snapshot as a graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 mod blocks;
 mod column;

@@ -260,9 +260,6 @@ impl<'a> Records<'a> {
     }
 
     /// Like [`Records::new`], but without the help of tables of contents: ends at the first damage.
-    ///
-    /// # Errors
-    /// The errors of [`Records::new`].
     pub fn scan(bytes: &'a [u8]) -> Result<Self> {
         match Version::read(bytes)? {
             Version::V2 => Self::new(bytes),

@@ -165,9 +165,6 @@ fn add_roots(graph: &Graph<'_>, builder: &mut HeapBuilder<'_>) {
 }
 
 /// Counts objects by the types that [`load`] gives them.
-///
-/// # Errors
-/// The errors of [`load`].
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;

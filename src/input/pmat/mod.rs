@@ -23,10 +23,6 @@
 //!
 //! Sources: `format.txt` of Devel::MAT::Dumper 0.46, the reader Devel::MAT 0.51, and dumps of
 //! Perl 5.36 (threads, 64 bit).
-//!
-//! * [`layout`], [`sv`], [`records`]: the header, an SV, all records in order;
-//! * `graph`, `links`: what SVs refer to; [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 mod graph;
 pub mod invariants;

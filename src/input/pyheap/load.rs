@@ -495,9 +495,6 @@ fn namespaces(
 }
 
 /// Counts objects by the types that [`load`] gives them.
-///
-/// # Errors
-/// As [`load`].
 pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;

@@ -1,10 +1,6 @@
 //! Heap dumps of Python programs, which the package `dumptool_heap` writes: a JSON value a line.
 //!
 //! `docs/formats/pyheap.md` specifies the format.
-//!
-//! * [`line`](mod@line): a line; [`records`]: all of them in order;
-//! * [`load`](mod@load): the graph, for the model; `types`, `roots`, `values`: parts of it;
-//! * [`summary`]: the `info` summary; [`check`]: the invariants.
 
 mod invariants;
 mod line;

@@ -366,9 +366,6 @@ fn labels(
 }
 
 /// Counts objects by the types that [`load`] gives them.
-///
-/// # Errors
-/// The errors of [`load`].
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;

@@ -18,10 +18,6 @@
 //!
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
 //! and 4.0 (WebAssembly).
-//!
-//! * [`line`](mod@line): a line; [`records`]: in order;
-//! * [`load`](mod@load): the graph, for the model; `types`: the names of types;
-//! * [`summary`]: the `info` summary; [`check`]: the invariants.
 
 pub mod distinct;
 mod invariants;

@@ -28,10 +28,6 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-/// Checks a profile.
-///
-/// # Errors
-/// The errors of [`info()`].
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();

@@ -84,9 +84,6 @@ impl<'a> Document<'a> {
     }
 
     /// Reads a list of times between samples, and adds them to those that are there.
-    ///
-    /// # Errors
-    /// The errors of [`Document::read_part`].
     pub(super) fn read_deltas(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         self.lists[1] = scanner.offset();
         let numbers = scanner.clone().numbers()?;
@@ -100,9 +97,6 @@ impl<'a> Document<'a> {
     }
 
     /// Reads a list of lines of samples, and adds them to those that are there.
-    ///
-    /// # Errors
-    /// The errors of [`Document::read_part`].
     pub(super) fn read_lines(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_array()?;
         while scanner.item()? {

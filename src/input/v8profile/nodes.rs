@@ -83,9 +83,6 @@ impl<'a> Nodes<'a> {
     }
 
     /// Reads a node and all that are nested in it, without recursion.
-    ///
-    /// # Errors
-    /// The errors of [`Nodes::read_list`].
     pub(super) fn read_tree(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         let mut open = vec![self.open(scanner, None)?];
         // Lists of children that are open: as many as there are open nodes, but for the last one.

@@ -70,10 +70,6 @@ fn short_names(profile: &Profile) -> Option<InfoWarning> {
     names.are_most().then(|| InfoWarning::of_script("functions", text(file), names))
 }
 
-/// Checks a CPU profile.
-///
-/// # Errors
-/// The errors of [`info_cpu()`].
 pub fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
@@ -101,10 +97,6 @@ pub fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Checks a sampling heap profile.
-///
-/// # Errors
-/// The errors of [`info_heap()`].
 pub fn check_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
