@@ -6,11 +6,12 @@ use crate::java::FieldType;
 use byteorder::{BE, ByteOrder};
 
 /// The width of ids in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdSize {
     /// 4 bytes.
     Four,
     /// 8 bytes.
+    #[default]
     Eight,
 }
 

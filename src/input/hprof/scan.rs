@@ -25,6 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
 /// Everything but objects, and the ids of objects.
+#[derive(Default)]
 pub(super) struct Scan<'a> {
     pub ids: IdSize,
     pub strings: Strings<'a>,
@@ -89,31 +90,7 @@ impl<'a> Scan<'a> {
         each: impl FnMut(&mut Self, &Object<'a>, Option<usize>),
     ) -> Result<Self> {
         let mut records = Records::new(bytes)?;
-        let ids = records.header().id_size;
-        let mut scan = Self {
-            ids,
-            strings: Strings::default(),
-            classes: ClassTable::default(),
-            serials: FxHashMap::default(),
-            names: FxHashMap::default(),
-            frames: FxHashMap::default(),
-            original_frames: FxHashMap::default(),
-            traces: FxHashMap::default(),
-            threads: Vec::new(),
-            sites: Vec::new(),
-            roots: Vec::new(),
-            addresses: AddressesBuilder::default(),
-            objects: Saturating(0),
-            sizes: Found::default(),
-            virtual_threads: VirtualThreads::default(),
-            ours: false,
-            elements: Saturating(0),
-            values: Saturating(0),
-            is_ordered: false,
-            repeated_classes: Saturating(0),
-            has_system_classes: false,
-            damage: None,
-        };
+        let mut scan = Self { ids: records.header().id_size, ..Self::default() };
         let mut watch = Watch::default();
         scan.damage = scan.read(&mut records, &mut watch, progress, each).err();
         scan.is_ordered = watch.is_ascending();

@@ -49,7 +49,7 @@ pub fn for_each_sample<'a, S: SampleSink<'a>>(
     options: ReadOptions<'_>,
     sink: &mut S,
 ) -> (Streamed, Option<Stop<S::Error>>) {
-    let mut stream = Stream::new(lookup);
+    let mut stream = Stream { symbols: Symbols::new(lookup), ..Stream::default() };
     let stop = stream.run(bytes, options, sink).err();
     let cut = u64::from(matches!(stop, Some(Stop::Damage(_))) && stream.open.is_some());
     (Streamed { unresolved: stream.symbols.unresolved(), cut, ..stream.streamed }, stop)
@@ -57,6 +57,7 @@ pub fn for_each_sample<'a, S: SampleSink<'a>>(
 
 const DEEPEST: usize = StackTree::DEEPEST as usize;
 
+#[derive(Default)]
 struct Stream<'a> {
     symbols: Symbols<'a>,
     /// `None` before the first STACK, and after a sample was given out.
@@ -80,18 +81,6 @@ struct Open<'a> {
 }
 
 impl<'a> Stream<'a> {
-    fn new(lookup: Lookup) -> Self {
-        Self {
-            symbols: Symbols::new(lookup),
-            open: None,
-            frames: Vec::new(),
-            task_frames: 0,
-            cut: false,
-            previous: FxHashMap::default(),
-            streamed: Streamed::default(),
-        }
-    }
-
     fn run<S: SampleSink<'a>>(
         &mut self,
         bytes: &'a [u8],

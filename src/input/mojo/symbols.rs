@@ -7,18 +7,19 @@ use crate::model::sample::SampleFrame;
 use std::num::Saturating;
 
 /// The lookup of a key that its process did not define.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lookup {
     /// Then among the definitions made before any STACK (austinp 3.4.0), then the latest one of any
     /// process (mojo-compress defines everything once, under the first process). Key 0 is empty and
     /// key 1 is `<unknown>` unless defined; what remains is `<unresolved>`.
+    #[default]
     Robust,
     /// Undefined keys are errors, as in austin-python 2.x. Key 1 is `<unknown>` even if defined.
     Strict,
 }
 
 /// The definitions met so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Symbols<'a> {
     lookup: Lookup,
     pub(super) keys: Keys<&'a [u8], SampleFrame<'a>>,
@@ -28,7 +29,7 @@ pub struct Symbols<'a> {
 impl<'a> Symbols<'a> {
     /// No definitions yet.
     pub fn new(lookup: Lookup) -> Self {
-        Self { lookup, keys: Keys::default(), unresolved: Saturating(0) }
+        Self { lookup, ..Self::default() }
     }
 
     /// A STACK of this process begins: it is the scope of what follows.
