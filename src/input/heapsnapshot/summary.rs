@@ -1,7 +1,7 @@
 //! `info` of a snapshot.
 
 use super::document::Document;
-use super::meta::EdgeType;
+use super::meta::{EdgeType, MAX_FIELDS};
 use super::rows::{Part, Rows};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
@@ -20,9 +20,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// When the bytes are not a snapshot, or `snapshot` cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut document = Document::read(bytes)?;
-    let nodes = NodeSums::read(&document, options);
+    let nodes = Sums::of_nodes(&document, options);
     let held = Held::none(nodes.count);
-    let edges = EdgeSums::read(&document, options, &held);
+    let edges = Sums::of_edges(&document, options, &held);
     let mut info = super::SPEC.summary("");
     let meta = &document.meta;
     for (key, count) in [
@@ -106,53 +106,80 @@ fn by_name<'n>(types: impl Iterator<Item = &'n String>, counts: &[u64; 256]) -> 
     CountsByName(counted.map(|(name, count)| (name.clone(), *count)).collect())
 }
 
-/// Sums over nodes.
-struct NodeSums {
+/// Sums over nodes or edges.
+struct Sums {
     count: u64,
+    by_type: [u64; 256],
+    /// Bytes of nodes.
     bytes: u64,
+    /// Nodes that are detached.
     detached: u64,
     /// Edges of node 0.
     roots: Option<u64>,
-    by_type: [u64; 256],
     damage: Option<Error>,
 }
 
-impl NodeSums {
-    fn read(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
-        let fields = document.meta.node;
-        let none = || Self {
-            count: 0,
-            bytes: 0,
-            detached: 0,
-            roots: None,
-            by_type: [0; 256],
-            damage: None,
-        };
+impl Sums {
+    const NONE: Self =
+        Self { count: 0, by_type: [0; 256], bytes: 0, detached: 0, roots: None, damage: None };
+
+    fn of_nodes(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
+        let (fields, kinds) = (document.meta.node, &document.meta.kinds);
+        let rows = Rows::of(document.nodes.as_ref(), fields.count);
+        Self::read(&rows, fields.count, options, |sums, row| {
+            let field = |at: usize| row.get(at).copied().unwrap_or(0);
+            count(&mut sums.by_type, kinds.kind(field(fields.kind)).into());
+            sums.bytes = sums.bytes.saturating_add(field(fields.self_size));
+            if fields.detachedness.is_some_and(|at| field(at) == 2) {
+                sums.detached = sums.detached.wrapping_add(1);
+            }
+            sums.roots.get_or_insert(field(fields.edge_count));
+        })
+        .in_part("in nodes")
+    }
+
+    fn of_edges(document: &Document<'_>, options: ReadOptions<'_>, held: &Held) -> Self {
+        let (meta, fields) = (&document.meta, document.meta.edge);
+        let node_fields = meta.node.count as u64;
+        let rows = Rows::of(document.edges.as_ref(), fields.count);
+        Self::read(&rows, fields.count, options, |sums, row| {
+            let field = |at: usize| row.get(at).copied().unwrap_or(0);
+            count(&mut sums.by_type, field(fields.kind));
+            if meta.edge_type(field(fields.kind)) != EdgeType::Weak {
+                let node = field(fields.to_node).checked_div(node_fields);
+                held.add(node.unwrap_or(u64::MAX));
+            }
+        })
+        .in_part("in edges")
+    }
+
+    /// Reads parts side by side, and adds them up to the first damage.
+    fn read(
+        rows: &Rows<'_>,
+        fields: usize,
+        options: ReadOptions<'_>,
+        each: impl Fn(&mut Self, &[u64; MAX_FIELDS]) + Sync,
+    ) -> Self {
         let read = |part: &Part<'_>| {
             (options.progress)(part.offset());
-            let mut sums = none();
-            let outcome = part.read(fields.count, |_, row| {
-                let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                count(&mut sums.by_type, document.meta.kinds.kind(field(fields.kind)).into());
+            let mut sums = Self::NONE;
+            let outcome = part.read(fields, |_, row| {
                 sums.count = sums.count.wrapping_add(1);
-                sums.bytes = sums.bytes.saturating_add(field(fields.self_size));
-                if fields.detachedness.is_some_and(|at| field(at) == 2) {
-                    sums.detached = sums.detached.wrapping_add(1);
-                }
-                sums.roots.get_or_insert(field(fields.edge_count));
+                each(&mut sums, row);
             });
-            sums.damage = outcome.err().map(|error| error.context("in nodes"));
+            sums.damage = outcome.err();
             sums
         };
-        let parts: Vec<Self> =
-            Rows::of(document.nodes.as_ref(), fields.count).parts.par_iter().map(read).collect();
-        let mut total = none();
+        let parts: Vec<Self> = rows.parts.par_iter().map(read).collect();
+        let mut total = Self::NONE;
         for part in parts {
             total.count = total.count.wrapping_add(part.count);
             total.bytes = total.bytes.saturating_add(part.bytes);
             total.detached = total.detached.wrapping_add(part.detached);
             total.roots = total.roots.or(part.roots);
-            add(&mut total.by_type, &part.by_type);
+            for (total, count) in total.by_type.iter_mut().zip(part.by_type) {
+                *total = total.wrapping_add(count);
+            }
             total.damage = part.damage;
             if total.damage.is_some() {
                 break;
@@ -160,46 +187,9 @@ impl NodeSums {
         }
         total
     }
-}
 
-/// Sums over edges.
-struct EdgeSums {
-    count: u64,
-    by_type: [u64; 256],
-    damage: Option<Error>,
-}
-
-impl EdgeSums {
-    fn read(document: &Document<'_>, options: ReadOptions<'_>, held: &Held) -> Self {
-        let (meta, fields) = (&document.meta, document.meta.edge);
-        let node_fields = meta.node.count as u64;
-        let read = |part: &Part<'_>| {
-            (options.progress)(part.offset());
-            let mut sums = Self { count: 0, by_type: [0; 256], damage: None };
-            let outcome = part.read(fields.count, |_, row| {
-                let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                count(&mut sums.by_type, field(fields.kind));
-                if meta.edge_type(field(fields.kind)) != EdgeType::Weak {
-                    let node = field(fields.to_node).checked_div(node_fields);
-                    held.add(node.unwrap_or(u64::MAX));
-                }
-                sums.count = sums.count.wrapping_add(1);
-            });
-            sums.damage = outcome.err().map(|error| error.context("in edges"));
-            sums
-        };
-        let parts: Vec<Self> =
-            Rows::of(document.edges.as_ref(), fields.count).parts.par_iter().map(read).collect();
-        let mut total = Self { count: 0, by_type: [0; 256], damage: None };
-        for part in parts {
-            total.count = total.count.wrapping_add(part.count);
-            add(&mut total.by_type, &part.by_type);
-            total.damage = part.damage;
-            if total.damage.is_some() {
-                break;
-            }
-        }
-        total
+    fn in_part(self, part: &'static str) -> Self {
+        Self { damage: self.damage.map(|damage| damage.context(part)), ..self }
     }
 }
 
@@ -233,10 +223,6 @@ fn count(counts: &mut [u64; 256], number: u64) {
     if let Some(count) = counts.get_mut(number.min(255) as usize) {
         *count = count.wrapping_add(1);
     }
-}
-
-fn add(total: &mut [u64; 256], part: &[u64; 256]) {
-    total.iter_mut().zip(part).for_each(|(total, count)| *total = total.wrapping_add(*count));
 }
 
 /// The number of stacks in the allocation tree.
