@@ -128,33 +128,16 @@ enum Version {
 impl Version {
     fn read(bytes: &[u8]) -> Result<Self> {
         let magic = bytes.get(..16).unwrap_or(bytes);
-        match magic {
-            b"MoarHeapDumpv002" => Ok(Self::V2),
-            b"MoarHeapDumpv003" => Ok(Self::V3),
-            [
-                b'M',
-                b'o',
-                b'a',
-                b'r',
-                b'H',
-                b'e',
-                b'a',
-                b'p',
-                b'D',
-                b'u',
-                b'm',
-                b'p',
-                b'v',
-                version @ ..,
-            ] if version.len() == 3 => Err(Error::unsupported(
-                13,
-                format!("mvmheap version {} is not known", version.escape_ascii()),
-            )
-            .expected("version 002 or 003")),
-            _ if magic.len() < 16
-                && !magic.is_empty()
-                && b"MoarHeapDumpv00".starts_with(magic.get(..15).unwrap_or(magic)) =>
-            {
+        let is_cut = (1..16).contains(&magic.len())
+            && b"MoarHeapDumpv00".starts_with(magic.get(..15).unwrap_or(magic));
+        match magic.strip_prefix(b"MoarHeapDumpv") {
+            Some(b"002") => Ok(Self::V2),
+            Some(b"003") => Ok(Self::V3),
+            Some(version) if version.len() == 3 => {
+                let what = format!("mvmheap version {} is not known", version.escape_ascii());
+                Err(Error::unsupported(13, what).expected("version 002 or 003"))
+            }
+            _ if is_cut => {
                 Err(Error::truncated(magic.len() as u64, "the input ends inside the magic"))
             }
             _ => Err(SPEC.wrong_magic()),

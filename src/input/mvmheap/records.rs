@@ -28,7 +28,7 @@ pub struct Rec<'a> {
     /// The contents in the file.
     pub part: Part<'a>,
     /// The damage of the compressed data, known once it was decompressed.
-    damage: OnceCell<Option<Error>>,
+    damage: OnceCell<Error>,
 }
 
 /// The contents of a record.
@@ -38,18 +38,6 @@ pub enum Part<'a> {
     Block(Block<'a>),
     /// Version 2.
     Section(Section<'a>),
-}
-
-impl Rec<'_> {
-    /// The damage of the compressed data. Decompresses it to find out, unless the fields were
-    /// passed on before.
-    pub fn damage(&self) -> Option<&Error> {
-        let damage = self.damage.get_or_init(|| match &self.part {
-            Part::Block(block) if block.frame().is_some() => measure(block, 0).2,
-            _ => None,
-        });
-        damage.as_ref()
-    }
 }
 
 impl Record for Rec<'_> {
@@ -132,7 +120,7 @@ impl Rec<'_> {
         sink.unsigned("uncompressed_bytes", bytes);
         if let Some(error) = error {
             sink.text("damage", error.message().as_bytes());
-            let _ = self.damage.set(Some(error)); // Known already, if it was asked for.
+            let _ = self.damage.set(error); // Known already, if it was asked for.
         }
     }
 }
@@ -323,7 +311,7 @@ pub fn for_each_record(
                     return Ok(());
                 }
                 // Columns that the visitor did not look at are not decompressed.
-                damage = damage.or(record.damage.into_inner().flatten());
+                damage = damage.or(record.damage.into_inner());
             }
             Err(error) => damage = damage.or(Some(error)),
         }
