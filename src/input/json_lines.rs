@@ -1,6 +1,7 @@
 //! Dumps with a JSON value a line (Ruby, Python), whose lines are read in parallel.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::info::InfoWarning;
 use crate::input::json::Scanner;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::addresses::Addresses;
@@ -41,6 +42,12 @@ pub(super) struct Skipped {
 }
 
 impl Skipped {
+    /// The warning about the lines that are not JSON, if there are any.
+    pub(super) fn warning(self) -> Option<InfoWarning> {
+        let Self { count, first, .. } = self;
+        (count > 0).then_some(InfoWarning::MalformedLines { count, first })
+    }
+
     /// Adds those of the next part.
     pub(super) fn add(&mut self, next: Self) {
         self.count = self.count.saturating_add(next.count);

@@ -20,13 +20,10 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for datum in &profile.metadata {
         info.add_metadata(&datum.key, &datum.value);
     }
-    for (name, count) in
-        [("metadata", profile.metadata.len() as u64), ("sample", profile.total.samples())]
-    {
-        if count > 0 {
-            info.records.add(name, count);
-        }
-    }
+    info.records.add_all([
+        ("metadata", profile.metadata.len() as u64),
+        ("sample", profile.total.samples()),
+    ]);
     info.warnings.extend(profile.metadatum("errors").and_then(InfoWarning::invalid_samples));
     let mode = profile.metadatum("mode").map(|_| profile.mode);
     info.profile = Some(profile_info(&profile, mode));

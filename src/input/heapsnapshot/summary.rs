@@ -6,7 +6,7 @@ use super::rows::{Part, Rows};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::info::{
-    CountsByName, FormatDetails, HeapInfo, HeapsnapshotDetails, Info, InfoWarning, SnapshotInfo,
+    CountsByName, FormatDetails, HeapsnapshotDetails, Info, InfoWarning, SnapshotInfo,
 };
 use crate::input::json::{Numbers, Scanner, Token};
 use crate::input::read::ReadOptions;
@@ -47,20 +47,14 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         by_edge_type: by_name(meta.edge_types.iter().map(|(_, name)| name), &edges.by_type),
     };
     let damage = nodes.damage.or(edges.damage).or(document.damage.take());
-    info.heap = Some(HeapInfo {
-        snapshots: vec![SnapshotInfo {
-            index: 0,
-            complete: damage.is_none(),
-            objects: Some(objects),
-            references: Some(edges.count),
-            roots: nodes.roots,
-            types: None,
-            shallow_bytes: Some(nodes.bytes),
-            external_bytes: Some(0),
-            time_us: None,
-            details: FormatDetails::Heapsnapshot(Box::new(details)),
-        }],
-    });
+    let heap = SnapshotInfo {
+        objects: Some(objects),
+        references: Some(edges.count),
+        roots: nodes.roots,
+        shallow_bytes: Some(nodes.bytes),
+        external_bytes: Some(0),
+        ..SnapshotInfo::new(FormatDetails::Heapsnapshot(Box::new(details)))
+    };
     // The references of a damaged file are incomplete anyway.
     if damage.is_none()
         && let Some(count) = super::load::many_unheld(held.unheld(nodes.count), nodes.count)
@@ -68,7 +62,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         let kind = WarningKind::UnheldObjects;
         info.warnings.push(InfoWarning::Load(LoadWarning { kind, count }));
     }
-    info.set_damage(damage);
+    info.set_heap(heap, damage);
     Ok(info)
 }
 
@@ -84,7 +78,7 @@ fn count_records(
         Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64
     };
     let functions = rows(&document.trace_function_infos, &meta.trace_function_info_fields);
-    for (name, count) in [
+    info.records.add_all([
         ("snapshot", 1),
         ("node", nodes),
         ("edge", edges),
@@ -93,11 +87,7 @@ fn count_records(
         ("sample", rows(&document.samples, &meta.sample_fields)),
         ("location", rows(&document.locations, &meta.location_fields)),
         ("string", document.strings.len() as u64),
-    ] {
-        if count > 0 {
-            info.records.add(name, count);
-        }
-    }
+    ]);
 }
 
 /// The counts that are not 0, with the names of their types.

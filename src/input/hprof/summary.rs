@@ -16,8 +16,7 @@ use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
 use crate::input::Kind;
 use crate::input::info::{
-    self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, InfoWarning, RootCount,
-    SnapshotInfo,
+    self, HprofDetails, HprofLayout, HprofTopClass, Info, InfoWarning, RootCount, SnapshotInfo,
 };
 use crate::input::load::LayoutChoice;
 use crate::input::profile_info::profile_info;
@@ -264,23 +263,14 @@ impl<'a> Totals<'a> {
         let is_whole = damage.is_none() && details.layout.is_some();
         info.warnings.extend(self.lacks(header.id_size, is_whole));
         info.warnings.extend(self.short_names().filter(|_| mapping.is_none() && !ours));
-        info.heap = Some(HeapInfo {
-            snapshots: vec![SnapshotInfo {
-                index: 0,
-                complete: damage.is_none(),
-                objects: Some(
-                    (self.instances + self.object_arrays + self.primitive_arrays.objects).0,
-                ),
-                references: None,
-                roots: Some(details.roots.iter().map(|root| root.count).sum()),
-                types: Some(self.classes.0),
-                shallow_bytes: None,
-                external_bytes: Some(if ours { 0 } else { self.external }),
-                time_us: None,
-                details: info::FormatDetails::Hprof(Box::new(details)),
-            }],
-        });
-        info.set_damage(damage);
+        let heap = SnapshotInfo {
+            objects: Some((self.instances + self.object_arrays + self.primitive_arrays.objects).0),
+            roots: Some(details.roots.iter().map(|root| root.count).sum()),
+            types: Some(self.classes.0),
+            external_bytes: Some(if ours { 0 } else { self.external }),
+            ..SnapshotInfo::new(info::FormatDetails::Hprof(Box::new(details)))
+        };
+        info.set_heap(heap, damage);
         info
     }
 
@@ -359,9 +349,7 @@ impl<'a> Totals<'a> {
         ]
         .map(|(name, count)| (name, count.0));
         let roots = ROOT_TAGS.iter().zip(self.roots).map(|(tag, count)| (tag.name, count));
-        for (name, count) in roots.chain(heap).filter(|(_, count)| *count > 0) {
-            records.add(name, count);
-        }
+        records.add_all(roots.chain(heap));
         records
     }
 

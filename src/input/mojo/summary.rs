@@ -25,9 +25,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for (key, value) in &tally.metadata {
         info.add_metadata(String::from_utf8_lossy(key), String::from_utf8_lossy(value));
     }
-    for (name, count) in Event::NAMES.iter().zip(tally.counts).filter(|(_, count)| *count > 0) {
-        info.records.add(name, count);
-    }
+    info.records.add_all(Event::NAMES.iter().copied().zip(tally.counts));
     info.warnings = tally.warnings();
     info.profile = Some(tally.profile());
     Ok(info)

@@ -188,18 +188,12 @@ fn empty_summary(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> SnapshotInfo {
         compressed_bytes: snapshot.stored_bytes(),
     };
     SnapshotInfo {
-        index: 0,
         complete: snapshot.complete,
-        objects: None,
-        references: None,
-        roots: None,
         types: snapshot.sizes.types,
-        shallow_bytes: None,
-        external_bytes: None,
         time_us: meta("snap_time")
             .zip(start_time)
             .and_then(|(time, start)| time.checked_sub(start)),
-        details: FormatDetails::Mvmheap(Box::new(details)),
+        ..SnapshotInfo::new(FormatDetails::Mvmheap(Box::new(details)))
     }
 }
 

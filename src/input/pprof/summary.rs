@@ -20,9 +20,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for (key, value) in tables.metadata() {
         info.add_metadata(key, value);
     }
-    for (name, count) in RECORD_NAMES.iter().zip(tables.counts).filter(|(_, count)| *count > 0) {
-        info.records.add(name, count);
-    }
+    info.records.add_all(RECORD_NAMES.iter().copied().zip(tables.counts));
     let notes = &loaded.profile.notes;
     let warnings = [
         (notes.unresolved, InfoWarning::DanglingReferences(notes.unresolved)),
