@@ -30,6 +30,7 @@
 //! `1e3` or `1.0`; a comma after the last number of an array.
 
 mod numbers;
+mod optional;
 mod text;
 
 pub(crate) use numbers::whole_number;
@@ -92,7 +93,8 @@ enum State {
     End,
 }
 
-/// Reads a document token by token.
+/// Reads a document token by token. What reads a value of one kind fails when something else comes
+/// next.
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
     bytes: &'a [u8],
@@ -174,17 +176,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// Opens an object.
-    ///
-    /// # Errors
-    /// When something else comes next.
     pub fn begin_object(&mut self) -> Result<()> {
         self.expect(b'{', "an object")
     }
 
     /// Opens an array.
-    ///
-    /// # Errors
-    /// When something else comes next.
     pub fn begin_array(&mut self) -> Result<()> {
         self.expect(b'[', "an array")
     }
@@ -221,9 +217,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// A string.
-    ///
-    /// # Errors
-    /// When something else comes next.
     #[inline]
     pub fn text(&mut self) -> Result<Text<'a>> {
         match self.peek_byte()? {
@@ -233,9 +226,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// A number.
-    ///
-    /// # Errors
-    /// When something else comes next.
     #[inline]
     pub fn number(&mut self) -> Result<Number<'a>> {
         let offset = self.at;

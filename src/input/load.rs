@@ -5,7 +5,7 @@ pub use super::options::{LayoutChoice, MemoryLimit};
 use super::options::options;
 use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::heap::Heap;
+use crate::model::heap::{Heap, MAX_OBJECTS};
 use crate::model::profile::Profile;
 use crate::names::{JavaMapping, SourceMaps};
 
@@ -316,6 +316,17 @@ pub fn snapshots(count: u64) -> String {
         1 => "the file has only snapshot 0".to_owned(),
         _ => format!("the file has 0–{}", count.saturating_sub(1)),
     }
+}
+
+/// Refuses a dump with more objects than can be numbered.
+///
+/// # Errors
+/// [`ErrorKind::Limit`].
+pub(super) fn check_count(objects: usize) -> Result<()> {
+    if objects as u64 <= MAX_OBJECTS {
+        return Ok(());
+    }
+    Err(Error::limit(0, "the dump has too many objects").expected(format!("at most {MAX_OBJECTS}")))
 }
 
 /// Refuses all but the only snapshot of a format that has one.

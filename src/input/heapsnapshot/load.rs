@@ -27,7 +27,7 @@ use super::meta::{Meta, NodeType};
 use super::rows::Rows;
 use super::strings::Strings;
 use crate::error::Result;
-use crate::input::histogram::TypeCounts;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::info::InfoWarning;
 use crate::input::load::{LoadOptions, Loaded, NodeSizes, PlainObjectTypes, only_snapshot};
 use crate::input::read::ReadOptions;
@@ -245,16 +245,9 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     keys.sort_unstable_by_key(|(key, _)| *key);
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let mut types = Types::new(&document.meta, &document.strings);
-    let mut counts: Vec<Sum> = Vec::new();
+    let mut counts = TypeSums::default();
     for ((kind, name, detached), sum) in keys {
-        let of = types.of(kind, name, detached, &mut builder).0 as usize;
-        if of >= counts.len() {
-            counts.resize(of.saturating_add(1), Sum::default());
-        }
-        if let Some(count) = counts.get_mut(of) {
-            count.add_sum(&sum);
-        }
+        counts.add(types.of(kind, name, detached, &mut builder), &sum);
     }
-    let heap = builder.finish(Ids::Rows(0), None);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &counts, 0, damage.or(document.damage)))
+    Ok(counts.finish(builder, damage.or(document.damage)))
 }

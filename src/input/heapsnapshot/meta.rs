@@ -147,10 +147,10 @@ impl Meta {
         while let Some(key) = json.key()? {
             match key.raw() {
                 b"meta" if json.peek()? == ValueKind::Object => names.read(json)?,
-                b"node_count" => counts[0] = count(json)?,
-                b"edge_count" => counts[1] = count(json)?,
-                b"trace_function_count" => counts[2] = count(json)?,
-                b"extra_native_bytes" => counts[3] = count(json)?,
+                b"node_count" => counts[0] = json.optional_unsigned()?,
+                b"edge_count" => counts[1] = json.optional_unsigned()?,
+                b"trace_function_count" => counts[2] = json.optional_unsigned()?,
+                b"extra_native_bytes" => counts[3] = json.optional_unsigned()?,
                 _ => json.skip()?,
             }
         }
@@ -320,13 +320,6 @@ impl Fields<'_> {
                     .expected(format!("1 to {MAX_FIELDS}")))
             }
         }
-    }
-}
-
-fn count(json: &mut Scanner<'_>) -> Result<Option<u64>> {
-    match json.peek()? {
-        ValueKind::Number => json.number().map(|number| number.unsigned().ok()),
-        _ => json.skip().map(|()| None),
     }
 }
 

@@ -5,9 +5,10 @@ use super::records::{Rec, Records};
 use super::sv::{Body, Item, Structs, Sv, class_field, entry, kind};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::load::check_count;
 use crate::input::read::Progress;
 use crate::model::addresses::{Addresses, AddressesBuilder};
-use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets};
+use crate::model::heap::{ObjectId, Offsets};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -115,10 +116,7 @@ impl<'a> Graph<'a> {
         }
         graph.rest = if graph.damage.is_none() { records.rest() } else { 0 };
         graph.structs = records.structs;
-        if objects.len() as u64 > MAX_OBJECTS {
-            return Err(Error::limit(0, "the dump has too many objects")
-                .expected(format!("at most {MAX_OBJECTS}")));
-        }
+        check_count(objects.len())?;
         let count = objects.len();
         objects.sort_unstable();
         objects.dedup_by_key(|(address, _)| *address);

@@ -6,7 +6,7 @@ use super::links;
 use super::sv::Sv;
 use super::values::Values;
 use crate::error::Result;
-use crate::input::histogram::TypeCounts;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
@@ -170,16 +170,11 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut graph = Graph::read(bytes, options.progress)?;
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let mut types = Types::default();
-    let mut sums: Vec<Sum> = Vec::new();
+    let mut sums = TypeSums::default();
     for object in (0..graph.len() as u32).map(ObjectId) {
         let Some(sv) = graph.sv(object) else { continue };
-        let of = types.of(&graph, &sv, &mut builder).0 as usize;
-        if of >= sums.len() {
-            sums.resize(of.saturating_add(1), Sum::default());
-        }
-        sums.get_mut(of).into_iter().for_each(|sum| sum.add(sv.size, 0));
+        let own = Sum { count: 1, shallow_bytes: sv.size, external_bytes: 0 };
+        sums.add(types.of(&graph, &sv, &mut builder), &own);
     }
-    let damage = graph.damage.take();
-    let heap = builder.finish(Ids::Rows(0), None);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, damage))
+    Ok(sums.finish(builder, graph.damage.take()))
 }

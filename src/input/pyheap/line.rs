@@ -174,7 +174,7 @@ impl<'a> JsonLine<'a> for Line<'a> {
                 b"pyheap" if is_first => line.begin(Kind::Header, json)?,
                 b"root" if is_first => {
                     line.kind = Kind::Root;
-                    line.other_mut().root = text(json)?;
+                    line.other_mut().root = json.optional_text()?;
                 }
                 b"end" if is_first => {
                     line.kind = Kind::End;
@@ -235,8 +235,10 @@ impl<'a> Line<'a> {
 impl<'a> Other<'a> {
     fn member(&mut self, kind: Kind, key: &[u8], json: &mut Scanner<'a>) -> Result<()> {
         match (kind, key) {
-            (Kind::Type, b"module") => self.module = text(json)?,
-            (Kind::Type | Kind::Thread | Kind::Root, b"name") => self.name = text(json)?,
+            (Kind::Type, b"module") => self.module = json.optional_text()?,
+            (Kind::Type | Kind::Thread | Kind::Root, b"name") => {
+                self.name = json.optional_text()?
+            }
             (Kind::Type, b"kind") => self.type_kind = json.text()?.raw(),
             (Kind::Type, b"heap") => self.is_heap_type = boolean(json)?,
             (Kind::Type, b"dict") => self.has_dictionary = boolean(json)?,
@@ -263,9 +265,9 @@ impl<'a> Other<'a> {
 impl<'a> Header<'a> {
     fn member(&mut self, key: &[u8], json: &mut Scanner<'a>) -> Result<()> {
         match key {
-            b"python" => self.python = text(json)?,
-            b"implementation" => self.implementation = text(json)?,
-            b"platform" => self.platform = text(json)?,
+            b"python" => self.python = json.optional_text()?,
+            b"implementation" => self.implementation = json.optional_text()?,
+            b"platform" => self.platform = json.optional_text()?,
             b"pid" => self.pid = json.unsigned()?,
             b"pointer" => self.pointer = json.unsigned()?,
             b"collections" => self.collections = json.unsigned()?,
@@ -282,8 +284,8 @@ fn frame<'a>(json: &mut Scanner<'a>) -> Result<Frame<'a>> {
     while let Some(key) = json.key()? {
         match key.raw() {
             b"o" => frame.address = json.unsigned()?,
-            b"function" => frame.function = text(json)?,
-            b"file" => frame.file = text(json)?,
+            b"function" => frame.function = json.optional_text()?,
+            b"file" => frame.file = json.optional_text()?,
             b"line" => frame.line = json.unsigned()?,
             _ => json.skip()?,
         }
@@ -334,14 +336,6 @@ fn scalar<'a>(json: &mut Scanner<'a>) -> Result<Scalar<'a>> {
 
 fn boolean(json: &mut Scanner<'_>) -> Result<bool> {
     Ok(json.token()? == Some(Token::Bool(true)))
-}
-
-/// A text; `None` for `null`.
-fn text<'a>(json: &mut Scanner<'a>) -> Result<Option<Text<'a>>> {
-    match json.peek()? {
-        ValueKind::String => json.text().map(Some),
-        _ => json.skip().map(|()| None),
-    }
 }
 
 #[cfg(test)]

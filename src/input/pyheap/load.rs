@@ -9,15 +9,15 @@ use super::line::{Kind, Line};
 use super::roots::{Roots, ThreadLine, add_roots, hold_by_native_code};
 use super::types::{Contents, Known, TypeLine, add_types};
 use super::values::Texts;
-use crate::error::{Error, Result};
-use crate::input::histogram::TypeCounts;
+use crate::error::Result;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::json_lines::{Place, Skipped, places, read_all};
-use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    ClassObject, Ids, KeyName, Label, LabelKind, MAX_OBJECTS, ObjectId, Offsets, References, Sizes,
-    TypeId, TypeIds, TypeKind, Unreached, WarningKind,
+    ClassObject, Ids, KeyName, Label, LabelKind, ObjectId, Offsets, References, Sizes, TypeId,
+    TypeIds, TypeKind, Unreached, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -33,10 +33,7 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     only_snapshot(options.snapshot)?;
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
-    if count as u64 > MAX_OBJECTS {
-        return Err(Error::limit(0, "the dump has too many objects")
-            .expected(format!("at most {MAX_OBJECTS}")));
-    }
+    check_count(count)?;
     let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(bytes, parts, count);
     loader.add_objects();
@@ -521,13 +518,9 @@ pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCo
     }
     let types = add_types(lines, &mut builder);
     let unknown = builder.add_type("(unknown)", "", TypeKind::Instance);
-    let heap = builder.finish(Ids::Rows(0), None);
-    let mut sums = vec![Sum::default(); heap.types.len()];
+    let mut sums = TypeSums::default();
     for (number, sum) in counted {
-        let id = types.get(&number).map_or(unknown, |known| known.id);
-        if let Some(total) = sums.get_mut(id.0 as usize) {
-            total.add_sum(&sum);
-        }
+        sums.add(types.get(&number).map_or(unknown, |known| known.id), &sum);
     }
-    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, skipped.cut))
+    Ok(sums.finish(builder, skipped.cut))
 }

@@ -10,15 +10,14 @@ use super::line::Line;
 use super::sites::{PartSites, Sites};
 use super::types::{Class, TypeKey, Types};
 use super::values::Lines;
-use crate::error::{Error, Result};
-use crate::input::histogram::TypeCounts;
+use crate::error::Result;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::json_lines::{Skipped, places, read_all};
-use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId, TypeIds,
-    WarningKind,
+    Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId, TypeIds, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -34,10 +33,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     only_snapshot(options.snapshot)?;
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
-    if count as u64 > MAX_OBJECTS {
-        return Err(Error::limit(0, "the dump has too many objects")
-            .expected(format!("at most {MAX_OBJECTS}")));
-    }
+    check_count(count)?;
     let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(parts, count);
     let roots = loader.add_roots();
@@ -125,17 +121,9 @@ impl<'a> Part<'a> {
                 if self.objects.capacity() == 0 {
                     self.make_room();
                 }
-                if matches!(kind, b"CLASS" | b"MODULE" | b"ICLASS") {
-                    let name = line.name.map(|name| name.decode().into_owned());
-                    self.classes.push((
-                        address,
-                        Class { name, superclass: line.superclass, singleton: line.singleton },
-                    ));
-                }
+                self.classes.extend(Class::of(line).map(|class| (address, class)));
                 self.references.extend(line.references.iter());
-                let detail =
-                    line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
-                let key = self.keys.row(TypeKey { class: line.real_class(), kind, detail });
+                let key = self.keys.row(TypeKey::of(line));
                 let names = match kind {
                     b"ARRAY" => line.length.map_or(Named::No, Named::Elements),
                     b"HASH" => line.size.map_or(Named::No, Named::Entries),
@@ -377,16 +365,8 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let (parts, skipped) =
         read_all(bytes, options.progress, |counts: &mut Counts<'_>, _, line: &Line<'_>| {
             let Some(address) = line.address.filter(|_| line.is_object()) else { return };
-            if matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS") {
-                let name = line.name.map(|name| name.decode().into_owned());
-                counts.classes.push((
-                    address,
-                    Class { name, superclass: line.superclass, singleton: line.singleton },
-                ));
-            }
-            let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
-            let key = TypeKey { class: line.real_class(), kind: line.kind, detail };
-            counts.sums.entry(key).or_default().add(line.memsize, 0);
+            counts.classes.extend(Class::of(line).map(|class| (address, class)));
+            counts.sums.entry(TypeKey::of(line)).or_default().add(line.memsize, 0);
         });
     let mut types =
         Types::new(parts.iter().flat_map(|part| part.classes.iter().cloned()).collect());
@@ -394,14 +374,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
         parts.iter().flat_map(|part| part.sums.iter().map(|(key, sum)| (*key, *sum))).collect();
     keys.sort_unstable_by_key(|(key, _)| (key.kind, key.class, key.detail));
     let mut builder = HeapBuilder::with_capacity(0, 0);
-    let mut sums: Vec<Sum> = Vec::new();
-    for (key, sum) in keys {
-        let of = types.of(key, &mut builder).0 as usize;
-        if of >= sums.len() {
-            sums.resize(of.saturating_add(1), Sum::default());
-        }
-        sums.get_mut(of).into_iter().for_each(|of| of.add_sum(&sum));
-    }
-    let heap = builder.finish(Ids::Rows(0), None);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, skipped.cut))
+    let mut sums = TypeSums::default();
+    keys.into_iter().for_each(|(key, sum)| sums.add(types.of(key, &mut builder), &sum));
+    Ok(sums.finish(builder, skipped.cut))
 }

@@ -1,5 +1,6 @@
 //! The type names of objects, which are those of their classes.
 
+use super::line::Line;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{TypeId, TypeKind};
 use rustc_hash::FxHashMap;
@@ -13,6 +14,18 @@ pub(super) struct Class {
     pub(super) singleton: bool,
 }
 
+impl Class {
+    /// The class that a line represents. `None` if it is another object.
+    pub(super) fn of(line: &Line<'_>) -> Option<Self> {
+        let name = || line.name.map(|name| name.decode().into_owned());
+        matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS").then(|| Self {
+            name: name(),
+            superclass: line.superclass,
+            singleton: line.singleton,
+        })
+    }
+}
+
 /// The type of an object, as far as its line states it. The most selective fields are compared
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +35,13 @@ pub(super) struct TypeKey<'a> {
     pub(super) kind: &'a [u8],
     /// `imemo_type` or `struct`.
     pub(super) detail: &'a [u8],
+}
+
+impl<'a> TypeKey<'a> {
+    pub(super) fn of(line: &Line<'a>) -> Self {
+        let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
+        Self { class: line.real_class(), kind: line.kind, detail }
+    }
 }
 
 /// The types of a dump.
