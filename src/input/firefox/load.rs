@@ -3,6 +3,7 @@
 use super::document::{Document, Tables, Thread};
 use super::table::Table;
 use crate::error::Result;
+use crate::input::count_one;
 use crate::input::frames::kind_of_file;
 use crate::input::json::Text;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -190,8 +191,7 @@ impl<'a> Loader<'_, 'a> {
             let stack = match (above, frame) {
                 (Some(above), Some(frame)) => self.builder.push(above, frame),
                 _ => {
-                    let unresolved = &mut self.builder.notes().unresolved;
-                    *unresolved = unresolved.saturating_add(1);
+                    count_one(&mut self.builder.notes().unresolved);
                     above.unwrap_or(StackId::EMPTY)
                 }
             };

@@ -121,9 +121,14 @@ impl<'a> ClassTable<'a> {
         self.classes.get(index)
     }
 
+    #[inline]
+    pub(super) fn of_id(&self, id: u64) -> Option<&Class<'a>> {
+        self.get(self.index(id)?)
+    }
+
     /// The first class of a name as it stands in the file, with dots or slashes.
-    pub(super) fn named(&self, name: &str, strings: &Strings<'_>) -> Option<usize> {
-        self.classes.iter().position(|class| is(strings.text(class.name), name))
+    pub(super) fn named(&self, name: &str, strings: &Strings<'_>) -> Option<&Class<'a>> {
+        self.classes.iter().find(|class| is(strings.text(class.name), name))
     }
 
     /// Names the classes: strings by class.

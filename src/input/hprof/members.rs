@@ -111,7 +111,7 @@ impl<'a> Members<'a> {
 /// Whether class records have the last field first, as those of HotSpot have in JDK 17 and earlier.
 /// The JDK declares `value` of java.lang.String before `hash`.
 fn is_reversed(classes: &ClassTable<'_>, strings: &Strings<'_>) -> bool {
-    let class = classes.named("java.lang.String", strings).and_then(|index| classes.get(index));
+    let class = classes.named("java.lang.String", strings);
     let field = |name: &[u8]| {
         class.and_then(|of| of.dump.fields.iter().position(|own| strings.text(own.name) == name))
     };

@@ -172,6 +172,26 @@ impl<'a> Records<'a> {
         Some((offset, object))
     }
 
+    /// Passes the offset of each object and the object, up to the first damage. `progress` receives
+    /// the offsets of other records.
+    pub(super) fn for_each_object(
+        &mut self,
+        mut each: impl FnMut(u64, &Object<'a>),
+        progress: impl Fn(u64),
+    ) {
+        loop {
+            while let Some((offset, object)) = self.next_object() {
+                each(offset, &object);
+            }
+            match self.next() {
+                Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => each(offset, &object),
+                Some(Ok((offset, Rec::Top { .. }))) => progress(offset),
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => break,
+            }
+        }
+    }
+
     fn top_level(&mut self) -> Result<Rec<'a>> {
         let cursor = &mut self.cursor;
         let start = cursor.offset();

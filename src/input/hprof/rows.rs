@@ -4,7 +4,7 @@ use super::class_cache::ClassCache;
 use super::direct::DirectBuffer;
 use super::objects::Object;
 use super::primitives::Value;
-use super::records::{HeapRec, Rec, Records, read_heap_record};
+use super::records::{HeapRec, Records, read_heap_record};
 use super::scan::Scan;
 use super::sizes::{Rule, positive_int};
 use super::types::Types;
@@ -93,7 +93,7 @@ impl<'a> Rows<'_, 'a> {
             self.scan.classes.iter().map(|class| (class.dump.id, class.offset)).collect();
         classes.sort_unstable();
         let mut classes = classes.into_iter().peekable();
-        let mut add = |offset, object: &Object<'_>| {
+        let add = |offset, object: &Object<'_>| {
             let id = object.id();
             while let Some((class, offset)) = classes.next_if(|(class, _)| *class <= id) {
                 self.add_class(class);
@@ -106,21 +106,11 @@ impl<'a> Rows<'_, 'a> {
             positions.push(offset);
         };
         if let Ok(mut records) = Records::new(bytes) {
-            loop {
-                while let Some((offset, object)) = records.next_object() {
-                    add(offset, &object);
-                }
-                match records.next() {
-                    Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(offset, &object),
-                    // The first pass moved the bar by a third.
-                    Some(Ok((offset, Rec::Top { .. }))) => {
-                        let done = (offset / 3).saturating_mul(2);
-                        progress((end / 3).saturating_add(done));
-                    }
-                    Some(Ok(_)) => {}
-                    Some(Err(_)) | None => break,
-                }
-            }
+            records.for_each_object(add, |offset| {
+                // The first pass moved the bar by a third.
+                let done = (offset / 3).saturating_mul(2);
+                progress((end / 3).saturating_add(done));
+            });
         }
         for (class, offset) in classes {
             self.add_class(class);
@@ -363,16 +353,9 @@ fn find_rows(
     }
     let Ok(mut records) = Records::new(bytes) else { return positions };
     let third = bytes.len() as u64 / 3;
-    loop {
-        while let Some((offset, object)) = records.next_object() {
-            add(object.id(), offset);
-        }
-        match records.next() {
-            Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(object.id(), offset),
-            Some(Ok((offset, Rec::Top { .. }))) => progress(third.saturating_add(offset / 3)),
-            Some(Ok(_)) => {}
-            Some(Err(_)) | None => break,
-        }
-    }
+    records.for_each_object(
+        |offset, object| add(object.id(), offset),
+        |offset| progress(third.saturating_add(offset / 3)),
+    );
     positions
 }

@@ -237,11 +237,7 @@ impl<'a> Scan<'a> {
     /// Before the end of the scan, classes have no names yet.
     pub(super) fn words_field(&self, class: u64) -> Option<usize> {
         let name = self.strings.text(self.names.get(&class).copied()?);
-        self.classes.index(class).and_then(|index| self.classes.get(index))?.words_field(
-            hidden(name),
-            &self.strings,
-            self.ids,
-        )
+        self.classes.of_id(class)?.words_field(hidden(name), &self.strings, self.ids)
     }
 
     /// The fields of a class that give the memory of direct buffers. `None` for other classes.
@@ -300,10 +296,7 @@ impl<'a> Scan<'a> {
         declaring: &str,
         field: &[u8],
     ) -> Option<(usize, FieldType)> {
-        let class = self
-            .classes
-            .named(declaring, &self.strings)
-            .and_then(|index| self.classes.get(index))?;
+        let class = self.classes.named(declaring, &self.strings)?;
         let (offset, kind) = class.own_field(field, &self.strings, self.ids)?;
         Some((usize::try_from(class.data).ok()?.checked_sub(offset)?, kind))
     }

@@ -8,10 +8,10 @@ mod frames;
 mod repeat;
 mod runs;
 
-use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
 use super::sample_state::SampleState;
 use crate::error::Result;
+use crate::input::count_one;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{

@@ -60,9 +60,3 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
 
 /// The newest version that is known.
 const NEWEST: u64 = 4;
-
-/// Adds one to a counter that is part of what callers see.
-#[inline]
-fn count_one(counter: &mut u64) {
-    *counter = counter.saturating_add(1);
-}

@@ -1,10 +1,10 @@
 //! The samples of a MOJO file with their frames resolved, as a stream.
 
-use super::count_one;
 use super::records::{Event, Records, Varint};
 use super::sample_state::SampleState;
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
+use crate::input::count_one;
 use crate::input::read::ReadOptions;
 use crate::model::profile::StackTree;
 use crate::model::sample::{Sample, SampleFrame, SampleSink};

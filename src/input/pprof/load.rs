@@ -6,6 +6,7 @@ use super::tables::{Line, Location, Tables};
 use super::wire::{Field, Fields, Value};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::count_one;
 use crate::input::frames::raw_thread_id;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
@@ -226,8 +227,7 @@ impl<'t, 'a> Loader<'t, 'a> {
             // What was inlined is cut; the function itself stays.
             None => {
                 stack.extend(all.first());
-                let deep = &mut self.builder.notes().deep;
-                *deep = deep.saturating_add(1);
+                count_one(&mut self.builder.notes().deep);
             }
         }
     }
@@ -244,8 +244,7 @@ impl<'t, 'a> Loader<'t, 'a> {
 
     fn new_place(&mut self, row: Option<usize>) -> Place {
         let Some(location) = row.and_then(|row| self.tables.locations.rows.get(row)) else {
-            let notes = self.builder.notes();
-            notes.unresolved = notes.unresolved.saturating_add(1);
+            count_one(&mut self.builder.notes().unresolved);
             return Place { at: self.unresolved_frame().0, count: 1 };
         };
         let start = self.frames.len();
@@ -310,8 +309,7 @@ impl<'t, 'a> Loader<'t, 'a> {
                     self.push_frame(frame, *line, system_name, function.start_line);
                 }
                 None => {
-                    let unresolved = &mut self.builder.notes().unresolved;
-                    *unresolved = unresolved.saturating_add(1);
+                    count_one(&mut self.builder.notes().unresolved);
                     let frame = self.unresolved_frame();
                     let frame = self.builder.definition(frame);
                     self.push_frame(frame, *line, Names::EMPTY, 0);
@@ -404,8 +402,7 @@ impl<'t, 'a> Loader<'t, 'a> {
     /// The name of a string; empty if there is none.
     fn name(&mut self, string: u64) -> NameId {
         let Some(text) = self.tables.string(string) else {
-            let unresolved = &mut self.builder.notes().unresolved;
-            *unresolved = unresolved.saturating_add(1);
+            count_one(&mut self.builder.notes().unresolved);
             return Names::EMPTY;
         };
         let row = usize::try_from(string).unwrap_or(usize::MAX);

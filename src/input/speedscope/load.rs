@@ -4,6 +4,7 @@ use super::document::{Document, Frame, OneProfile, frames};
 use super::lists::{self, Event, List};
 use super::plan::{Part, Plan};
 use crate::error::Result;
+use crate::input::count_one;
 use crate::input::frames::labelled_thread;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::input::read::ReadOptions;
@@ -216,8 +217,7 @@ impl Loader<'_> {
         if let Some(frame) = known.filter(|frame| **frame != NO_FRAME) {
             return *frame;
         }
-        let notes = self.builder.notes();
-        notes.unresolved = notes.unresolved.saturating_add(1);
+        count_one(&mut self.builder.notes().unresolved);
         let frame = self
             .unresolved
             .unwrap_or_else(|| self.frame("<unresolved>", Frame::default(), FrameKind::Native));

@@ -23,7 +23,6 @@ mod trace;
 
 pub use document::for_each_record;
 pub use load::load;
-pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
 pub(super) use trace::{Events, SPEC as TRACE, source_texts as trace_source_texts};
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
@@ -39,8 +38,8 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     }),
     origin: Origin::Runtime("V8"),
     record_names: &[document::RECORD_NAMES],
-    info: info_cpu,
-    check: check_cpu,
+    info: |bytes, options| summary::info(&CPU, bytes, options),
+    check: summary::check_cpu,
     readers: Readers::Profile(ProfileReader { load, has_order: true }),
 };
 
@@ -55,7 +54,7 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     }),
     origin: Origin::Runtime("V8"),
     record_names: &[document::RECORD_NAMES],
-    info: info_heap,
-    check: check_heap,
+    info: |bytes, options| summary::info(&HEAP, bytes, options),
+    check: summary::check_heap,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
