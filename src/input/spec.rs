@@ -30,7 +30,10 @@ pub(crate) struct FormatSpec {
     pub(super) origin: Origin,
     /// The names of the records, in groups.
     pub(super) record_names: &'static [&'static [&'static str]],
+    /// Summarizes a file. Fails if its header cannot be read, or nothing of the format is there;
+    /// later damage is part of the summary.
     pub(super) info: fn(&[u8], ReadOptions<'_>) -> Result<Info>,
+    /// Checks every invariant of the format. Fails as `info` does.
     pub(super) check: fn(&[u8], ReadOptions<'_>) -> Result<Findings>,
     /// The readers of the format's model.
     pub(super) readers: Readers,
@@ -68,7 +71,10 @@ pub(super) enum Readers {
 
 /// The functions that read heaps.
 pub(super) struct HeapReader {
+    /// Loads the graph. Fails if the header cannot be read, the file does not have the wanted
+    /// snapshot, or there are too many objects; later damage is part of the result.
     pub(super) load: for<'a> fn(&'a [u8], LoadOptions<'_>) -> Result<Loaded<'a>>,
+    /// Counts objects by the types that `load` gives them, with the same sizes. Fails as `load` does.
     pub(super) histogram: fn(&[u8], LoadOptions<'_>) -> Result<TypeCounts>,
     /// Bytes that an object and a reference take in a file at least. Compressed columns may take
     /// less.
@@ -85,6 +91,8 @@ pub(super) struct HeapReader {
 
 /// The functions that read profiles.
 pub(super) struct ProfileReader {
+    /// Loads the profile. Fails if it takes more memory than it may, or its header cannot be read. A
+    /// file of a format without a header gives an empty profile with its damage instead.
     pub(super) load: fn(&[u8], ProfileOptions<'_>) -> Result<LoadedProfile>,
     /// Whether the files have samples in the order of time, and not only sums.
     pub(super) has_order: bool,

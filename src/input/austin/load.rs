@@ -11,11 +11,6 @@ use crate::model::profile::{
 use crate::model::sample::SampleFrame;
 use rustc_hash::FxHashMap;
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader {
         builder: ProfileBuilder::new(options.keep_samples),

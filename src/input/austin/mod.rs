@@ -18,15 +18,13 @@
 //! Sources: Austin 3.4.0 to 3.7.0 (`src/austin.c`), mojo2austin of austin-python 1.7.1 and 2.4.0,
 //! on whose output all of this was checked.
 
-mod invariants;
 mod load;
 mod records;
 mod summary;
 
-pub use invariants::check;
 pub use load::load;
 pub use records::{AustinLine, AustinSample, Lines, Metric};
-pub use summary::info;
+pub use summary::{check, info};
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 

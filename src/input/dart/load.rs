@@ -34,11 +34,6 @@ use values::DartValues;
 /// Bytes that an object takes at least: class, size, tag and number of references.
 const SMALLEST_OBJECT: u64 = 4;
 
-/// Loads the graph of a snapshot.
-///
-/// # Errors
-/// When the header cannot be read, or a snapshot other than number 0 is requested. Damage after the
-/// header is part of what is loaded.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;

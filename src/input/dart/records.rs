@@ -303,10 +303,6 @@ pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
     records.identity_hashes()
 }
 
-/// Passes every record to the visitor.
-///
-/// # Errors
-/// The first damage, in the records or after them.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -15,10 +15,6 @@ use std::num::Saturating;
 /// The number of classes that [`DartDetails::top_classes`] names.
 const TOP_CLASSES: usize = 5;
 
-/// Summarizes a snapshot in one pass.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::default();

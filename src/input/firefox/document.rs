@@ -343,9 +343,6 @@ impl Record for FirefoxRecord<'_, '_> {
 }
 
 /// Gives every thread to the visitor.
-///
-/// # Errors
-/// The first damage, or more memory than the tables may take.
 pub(in crate::input) fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -29,11 +29,6 @@ const CPU: usize = 3;
 const JS: usize = 4;
 const NATIVE: usize = 5;
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes, options.memory)?;
     let mut loader = Loader {

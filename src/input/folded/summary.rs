@@ -7,10 +7,6 @@ use crate::input::info::Info;
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When no line has the format.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut info = super::SPEC.summary("");

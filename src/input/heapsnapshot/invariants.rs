@@ -8,10 +8,6 @@ use crate::input::check::{CheckWarning, Findings, faults};
 use crate::input::json::Numbers;
 use crate::input::read::ReadOptions;
 
-/// Checks every invariant of a snapshot.
-///
-/// # Errors
-/// When the bytes are not a snapshot, or `snapshot` cannot be read.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut document = Document::read(bytes)?;
     let mut findings = Findings::default();

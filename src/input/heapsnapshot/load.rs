@@ -51,11 +51,6 @@ use values::{Labels, NodeNames};
 /// nodes.
 const FEW_ORPHANS: u64 = 20;
 
-/// Loads the graph of a snapshot.
-///
-/// # Errors
-/// When the bytes are not a snapshot, a snapshot other than number 0 is requested, or there are too
-/// many nodes. Later damage is part of the result.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;

@@ -155,10 +155,6 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Passes every record to the visitor.
-///
-/// # Errors
-/// The first damage.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

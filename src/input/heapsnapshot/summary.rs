@@ -14,10 +14,6 @@ use crate::model::heap::{LoadWarning, WarningKind};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Summarizes a snapshot in one pass over its numbers.
-///
-/// # Errors
-/// When the bytes are not a snapshot, or `snapshot` cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut document = Document::read(bytes)?;
     let nodes = Sums::of_nodes(&document, options);

@@ -15,9 +15,6 @@ use crate::model::fields::{FieldSink, Record};
 use rustc_hash::FxHashMap;
 
 /// Passes every record to the visitor, instances with their fields.
-///
-/// # Errors
-/// The first damage.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

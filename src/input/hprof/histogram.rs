@@ -15,13 +15,8 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
-/// Counts objects by the types that [`super::load()`] gives them, with the same sizes.
-///
 /// The sizes of objects are known only at the end of the file, so their parts are counted until
 /// then.
-///
-/// # Errors
-/// When the header cannot be read, or another snapshot than the first is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut objects = Objects::default();

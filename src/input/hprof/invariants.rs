@@ -34,10 +34,6 @@ use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
-/// Checks the invariants in two passes.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut scan = Scan::new(bytes, options.layout, options.progress)?;
     let addresses = std::mem::take(&mut scan.addresses).finish();

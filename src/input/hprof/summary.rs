@@ -34,9 +34,6 @@ const TOP_CLASSES: usize = 10;
 
 /// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the
 /// objects.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     if super::kind(bytes) == Kind::Profile {

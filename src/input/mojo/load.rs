@@ -23,10 +23,6 @@ use repeat::Previous;
 use runs::{RunKey, Runs};
 use rustc_hash::FxHashMap;
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the header cannot be read, or the profile takes more memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();

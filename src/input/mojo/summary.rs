@@ -14,10 +14,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::num::Saturating;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tally, damage) = Tally::of(bytes, options)?;
     let mut info = super::SPEC.summary(tally.version.to_string());

@@ -29,9 +29,6 @@ use threads::Threads;
 
 /// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When
 /// none is, the last one whose columns are all there will do.
-///
-/// # Errors
-/// When the magic is none of this format, there is no such snapshot, or it cannot be decompressed.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut dump = Dump::read(bytes)?;
     let (number, mut builder) = first_readable(&mut dump, bytes, options, load_snapshot)?;

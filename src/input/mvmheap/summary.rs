@@ -19,9 +19,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// references are not read.
 ///
 /// With [`ReadOptions::quick`] only the metadata, the tables and the highscores are read.
-///
-/// # Errors
-/// When the magic is none of this format.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut dump = Dump::read(bytes)?;
     let mut info = super::SPEC.summary(dump.format_version());

@@ -17,11 +17,6 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// Loads the graph of a dump.
-///
-/// # Errors
-/// When the header cannot be read, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of the result.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;
@@ -164,7 +159,6 @@ fn add_roots(graph: &Graph<'_>, builder: &mut HeapBuilder<'_>) {
     builder.warn(WarningKind::DanglingRoots, dangling);
 }
 
-/// Counts objects by the types that [`load`] gives them.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;

@@ -7,10 +7,6 @@ use crate::input::read::ReadOptions;
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
 
-/// Summarizes a dump in one pass.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let layout = records.layout.clone();

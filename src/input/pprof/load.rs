@@ -10,9 +10,8 @@ use crate::input::count_one;
 use crate::input::frames::raw_thread_id;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
-use crate::model::profile::CodePlace;
 use crate::model::profile::{
-    Code, FrameId, FrameKind, LabelValue, Mapping, ProfileBuilder, ProfileFrame, ProfileThread,
+    CodePlace, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread,
     SampleLabel, StackId, ThreadId, Unit, ValueType, Values, library_name,
 };
 use crate::names::SourceMaps;
@@ -20,9 +19,6 @@ use rustc_hash::FxHashMap;
 
 /// Loads a profile. It has no samples in the order of time, even if they are requested: the file
 /// has sums.
-///
-/// # Errors
-/// When the file has no field of a profile, or the profile takes more memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (tables, cut) = Tables::read(bytes, options.memory, options.progress)?;
     if tables.counts.iter().all(|count| *count == 0) {
@@ -465,37 +461,13 @@ impl<'t, 'a> Loader<'t, 'a> {
     }
 
     fn label(&mut self, label: Cursor<'a>) -> Option<SampleLabel> {
-        let (mut key, mut text, mut number, mut unit) = (0, 0, 0, 0);
-        for field in Fields(label) {
-            match field.ok()? {
-                Field { number: 1, value, .. } => key = value.number(),
-                Field { number: 2, value, .. } => text = value.number(),
-                Field { number: 3, value, .. } => number = value.number() as i64,
-                Field { number: 4, value, .. } => unit = value.number(),
-                _ => {}
-            }
-        }
+        let [key, text, number, unit] = Value::Bytes(label).numbers().ok()?;
         let key = self.name(key);
         let value = match text {
-            0 => LabelValue::Number(number, self.name(unit)),
+            0 => LabelValue::Number(number as i64, self.name(unit)),
             _ => LabelValue::Text(self.name(text)),
         };
         Some(SampleLabel { key, value })
-    }
-}
-
-impl Tables<'_> {
-    /// The mappings, without the places of frames.
-    fn code(&self) -> Code {
-        let mapping = |of: &super::tables::Mapping| Mapping {
-            start: of.start,
-            limit: of.limit,
-            offset: of.offset,
-            file: self.text(of.file),
-            build_id: self.text(of.build_id),
-            is_symbolized: of.is_symbolized,
-        };
-        Code { mappings: self.mappings.rows.iter().map(mapping).collect(), places: Vec::new() }
     }
 }
 

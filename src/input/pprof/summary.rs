@@ -8,10 +8,6 @@ use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::{profile_info, warn_of_unnamed};
 use crate::input::read::ReadOptions;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When the file has no field of a profile.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tables, _) = Tables::read(bytes, options.memory, &|_| {})?;
     let loaded = load(bytes, options.into())?;

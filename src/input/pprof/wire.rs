@@ -103,6 +103,20 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The numbers of the fields 1 to N of a message; 0 where it has none.
+    #[inline]
+    pub(super) fn numbers<const N: usize>(self) -> Result<[u64; N]> {
+        let mut numbers = [0; N];
+        for field in self.fields() {
+            let Field { number, value, .. } = field?;
+            let row = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            if let Some(place) = row.and_then(|row| numbers.get_mut(row)) {
+                *place = value.number();
+            }
+        }
+        Ok(numbers)
+    }
+
     /// The most bytes of memory that one field can take: a packed number, or the number of a line,
     /// is 8 bytes or a frame of 4 besides, and one byte in the file.
     #[inline]

@@ -57,10 +57,6 @@ impl Part {
     }
 }
 
-/// Checks every invariant of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump.
 pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     super::SPEC.check_magic(bytes)?;
     let (parts, skipped) =

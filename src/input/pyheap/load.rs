@@ -7,7 +7,7 @@
 use super::SPEC;
 use super::line::{Kind, Line};
 use super::roots::{Roots, ThreadLine, add_roots, hold_by_native_code};
-use super::types::{Contents, Known, TypeLine, add_types};
+use super::types::{Contents, Known, Scopes, TypeLine, add_types};
 use super::values::Texts;
 use crate::error::Result;
 use crate::input::histogram::{TypeCounts, TypeSums};
@@ -23,11 +23,6 @@ use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Loads the graph of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of the result.
 pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
@@ -429,37 +424,6 @@ struct Namespace {
     is_scope: bool,
 }
 
-/// The types of dictionaries that hold attributes. They are called as any other, but who asks what
-/// holds the memory looks through those of modules and classes, and takes those of instances for
-/// parts of these.
-struct Scopes {
-    outer: TypeId,
-    inside: TypeId,
-    /// The type of the instances of each class, by its address.
-    of_classes: FxHashMap<u64, TypeId>,
-    /// The names of modules of Python itself.
-    libraries: FxHashSet<String>,
-}
-
-impl Scopes {
-    fn new(types: &FxHashMap<u64, Known>, roots: &Roots, builder: &mut HeapBuilder<'_>) -> Self {
-        Self {
-            outer: builder.add_type("dict", "builtins", TypeKind::Class),
-            inside: builder.add_type("dict", "builtins", TypeKind::Array),
-            of_classes: types.values().map(|known| (known.address, known.id)).collect(),
-            libraries: roots.libraries(),
-        }
-    }
-
-    /// What is put before the name of a module or class of Python itself, which is none of the
-    /// program's.
-    fn library(&self, name: &str) -> &'static str {
-        let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
-        let mut outer = ends.filter_map(|end| name.get(..end));
-        if outer.any(|module| self.libraries.contains(module)) { "library " } else { "" }
-    }
-}
-
 /// The dictionaries that hold attributes, by address.
 fn namespaces(
     parts: &[Part],
@@ -491,7 +455,6 @@ fn namespaces(
     namespaces
 }
 
-/// Counts objects by the types that [`load`] gives them.
 pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;

@@ -70,7 +70,7 @@ impl ThreadLine {
     }
 }
 
-fn owned(text: Option<Text<'_>>) -> String {
+pub(super) fn owned(text: Option<Text<'_>>) -> String {
     text.map_or_else(String::new, |text| text.decode().into_owned())
 }
 

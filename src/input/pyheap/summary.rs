@@ -85,10 +85,6 @@ impl Totals {
     }
 }
 
-/// Summarizes a dump in one pass.
-///
-/// # Errors
-/// When the bytes are not a dump.
 pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     super::SPEC.check_magic(bytes)?;
     let (parts, mut skipped) =

@@ -27,10 +27,6 @@ struct Part {
     classes: Vec<u64>,
 }
 
-/// Checks every invariant of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     super::SPEC.check_magic(bytes)?;
     let (parts, skipped) =

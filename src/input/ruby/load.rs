@@ -23,11 +23,6 @@ use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Loads the graph of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of the result.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
@@ -353,7 +348,6 @@ fn labels(
     shapes
 }
 
-/// Counts objects by the types that [`load`] gives them.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;

@@ -64,10 +64,6 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// Summarizes a dump in one pass.
-///
-/// # Errors
-/// When the bytes are not a dump.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     super::SPEC.check_magic(bytes)?;
     let (parts, mut skipped) =

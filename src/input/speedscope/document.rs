@@ -303,9 +303,6 @@ impl Record for SpeedscopeRecord<'_, '_> {
 }
 
 /// Passes every frame and every profile to the visitor.
-///
-/// # Errors
-/// The first damage.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

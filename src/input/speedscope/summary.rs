@@ -9,10 +9,6 @@ use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When there is neither a list of frames nor a profile.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, profile, damage) = read(bytes, options)?;
     let mut info = super::SPEC.summary("");

@@ -173,9 +173,6 @@ impl Record for V8Record<'_, '_> {
 }
 
 /// Passes every node to the visitor, and the lists of samples and times with their lengths.
-///
-/// # Errors
-/// The first damage, or more memory than the nodes and samples may take.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

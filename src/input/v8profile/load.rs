@@ -10,11 +10,6 @@ use crate::model::profile::{
     Mode, ProfileBuilder, ProfileSample, ProfileThread, StackId, ThreadId, Unit, ValueType, Values,
 };
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes, options.memory)?;
     let profile = profile(&document, options)?;

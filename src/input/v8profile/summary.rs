@@ -13,10 +13,6 @@ use crate::model::profile::{Mode, Profile};
 use crate::names::{ShortNames, looks_short};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When there are no nodes.
 pub(super) fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, damage) = read(bytes, options)?;
     let profile = profile(&document, options.into())?.finish();

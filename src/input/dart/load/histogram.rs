@@ -13,13 +13,8 @@ use crate::model::heap::TypeId;
 use crate::model::sum::Sum;
 use std::num::Saturating;
 
-/// Counts objects by the types that [`super::load`] gives them.
-///
 /// External sizes follow all objects and name theirs by its number. Where there are any, the
 /// objects are read once more for their classes, rather than keeping one for each.
-///
-/// # Errors
-/// When the header cannot be read, or a snapshot other than number 0 is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;

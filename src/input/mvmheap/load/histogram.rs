@@ -16,9 +16,6 @@ use crate::model::sum::Sum;
 /// Counts the rows of the snapshot that [`super::load`] would load, by the same types. Of the
 /// columns only kinds, sizes, types and unmanaged sizes are read, so that damage in references goes
 /// unnoticed: it makes `load` take an earlier snapshot.
-///
-/// # Errors
-/// When the magic is none of this format, there is no such snapshot, or it cannot be decompressed.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut dump = Dump::read(bytes)?;
     let (number, (types, counts)) = first_readable(&mut dump, bytes, options, count)?;
