@@ -5,11 +5,9 @@ pub mod facts;
 mod go;
 mod heapsnapshot;
 mod hprof;
+mod interpreters;
 mod jfr;
 mod mvmheap;
-mod pmat;
-mod pyheap;
-mod ruby;
 mod warning;
 
 pub(super) use dart::TAG_NAMES;
@@ -20,11 +18,9 @@ pub use go::{
 };
 pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
+pub use interpreters::{PmatDetails, PyheapDetails, RubyDetails};
 pub use jfr::{JfrDetails, JvmSetting};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
-pub use pmat::PmatDetails;
-pub use pyheap::PyheapDetails;
-pub use ruby::RubyDetails;
 pub use warning::InfoWarning;
 
 use super::{Format, Kind};

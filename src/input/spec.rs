@@ -69,7 +69,6 @@ pub(super) enum Readers {
     Both { heap: HeapReader, profile: ProfileReader, kind: fn(&[u8]) -> Kind },
 }
 
-/// The functions that read heaps.
 pub(super) struct HeapReader {
     /// Loads the graph. Fails if the header cannot be read, the file does not have the wanted
     /// snapshot, or there are too many objects; later damage is part of the result.
@@ -89,7 +88,6 @@ pub(super) struct HeapReader {
     pub(super) identity: Identity,
 }
 
-/// The functions that read profiles.
 pub(super) struct ProfileReader {
     /// Loads the profile. Fails if it takes more memory than it may, or its header cannot be read. A
     /// file of a format without a header gives an empty profile with its damage instead.

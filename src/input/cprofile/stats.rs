@@ -33,7 +33,6 @@ pub(in crate::input) enum StatsRecord<'a> {
     Caller(Function<'a>, Counted),
 }
 
-/// The records of a file.
 pub(in crate::input) struct Stats<'a> {
     marshal: Marshal<'a>,
     /// Functions that later ones are written as references to, by the numbers of their values.
@@ -80,7 +79,7 @@ impl<'a> Stats<'a> {
                     return Ok(Some((offset, StatsRecord::Caller(function, self.caller()?))));
                 }
                 (Some(function), _) => {
-                    let counted = self.counted(5)?;
+                    let counted = self.counted()?;
                     self.dict()?;
                     self.at = Place::Callers;
                     return Ok(Some((offset, StatsRecord::Function(function, counted))));
@@ -90,11 +89,7 @@ impl<'a> Stats<'a> {
     }
 
     fn dict(&mut self) -> Result<()> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Dict => Ok(()),
-            found => Err(unexpected(offset, "a dictionary", found)),
-        }
+        self.value("a dictionary", |value| (value == Value::Dict).then_some(()))
     }
 
     /// The next key; none at the end of the dictionary.
@@ -119,9 +114,10 @@ impl<'a> Stats<'a> {
         }
     }
 
-    /// The numbers of a function: a tuple of so many values, of which the last may be left to read.
-    fn counted(&mut self, length: u32) -> Result<Counted> {
-        self.tuple(length)?;
+    /// The numbers of a function. The callers, which are the last value of the tuple, are left to read.
+    fn counted(&mut self) -> Result<Counted> {
+        let is_row = |value| (value == Value::Tuple(5)).then_some(());
+        self.value("the counts and times of a function", is_row)?;
         let (primitive, calls) = (self.integer()?, self.integer()?);
         Ok(Counted { primitive, calls, own: self.float()?, total: self.float()? })
     }
@@ -138,37 +134,37 @@ impl<'a> Stats<'a> {
         }
     }
 
-    fn tuple(&mut self, length: u32) -> Result<()> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Tuple(found) if found == length => Ok(()),
-            found => Err(unexpected(offset, "the counts and times of a function", found)),
-        }
-    }
-
     fn text(&mut self) -> Result<&'a [u8]> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Text(text) => Ok(text),
-            found => Err(unexpected(offset, "a text", found)),
-        }
+        self.value("a text", |value| match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        })
     }
 
     fn integer(&mut self) -> Result<i64> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Integer(integer) => Ok(integer),
-            found => Err(unexpected(offset, "an integer", found)),
-        }
+        self.value("an integer", |value| match value {
+            Value::Integer(integer) => Some(integer),
+            _ => None,
+        })
     }
 
     fn float(&mut self) -> Result<f64> {
+        self.value("a number of seconds", |value| match value {
+            Value::Float(float) => Some(float),
+            Value::Integer(integer) => Some(integer as f64),
+            _ => None,
+        })
+    }
+
+    /// The next value, if it is what is expected.
+    fn value<T>(
+        &mut self,
+        expected: &'static str,
+        take: impl FnOnce(Value<'a>) -> Option<T>,
+    ) -> Result<T> {
         let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Float(float) => Ok(float),
-            Value::Integer(integer) => Ok(integer as f64),
-            found => Err(unexpected(offset, "a number of seconds", found)),
-        }
+        let (found, _) = self.marshal.next()?;
+        take(found).ok_or_else(|| unexpected(offset, expected, found))
     }
 }
 

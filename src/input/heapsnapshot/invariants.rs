@@ -85,7 +85,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn locations(&mut self) -> Result<()> {
-        let (document, fields) = (self.document, &self.document.meta.location_fields);
+        let (document, fields) = (self.document, &self.document.meta.names.location_fields);
         let Some(at) = fields.iter().position(|field| field == "object_index") else {
             return Ok(());
         };
@@ -157,7 +157,8 @@ impl<'a> Checker<'_, 'a> {
             (meta.trace_function_count, &self.document.trace_function_infos)
         {
             let functions =
-                Rows::of(Some(infos), meta.trace_function_info_fields.len().max(1)).count as u64;
+                Rows::of(Some(infos), meta.names.trace_function_info_fields.len().max(1)).count
+                    as u64;
             // A process that records itself allocates more functions while it writes.
             findings.tolerate(functions.saturating_sub(count), CheckWarning::LateFunctions);
         }

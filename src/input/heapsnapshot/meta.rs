@@ -102,28 +102,15 @@ pub struct EdgeFields {
 /// The member `snapshot` of the document.
 #[derive(Clone, Debug)]
 pub struct Meta {
-    /// The positions of the fields of nodes.
     pub node: NodeFields,
     /// The types of nodes and their names in the file.
     pub node_types: Vec<(NodeType, String)>,
     /// The kinds of nodes: their types, of which Julia's types of objects are one.
     pub kinds: Kinds,
-    /// The positions of the fields of edges.
     pub edge: EdgeFields,
     /// The types of edges and their names in the file.
     pub edge_types: Vec<(EdgeType, String)>,
-    /// The names of the fields of nodes.
-    pub node_fields: Vec<String>,
-    /// The names of the fields of edges.
-    pub edge_fields: Vec<String>,
-    /// The names of the fields of locations.
-    pub location_fields: Vec<String>,
-    /// The names of the fields of samples.
-    pub sample_fields: Vec<String>,
-    /// The names of the fields of functions that allocate.
-    pub trace_function_info_fields: Vec<String>,
-    /// The names of the fields of nodes of the allocation tree.
-    pub trace_node_fields: Vec<String>,
+    pub names: Names,
     /// `node_count` of the file.
     pub node_count: Option<u64>,
     /// `edge_count` of the file.
@@ -175,24 +162,17 @@ impl Meta {
                 to_node: edge.position("to_node")?,
             },
         );
+        let (node_types, edge_types) =
+            (std::mem::take(&mut names.node_types), std::mem::take(&mut names.edge_types));
         let node_types: Vec<_> =
-            names.node_types.into_iter().map(|name| (NodeType::of(&name), name)).collect();
+            node_types.into_iter().map(|name| (NodeType::of(&name), name)).collect();
         Ok(Self {
             node,
             edge,
             kinds: Kinds::of(&node_types),
             node_types,
-            edge_types: names
-                .edge_types
-                .into_iter()
-                .map(|name| (EdgeType::of(&name), name))
-                .collect(),
-            node_fields: names.node_fields,
-            edge_fields: names.edge_fields,
-            location_fields: names.location_fields,
-            sample_fields: names.sample_fields,
-            trace_function_info_fields: names.trace_function_info_fields,
-            trace_node_fields: names.trace_node_fields,
+            edge_types: edge_types.into_iter().map(|name| (EdgeType::of(&name), name)).collect(),
+            names,
             node_count,
             edge_count,
             trace_function_count,
@@ -261,16 +241,19 @@ impl Kinds {
 }
 
 /// The lists of `meta`.
-#[derive(Default)]
-struct Names {
-    node_fields: Vec<String>,
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    pub node_fields: Vec<String>,
+    /// Empty once they are those of [`Meta`], like those of edges.
     node_types: Vec<String>,
-    edge_fields: Vec<String>,
+    pub edge_fields: Vec<String>,
     edge_types: Vec<String>,
-    location_fields: Vec<String>,
-    sample_fields: Vec<String>,
-    trace_function_info_fields: Vec<String>,
-    trace_node_fields: Vec<String>,
+    pub location_fields: Vec<String>,
+    pub sample_fields: Vec<String>,
+    /// Of functions that allocate.
+    pub trace_function_info_fields: Vec<String>,
+    /// Of nodes of the allocation tree.
+    pub trace_node_fields: Vec<String>,
 }
 
 impl Names {

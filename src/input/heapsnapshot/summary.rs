@@ -73,15 +73,15 @@ fn count_records(
     let rows = |numbers: &Option<Numbers<'_>>, fields: &[String]| {
         Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64
     };
-    let functions = rows(&document.trace_function_infos, &meta.trace_function_info_fields);
+    let functions = rows(&document.trace_function_infos, &meta.names.trace_function_info_fields);
     info.records.add_all([
         ("snapshot", 1),
         ("node", nodes),
         ("edge", edges),
         ("trace_function_info", functions),
         ("trace_node", trace_nodes(bytes, document)),
-        ("sample", rows(&document.samples, &meta.sample_fields)),
-        ("location", rows(&document.locations, &meta.location_fields)),
+        ("sample", rows(&document.samples, &meta.names.sample_fields)),
+        ("location", rows(&document.locations, &meta.names.location_fields)),
         ("string", document.strings.len() as u64),
     ]);
 }
@@ -213,7 +213,8 @@ fn count(counts: &mut [u64; 256], number: u64) {
 
 /// The number of stacks in the allocation tree.
 fn trace_nodes(bytes: &[u8], document: &Document<'_>) -> u64 {
-    let (Some(start), fields) = (document.trace_tree, document.meta.trace_node_fields.len() as u64)
+    let (Some(start), fields) =
+        (document.trace_tree, document.meta.names.trace_node_fields.len() as u64)
     else {
         return 0;
     };

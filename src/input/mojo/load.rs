@@ -132,21 +132,8 @@ impl<'a> Loader<'a> {
                 }
             }
             Event::FrameRef { key } => self.frame_ref(key),
-            Event::InvalidFrame => self.push(ProfileFrame {
-                function: Names::EMPTY,
-                file: Names::EMPTY,
-                line: 0,
-                kind: FrameKind::Invalid,
-            }),
-            Event::KernelFrame { symbol } => {
-                let function = self.builder.name(symbol);
-                self.push(ProfileFrame {
-                    function,
-                    file: Names::EMPTY,
-                    line: 0,
-                    kind: FrameKind::Kernel,
-                });
-            }
+            Event::InvalidFrame => self.push(b"", FrameKind::Invalid),
+            Event::KernelFrame { symbol } => self.push(symbol, FrameKind::Kernel),
             Event::String { key, value } => {
                 let value = self.builder.name(value);
                 self.frames.keys.define_string(key, value);
@@ -234,8 +221,10 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn push(&mut self, frame: ProfileFrame) {
-        let frame = self.builder.frame(frame);
+    fn push(&mut self, function: &[u8], kind: FrameKind) {
+        let function = self.builder.name(function);
+        let frame =
+            self.builder.frame(ProfileFrame { function, file: Names::EMPTY, line: 0, kind });
         match &mut self.open {
             Some(open) => open.stack = self.builder.push(open.stack, frame),
             None => count_one(&mut self.builder.notes().strays),

@@ -195,7 +195,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns the number of events with a name.
     pub(super) fn count(&self, name: &str) -> u64 {
         Event::NAMES
             .iter()

@@ -12,7 +12,6 @@ use crate::model::heap::{ObjectId, Offsets};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// The name of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     /// These words: `the glob`.
@@ -29,7 +28,6 @@ pub(super) enum Name<'a> {
     Magic(u8, &'static str),
 }
 
-/// A reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link<'a> {
     pub(super) target: u64,
@@ -47,7 +45,6 @@ pub(super) struct Context<'a> {
     pub(super) holds: [u64; 2],
 }
 
-/// A file.
 pub(super) struct Graph<'a> {
     bytes: &'a [u8],
     pub(super) layout: Layout,
@@ -206,7 +203,6 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The number of objects.
     pub(super) fn len(&self) -> usize {
         self.addresses.len()
     }
@@ -238,13 +234,13 @@ impl<'a> Graph<'a> {
 
     /// The structure that a STRUCT is of.
     pub(super) fn struct_name(&self, sv: &Sv<'_>) -> Option<&'a [u8]> {
-        let of = self.structs.get(&sv.blessed).filter(|_| sv.kind == kind::STRUCT)?;
-        Some(of.name)
+        let structure = self.structs.get(&sv.blessed).filter(|_| sv.kind == kind::STRUCT)?;
+        Some(structure.name)
     }
 
     /// The fields of a STRUCT: names and types.
     pub(super) fn struct_fields(&self, sv: &Sv<'_>) -> &[(&'a [u8], u8)] {
-        self.structs.get(&sv.blessed).map_or(&[], |of| &of.fields)
+        self.structs.get(&sv.blessed).map_or(&[], |structure| &structure.fields)
     }
 
     /// The names of the elements of a PAD or OBJECT, with their positions, in order.

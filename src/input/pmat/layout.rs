@@ -99,7 +99,6 @@ pub struct Part {
     strings: u8,
 }
 
-/// A part of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     /// Numbers, one after the other.

@@ -6,7 +6,6 @@ use crate::bytes::Cursor;
 use crate::error::Result;
 use crate::model::fields::{FieldSink, Record};
 
-/// A record.
 #[derive(Clone, Copy, Debug)]
 pub enum Rec<'a> {
     /// A named root and its address, or 0.
@@ -26,7 +25,6 @@ pub enum Rec<'a> {
 }
 
 impl Rec<'_> {
-    /// The names of the records.
     pub(super) const NAMES: &'static [&'static str] =
         &["root", "stack", "sv", "extension", "struct", "context", "mortals"];
 }
@@ -113,7 +111,6 @@ enum Section {
 /// The records of a file with their offsets. After an error the iterator has ended.
 #[derive(Debug)]
 pub struct Records<'a> {
-    /// The header.
     pub layout: Layout,
     /// The structures that have been described so far.
     pub structs: Structs<'a>,
@@ -203,7 +200,7 @@ impl<'a> Records<'a> {
         let id = words.uint(cursor, WHAT)?;
         let count = words.uint(cursor, WHAT)?;
         let name = words.string(cursor, WHAT)?.unwrap_or_default();
-        let mut of = Struct { name, fields: Vec::new() };
+        let mut structure = Struct { name, fields: Vec::new() };
         for _ in 0..count {
             let name = words.string(cursor, WHAT)?.unwrap_or_default();
             let at = cursor.offset();
@@ -211,10 +208,10 @@ impl<'a> Records<'a> {
             if kind > 4 {
                 return Err(unknown(at, "a field of a structure", kind));
             }
-            of.fields.push((name, kind));
+            structure.fields.push((name, kind));
         }
         // Objects that were read before must read the same again.
-        self.structs.entry(id).or_insert(of);
+        self.structs.entry(id).or_insert(structure);
         Ok(Some(Rec::Struct(id, name)))
     }
 

@@ -68,18 +68,13 @@ pub enum Body<'a> {
     Elements(Pointers<'a>),
     /// The entries of a HASH, STASH or CLASS and their number, then the fields of a CLASS.
     Entries(u64, Cursor<'a>),
-    /// The items of a CODE.
     Items(Cursor<'a>),
-    /// The fields of a STRUCT.
     Fields(Cursor<'a>),
 }
 
-/// An item of a CODE.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
-    /// The address of a constant.
     Constant(u64),
-    /// The address of a glob.
     Glob(u64),
     /// The address of the names of lexicals, if those are an ARRAY.
     PadNames(u64),
@@ -87,7 +82,6 @@ pub enum Item<'a> {
     Pad(u64, u64),
     /// The position of a lexical and its name.
     PadName(u64, &'a [u8]),
-    /// Another one.
     Other,
 }
 
@@ -111,7 +105,7 @@ impl<'a> Item<'a> {
                 words.pointer(cursor, WHAT)?;
                 Self::PadName(index, name)
             }
-            6 => {
+            6 | 10 => {
                 words.uint(cursor, WHAT)?;
                 words.uint(cursor, WHAT)?;
                 words.pointer(cursor, WHAT)?;
@@ -122,12 +116,6 @@ impl<'a> Item<'a> {
             9 => {
                 words.uint(cursor, WHAT)?;
                 cursor.u8(WHAT)?;
-                Self::Other
-            }
-            10 => {
-                words.uint(cursor, WHAT)?;
-                words.uint(cursor, WHAT)?;
-                words.pointer(cursor, WHAT)?;
                 Self::Other
             }
             kind => return Err(unknown(at, WHAT, kind)),
@@ -157,9 +145,9 @@ pub fn entry<'a>(cursor: &mut Cursor<'a>, words: Words) -> Result<(&'a [u8], u64
 }
 
 /// The value of the next field of a STRUCT, which is of this type.
-pub fn struct_field(cursor: &mut Cursor<'_>, words: Words, of: u8) -> Result<u64> {
+pub fn struct_field(cursor: &mut Cursor<'_>, words: Words, kind: u8) -> Result<u64> {
     const WHAT: &str = "a field of a STRUCT";
-    match of {
+    match kind {
         0 => words.pointer(cursor, WHAT),
         1 | 2 => cursor.u8(WHAT).map(u64::from),
         3 => cursor.take(4, WHAT).map(|bytes| words.number(bytes)),
@@ -213,11 +201,11 @@ impl<'a> Sv<'a> {
                 Body::Items(start)
             }
             kind::STRUCT => {
-                let of = structs.get(&blessed).ok_or_else(|| {
+                let structure = structs.get(&blessed).ok_or_else(|| {
                     Error::corrupt(at, "an object of a structure that was not described")
                 })?;
-                for (_, of) in &of.fields {
-                    struct_field(cursor, words, *of)?;
+                for (_, kind) in &structure.fields {
+                    struct_field(cursor, words, *kind)?;
                 }
                 Body::Fields(start)
             }

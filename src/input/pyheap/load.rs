@@ -43,7 +43,6 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
 }
 
-/// An object as its line has it.
 struct Object {
     address: u64,
     position: u64,

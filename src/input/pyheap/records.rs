@@ -6,7 +6,6 @@ use crate::input::json_lines::for_each_line;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const NAMES: &[&str] = &["header", "type", "names", "object", "thread", "root", "end"];
 
 struct Rec<'a>(Line<'a>);

@@ -9,7 +9,6 @@ use crate::input::json_lines::JsonLine;
 pub struct Line<'a> {
     /// The type: `ROOT`, `SHAPE`, or that of an object.
     pub kind: &'a [u8],
-    /// The address of an object.
     pub address: Option<u64>,
     /// The address of the object's class.
     pub class: Option<u64>,
@@ -23,7 +22,6 @@ pub struct Line<'a> {
     pub shape_id: Option<u64>,
     /// The name of a class or module.
     pub name: Option<Text<'a>>,
-    /// The address of the superclass.
     pub superclass: Option<u64>,
     /// Whether a class is the class of one object.
     pub singleton: bool,
@@ -50,9 +48,7 @@ pub struct Line<'a> {
     pub method: Option<Text<'a>>,
     /// The garbage collection after which the object was allocated.
     pub generation: Option<u64>,
-    /// The name of a root.
     pub root: Option<Text<'a>>,
-    /// The number of a shape.
     pub id: Option<u64>,
     /// The number of the shape that a shape extends.
     pub parent_id: Option<u64>,
@@ -180,7 +176,6 @@ pub struct References<'a> {
 }
 
 impl References<'_> {
-    /// The number of addresses.
     pub fn len(&self) -> usize {
         self.iter().count()
     }

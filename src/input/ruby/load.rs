@@ -44,7 +44,6 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
 }
 
-/// An object as its line has it.
 struct Object {
     address: u64,
     position: u64,
@@ -89,7 +88,9 @@ impl<'a> Part<'a> {
     /// The addresses that the object of a row refers to.
     #[inline]
     fn references_of(&self, row: u32) -> &[u64] {
-        let end = |row: u32| self.objects.get(row as usize).map_or(0, |of| of.references as usize);
+        let end = |row: u32| {
+            self.objects.get(row as usize).map_or(0, |object| object.references as usize)
+        };
         let start = row.checked_sub(1).map_or(0, end);
         self.references.get(start..end(row)).unwrap_or_default()
     }
@@ -233,7 +234,7 @@ impl<'a> Loader<'a> {
             let known =
                 keys.get_mut(number as usize).and_then(|keys| keys.get_mut(object.key as usize));
             let (Some(known), Some(key)) = (known, part.keys.get(object.key)) else { continue };
-            let (class, of) = *known.get_or_insert_with(|| {
+            let (class, type_id) = *known.get_or_insert_with(|| {
                 let class = key.class.and_then(|class| self.addresses.at(class));
                 (class, self.types.of(key, &mut self.builder))
             });
@@ -252,7 +253,7 @@ impl<'a> Loader<'a> {
                 label.push(reference_label(name, index, address, length, &self.shapes, names));
             }
             first.push(target.len() as u64);
-            type_of.push(of);
+            type_of.push(type_id);
             shallow.push(object.memsize);
             sites.add(type_of.len().saturating_sub(1), number, object.site, self.builder.names());
             self.positions.push(object.position);
@@ -315,7 +316,7 @@ fn reference_label(
             }
             _ => Label::NONE,
         },
-        Named::Superclass(of) if of == address => superclass,
+        Named::Superclass(class) if class == address => superclass,
         _ => Label::NONE,
     }
 }

@@ -10,7 +10,6 @@ use crate::model::fields::{FieldSink, Record};
 pub struct Rec<'a>(pub Line<'a>);
 
 impl Rec<'_> {
-    /// The names of the records.
     pub(super) const NAMES: &'static [&'static str] = &["root", "shape", "object"];
 }
 

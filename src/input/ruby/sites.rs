@@ -17,7 +17,6 @@ struct Site<'a> {
     method: Option<&'a [u8]>,
 }
 
-/// The sites of a part of the lines.
 #[derive(Default)]
 pub(super) struct PartSites<'a>(Distinct<Site<'a>>);
 

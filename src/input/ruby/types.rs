@@ -44,7 +44,6 @@ impl<'a> TypeKey<'a> {
     }
 }
 
-/// The types of a dump.
 #[derive(Default)]
 pub(super) struct Types<'a> {
     pub(super) classes: FxHashMap<u64, Class>,
@@ -67,12 +66,12 @@ impl<'a> Types<'a> {
         }
         let name = self.name(key);
         let kind = type_kind(key.kind);
-        let of = *self
+        let type_id = *self
             .named
             .entry((name, kind))
             .or_insert_with_key(|(name, kind)| builder.add_type(name, "", *kind));
-        self.known.insert(key, of);
-        of
+        self.known.insert(key, type_id);
+        type_id
     }
 
     fn name(&self, key: TypeKey<'_>) -> String {

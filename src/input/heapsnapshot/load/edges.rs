@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The edges of a snapshot.
 #[derive(Default)]
 pub(super) struct Edges {
     pub(super) kind: Vec<u8>,
@@ -53,7 +52,6 @@ struct Reader {
     node_fields: u32,
     /// The ids of WeakMaps' tables by the names of edges to their entries.
     tables: FxHashMap<u64, u64>,
-    /// Whether labels are read.
     named: bool,
     strings: u64,
     /// See [`Edges`].

@@ -9,7 +9,6 @@ use crate::input::read::Progress;
 use crate::model::heap::{MAX_OBJECTS, Sizes};
 use rayon::prelude::*;
 
-/// The nodes of a snapshot.
 #[derive(Default)]
 pub(super) struct Nodes {
     /// The kind; 255 for numbers of types that `meta` does not have.

@@ -122,7 +122,7 @@ impl Finder<'_, '_> {
         let mut scripts = self.scripts();
         scripts.retain(|_, url| maps.has(url));
         let mut known: FxHashMap<(u64, u64, u64, u32), Option<u32>> = FxHashMap::default();
-        let mut of: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut known_functions: FxHashMap<u32, u32> = FxHashMap::default();
         for Location { object, script, line, column } in self.functions() {
             let Some(url) = scripts.get(&script) else { continue };
             let name = self.graph.nodes.name.get(object.index()).copied().unwrap_or_default();
@@ -133,11 +133,11 @@ impl Finder<'_, '_> {
                 Some((originals.functions.len() as u32).saturating_sub(1))
             });
             if let Some(function) = function {
-                of.insert(object.0, function);
+                known_functions.insert(object.0, function);
                 originals.of.push((object.0, function));
             }
         }
-        of
+        known_functions
     }
 
     fn functions(&self) -> impl Iterator<Item = Location> {
@@ -204,7 +204,7 @@ impl Finder<'_, '_> {
                 })
             })
         };
-        let mut of = Vec::new();
+        let mut classes_of_rows = Vec::new();
         for row in 0..self.graph.nodes.len() as u32 {
             if self.kind(row) != Some(NodeType::Object) {
                 continue;
@@ -217,9 +217,9 @@ impl Finder<'_, '_> {
             let Some(start) = start else { continue };
             let key = (start, start == row, name);
             let class = *known.entry(key).or_insert_with(|| class_of(key.0, key.1, key.2));
-            of.extend(class.map(|class| (row, class)));
+            classes_of_rows.extend(class.map(|class| (row, class)));
         }
-        originals.of.extend(of);
+        originals.of.extend(classes_of_rows);
     }
 }
 
