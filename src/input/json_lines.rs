@@ -9,7 +9,6 @@ use crate::model::fields::Record;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
-/// A line of a format.
 pub(super) trait JsonLine<'a>: Sized {
     /// Reads a line in the form in which most lines are written. `None` leaves it to
     /// [`JsonLine::read`].

@@ -55,7 +55,6 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     readers: Readers::Profile(ProfileReader { load, has_order: true }),
 };
 
-/// The names of the lines.
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 
 /// Bytes of a file in which its first samples are looked for.

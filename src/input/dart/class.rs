@@ -54,7 +54,6 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Returns the number of entries.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -149,7 +148,6 @@ impl<'a> ClassTable<'a> {
         self.0.get(usize::try_from(id.wrapping_sub(1)).ok()?)
     }
 
-    /// The number of classes.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -162,10 +162,10 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Names an object that represents a class.
-    fn name_class(&mut self, object: ObjectId, of: TypeId, name: &[u8]) {
+    fn name_class(&mut self, object: ObjectId, type_id: TypeId, name: &[u8]) {
         let heap = self.builder.heap();
-        let is_class = heap.types.get(of.0 as usize).is_some_and(|of| of.kind == TypeKind::Class);
+        let is_class =
+            heap.types.get(type_id.0 as usize).is_some_and(|known| known.kind == TypeKind::Class);
         if is_class && !name.is_empty() {
             let name = heap.names.intern(&format!("class {}", String::from_utf8_lossy(name)));
             heap.classes.push(ClassObject { object, name, instances: None });
@@ -203,7 +203,6 @@ fn row(id: u64) -> ObjectId {
     ObjectId(u32::try_from(id.wrapping_sub(1)).unwrap_or(u32::MAX))
 }
 
-/// Adds all references of an object.
 #[inline]
 fn add_references(
     references: &mut References,

@@ -20,7 +20,6 @@ pub struct Object<'a> {
     pub class_id: u64,
     /// The name of the class. `None` if the class is unknown.
     pub class_name: Option<&'a [u8]>,
-    /// The case that the class is.
     pub class_kind: ClassKind,
     /// Bytes on the heap with header and padding. 0 for objects shared between isolates, for Smis
     /// and synthetic objects.
@@ -45,7 +44,6 @@ impl<'a> References<'a> {
         Self { count, zeros: 0, cursor }
     }
 
-    /// The number of slots.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count

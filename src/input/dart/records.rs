@@ -13,7 +13,6 @@ use crate::input::record::record;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 
-/// One record.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "each variant is named as its contents")]
 pub enum Rec<'a> {

@@ -90,12 +90,10 @@ impl<'a, const N: usize> Table<'a, N> {
         Ok(())
     }
 
-    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.columns.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Whether a column has numbers.
     pub(super) fn has(&self, column: usize) -> bool {
         self.has.get(column).copied().unwrap_or(false)
     }

@@ -13,10 +13,8 @@ use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// A class of the heap.
 #[derive(Clone, Debug)]
 pub struct Class<'a> {
-    /// Its record.
     pub dump: ClassDump<'a>,
     /// The offset of its record.
     pub offset: u64,
@@ -95,12 +93,10 @@ impl<'a> ClassTable<'a> {
         self.classes.iter()
     }
 
-    /// All, to be changed.
     pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Class<'a>> {
         self.classes.iter_mut()
     }
 
-    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.classes.len()
     }
@@ -109,13 +105,11 @@ impl<'a> ClassTable<'a> {
         self.classes.is_empty()
     }
 
-    /// The position of a class.
     #[inline]
     pub fn index(&self, id: u64) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
-    /// The class at a position.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&Class<'a>> {
         self.classes.get(index)

@@ -283,7 +283,6 @@ impl Watch {
         self.descents < self.objects / 64
     }
 
-    /// The observations.
     pub(super) fn finish(mut self) -> Neighbours {
         // Sorting is cheap if the file is in the order of addresses.
         self.sample.sort_by_key(|(id, _)| *id);

@@ -129,7 +129,6 @@ record! {
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
-        /// Number of elements.
         count: u32 = u4("an array's length") => unsigned,
         /// Its class (not that of its elements).
         class: u64 = read_id("an array's class", ids) => address,
@@ -144,7 +143,6 @@ record! {
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
-        /// Number of elements.
         count: u32 = u4("an array's length") => unsigned,
         element: FieldType = element() => with(pass_element),
         /// The elements, big-endian. `None` in Android's records without data.

@@ -86,10 +86,8 @@ impl FieldType {
     }
 }
 
-/// A value of any type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// An id.
     Object(u64),
     /// Yes or no.
     Boolean(bool),

@@ -170,23 +170,14 @@ impl Loader<'_, '_> {
         let Some(frame) = self.parts.frames.get(&id) else {
             count_one(&mut self.builder.notes().unresolved);
             let name = self.builder.name(b"<unresolved>");
-            return self.builder.frame(ProfileFrame {
-                function: name,
-                file: name,
-                line: 0,
-                kind: FrameKind::Code,
-            });
+            let kind = FrameKind::Code;
+            return self.builder.frame(ProfileFrame { function: name, file: name, line: 0, kind });
         };
         let strings = &self.parts.strings;
         let (method, source) = (strings.text(frame.method), strings.text(frame.source));
         if method.is_empty() && frame.line == -1 {
-            let (function, file) = (Names::EMPTY, Names::EMPTY);
-            return self.builder.frame(ProfileFrame {
-                function,
-                file,
-                line: 0,
-                kind: FrameKind::Invalid,
-            });
+            let (function, file, kind) = (Names::EMPTY, Names::EMPTY, FrameKind::Invalid);
+            return self.builder.frame(ProfileFrame { function, file, line: 0, kind });
         }
         let function = match self.parts.classes.get(&frame.class_serial) {
             Some(&class) => {

@@ -13,7 +13,6 @@ use crate::input::record::records;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 
-/// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rec<'a> {
     /// One with an envelope. That of a heap dump or a segment comes before the records inside
@@ -23,7 +22,6 @@ pub enum Rec<'a> {
         time: u32,
         /// Bytes of the body.
         length: u32,
-        /// Its fields.
         body: Body<'a>,
     },
     /// One inside a heap dump.

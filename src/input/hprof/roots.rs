@@ -10,11 +10,9 @@ use crate::model::heap::RootKind;
 #[derive(Debug, PartialEq, Eq)]
 pub struct RootTag {
     tag: u8,
-    /// The name of the record.
     pub name: &'static str,
     /// The name for people, which follows the thread's if there is one.
     pub title: &'static str,
-    /// The kind of root in the model.
     pub kind: RootKind,
     rest: Rest,
 }
@@ -91,7 +89,6 @@ impl Root {
         Ok(Some(root))
     }
 
-    /// Its kind.
     pub fn tag(&self) -> &'static RootTag {
         ROOT_TAGS.get(self.index()).unwrap_or(&ROOT_TAGS[0])
     }

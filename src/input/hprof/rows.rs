@@ -147,7 +147,6 @@ impl<'a> Rows<'_, 'a> {
         }
     }
 
-    /// The position of a class.
     #[inline]
     fn class(&mut self, id: u64) -> Option<usize> {
         let table = &self.scan.classes;
@@ -290,20 +289,22 @@ impl<'a> Rows<'_, 'a> {
     }
 
     fn name_class(&mut self, object: ObjectId, id: u64) {
-        let Some(&of) =
+        let Some(&type_id) =
             self.scan.classes.index(id).and_then(|index| self.types.of_class.get(index))
         else {
             return;
         };
         let heap = self.builder.heap();
-        let Some(name) = heap.types.get(of.0 as usize).map(|of| heap.names.text(of.name)) else {
+        let Some(name) =
+            heap.types.get(type_id.0 as usize).map(|named| heap.names.text(named.name))
+        else {
             return;
         };
         // Classes that hold the roots in dumptool's own files are named after the roots.
         let name =
             if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
         let name = heap.names.intern(&name);
-        heap.classes.push(ClassObject { object, name, instances: Some(of) });
+        heap.classes.push(ClassObject { object, name, instances: Some(type_id) });
     }
 
     #[inline]

@@ -46,7 +46,6 @@ pub(super) struct Scan<'a> {
     pub addresses: AddressesBuilder,
     /// The number of ids added to `addresses`.
     pub objects: Saturating<u64>,
-    /// The sizes of objects.
     pub sizes: Found,
     pub virtual_threads: VirtualThreads,
     /// dumptool wrote the file.
@@ -59,7 +58,6 @@ pub(super) struct Scan<'a> {
     pub is_ordered: bool,
     /// Classes with an id that another class has.
     pub repeated_classes: Saturating<u64>,
-    /// There are roots of system classes.
     pub has_system_classes: bool,
     /// The error that ended the pass early.
     pub damage: Option<Error>,

@@ -136,7 +136,6 @@ record! {
     pub struct ControlSettings {
         /// 1 traces of allocations, 2 samples of the CPU.
         flags: u32 = u4("the profiler's flags") => unsigned,
-        /// The maximum depth of traces.
         depth: u16 = u2("the depth of traces") => unsigned,
     }
 }

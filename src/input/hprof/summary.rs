@@ -210,8 +210,8 @@ impl<'a> Totals<'a> {
             let direct = DirectBuffer::of(class, &self.table, &self.names, &self.strings, ids);
             self.by_class.push(OfClass { class, count: Count::default(), direct });
         }
-        if let Some(of) = self.by_class.get_mut(row) {
-            of.count.add(bytes as u64);
+        if let Some(known) = self.by_class.get_mut(row) {
+            known.count.add(bytes as u64);
         }
     }
 
@@ -327,9 +327,9 @@ impl<'a> Totals<'a> {
     /// Elements of arrays, and fields of instances. The table has been resolved.
     fn reference_slots(&self) -> u64 {
         let fields = self.table.reference_fields();
-        let of_class = |of: &OfClass| {
-            let row = self.table.index(of.class)?;
-            Some(fields.get(row)?.saturating_mul(of.count.objects.0))
+        let of_class = |known: &OfClass| {
+            let row = self.table.index(known.class)?;
+            Some(fields.get(row)?.saturating_mul(known.count.objects.0))
         };
         self.by_class.iter().filter_map(of_class).fold(self.elements.0, u64::saturating_add)
     }
@@ -351,7 +351,7 @@ impl<'a> Totals<'a> {
     }
 
     fn top_classes(&self, mapping: Option<&JavaMapping>) -> Vec<HprofTopClass> {
-        let classes = self.by_class.iter().map(|of| (Err(of.class), of.count));
+        let classes = self.by_class.iter().map(|known| (Err(known.class), known.count));
         let arrays = PRIMITIVES
             .into_iter()
             .zip(self.by_element)

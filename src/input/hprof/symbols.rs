@@ -76,7 +76,6 @@ record! {
     }
 }
 
-/// Ids of the frames of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameIds<'a> {
     count: u32,

@@ -80,14 +80,12 @@ pub enum Body<'a> {
         entry_size: u16,
         /// The size field: 0 in every release of MoarVM.
         size: u64,
-        /// The zstd frame.
         frame: &'a [u8],
     },
     /// A zstd frame of strings, each a `u32` length and its bytes.
     Strings {
         /// The size field: 0 in every release of MoarVM.
         size: u64,
-        /// The zstd frame.
         frame: &'a [u8],
     },
     /// A table of contents.

@@ -64,7 +64,6 @@ impl Lost {
 }
 
 impl Tables {
-    /// The sizes now.
     pub(super) fn sizes(&self) -> TableSizes {
         TableSizes {
             strings: (!self.lost.strings).then_some(self.ends.len() as u64),

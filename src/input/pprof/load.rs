@@ -113,8 +113,8 @@ impl<'t, 'a> Loader<'t, 'a> {
             unit: Unit::named(&tables.text(unit)),
         };
         let mut types: Vec<ValueType> = tables.types.iter().map(value_type).collect();
-        let main = types.iter().position(|of| {
-            tables.default_type != 0 && *of.name == *tables.text(tables.default_type)
+        let main = types.iter().position(|value_type| {
+            tables.default_type != 0 && *value_type.name == *tables.text(tables.default_type)
         });
         let main = main.unwrap_or(types.len().saturating_sub(1));
         if types.is_empty() {

@@ -198,16 +198,16 @@ impl Record for PprofRecord<'_> {
 
 impl PprofRecord<'_> {
     fn sample<S: FieldSink>(&self, sink: &mut S) {
-        let of = |number: u64| {
+        let numbered = |number: u64| {
             self.0.value.fields().flatten().filter(move |field| field.number == number)
         };
-        sink.list("locations", of(1).flat_map(|field| packed(field.value)), |id, sink| {
+        sink.list("locations", numbered(1).flat_map(|field| packed(field.value)), |id, sink| {
             sink.unsigned("id", id)
         });
-        sink.list("values", of(2).flat_map(|field| packed(field.value)), |value, sink| {
+        sink.list("values", numbered(2).flat_map(|field| packed(field.value)), |value, sink| {
             sink.signed("value", (value as i64).into())
         });
-        sink.list("labels", of(3), |label, sink| {
+        sink.list("labels", numbered(3), |label, sink| {
             numbers(label.value, &["key", "str", "num", "num_unit"], sink)
         });
     }

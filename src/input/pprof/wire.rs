@@ -4,7 +4,6 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use byteorder::LE;
 
-/// A field of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
     /// Absolute offset of the field's first byte.

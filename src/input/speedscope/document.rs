@@ -178,7 +178,6 @@ impl<'a> OneProfile<'a> {
         Ok(())
     }
 
-    /// The unit of the numbers.
     pub(super) fn unit(&self) -> Unit {
         match self.unit.map(|unit| unit.decode()).as_deref() {
             None | Some("none") => Unit::Count,

@@ -184,9 +184,9 @@ fn of_sums<'d, 'a>(
             counts: None,
         });
     }
-    for (number, of) in types.iter_mut().enumerate() {
+    for (number, value_type) in types.iter_mut().enumerate() {
         if are_whole.get(number) == Some(&false) {
-            of.unit = Unit::named("millionths");
+            value_type.unit = Unit::named("millionths");
             for part in parts.iter_mut().filter(|part| part.value == number) {
                 part.scale = Scale::Million;
             }

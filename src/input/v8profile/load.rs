@@ -16,7 +16,6 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
     Ok(LoadedProfile { profile: profile.finish(), damage })
 }
 
-/// The profile of a document.
 pub(super) fn profile(
     document: &Document<'_>,
     options: ProfileOptions<'_>,

@@ -29,7 +29,6 @@ pub(super) struct Node<'a> {
 /// The name of functions that have none.
 const ANONYMOUS: &str = "(anonymous)";
 
-/// All nodes of a file.
 #[derive(Debug, Default)]
 pub(super) struct Nodes<'a> {
     pub(super) all: Vec<Node<'a>>,

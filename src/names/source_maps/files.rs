@@ -14,7 +14,6 @@ const DEEPEST: usize = 32;
 /// Bytes at the end of a script in which the comment about its map is.
 const COMMENT: usize = 4 << 10;
 
-/// The files in which to search.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     /// All files, in order.

@@ -23,7 +23,6 @@ pub(super) struct SourceMap {
     names: Vec<Box<str>>,
 }
 
-/// A source file.
 #[derive(Debug)]
 pub(super) struct Source {
     /// The path, below the root of the map.
@@ -148,7 +147,6 @@ impl SourceMap {
         }
     }
 
-    /// The paths of the sources.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| &*source.path)
     }

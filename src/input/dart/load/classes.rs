@@ -129,10 +129,10 @@ impl Classes {
         name: &str,
         namespace: &str,
         kind: TypeKind,
-        of: ClassKind,
+        class_kind: ClassKind,
         builder: &mut HeapBuilder<'_>,
     ) -> TypeId {
-        self.kinds.push(of);
+        self.kinds.push(class_kind);
         builder.add_type(name, namespace, kind)
     }
 

@@ -108,7 +108,6 @@ impl Pass {
         }
     }
 
-    /// The type of an object.
     #[inline]
     fn type_id(&mut self, head: &Head<'_>, id: u64) -> TypeId {
         if let Some(class) = self.classes.get(head.class_id) {

@@ -22,7 +22,6 @@ pub(in crate::input) struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The arguments of the event.
     pub(super) fn args(&self) -> Option<Scanner<'a>> {
         self.args.map(|(bytes, offset)| Scanner::new(bytes, offset))
     }
@@ -60,7 +59,6 @@ fn nanoseconds(scanner: &mut Scanner<'_>) -> Result<i64> {
     Ok((scanner.number()?.float()? * 1e3).round() as i64)
 }
 
-/// The events of a file.
 pub(in crate::input) struct Events<'a> {
     bytes: &'a [u8],
     scanner: Scanner<'a>,
