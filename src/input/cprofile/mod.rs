@@ -21,11 +21,7 @@ mod stats;
 
 pub(super) use stats::Stats;
 
-use crate::error::Result;
-use crate::input::check::Findings;
-use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::read::ReadOptions;
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
 
@@ -38,15 +34,9 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::Contents(stats::looks_right),
     origin: Origin::Runtime("Python"),
     record_names: &[stats::RECORD_NAMES],
-    info,
-    check,
+    info: |bytes, options| {
+        summary::info(&SPEC, String::new(), load(bytes, options.into())?, Stats::new(bytes))
+    },
+    check: |bytes, options| summary::check(load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
-
-fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    summary::info(&SPEC, String::new(), load(bytes, options.into())?, Stats::new(bytes))
-}
-
-fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    summary::check(load(bytes, options.into())?)
-}

@@ -23,7 +23,6 @@ mod replay;
 pub(super) use lines::HeaptrackLines;
 
 use crate::error::Result;
-use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
 use crate::input::read::ReadOptions;
@@ -41,7 +40,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info,
-    check,
+    check: |bytes, options| summary::check(load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
@@ -53,8 +52,4 @@ fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         _ => String::new(),
     };
     summary::info(&SPEC, version, loaded, HeaptrackLines::new(bytes))
-}
-
-fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    summary::check(load(bytes, options.into())?)
 }

@@ -23,7 +23,6 @@ pub(super) use lines::MassifLines;
 
 use crate::error::Result;
 use crate::input::check::Findings;
-use crate::input::info::Info;
 use crate::input::native::summary;
 use crate::input::read::ReadOptions;
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
@@ -38,14 +37,12 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::Contents(lines::looks_right),
     origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
-    info,
+    info: |bytes, options| {
+        summary::info(&SPEC, String::new(), load(bytes, options.into())?, MassifLines::new(bytes))
+    },
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
-
-fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    summary::info(&SPEC, String::new(), load(bytes, options.into())?, MassifLines::new(bytes))
-}
 
 fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut findings = summary::check(load(bytes, options.into())?)?;
