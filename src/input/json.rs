@@ -46,22 +46,16 @@ pub const MAX_DEPTH: usize = 1 << 20;
 /// A piece of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token<'a> {
-    /// `{`
     BeginObject,
-    /// `}`
     EndObject,
-    /// `[`
     BeginArray,
-    /// `]`
     EndArray,
     /// The name of a member of an object. Its value follows.
     Key(Text<'a>),
     /// A string that is a value.
     String(Text<'a>),
     Number(Number<'a>),
-    /// `true` or `false`.
     Bool(bool),
-    /// `null`.
     Null,
 }
 
@@ -159,10 +153,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The kind of the value that comes next. Does not move past it.
-    ///
-    /// # Errors
-    /// When no value comes next.
+    /// The kind of the value that comes next. Does not move past it. Fails when no value comes
+    /// next.
     #[inline]
     pub fn peek(&mut self) -> Result<ValueKind> {
         match self.peek_byte()? {
@@ -175,12 +167,10 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Opens an object.
     pub fn begin_object(&mut self) -> Result<()> {
         self.expect(b'{', "an object")
     }
 
-    /// Opens an array.
     pub fn begin_array(&mut self) -> Result<()> {
         self.expect(b'[', "an array")
     }
@@ -216,7 +206,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A string.
     #[inline]
     pub fn text(&mut self) -> Result<Text<'a>> {
         match self.peek_byte()? {
@@ -225,7 +214,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A number.
     #[inline]
     pub fn number(&mut self) -> Result<Number<'a>> {
         let offset = self.at;
@@ -238,10 +226,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A whole number that is not negative.
-    ///
-    /// # Errors
-    /// When something else comes next, or the number is 2⁶⁴ or more.
+    /// A whole number that is not negative. Fails when something else comes next, or the number is
+    /// 2⁶⁴ or more.
     #[inline]
     pub fn unsigned(&mut self) -> Result<u64> {
         self.number()?.unsigned()
@@ -261,10 +247,8 @@ impl<'a> Scanner<'a> {
         self.leave(&numbers)
     }
 
-    /// Reads an array of any numbers.
-    ///
-    /// # Errors
-    /// When an item is not a number. `each` has received those before it.
+    /// Reads an array of any numbers. Fails when an item is not a number. `each` has received those
+    /// before it.
     #[inline]
     pub fn float_array(&mut self, mut each: impl FnMut(f64)) -> Result<()> {
         let mut numbers = self.numbers()?;
@@ -274,10 +258,8 @@ impl<'a> Scanner<'a> {
         self.leave(&numbers)
     }
 
-    /// The numbers of the array that comes next, in place. The scanner moves past the array.
-    ///
-    /// # Errors
-    /// When something else comes next. The contents between the brackets are not checked yet; if
+    /// The numbers of the array that comes next, in place. The scanner moves past the array. Fails
+    /// when something else comes next. The contents between the brackets are not checked yet; if
     /// the end of the array is missing, [`Numbers::is_cut`] is set and the scanner is at the end of
     /// the input.
     pub fn numbers(&mut self) -> Result<Numbers<'a>> {

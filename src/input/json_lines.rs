@@ -16,10 +16,8 @@ pub(super) trait JsonLine<'a>: Sized {
         None
     }
 
-    /// Reads a line, which may end before the end of the value.
-    ///
-    /// # Errors
-    /// When the line is not JSON, or a member is not of its type.
+    /// Reads a line, which may end before the end of the value. Fails when the line is not JSON, or
+    /// a member is not of its type.
     fn read(json: &mut Scanner<'a>) -> Result<Self>;
 
     /// Whether the line states its type.
@@ -32,7 +30,6 @@ const PART: usize = 4 << 20;
 /// The lines of a part that could not be read.
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
-    /// Lines that were skipped.
     pub(super) count: u64,
     /// The error of the first skipped line.
     pub(super) first: Option<Error>,
@@ -83,10 +80,8 @@ pub(super) fn read_all<'a, L: JsonLine<'a>, S: Default + Send>(
     (states, all)
 }
 
-/// Passes every line to the visitor, as a record. Lines that are not JSON are left out.
-///
-/// # Errors
-/// The first line that was left out, or the end of the input inside a line.
+/// Passes every line to the visitor, as a record. Lines that are not JSON are left out. Fails with
+/// the first line that was left out, or the end of the input inside a line.
 pub(super) fn for_each_line<'a, L: JsonLine<'a>, R: Record>(
     bytes: &'a [u8],
     options: ReadOptions<'_>,

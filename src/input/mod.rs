@@ -18,67 +18,44 @@
     )
 )]
 
-#[doc(hidden)]
 pub mod austin;
 mod callgrind;
-#[doc(hidden)]
 pub mod check;
 mod cprofile;
-#[doc(hidden)]
 pub mod dart;
 mod dhat;
 mod firefox;
-#[doc(hidden)]
 pub mod folded;
 mod frames;
-#[doc(hidden)]
 pub mod go;
 mod gperftools;
-#[doc(hidden)]
 pub mod heapsnapshot;
 mod heaptrack;
-#[doc(hidden)]
 pub mod histogram;
-#[doc(hidden)]
 pub mod hprof;
-#[doc(hidden)]
 pub mod info;
-#[doc(hidden)]
 pub mod jfr;
-#[doc(hidden)]
 pub mod json;
 mod json_lines;
-#[doc(hidden)]
 pub mod load;
 mod massif;
-#[doc(hidden)]
 pub mod mojo;
-#[doc(hidden)]
 pub mod mvmheap;
 mod native;
 mod options;
-#[doc(hidden)]
 pub mod origin;
-#[doc(hidden)]
 pub mod perf_data;
-#[doc(hidden)]
 pub mod perf_script;
-#[doc(hidden)]
 pub mod pmat;
-#[doc(hidden)]
 pub mod pprof;
 mod profile_info;
 mod pyheap;
 mod read;
 mod record;
-#[doc(hidden)]
 pub mod ruby;
 mod source_text;
-#[doc(hidden)]
 mod spec;
-#[doc(hidden)]
 pub mod speedscope;
-#[doc(hidden)]
 pub mod v8profile;
 
 pub use info::{
@@ -106,7 +83,6 @@ use std::fmt;
 /// records: an iterator, one that reads a header first, or a function that takes the visitor.
 macro_rules! formats {
     ($(
-        $(#[$doc:meta])*
         $format:ident = $spec:path
             $(, records $records:path)?
             $(, header_and_records $with_header:path)?
@@ -116,7 +92,7 @@ macro_rules! formats {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Format {
-            $($(#[$doc])* $format,)*
+            $($format,)*
         }
 
         /// All formats that are read, in the order in which they are listed and detected.
@@ -154,61 +130,33 @@ macro_rules! formats {
 }
 
 formats! {
-    /// MoarVM heap snapshots.
     Mvmheap = mvmheap::SPEC, visit mvmheap::for_each_record;
-    /// Dart VM heap snapshots.
     Dart = dart::SPEC, visit dart::for_each_record;
-    /// Go heap dumps.
     Go = go::SPEC, header_and_records go::Records::new;
-    /// Java heap dumps.
     Hprof = hprof::SPEC, visit hprof::for_each_record;
-    /// V8 heap snapshots.
     Heapsnapshot = heapsnapshot::SPEC, visit heapsnapshot::for_each_record;
-    /// Ruby heap dumps.
     Ruby = ruby::SPEC, visit ruby::for_each_record;
-    /// Perl heap dumps.
     Pmat = pmat::SPEC, header_and_records pmat::Records::new;
-    /// Python heap dumps.
     Pyheap = pyheap::SPEC, visit pyheap::for_each_record;
-    /// Austin MOJO profiles.
     Mojo = mojo::SPEC, visit mojo::for_each_record;
-    /// Profiles as Austin's text.
     Austin = austin::SPEC, records austin::Lines::new;
-    /// pprof profiles.
     Pprof = pprof::SPEC, records pprof::Records::new;
-    /// Folded stacks.
     Folded = folded::SPEC, records folded::FoldedLines::new;
-    /// speedscope profiles.
     Speedscope = speedscope::SPEC, visit speedscope::for_each_record;
-    /// The text of `perf script`.
     PerfScript = perf_script::SPEC, records perf_script::PerfLines::new;
-    /// Recordings of perf.
     PerfData = perf_data::SPEC, visit perf_data::for_each_record;
-    /// V8 CPU profiles.
     Cpuprofile = v8profile::CPU, visit v8profile::for_each_record;
-    /// V8 sampling heap profiles.
     Heapprofile = v8profile::HEAP, visit v8profile::for_each_record;
-    /// Recordings of Java's Flight Recorder.
     Jfr = jfr::SPEC, visit jfr::for_each_record;
-    /// Recordings of heaptrack.
     Heaptrack = heaptrack::SPEC, records heaptrack::HeaptrackLines::new;
-    /// Heap profiles of jemalloc.
     Jemalloc = gperftools::JEMALLOC, records gperftools::HeapTextLines::new;
-    /// Heap profiles of gperftools.
     Gperftools = gperftools::HEAP, records gperftools::HeapTextLines::new;
-    /// CPU profiles of gperftools.
     GperftoolsCpu = gperftools::CPU, records gperftools::CpuRecords::new;
-    /// DHAT profiles.
     Dhat = dhat::SPEC, visit dhat::for_each_record;
-    /// massif profiles.
     Massif = massif::SPEC, records massif::MassifLines::new;
-    /// Call graphs of callgrind, cachegrind and Xdebug.
     Callgrind = callgrind::SPEC, records callgrind::CallgrindLines::new;
-    /// Traces of Chrome.
     ChromeTrace = v8profile::TRACE, records v8profile::Events::new;
-    /// Profiles of the Firefox Profiler.
     Firefox = firefox::SPEC, visit firefox::for_each_record;
-    /// Statistics of Python's cProfile.
     Cprofile = cprofile::SPEC, records cprofile::Stats::new;
 }
 

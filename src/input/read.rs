@@ -37,10 +37,8 @@ pub trait Visitor {
     fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()>;
 }
 
-/// Passes the records of an iterator to the visitor.
-///
-/// # Errors
-/// The first damage, unless the visitor ends the reading before.
+/// Passes the records of an iterator to the visitor. Fails with the first damage, unless the
+/// visitor ends the reading before.
 pub(super) fn visit<R: Record>(
     records: impl Iterator<Item = Result<(u64, R)>>,
     options: ReadOptions<'_>,

@@ -11,7 +11,7 @@ use crate::model::profile::{
 use crate::model::sample::SampleFrame;
 use rustc_hash::FxHashMap;
 
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader {
         builder: ProfileBuilder::new(options.keep_samples),
         known: FxHashMap::default(),

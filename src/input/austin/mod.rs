@@ -22,9 +22,7 @@ mod load;
 mod records;
 mod summary;
 
-pub use load::load;
 pub use records::{AustinLine, AustinSample, Lines, Metric};
-pub use summary::{check, info};
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
@@ -50,9 +48,9 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     ),
     origin: Origin::Runtime("Python"),
     record_names: &[RECORD_NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true }),
+    info: summary::info,
+    check: summary::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: true }),
 };
 
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];

@@ -8,7 +8,7 @@ use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
 
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = read(bytes, options)?;
     let version = profile.metadatum("austin").unwrap_or("").to_owned();
     let mut info = super::SPEC.summary(version);
@@ -26,7 +26,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     findings.none(

@@ -21,7 +21,6 @@ record! {
         library_uri: &'a [u8] = str("the library URI of a class") => text,
         /// Empty in every file seen.
         reserved: &'a [u8] = str("the reserved string of a class") => text,
-        /// The named slots of its objects.
         fields: Fields<'a> = Fields::read() => with(Fields::pass_to),
     }
 }
@@ -97,7 +96,6 @@ impl Class<'_> {
 pub enum ClassKind {
     /// No class of the cases below.
     Other,
-    /// An unused class id.
     Hole,
     /// `_Mint` of dart:core: its int is signed.
     Mint,
@@ -156,7 +154,6 @@ impl<'a> ClassTable<'a> {
         self.0.is_empty()
     }
 
-    /// The classes, from id 1.
     pub fn iter(&self) -> impl Iterator<Item = &ClassEntry<'a>> {
         self.0.iter()
     }

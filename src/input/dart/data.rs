@@ -9,7 +9,6 @@ use crate::input::info::TAG_NAMES;
 use crate::model::fields::FieldSink;
 use byteorder::LE;
 
-/// The data of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Data<'a> {
     /// Tag 0.

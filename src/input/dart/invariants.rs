@@ -23,7 +23,6 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The counts of a pass.
 #[derive(Debug, Default)]
 struct Checker {
     objects: Saturating<u64>,

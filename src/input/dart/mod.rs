@@ -88,7 +88,6 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     }),
 };
 
-/// A `uleb`.
 #[inline]
 fn uleb(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     cursor.uleb128(what)

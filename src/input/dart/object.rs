@@ -24,7 +24,6 @@ pub struct Object<'a> {
     /// Bytes on the heap with header and padding. 0 for objects shared between isolates, for Smis
     /// and synthetic objects.
     pub shallow_size: u64,
-    /// Data that is not a reference.
     pub data: Data<'a>,
     /// Slots in order: the named ones, then elements. Not deduplicated.
     pub references: References<'a>,

@@ -22,7 +22,6 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(totals.into_info(&records, bytes.len(), damage))
 }
 
-/// Objects and bytes of one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassTotals {
     objects: Saturating<u64>,

@@ -64,10 +64,7 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the tables take more memory than they may.
+    /// Reads a file up to its first damage. Fails when the tables take more memory than they may.
     pub(super) fn read(bytes: &'a [u8], memory: MemoryLimit) -> Result<(Self, Option<Error>)> {
         let mut document = Self { memory, ..Self::default() };
         let mut scanner = Scanner::new(bytes, 0);

@@ -24,10 +24,7 @@ impl<const N: usize> Default for Table<'_, N> {
 }
 
 impl<'a, const N: usize> Table<'a, N> {
-    /// Reads a table with columns of these names.
-    ///
-    /// # Errors
-    /// The first place that is not JSON.
+    /// Reads a table with columns of these names. Fails with the first place that is not JSON.
     pub(super) fn read(scanner: &mut Scanner<'a>, names: [&str; N]) -> Result<Self> {
         let mut table = Self::default();
         // Where rows have the columns.

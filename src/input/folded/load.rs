@@ -11,7 +11,7 @@ use crate::model::profile::{
 };
 use memchr::memchr_iter;
 
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let shape = Shape::of(bytes);
     let mut loader = Loader { builder: ProfileBuilder::new(false), shape };
     loader.builder.set_value_types(shape.value_types(bytes), usize::from(shape.is_differential));

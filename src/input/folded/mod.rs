@@ -13,8 +13,6 @@ mod load;
 mod summary;
 
 pub use lines::{FoldedLine, FoldedLines};
-pub use load::load;
-pub use summary::{check, info};
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
@@ -27,7 +25,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::MagicsOrContents(&[lines::VALUE], lines::looks_right),
     origin: Origin::Several,
     record_names: &[&["stack"]],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+    info: summary::info,
+    check: summary::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: false }),
 };

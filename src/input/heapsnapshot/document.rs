@@ -9,7 +9,6 @@ use crate::input::json::{Numbers, Scanner, ValueKind};
 /// A snapshot, of which nothing but `snapshot` has been decoded.
 #[derive(Debug)]
 pub struct Document<'a> {
-    /// Names and counts.
     pub meta: Meta,
     pub nodes: Option<Numbers<'a>>,
     pub edges: Option<Numbers<'a>>,
@@ -26,11 +25,8 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Finds the parts of a document.
-    ///
-    /// # Errors
-    /// When the bytes are not a snapshot, or `snapshot` cannot be read. Later damage is part of the
-    /// document.
+    /// Finds the parts of a document. Fails when the bytes are not a snapshot, or `snapshot` cannot
+    /// be read. Later damage is part of the document.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let meta =
             Meta::read(&mut find_snapshot(bytes)?).map_err(|error| error.context("in snapshot"))?;

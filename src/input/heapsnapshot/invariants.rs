@@ -8,7 +8,7 @@ use crate::input::check::{CheckWarning, Findings, faults};
 use crate::input::json::Numbers;
 use crate::input::read::ReadOptions;
 
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut document = Document::read(bytes)?;
     let mut findings = Findings::default();
     findings.set_damage(document.damage.take());

@@ -51,7 +51,7 @@ use values::{Labels, NodeNames};
 /// nodes.
 const FEW_ORPHANS: u64 = 20;
 
-pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
     let (nodes, bad_node) = Nodes::read(&document, options.progress)?;
@@ -200,7 +200,7 @@ pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning
 
 /// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM
 /// node is detached takes the graph: only nodes that V8 itself has marked are counted as such.
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     if options.source_maps.is_some() {
         // The constructors of objects are known only from references.
         let Loaded { heap, damage, .. } = load(bytes, options.bare(true))?;

@@ -15,10 +15,8 @@ macro_rules! named {
     ($(#[$meta:meta])* pub enum $name:ident { $($variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "each variant is named as in the file")]
         pub enum $name {
             $($variant,)+
-            /// A name that is not known.
             Other,
         }
 
@@ -74,11 +72,9 @@ pub struct NodeFields {
     pub count: usize,
     /// The row of the node's type in [`Meta::node_types`].
     pub kind: usize,
-    /// The string that names the node.
     pub name: usize,
     /// The node's number, which is stable between snapshots of a process.
     pub id: usize,
-    /// Bytes of the node itself.
     pub self_size: usize,
     pub edge_count: usize,
     /// Where the node was allocated. Absent unless allocations were tracked, or in older files.
@@ -111,9 +107,7 @@ pub struct Meta {
     /// The types of edges and their names in the file.
     pub edge_types: Vec<(EdgeType, String)>,
     pub names: Names,
-    /// `node_count` of the file.
     pub node_count: Option<u64>,
-    /// `edge_count` of the file.
     pub edge_count: Option<u64>,
     /// `trace_function_count` of the file, which may be less than the real number.
     pub trace_function_count: Option<u64>,
@@ -122,10 +116,8 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Reads the value of `snapshot`.
-    ///
-    /// # Errors
-    /// When it is cut off, or lacks a field that nothing can be read without.
+    /// Reads the value of `snapshot`. Fails when it is cut off, or lacks a field that nothing can
+    /// be read without.
     pub fn read(json: &mut Scanner<'_>) -> Result<Self> {
         let offset = json.offset();
         let mut names = Names::default();

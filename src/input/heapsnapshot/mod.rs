@@ -39,11 +39,8 @@ pub mod rows;
 pub mod strings;
 pub mod summary;
 
-pub use invariants::check;
 pub(super) use load::short_names;
-pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
-pub use summary::info;
 
 use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
@@ -59,11 +56,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     ),
     origin: Origin::Runtime("V8"),
     record_names: &[Rec::NAMES],
-    info,
-    check,
+    info: summary::info,
+    check: invariants::check,
     readers: Readers::Heap(HeapReader {
-        load,
-        histogram,
+        load: load::load,
+        histogram: load::histogram,
         least_bytes: (10, 6),
         roles: roles::ROLES,
         identity: Identity::Ids,

@@ -14,7 +14,7 @@ use crate::model::heap::{LoadWarning, WarningKind};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut document = Document::read(bytes)?;
     let nodes = Sums::of_nodes(&document, options);
     let held = Held::none(nodes.count);
@@ -98,7 +98,6 @@ struct Sums {
     by_type: [u64; 256],
     /// Bytes of nodes.
     bytes: u64,
-    /// Nodes that are detached.
     detached: u64,
     /// Edges of node 0.
     roots: Option<u64>,

@@ -41,7 +41,6 @@ struct Annotated<'k, 'a> {
     known: &'k Known<'a>,
 }
 
-/// Names and classes.
 #[derive(Default)]
 struct Known<'a> {
     ids: IdSize,

@@ -10,7 +10,6 @@ use byteorder::BE;
 /// A class. Absent ids are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassDump<'a> {
-    /// The class object.
     pub id: u64,
     /// Serial of a trace.
     pub trace: u32,
@@ -18,7 +17,6 @@ pub struct ClassDump<'a> {
     pub super_class: u64,
     pub loader: u64,
     pub signers: u64,
-    /// The protection domain.
     pub domain: u64,
     /// HotSpot: bytes of all fields, inherited ones included, as in the file. Others:
     /// the size of an object.
@@ -86,7 +84,6 @@ impl<'a> ClassDump<'a> {
 /// Static fields or constants, decoded on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statics<'a> {
-    /// The number of entries.
     pub count: u16,
     bytes: &'a [u8],
     ids: IdSize,
@@ -128,7 +125,6 @@ impl<'a> Statics<'a> {
         Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids, name_size })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = Static> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         let (ids, name_size) = (self.ids, self.name_size);
@@ -147,7 +143,6 @@ impl<'a> Statics<'a> {
 /// Fields of objects, decoded on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
-    /// The number of entries.
     pub count: u16,
     bytes: &'a [u8],
     ids: IdSize,
@@ -172,7 +167,6 @@ impl<'a> Fields<'a> {
         Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = Field> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         let ids = self.ids;

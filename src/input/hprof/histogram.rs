@@ -180,7 +180,6 @@ impl Lengths {
     }
 }
 
-/// By type.
 #[derive(Default)]
 struct Sums(TypeSums);
 

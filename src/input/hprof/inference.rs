@@ -92,7 +92,6 @@ pub(super) struct Corrected {
     pub class: usize,
     /// The size by the rules, in bytes.
     pub by_rule: u64,
-    /// The inferred size.
     pub size: u64,
     /// The number of neighbours that prove the size.
     pub pairs: u32,

@@ -16,7 +16,6 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Class<'a> {
     pub dump: ClassDump<'a>,
-    /// The offset of its record.
     pub offset: u64,
     /// String with its name; 0 if nothing names it.
     pub name: u64,
@@ -88,7 +87,6 @@ impl<'a> ClassTable<'a> {
         true
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> std::slice::Iter<'_, Class<'a>> {
         self.classes.iter()
     }

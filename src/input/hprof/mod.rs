@@ -96,7 +96,6 @@ pub use invariants::check;
 pub use load::load;
 pub use profile::{kind, load_profile};
 pub use records::{HeapRec, Rec, Records};
-pub use summary::info;
 
 /// Reads the origin from the header.
 pub(super) fn origin(bytes: &[u8]) -> Provenance {
@@ -121,7 +120,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     ]),
     origin: Origin::Read(origin),
     record_names: &[records::Body::NAMES, HEAP_RECORD_NAMES],
-    info,
+    info: summary::info,
     check,
     readers: Readers::Both {
         heap: HeapReader {

@@ -39,7 +39,6 @@ pub(super) struct Distance {
     pub least: u64,
     /// The number of neighbours at that distance.
     pub times: u32,
-    /// The number of all neighbours.
     pub pairs: u32,
 }
 

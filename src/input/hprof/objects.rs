@@ -9,7 +9,6 @@ use crate::model::fields::{FieldSink, Record};
 
 /// An object that is not a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each variant is named as its contents")]
 pub enum Object<'a> {
     Instance(Instance<'a>),
     ObjectArray(ObjectArray<'a>),
@@ -112,7 +111,6 @@ impl Record for Object<'_> {
 }
 
 record! {
-    /// An instance of a class.
     pub struct Instance<'a>(ids: IdSize) {
         id: u64 = read_id("an instance's id", ids) => address,
         /// Serial of the trace at which it was allocated.
@@ -124,7 +122,6 @@ record! {
 }
 
 record! {
-    /// An array of references.
     pub struct ObjectArray<'a>(ids: IdSize) {
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.
@@ -132,13 +129,11 @@ record! {
         count: u32 = u4("an array's length") => unsigned,
         /// Its class (not that of its elements).
         class: u64 = read_id("an array's class", ids) => address,
-        /// Ids of the elements.
         elements: &'a [u8] = elements(count, ids) => contents,
     }
 }
 
 record! {
-    /// An array of primitive values.
     pub struct PrimitiveArray<'a>(ids: IdSize, has_data: bool) {
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.

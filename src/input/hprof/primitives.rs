@@ -5,12 +5,9 @@ use crate::error::{Error, Result};
 use crate::java::FieldType;
 use byteorder::{BE, ByteOrder};
 
-/// The width of ids in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdSize {
-    /// 4 bytes.
     Four,
-    /// 8 bytes.
     #[default]
     Eight,
 }
@@ -50,7 +47,6 @@ impl IdSize {
     }
 }
 
-/// The reader's use of a type.
 impl FieldType {
     /// Reads the tag of a type.
     #[inline]
@@ -89,11 +85,9 @@ impl FieldType {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     Object(u64),
-    /// Yes or no.
     Boolean(bool),
     /// A char, byte, short, int or long.
     Integer(i64),
-    /// A float or double.
     Float(f64),
 }
 
@@ -102,19 +96,16 @@ pub(super) fn read_id(cursor: &mut Cursor<'_>, what: &'static str, ids: IdSize) 
     ids.read(cursor, what)
 }
 
-/// A `u1`.
 #[inline]
 pub(super) fn u1(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u8> {
     cursor.u8(what)
 }
 
-/// A `u2`.
 #[inline]
 pub(super) fn u2(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u16> {
     cursor.u16::<BE>(what)
 }
 
-/// A `u8`.
 #[inline]
 pub(super) fn u8(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     cursor.u64::<BE>(what)
@@ -126,13 +117,11 @@ pub(super) fn rest<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'
     cursor.take(cursor.remaining() as u64, what)
 }
 
-/// A `u4`.
 #[inline]
 pub(super) fn u4(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u32> {
     cursor.u32::<BE>(what)
 }
 
-/// A signed `i4`.
 pub(super) fn i4(cursor: &mut Cursor<'_>, what: &'static str) -> Result<i32> {
     cursor.u32::<BE>(what).map(|value| value as i32)
 }

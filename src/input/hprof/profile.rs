@@ -46,10 +46,8 @@ pub fn kind(bytes: &[u8]) -> Kind {
     kind
 }
 
-/// Loads a profile. It has no samples, even if they are requested: the file has sums.
-///
-/// # Errors
-/// When the header cannot be read, or the file is a heap.
+/// Loads a profile. It has no samples, even if they are requested: the file has sums. Fails when
+/// the header cannot be read, or the file is a heap.
 pub fn load_profile(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     if kind(bytes) == Kind::Heap {

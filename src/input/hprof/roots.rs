@@ -36,7 +36,6 @@ const fn root(
     RootTag { tag, name, title, kind, rest }
 }
 
-/// All kinds of roots.
 pub static ROOT_TAGS: [RootTag; 16] = [
     root(0xff, "root_unknown", "unknown", RootKind::Other, Rest::Nothing),
     root(0x01, "root_jni_global", "JNI global", RootKind::Native, Rest::Handle),
@@ -62,7 +61,6 @@ pub struct Root {
     index: u8,
     /// The id of the object that the root keeps alive.
     pub object: u64,
-    /// The handle of a JNI global.
     handle: u64,
     thread: u32,
     /// Frame or trace.
@@ -98,7 +96,6 @@ impl Root {
         self.index.into()
     }
 
-    /// Serial of its thread.
     pub fn thread(&self) -> Option<u32> {
         matches!(self.tag().rest, Rest::Thread | Rest::ThreadAndFrame | Rest::ThreadAndTrace)
             .then_some(self.thread)

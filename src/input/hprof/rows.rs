@@ -45,7 +45,6 @@ pub(super) struct Shape {
     fields: Option<Range<usize>>,
 }
 
-/// Decodes all rows in order.
 pub(super) struct Rows<'s, 'a> {
     pub(super) scan: &'s mut Scan<'a>,
     pub(super) addresses: &'s Addresses,

@@ -30,7 +30,6 @@ pub(super) struct Scan<'a> {
     pub ids: IdSize,
     pub strings: Strings<'a>,
     pub classes: ClassTable<'a>,
-    /// Classes by serial.
     pub serials: FxHashMap<u32, u64>,
     /// Names of classes: strings by class.
     pub names: FxHashMap<u64, u64>,
@@ -50,7 +49,6 @@ pub(super) struct Scan<'a> {
     pub virtual_threads: VirtualThreads,
     /// dumptool wrote the file.
     pub ours: bool,
-    /// Elements of arrays.
     elements: Saturating<u64>,
     /// Bytes of the fields of instances.
     values: Saturating<u64>,
@@ -64,10 +62,7 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Reads a file once.
-    ///
-    /// # Errors
-    /// When the header cannot be read.
+    /// Reads a file once. Fails when the header cannot be read.
     pub(super) fn new(
         bytes: &'a [u8],
         layout: LayoutChoice,
@@ -76,11 +71,8 @@ impl<'a> Scan<'a> {
         Self::with(bytes, layout, progress, |scan, object, _| scan.add_object(object))
     }
 
-    /// Like [`Self::new`], but with something else done with the objects, which come with the row of
-    /// their class as [`Watch`] counts them.
-    ///
-    /// # Errors
-    /// When the header cannot be read.
+    /// Like [`Self::new`], but with something else done with the objects, which come with the row
+    /// of their class as [`Watch`] counts them. Fails when the header cannot be read.
     pub(super) fn with(
         bytes: &'a [u8],
         layout: LayoutChoice,

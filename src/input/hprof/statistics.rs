@@ -22,7 +22,6 @@ record! {
 
 record! {
     /// The allocations of one class at one site: 25 bytes.
-    #[allow(missing_docs, reason = "named as what they are")]
     pub struct AllocSite {
         /// 0, or the tag of an array's elements.
         array_kind: u8 = u1("a site") => unsigned,
@@ -39,7 +38,6 @@ record! {
 record! {
     /// Samples of the CPU: tag 0d.
     pub struct CpuSamples<'a> {
-        /// All samples.
         samples: u32 = u4("a number of CPU samples") => unsigned,
         traces: TraceSamples<'a> = TraceSamples::read() => with(TraceSamples::pass_to),
     }
@@ -47,7 +45,6 @@ record! {
 
 record! {
     /// The samples of a trace: 8 bytes.
-    #[allow(missing_docs, reason = "named as what they are")]
     pub struct TraceSample {
         samples: u32 = u4("a sample") => unsigned,
         /// Serial of the trace.
@@ -71,7 +68,6 @@ impl<'a> Sites<'a> {
         })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = AllocSite> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         std::iter::from_fn(move || AllocSite::read(&mut cursor).ok())
@@ -98,7 +94,6 @@ impl<'a> TraceSamples<'a> {
         Ok(Self { count, bytes: cursor.take(u64::from(count).saturating_mul(8), "CPU samples")? })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = TraceSample> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         std::iter::from_fn(move || TraceSample::read(&mut cursor).ok())
@@ -122,7 +117,6 @@ fn pass_cutoff<S: FieldSink>(cutoff: u32, sink: &mut S) {
 
 record! {
     /// Totals of the heap: tag 07.
-    #[allow(missing_docs, reason = "named as what they are")]
     pub struct HeapSummary {
         live_bytes: u32 = u4("the totals of a heap") => unsigned,
         live_instances: u32 = u4("the totals of a heap") => unsigned,

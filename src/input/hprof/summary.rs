@@ -34,7 +34,7 @@ const TOP_CLASSES: usize = 10;
 
 /// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the
 /// objects.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     if super::kind(bytes) == Kind::Profile {
         return info_of_profile(&mut records, bytes, options);

@@ -21,7 +21,6 @@ record! {
     pub struct LoadClass(ids: IdSize) {
         /// A number that frames know the class by, above 0.
         serial: u32 = u4("a class serial") => unsigned,
-        /// The class object.
         class: u64 = read_id("a class id", ids) => address,
         /// Serial of the trace at which it was loaded.
         trace: u32 = u4("a trace serial") => unsigned,
@@ -91,7 +90,6 @@ impl<'a> FrameIds<'a> {
         Ok(Self { count, bytes, ids })
     }
 
-    /// Returns the number of entries.
     pub fn count(&self) -> u32 {
         self.count
     }

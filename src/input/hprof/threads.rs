@@ -15,7 +15,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::num::Saturating;
 
-/// A thread of the builder.
 struct Known {
     row: u32,
     name: String,
@@ -23,7 +22,6 @@ struct Known {
     rows: Vec<u32>,
 }
 
-/// Adds all threads and roots.
 pub(super) fn add(
     scan: &Scan<'_>,
     addresses: &Addresses,

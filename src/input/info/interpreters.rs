@@ -4,12 +4,10 @@ use super::facts::{Amount, Phrase, Summary, phrase};
 use super::{CountsByName, SnapshotInfo};
 use serde::Serialize;
 
-/// Details of a Perl heap dump.
 #[derive(Clone, Debug, Serialize)]
 pub struct PmatDetails {
     /// SVs by type, most first. Pads are among the ARRAYs.
     pub by_type: CountsByName,
-    /// SVs that are blessed.
     pub blessed: u64,
 }
 
@@ -24,7 +22,6 @@ impl PmatDetails {
     }
 }
 
-/// Details of a Ruby heap dump.
 #[derive(Clone, Debug, Serialize)]
 pub struct RubyDetails {
     /// Objects by type, most first.
@@ -53,7 +50,6 @@ impl RubyDetails {
     }
 }
 
-/// Details of a Python heap dump.
 #[derive(Clone, Debug, Serialize)]
 pub struct PyheapDetails {
     /// Objects by type, most first.
@@ -68,7 +64,6 @@ pub struct PyheapDetails {
     pub contents: bool,
     /// `cpython`, `pypy`.
     pub implementation: Option<String>,
-    /// The version of Python.
     pub python: Option<String>,
 }
 

@@ -23,7 +23,7 @@ use repeat::Previous;
 use runs::{RunKey, Runs};
 use rustc_hash::FxHashMap;
 
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();
     let mut loader = Loader::new(options.keep_samples);

@@ -37,10 +37,7 @@ pub mod samples;
 pub mod summary;
 pub mod symbols;
 
-pub use invariants::check;
-pub use load::load;
 pub use records::{Records, for_each_record};
-pub use summary::info;
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
@@ -53,9 +50,9 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::Magics(&[b"MOJ"]),
     origin: Origin::Runtime("Python"),
     record_names: &[records::Event::NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true }),
+    info: summary::info,
+    check: invariants::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: true }),
 };
 
 /// The newest version that is known.

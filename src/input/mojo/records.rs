@@ -13,7 +13,6 @@ use std::num::Saturating;
 /// 3.4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Varint {
-    /// The number without its sign.
     pub magnitude: u64,
     /// Whether the sign bit was set. `-0` occurs and is 0.
     pub negative: bool,
@@ -51,7 +50,6 @@ records! {
     /// One event. Which versions have which is said in the table of the module above; 13 to 16
     /// belong to version 4, but austin-python reads them under any version and so does this reader.
     /// `check` reports them.
-    #[allow(missing_docs, reason = "the fields are named in the table of the module above")]
     pub enum Event<'a>(version: u64) {
         1 "metadata" Metadata {
             key: &'a [u8] = c_string("a metadata key") => text,
@@ -94,7 +92,6 @@ record! {
     pub struct FrameDefinition(version: u64) {
         /// The key by which FRAME_REF refers to it.
         key: u64 = varint_key("a frame key") => unsigned,
-        /// String key of the file name.
         file: u64 = varint_key("a file key") => unsigned as "file_key",
         /// String key of the function's name.
         scope: u64 = varint_key("a scope key") => unsigned as "scope_key",
@@ -138,11 +135,8 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header: magic and version.
-    ///
-    /// # Errors
-    /// When the magic is another one or the version is cut off. A version newer than 4 is no error
-    /// here: see [`Records::version_error`].
+    /// Reads the header: magic and version. Fails when the magic is another one or the version is
+    /// cut off. A version newer than 4 is no error here: see [`Records::version_error`].
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         if cursor.take(3, "the magic")? != b"MOJ" {
@@ -152,7 +146,6 @@ impl<'a> Records<'a> {
         Ok(Self { cursor, version, count: Saturating(0) })
     }
 
-    /// The version in the header.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -169,11 +162,6 @@ impl<'a> Records<'a> {
                     .hint("it was read by the rules of version 4; the result may be wrong"),
             ),
         }
-    }
-
-    /// Offset of the next event.
-    pub fn offset(&self) -> u64 {
-        self.cursor.offset()
     }
 
     /// Passes over the FRAME_REF events that follow, if any. They are nearly all of a file, and a
@@ -253,11 +241,8 @@ pub(super) fn keys_of_run(run: &[u8]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Passes every event to the visitor.
-///
-/// # Errors
-/// The first damage, or an unknown version after all that could be read by the rules of the newest
-/// one.
+/// Passes every event to the visitor. Fails with the first damage, or an unknown version after all
+/// that could be read by the rules of the newest one.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -10,20 +10,16 @@ use crate::model::profile::StackTree;
 use crate::model::sample::{Sample, SampleFrame, SampleSink};
 use rustc_hash::FxHashMap;
 
-/// The end of a stream of samples.
 #[derive(Debug)]
 pub enum Stop<E> {
     /// The input is damaged. All that came before has been given to the sink; the sample that was
     /// open has not.
     Damage(Error),
-    /// The sink refused.
     Sink(E),
 }
 
-/// Counts from streaming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streamed {
-    /// Samples given to the sink.
     pub samples: u64,
     /// Keys that were defined nowhere.
     pub unresolved: u64,

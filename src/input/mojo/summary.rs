@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::num::Saturating;
 
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tally, damage) = Tally::of(bytes, options)?;
     let mut info = super::SPEC.summary(tally.version.to_string());
     info.set_damage(damage);

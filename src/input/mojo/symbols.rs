@@ -27,7 +27,6 @@ pub struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// No definitions yet.
     pub fn new(lookup: Lookup) -> Self {
         Self { lookup, ..Self::default() }
     }
@@ -39,10 +38,8 @@ impl<'a> Symbols<'a> {
         self.keys.enter(process);
     }
 
-    /// Defines a frame for the current process, with the names that its keys mean now.
-    ///
-    /// # Errors
-    /// Under [`Lookup::Strict`], when a name is not defined.
+    /// Defines a frame for the current process, with the names that its keys mean now. Fails under
+    /// [`Lookup::Strict`], when a name is not defined.
     pub fn define_frame(&mut self, offset: u64, definition: FrameDefinition) -> Result<()> {
         let file = self.string(offset, definition.file)?;
         let function = self.string(offset, definition.scope)?;
@@ -51,10 +48,7 @@ impl<'a> Symbols<'a> {
         Ok(())
     }
 
-    /// The string that a key means now.
-    ///
-    /// # Errors
-    /// Under [`Lookup::Strict`], when it is not defined.
+    /// The string that a key means now. Fails under [`Lookup::Strict`], when it is not defined.
     pub fn string(&mut self, offset: u64, key: u64) -> Result<&'a [u8]> {
         if self.lookup == Lookup::Strict && key == 1 {
             return Ok(UNKNOWN);
@@ -71,10 +65,7 @@ impl<'a> Symbols<'a> {
         }))
     }
 
-    /// The frame that a key means now.
-    ///
-    /// # Errors
-    /// Under [`Lookup::Strict`], when it is not defined.
+    /// The frame that a key means now. Fails under [`Lookup::Strict`], when it is not defined.
     #[inline]
     pub fn frame(&mut self, offset: u64, key: u64) -> Result<SampleFrame<'a>> {
         if let Some(frame) = self.keys.frame(key) {
@@ -89,7 +80,6 @@ impl<'a> Symbols<'a> {
         }))
     }
 
-    /// Lookups that found nothing.
     pub fn unresolved(&self) -> u64 {
         self.unresolved.0
     }

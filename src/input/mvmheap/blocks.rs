@@ -88,7 +88,6 @@ pub enum Body<'a> {
         size: u64,
         frame: &'a [u8],
     },
-    /// A table of contents.
     Toc {
         /// 24 bytes for each entry; see [`toc_entries`].
         entries: &'a [u8],
@@ -111,7 +110,6 @@ pub struct Block<'a> {
     /// Offset of the first byte after the block. Unlike in the file's tables this includes the last
     /// field of a `toc`.
     pub end: u64,
-    /// The data that follows the name.
     pub body: Body<'a>,
 }
 
@@ -135,7 +133,6 @@ impl<'a> Block<'a> {
     }
 }
 
-/// One entry of a table of contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TocEntry {
     pub name: BlockName,

@@ -15,7 +15,6 @@ use crate::input::info::RecordCounts;
 /// chunk.
 pub(super) const COLLECTABLES: [&str; 6] =
     ["colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize"];
-/// The columns of references.
 pub(super) const REFERENCES: [&str; 2] = ["refdescr", "reftrget"];
 
 /// The parts of a file, without the contents of its large columns.
@@ -79,10 +78,8 @@ pub(super) enum Data<'a> {
 }
 
 impl<'a> Dump<'a> {
-    /// Groups the blocks or sections of a file.
-    ///
-    /// # Errors
-    /// When the magic is not one of the two that are read.
+    /// Groups the blocks or sections of a file. Fails when the magic is not one of the two that are
+    /// read.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let version = Version::read(bytes)?;
         let mut dump = Self {

@@ -27,7 +27,6 @@ impl Meta {
         self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.as_u64())
     }
 
-    /// A list of strings.
     pub(super) fn texts(&self, key: &str) -> Option<Vec<String>> {
         let items = self
             .0

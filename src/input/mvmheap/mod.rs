@@ -118,7 +118,6 @@ pub const RECORD_NAMES: &[&str] = &[
     "index",
 ];
 
-/// The version in the magic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     V2,

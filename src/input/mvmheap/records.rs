@@ -25,13 +25,11 @@ pub struct Rec<'a> {
     /// The snapshot that it belongs to, from 0. `None` for `filemeta`, outer tables of contents and
     /// the tail of version 2.
     pub snapshot: Option<u64>,
-    /// The contents in the file.
     pub part: Part<'a>,
     /// The damage of the compressed data, known once it was decompressed.
     damage: OnceCell<Error>,
 }
 
-/// The contents of a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// Version 3.
@@ -235,10 +233,7 @@ enum Walk<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the magic.
-    ///
-    /// # Errors
-    /// When it is none of the two that are read.
+    /// Reads the magic. Fails when it is none of the two that are read.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let walk = match Version::read(bytes)? {
             Version::V2 => Walk::Sections(Sections::new(bytes), false),
@@ -292,11 +287,7 @@ impl<'a> Iterator for Records<'a> {
 }
 
 /// Passes every record to the visitor, also records after damage if a table of contents leads to
-/// them.
-///
-/// # Errors
-///
-/// The first damage, after all readable records.
+/// them. Fails with the first damage, after all readable records.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -21,7 +21,6 @@ pub struct Section<'a> {
     pub entry_size: Option<u64>,
     /// The rows that are there; for `strs` they are counted.
     pub rows: u64,
-    /// The bytes of the rows.
     pub payload: &'a [u8],
 }
 

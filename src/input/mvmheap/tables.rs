@@ -31,7 +31,6 @@ pub(super) struct Tables {
     pub(super) types: Vec<TypeRow>,
     /// String indices of name, compilation unit and file of each frame.
     pub(super) frames: Vec<[u64; 3]>,
-    /// The line of each frame.
     pub(super) lines: Vec<u64>,
     /// A part of the strings, types or frames could not be read, so that later indices mean
     /// something unknown.

@@ -18,7 +18,6 @@ pub(super) enum Name<'a> {
     Words(&'static str),
     /// A name of the file: that of a lexical, a field, or of what an extension holds.
     Own(&'a [u8]),
-    /// A key of a hash.
     Key(&'a [u8]),
     /// A position in an array.
     Index(u64),
@@ -54,7 +53,6 @@ pub(super) struct Graph<'a> {
     positions: Offsets,
     /// SVs with the address of an earlier one.
     pub(super) repeated: u64,
-    /// The names of packages.
     pub(super) packages: FxHashMap<u64, &'a [u8]>,
     /// The ranges of `names` that belong to the elements of a PAD or to the objects of a CLASS.
     named: FxHashMap<u64, Range<usize>>,
@@ -72,10 +70,7 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When its header cannot be read, or it has too many objects.
+    /// Reads a file. Fails when its header cannot be read, or it has too many objects.
     pub(super) fn read(bytes: &'a [u8], progress: Progress<'_>) -> Result<Self> {
         let mut records = Records::new(bytes)?;
         let mut graph = Self {

@@ -20,13 +20,11 @@ impl Words {
         if self.big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
     }
 
-    /// A UINT.
     #[inline]
     pub fn uint(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         cursor.take(self.uint.into(), what).map(|bytes| self.number(bytes))
     }
 
-    /// A PTR.
     #[inline]
     pub fn pointer(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         cursor.take(self.pointer.into(), what).map(|bytes| self.number(bytes))
@@ -55,12 +53,10 @@ impl Words {
         if length == undefined { Ok(None) } else { cursor.take(length, what).map(Some) }
     }
 
-    /// Bytes of a UINT.
     pub fn uint_size(self) -> usize {
         self.uint.into()
     }
 
-    /// Bytes of a PTR.
     pub fn pointer_size(self) -> u8 {
         self.pointer
     }
@@ -71,7 +67,6 @@ impl Words {
     }
 }
 
-/// PTRs of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Pointers<'a> {
     bytes: &'a [u8],
@@ -103,7 +98,6 @@ pub struct Part {
 pub struct Fields<'a> {
     /// Numbers, one after the other.
     pub header: &'a [u8],
-    /// Addresses.
     pub pointers: Pointers<'a>,
     /// The first two strings. No known record has more.
     pub strings: [Option<&'a [u8]>; 2],
@@ -139,10 +133,8 @@ impl Part {
     }
 }
 
-/// The header of a file.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// The sizes of numbers.
     pub words: Words,
     /// Whether the perl was built with threads: constants are in pads then.
     pub threads: bool,
@@ -159,10 +151,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads the header and the addresses of undef, yes and no.
-    ///
-    /// # Errors
-    /// When the bytes are no such file, the header is cut, or its version is unknown.
+    /// Reads the header and the addresses of undef, yes and no. Fails when the bytes are no such
+    /// file, the header is cut, or its version is unknown.
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
         SPEC.check_magic(cursor.rest())?;
         cursor.take(4, "the magic")?;

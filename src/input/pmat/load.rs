@@ -17,7 +17,7 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;
     let mut builder = HeapBuilder::with_capacity(graph.len(), graph.len());
@@ -159,7 +159,7 @@ fn add_roots(graph: &Graph<'_>, builder: &mut HeapBuilder<'_>) {
     builder.warn(WarningKind::DanglingRoots, dangling);
 }
 
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;
     let mut builder = HeapBuilder::with_capacity(0, 0);

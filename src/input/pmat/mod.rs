@@ -35,10 +35,7 @@ pub mod summary;
 pub mod sv;
 mod values;
 
-pub use invariants::check;
-pub use load::{histogram, load};
 pub use records::{Rec, Records};
-pub use summary::info;
 
 use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
@@ -51,11 +48,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::Magics(&[b"PMAT"]),
     origin: Origin::Runtime("Perl"),
     record_names: &[Rec::NAMES],
-    info,
-    check,
+    info: summary::info,
+    check: invariants::check,
     readers: Readers::Heap(HeapReader {
-        load,
-        histogram,
+        load: load::load,
+        histogram: load::histogram,
         least_bytes: (13, 4),
         roles: roles::ROLES,
         identity: Identity::Ids,

@@ -10,7 +10,6 @@ use crate::model::fields::{FieldSink, Record};
 pub enum Rec<'a> {
     /// A named root and its address, or 0.
     Root(&'a [u8], u64),
-    /// The addresses on perl's stack.
     Stack(Pointers<'a>),
     /// An object, and the name of its type.
     Sv(Sv<'a>, &'static str),
@@ -119,10 +118,7 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// When that cannot be read.
+    /// Reads the header. Fails when that cannot be read.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let layout = Layout::read(&mut cursor)?;

@@ -7,7 +7,7 @@ use crate::input::read::ReadOptions;
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
 
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let layout = records.layout.clone();
     let mut info = super::SPEC.summary(format!("0.{}", layout.minor));

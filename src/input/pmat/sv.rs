@@ -11,7 +11,6 @@ pub mod kind {
     pub const GLOB: u8 = 1;
     /// A string or number, or neither.
     pub const SCALAR: u8 = 2;
-    /// A reference.
     pub const REF: u8 = 3;
     pub const ARRAY: u8 = 4;
     pub const HASH: u8 = 5;
@@ -38,7 +37,6 @@ pub type Structs<'a> = FxHashMap<u64, Struct<'a>>;
 #[derive(Clone, Debug, Default)]
 pub struct Struct<'a> {
     pub name: &'a [u8],
-    /// Names and types of its fields.
     pub fields: Vec<(&'a [u8], u8)>,
 }
 
@@ -55,14 +53,12 @@ pub struct Sv<'a> {
     pub blessed: u64,
     /// The part that its type has.
     pub own: Fields<'a>,
-    /// The part after the common part.
     pub body: Body<'a>,
 }
 
 /// The body of an SV, after its other parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
-    /// Nothing.
     None,
     /// The elements of an ARRAY or the fields of an OBJECT.
     Elements(Pointers<'a>),
@@ -163,10 +159,8 @@ pub(super) fn unknown(offset: u64, what: &str, kind: u8) -> Error {
 }
 
 impl<'a> Sv<'a> {
-    /// Reads an SV of this type, whose byte has been read.
-    ///
-    /// # Errors
-    /// When the input ends, or the type or an item of the body is unknown.
+    /// Reads an SV of this type, whose byte has been read. Fails when the input ends, or the type
+    /// or an item of the body is unknown.
     #[inline]
     pub fn read(
         cursor: &mut Cursor<'a>,

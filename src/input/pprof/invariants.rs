@@ -20,7 +20,7 @@ faults! {
     }
 }
 
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (tables, mut damage) = Tables::read(bytes, options.memory, options.progress)?;
     if tables.counts.iter().all(|count| *count == 0) {
         return Err(super::records::nothing_read(damage));

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 /// Loads a profile. It has no samples in the order of time, even if they are requested: the file
 /// has sums.
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (tables, cut) = Tables::read(bytes, options.memory, options.progress)?;
     if tables.counts.iter().all(|count| *count == 0) {
         return Err(super::records::nothing_read(cut));

@@ -30,10 +30,7 @@ mod summary;
 mod tables;
 mod wire;
 
-pub use invariants::check;
-pub use load::load;
 pub use records::{PprofRecord, Records};
-pub use summary::info;
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
@@ -46,9 +43,9 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::Contents(begins_otherwise),
     origin: Origin::Several,
     record_names: &[records::RECORD_NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+    info: summary::info,
+    check: invariants::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: false }),
 };
 
 /// Whether the first fields are those of a profile. As there is no magic, they must make sense.

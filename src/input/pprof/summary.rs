@@ -8,7 +8,7 @@ use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::{profile_info, warn_of_unnamed};
 use crate::input::read::ReadOptions;
 
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tables, _) = Tables::read(bytes, options.memory, &|_| {})?;
     let loaded = load(bytes, options.into())?;
     let mut info = super::SPEC.summary("");

@@ -124,10 +124,8 @@ impl<T> Table<T> {
 const MOST_TYPES: usize = 64;
 
 impl<'a> Tables<'a> {
-    /// Reads the tables of a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the tables take more memory than they may.
+    /// Reads the tables of a file up to its first damage. Fails when the tables take more memory
+    /// than they may.
     pub(super) fn read(
         bytes: &'a [u8],
         memory: MemoryLimit,

@@ -27,7 +27,6 @@ pub(super) struct Line<'a> {
     pub(super) number: u64,
     /// The address of an object, or that of a type's class or a thread's object.
     pub(super) address: u64,
-    /// The number of an object's type.
     pub(super) of_type: u64,
     /// Bytes of an object, and those outside Python's memory.
     pub(super) size: u64,
@@ -61,17 +60,13 @@ pub(super) struct Other<'a> {
     pub(super) is_heap_type: bool,
     /// Whether objects of a type can have a `__dict__`.
     pub(super) has_dictionary: bool,
-    /// Names of references.
     pub(super) list: Vec<Text<'a>>,
     /// Frames of a thread, the innermost first.
     pub(super) frames: Vec<Frame<'a>>,
-    /// The objects of a root.
     pub(super) held: Addresses<'a>,
-    /// The header's members.
     pub(super) header: Header<'a>,
 }
 
-/// What the header says.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header<'a> {
     pub(super) python: Option<Text<'a>>,
@@ -84,7 +79,6 @@ pub(super) struct Header<'a> {
     pub(super) lacks_contents: bool,
 }
 
-/// A call frame of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame<'a> {
     pub(super) address: u64,
@@ -93,7 +87,6 @@ pub(super) struct Frame<'a> {
     pub(super) line: u64,
 }
 
-/// The value of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Scalar<'a> {
     #[default]

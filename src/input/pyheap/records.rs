@@ -85,10 +85,8 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Gives every line to the visitor. Lines that are not JSON are left out.
-///
-/// # Errors
-/// The first line that was left out, or the end of the input inside a line.
+/// Gives every line to the visitor. Lines that are not JSON are left out. Fails with the first line
+/// that was left out, or the end of the input inside a line.
 pub(in crate::input) fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

@@ -9,7 +9,6 @@ use crate::input::json_lines::{Lines, read_all};
 use crate::input::read::ReadOptions;
 use rustc_hash::FxHashMap;
 
-/// Sums over lines.
 #[derive(Default)]
 struct Totals {
     objects: u64,

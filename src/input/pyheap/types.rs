@@ -6,11 +6,9 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{TypeId, TypeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A type as its line has it.
 #[derive(Clone, Debug)]
 pub(super) struct TypeLine {
     pub(super) number: u64,
-    /// The address of the class.
     pub(super) address: u64,
     pub(super) module: String,
     pub(super) name: String,

@@ -27,7 +27,7 @@ struct Part {
     classes: Vec<u64>,
 }
 
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     super::SPEC.check_magic(bytes)?;
     let (parts, skipped) =
         read_all(bytes, options.progress, |part: &mut Part, _, line: &Line<'_>| match line.kind {

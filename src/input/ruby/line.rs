@@ -12,15 +12,12 @@ pub struct Line<'a> {
     pub address: Option<u64>,
     /// The address of the object's class.
     pub class: Option<u64>,
-    /// The addresses in `references`.
     pub references: References<'a>,
     /// Bytes that the object takes.
     pub memsize: u64,
-    /// Bytes of the object's slot.
     pub slot_size: Option<u64>,
     /// The number of the object's shape.
     pub shape_id: Option<u64>,
-    /// The name of a class or module.
     pub name: Option<Text<'a>>,
     pub superclass: Option<u64>,
     /// Whether a class is the class of one object.
@@ -36,13 +33,11 @@ pub struct Line<'a> {
     pub size: Option<u64>,
     /// The number of instance variables.
     pub ivars: Option<u64>,
-    /// Bytes of a text.
     pub bytesize: Option<u64>,
     /// A text, or a number as text.
     pub value: Option<Text<'a>>,
     /// Where the object was allocated, if that was traced.
     pub file: Option<Text<'a>>,
-    /// The line of `file`.
     pub line: Option<u64>,
     /// The method that allocated the object.
     pub method: Option<Text<'a>>,

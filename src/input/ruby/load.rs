@@ -23,7 +23,7 @@ use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
@@ -65,7 +65,6 @@ enum Named {
     Elements(u64),
     /// Keys and values of a hash of this size, with the address of its default value or 0.
     Entries(u64),
-    /// Instance variables of a shape.
     Shape(u64),
     /// The address of the superclass of a class.
     Superclass(u64),
@@ -349,7 +348,7 @@ fn labels(
     shapes
 }
 
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     #[derive(Default)]

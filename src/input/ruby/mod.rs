@@ -30,10 +30,7 @@ pub mod summary;
 mod types;
 mod values;
 
-pub use invariants::check;
-pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
-pub use summary::info;
 
 use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
@@ -46,11 +43,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::Magics(&[b"{\"type\":\"ROOT\"", b"{\"address\":\"0x"]),
     origin: Origin::Runtime("Ruby"),
     record_names: &[Rec::NAMES],
-    info,
-    check,
+    info: summary::info,
+    check: invariants::check,
     readers: Readers::Heap(HeapReader {
-        load,
-        histogram,
+        load: load::load,
+        histogram: load::histogram,
         least_bytes: (30, 5),
         roles: roles::ROLES,
         identity: Identity::Ids,

@@ -9,7 +9,6 @@ use crate::input::json_lines::read_all;
 use crate::input::read::ReadOptions;
 use rustc_hash::FxHashMap;
 
-/// Sums over lines.
 #[derive(Default)]
 struct Totals<'a> {
     objects: u64,
@@ -64,7 +63,7 @@ impl<'a> Totals<'a> {
     }
 }
 
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     super::SPEC.check_magic(bytes)?;
     let (parts, mut skipped) =
         read_all(bytes, options.progress, |totals: &mut Totals<'_>, _, line: &Line<'_>| {

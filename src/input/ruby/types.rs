@@ -6,7 +6,6 @@ use crate::model::heap::{TypeId, TypeKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A class or module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
     pub(super) name: Option<String>,
@@ -59,7 +58,6 @@ impl<'a> Types<'a> {
         Self { classes, ..Self::default() }
     }
 
-    /// The type of objects with a key.
     pub(super) fn of(&mut self, key: TypeKey<'a>, builder: &mut HeapBuilder<'_>) -> TypeId {
         if let Some(&known) = self.known.get(&key) {
             return known;
@@ -108,7 +106,6 @@ impl<'a> Types<'a> {
         "(anonymous)".to_owned()
     }
 
-    /// The name of a class object.
     pub(super) fn name_of_class(&self, address: u64) -> Option<Cow<'_, str>> {
         let class = self.classes.get(&address)?;
         match (&class.name, class.singleton) {

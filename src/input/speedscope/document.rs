@@ -54,10 +54,8 @@ pub(super) struct OneProfile<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the list of profiles takes more memory than it may.
+    /// Reads a file up to its first damage. Fails when the list of profiles takes more memory than
+    /// it may.
     pub(super) fn read(bytes: &'a [u8], options: ReadOptions<'_>) -> Result<(Self, Option<Error>)> {
         let mut document = Self::default();
         let damage = damage(document.read_all(&mut Scanner::new(bytes, 0), bytes, options))?;

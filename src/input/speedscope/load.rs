@@ -13,12 +13,10 @@ use crate::model::profile::{
 };
 
 /// Loads a profile. Where each thread has times in whole microseconds and nothing else, it is a
-/// recording in the order of time; otherwise it has sums, and a value type for each unit.
-///
-/// # Errors
-/// When the profile takes more memory than it may, or has too many units. A file of which nothing
+/// recording in the order of time; otherwise it has sums, and a value type for each unit. Fails
+/// when the profile takes more memory than it may, or has too many units. A file of which nothing
 /// can be read gives an empty profile with its damage.
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let read = ReadOptions {
         progress: options.progress,
         memory: options.memory,

@@ -20,8 +20,6 @@ mod plan;
 mod summary;
 
 pub use document::for_each_record;
-pub use load::load;
-pub use summary::{check, info};
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
@@ -34,7 +32,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     detection: Detection::Contents(document::looks_right),
     origin: Origin::Several,
     record_names: &[document::RECORD_NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true }),
+    info: summary::info,
+    check: summary::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: true }),
 };

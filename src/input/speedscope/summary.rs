@@ -9,7 +9,7 @@ use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
 
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, profile, damage) = read(bytes, options)?;
     let mut info = super::SPEC.summary("");
     info.set_damage(damage);
@@ -24,7 +24,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     let unresolved = if damage.is_some() { 0 } else { profile.notes.unresolved };

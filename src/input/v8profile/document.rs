@@ -35,10 +35,8 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the nodes and samples take more memory than they may.
+    /// Reads a file up to its first damage. Fails when the nodes and samples take more memory than
+    /// they may.
     pub(super) fn read(bytes: &'a [u8], memory: MemoryLimit) -> Result<(Self, Option<Error>)> {
         let mut document = Self::default();
         document.nodes.memory = memory;
@@ -60,10 +58,8 @@ impl<'a> Document<'a> {
         self.nodes.memory = memory;
     }
 
-    /// Reads an object with nodes, samples and times, and adds them to those that are there.
-    ///
-    /// # Errors
-    /// The first damage. What comes before it is kept.
+    /// Reads an object with nodes, samples and times, and adds them to those that are there. Fails
+    /// with the first damage. What comes before it is kept.
     pub(super) fn read_part(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_object()?;
         while let Some(key) = scanner.key()? {

@@ -51,10 +51,8 @@ pub(super) fn profile(
     Ok(builder)
 }
 
-/// Adds the samples of a document to the profile that is built. `besides` are the bytes of memory that documents take.
-///
-/// # Errors
-/// When the profile takes more memory than it may.
+/// Adds the samples of a document to the profile that is built. `besides` are the bytes of memory
+/// that documents take. Fails when the profile takes more memory than it may.
 pub(super) fn add_samples(
     builder: &mut ProfileBuilder,
     document: &Document<'_>,

@@ -69,10 +69,7 @@ pub(super) struct Place {
 }
 
 impl<'a> Nodes<'a> {
-    /// Reads a list of nodes.
-    ///
-    /// # Errors
-    /// The first damage. Nodes before it are kept.
+    /// Reads a list of nodes. Fails with the first damage. Nodes before it are kept.
     pub(super) fn read_list(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_array()?;
         while scanner.item()? {

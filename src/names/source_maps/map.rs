@@ -81,10 +81,8 @@ struct Head {
 }
 
 impl SourceMap {
-    /// Reads a map.
-    ///
-    /// # Errors
-    /// When the bytes are not a source map of version 3, with the offset at fault.
+    /// Reads a map. Fails when the bytes are not a source map of version 3, with the offset at
+    /// fault.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
         let (json, start) = without_prefix(bytes);
         let document: Document<'_> =

@@ -9,7 +9,6 @@ use crate::model::names::Names;
 /// classes are nearly dense.
 const LABELS_PER_FIELD: u64 = 16;
 
-/// The classes by id.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Option<Class>>,
@@ -31,7 +30,6 @@ pub(super) struct Class {
     elements: u64,
     /// Elements have numbers.
     numbered: bool,
-    /// Some slots are weak.
     pub(super) has_weak: bool,
     weak_slots: [Option<u64>; 2],
     weak_elements: bool,

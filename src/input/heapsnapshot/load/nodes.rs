@@ -79,10 +79,7 @@ fn read_part(
 }
 
 impl Nodes {
-    /// Reads all nodes, up to the first error.
-    ///
-    /// # Errors
-    /// When there are more nodes than objects can be.
+    /// Reads all nodes, up to the first error. Fails when there are more nodes than objects can be.
     pub(super) fn read(
         document: &Document<'_>,
         progress: Progress<'_>,

@@ -116,7 +116,6 @@ impl Finder<'_, '_> {
         name.map_or_else(String::new, |name| self.strings.text(name.into()).into_owned())
     }
 
-    /// The functions with a map, by their nodes.
     fn of_functions(&self, originals: &mut Originals) -> FxHashMap<u32, u32> {
         let Some(maps) = self.maps else { return FxHashMap::default() };
         let mut scripts = self.scripts();
@@ -145,7 +144,6 @@ impl Finder<'_, '_> {
         self.locations.rows().filter(is_function)
     }
 
-    /// The URLs of scripts.
     fn scripts(&self) -> FxHashMap<u64, String> {
         let [shared, script, name] =
             [&["shared"][..], &["script", "script_or_debug_info"], &["name"]]

@@ -232,7 +232,6 @@ impl Matcher {
         Self { property_of, having, lengths: lengths.collect() }
     }
 
-    /// The definition of each shape.
     fn of_all(&self, shapes: &[Shape<'_>]) -> Vec<Option<u32>> {
         let mut found = vec![0_u32; self.lengths.len()];
         let mut occurrences: FxHashMap<u32, u32> = FxHashMap::default();

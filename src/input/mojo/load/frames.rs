@@ -42,7 +42,6 @@ impl Frames {
         })
     }
 
-    /// The frame that a key means now.
     #[inline]
     pub(super) fn frame(&mut self, key: u64, builder: &mut ProfileBuilder) -> FrameId {
         match self.keys.frame(key) {
