@@ -27,7 +27,7 @@ pub struct Rec<'a> {
     pub snapshot: Option<u64>,
     pub part: Part<'a>,
     /// The damage of the compressed data, known once it was decompressed.
-    damage: OnceCell<Error>,
+    damage: OnceCell<Option<Error>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,16 @@ impl Record for Rec<'_> {
 }
 
 impl Rec<'_> {
+    /// The damage of the compressed data. Decompresses it to find out, unless the fields were
+    /// passed on before.
+    pub fn damage(&self) -> Option<&Error> {
+        let damage = self.damage.get_or_init(|| match &self.part {
+            Part::Block(block) if block.frame().is_some() => measure(block, 0).2,
+            _ => None,
+        });
+        damage.as_ref()
+    }
+
     /// The sizes of a column; its first decompressed bytes if contents are wanted.
     fn frame_fields<S: FieldSink>(&self, block: &Block<'_>, entry_size: u64, sink: &mut S) {
         let (kept, bytes, error) = measure(block, if sink.wants_contents() { SHOWN } else { 0 });
@@ -118,7 +128,7 @@ impl Rec<'_> {
         sink.unsigned("uncompressed_bytes", bytes);
         if let Some(error) = error {
             sink.text("damage", error.message().as_bytes());
-            let _ = self.damage.set(error); // Known already, if it was asked for.
+            let _ = self.damage.set(Some(error)); // Known already, if it was asked for.
         }
     }
 }
@@ -302,7 +312,7 @@ pub fn for_each_record(
                     return Ok(());
                 }
                 // Columns that the visitor did not look at are not decompressed.
-                damage = damage.or(record.damage.into_inner());
+                damage = damage.or(record.damage.into_inner().flatten());
             }
             Err(error) => damage = damage.or(Some(error)),
         }
