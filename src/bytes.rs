@@ -15,6 +15,7 @@
 
 use crate::error::{Error, Result};
 use byteorder::ByteOrder;
+use std::borrow::Cow;
 
 /// A position in a slice of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -290,6 +291,15 @@ impl<'a> Cursor<'a> {
         let string = self.take(length as u64, what)?;
         self.u8(what)?;
         Ok(string)
+    }
+}
+
+/// Decodes Latin-1, each byte of which is the code point of the same number.
+pub fn latin1(units: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(units) {
+        // Nearly all text is ASCII, which is the same in both.
+        Ok(text) if units.is_ascii() => text.into(),
+        _ => units.iter().map(|&unit| char::from(unit)).collect::<String>().into(),
     }
 }
 

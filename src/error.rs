@@ -200,11 +200,7 @@ impl Error {
 
     /// Returns the message without the offset: the error, its context, and the expected contents.
     pub fn message(&self) -> String {
-        let mut message = self.0.what.to_string();
-        for context in &self.0.context {
-            message.push_str(", ");
-            message.push_str(context);
-        }
+        let mut message = self.in_context(self.0.what.to_string());
         if let Some(cause) = self.cause() {
             message.push_str("; ");
             message.push_str(&cause);
@@ -218,11 +214,12 @@ impl Error {
         if let Some(offset) = self.0.offset {
             line.push_str(&format!(" at offset {offset:#x} ({offset})"));
         }
-        for context in &self.0.context {
-            line.push_str(", ");
-            line.push_str(context);
-        }
-        line
+        self.in_context(line)
+    }
+
+    /// Adds the places, from the inside out.
+    fn in_context(&self, what: String) -> String {
+        self.0.context.iter().fold(what, |line, context| line + ", " + context)
     }
 }
 

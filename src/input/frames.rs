@@ -1,6 +1,7 @@
 //! The kinds of frames of Python profiles, by the names of their files, since MOJO and Austin's
 //! text do not state them; and the ids of their threads. The threads and units of perf.
 
+use crate::model::names::NameId;
 use crate::model::profile::{
     FrameKind, LabelValue, LabelsId, ProfileBuilder, ProfileThread, SampleLabel, ThreadId, Unit,
     ValueType,
@@ -38,6 +39,14 @@ pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
     })
 }
 
+/// The name of a thread of which a file has the id as people see it, or a name.
+pub(crate) fn thread_name(thread: &[u8], builder: &mut ProfileBuilder) -> NameId {
+    match raw_thread_id(thread) {
+        Some(id) => builder.name(id.as_bytes()),
+        None => builder.name(thread),
+    }
+}
+
 /// The thread that dumptool calls `P12;T34` or `P12;T0:34` in its outputs, and what follows after
 /// another `;`.
 pub(crate) fn own_thread<'a>(
@@ -54,8 +63,7 @@ pub(crate) fn own_thread<'a>(
         _ => (None, thread),
     };
     let pid = pid.parse::<i64>().ok()?;
-    let id = raw_thread_id(thread.as_bytes());
-    let name = builder.name(id.as_deref().unwrap_or(thread).as_bytes());
+    let name = thread_name(thread.as_bytes(), builder);
     Some((builder.thread(pid.into(), interpreter, name), rest))
 }
 

@@ -1,8 +1,8 @@
 //! Objects and bytes by type, in one pass that keeps no object.
 
 use crate::error::Error;
-use crate::model::heap::Heap;
-use crate::model::heap::{Type, TypeKind};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Heap, Ids, Type, TypeId, TypeKind};
 use crate::model::names::Names;
 use crate::model::sum::Sum;
 
@@ -19,6 +19,29 @@ pub struct TypeCounts {
     pub snapshot: u64,
     /// The damage that ended the reading early. The rows count the objects before it.
     pub damage: Option<Error>,
+}
+
+/// The sums of the types of a builder, while objects are counted.
+#[derive(Default)]
+pub(super) struct TypeSums(Vec<Sum>);
+
+impl TypeSums {
+    #[inline]
+    pub(super) fn add(&mut self, type_id: TypeId, sum: &Sum) {
+        let row = type_id.0 as usize;
+        if row >= self.0.len() {
+            self.0.resize(row.saturating_add(1), Sum::default());
+        }
+        if let Some(total) = self.0.get_mut(row) {
+            total.add_sum(sum);
+        }
+    }
+
+    /// The counts of a file with one snapshot.
+    pub(super) fn finish(self, types: HeapBuilder<'_>, damage: Option<Error>) -> TypeCounts {
+        let heap = types.finish(Ids::Rows(0), None);
+        TypeCounts::new(&heap.types, &heap.names, &self.0, 0, damage)
+    }
 }
 
 /// The objects of one type. Name, namespace and kind are those of the type in the loaded heap.

@@ -5,11 +5,9 @@ pub mod facts;
 mod go;
 mod heapsnapshot;
 mod hprof;
+mod interpreters;
 mod jfr;
 mod mvmheap;
-mod pmat;
-mod pyheap;
-mod ruby;
 mod warning;
 
 pub(super) use dart::TAG_NAMES;
@@ -20,11 +18,9 @@ pub use go::{
 };
 pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
+pub use interpreters::{PmatDetails, PyheapDetails, RubyDetails};
 pub use jfr::{JfrDetails, JvmSetting};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
-pub use pmat::PmatDetails;
-pub use pyheap::PyheapDetails;
-pub use ruby::RubyDetails;
 pub use warning::InfoWarning;
 
 use super::{Format, Kind};
@@ -82,6 +78,13 @@ impl Info {
         self.damage.get_or_insert(Damage { error });
     }
 
+    /// Sets the only heap of the file and the damage that stopped its reading.
+    pub(super) fn set_heap(&mut self, heap: SnapshotInfo, damage: Option<Error>) {
+        let snapshot = SnapshotInfo { complete: damage.is_none(), ..heap };
+        self.heap = Some(HeapInfo { snapshots: vec![snapshot] });
+        self.set_damage(damage);
+    }
+
     /// Adds a key and value pair of the header.
     pub fn add_metadata(&mut self, key: impl Into<String>, value: impl ToString) {
         self.metadata.push(Metadatum { key: key.into(), value: value.to_string() });
@@ -135,6 +138,12 @@ impl RecordCounts {
             Some((_, total)) => *total = total.saturating_add(count),
             None => self.0.push((name, count)),
         }
+    }
+
+    /// Adds those of some counts that are not 0.
+    pub(super) fn add_all(&mut self, counts: impl IntoIterator<Item = (&'static str, u64)>) {
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        counts.for_each(|(name, count)| self.add(name, count));
     }
 
     /// The count of a record name, 0 if there were none.
@@ -195,6 +204,22 @@ pub struct SnapshotInfo {
 }
 
 impl SnapshotInfo {
+    /// A complete snapshot of which nothing but the details is known.
+    pub(super) fn new(details: FormatDetails) -> Self {
+        Self {
+            index: 0,
+            complete: true,
+            objects: None,
+            references: None,
+            roots: None,
+            types: None,
+            shallow_bytes: None,
+            external_bytes: None,
+            time_us: None,
+            details,
+        }
+    }
+
     /// The references between objects, or an upper bound of them. `None` if neither is known.
     pub fn most_references(&self) -> Option<u64> {
         match &self.details {
@@ -248,6 +273,14 @@ impl HeapInfo {
 }
 
 impl CountsByName {
+    /// The largest counts first, equal ones by name.
+    pub(super) fn largest_first<N: ToString>(counts: impl IntoIterator<Item = (N, u64)>) -> Self {
+        let counts = counts.into_iter().map(|(name, count)| (name.to_string(), count));
+        let mut counts: Vec<(String, u64)> = counts.collect();
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Self(counts)
+    }
+
     /// The names with the largest counts.
     fn most(&self) -> Phrase {
         let mut counts: Vec<_> = self.0.iter().map(|(name, count)| (name, *count)).collect();

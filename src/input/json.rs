@@ -30,6 +30,7 @@
 //! `1e3` or `1.0`; a comma after the last number of an array.
 
 mod numbers;
+mod optional;
 mod text;
 
 pub(crate) use numbers::whole_number;
@@ -45,27 +46,19 @@ pub const MAX_DEPTH: usize = 1 << 20;
 /// A piece of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Token<'a> {
-    /// `{`
     BeginObject,
-    /// `}`
     EndObject,
-    /// `[`
     BeginArray,
-    /// `]`
     EndArray,
     /// The name of a member of an object. Its value follows.
     Key(Text<'a>),
     /// A string that is a value.
     String(Text<'a>),
-    /// A number.
     Number(Number<'a>),
-    /// `true` or `false`.
     Bool(bool),
-    /// `null`.
     Null,
 }
 
-/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     /// `{…}`
@@ -74,7 +67,6 @@ pub enum ValueKind {
     Array,
     /// `"…"`
     String,
-    /// A number.
     Number,
     /// `true`, `false` or `null`.
     Other,
@@ -95,7 +87,8 @@ enum State {
     End,
 }
 
-/// Reads a document token by token.
+/// Reads a document token by token. What reads a value of one kind fails when something else comes
+/// next.
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
     bytes: &'a [u8],
@@ -160,10 +153,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The kind of the value that comes next. Does not move past it.
-    ///
-    /// # Errors
-    /// When no value comes next.
+    /// The kind of the value that comes next. Does not move past it. Fails when no value comes
+    /// next.
     #[inline]
     pub fn peek(&mut self) -> Result<ValueKind> {
         match self.peek_byte()? {
@@ -176,26 +167,15 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Opens an object.
-    ///
-    /// # Errors
-    /// When something else comes next.
     pub fn begin_object(&mut self) -> Result<()> {
         self.expect(b'{', "an object")
     }
 
-    /// Opens an array.
-    ///
-    /// # Errors
-    /// When something else comes next.
     pub fn begin_array(&mut self) -> Result<()> {
         self.expect(b'[', "an array")
     }
 
     /// The next key of the open object. `None` at its end, which is consumed.
-    ///
-    /// # Errors
-    /// The errors of [`Scanner::token`].
     #[inline]
     pub fn key(&mut self) -> Result<Option<Text<'a>>> {
         match self.token()? {
@@ -207,9 +187,6 @@ impl<'a> Scanner<'a> {
 
     /// Whether another item of the open array follows, which can then be read. The end of the array
     /// is consumed.
-    ///
-    /// # Errors
-    /// The errors of [`Scanner::token`].
     #[inline]
     pub fn item(&mut self) -> Result<bool> {
         let byte = self.peek_byte()?;
@@ -229,10 +206,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A string.
-    ///
-    /// # Errors
-    /// When something else comes next.
     #[inline]
     pub fn text(&mut self) -> Result<Text<'a>> {
         match self.peek_byte()? {
@@ -241,10 +214,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A number.
-    ///
-    /// # Errors
-    /// When something else comes next.
     #[inline]
     pub fn number(&mut self) -> Result<Number<'a>> {
         let offset = self.at;
@@ -257,10 +226,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A whole number that is not negative.
-    ///
-    /// # Errors
-    /// When something else comes next, or the number is 2⁶⁴ or more.
+    /// A whole number that is not negative. Fails when something else comes next, or the number is
+    /// 2⁶⁴ or more.
     #[inline]
     pub fn unsigned(&mut self) -> Result<u64> {
         self.number()?.unsigned()
@@ -280,10 +247,8 @@ impl<'a> Scanner<'a> {
         self.leave(&numbers)
     }
 
-    /// Reads an array of any numbers.
-    ///
-    /// # Errors
-    /// When an item is not a number. `each` has received those before it.
+    /// Reads an array of any numbers. Fails when an item is not a number. `each` has received those
+    /// before it.
     #[inline]
     pub fn float_array(&mut self, mut each: impl FnMut(f64)) -> Result<()> {
         let mut numbers = self.numbers()?;
@@ -293,10 +258,8 @@ impl<'a> Scanner<'a> {
         self.leave(&numbers)
     }
 
-    /// The numbers of the array that comes next, in place. The scanner moves past the array.
-    ///
-    /// # Errors
-    /// When something else comes next. The contents between the brackets are not checked yet; if
+    /// The numbers of the array that comes next, in place. The scanner moves past the array. Fails
+    /// when something else comes next. The contents between the brackets are not checked yet; if
     /// the end of the array is missing, [`Numbers::is_cut`] is set and the scanner is at the end of
     /// the input.
     pub fn numbers(&mut self) -> Result<Numbers<'a>> {
@@ -319,9 +282,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// Skips the value that comes next.
-    ///
-    /// # Errors
-    /// The errors of [`Scanner::token`].
     pub fn skip(&mut self) -> Result<()> {
         let depth = self.depth;
         self.value()?;

@@ -1,6 +1,7 @@
 //! Dumps with a JSON value a line (Ruby, Python), whose lines are read in parallel.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::info::InfoWarning;
 use crate::input::json::Scanner;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::addresses::Addresses;
@@ -8,7 +9,6 @@ use crate::model::fields::Record;
 use rayon::prelude::*;
 use std::marker::PhantomData;
 
-/// A line of a format.
 pub(super) trait JsonLine<'a>: Sized {
     /// Reads a line in the form in which most lines are written. `None` leaves it to
     /// [`JsonLine::read`].
@@ -16,10 +16,8 @@ pub(super) trait JsonLine<'a>: Sized {
         None
     }
 
-    /// Reads a line, which may end before the end of the value.
-    ///
-    /// # Errors
-    /// When the line is not JSON, or a member is not of its type.
+    /// Reads a line, which may end before the end of the value. Fails when the line is not JSON, or
+    /// a member is not of its type.
     fn read(json: &mut Scanner<'a>) -> Result<Self>;
 
     /// Whether the line states its type.
@@ -32,7 +30,6 @@ const PART: usize = 4 << 20;
 /// The lines of a part that could not be read.
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
-    /// Lines that were skipped.
     pub(super) count: u64,
     /// The error of the first skipped line.
     pub(super) first: Option<Error>,
@@ -41,6 +38,12 @@ pub(super) struct Skipped {
 }
 
 impl Skipped {
+    /// The warning about the lines that are not JSON, if there are any.
+    pub(super) fn warning(self) -> Option<InfoWarning> {
+        let Self { count, first, .. } = self;
+        (count > 0).then_some(InfoWarning::MalformedLines { count, first })
+    }
+
     /// Adds those of the next part.
     pub(super) fn add(&mut self, next: Self) {
         self.count = self.count.saturating_add(next.count);
@@ -77,10 +80,8 @@ pub(super) fn read_all<'a, L: JsonLine<'a>, S: Default + Send>(
     (states, all)
 }
 
-/// Passes every line to the visitor, as a record. Lines that are not JSON are left out.
-///
-/// # Errors
-/// The first line that was left out, or the end of the input inside a line.
+/// Passes every line to the visitor, as a record. Lines that are not JSON are left out. Fails with
+/// the first line that was left out, or the end of the input inside a line.
 pub(super) fn for_each_line<'a, L: JsonLine<'a>, R: Record>(
     bytes: &'a [u8],
     options: ReadOptions<'_>,

@@ -5,7 +5,7 @@ pub use super::options::{LayoutChoice, MemoryLimit};
 use super::options::options;
 use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::heap::Heap;
+use crate::model::heap::{Heap, MAX_OBJECTS};
 use crate::model::profile::Profile;
 use crate::names::{JavaMapping, SourceMaps};
 
@@ -271,10 +271,8 @@ impl<'a> From<ReadOptions<'a>> for ProfileOptions<'a> {
     }
 }
 
-/// The damage that ended the reading of a profile, unless the reason was a lack of memory.
-///
-/// # Errors
-/// [`ErrorKind::Memory`].
+/// The damage that ended the reading of a profile, unless the reason was a lack of memory. Fails
+/// with [`ErrorKind::Memory`].
 pub(super) fn damage(read: Result<()>) -> Result<Option<Error>> {
     match read {
         Ok(()) => Ok(None),
@@ -318,10 +316,16 @@ pub fn snapshots(count: u64) -> String {
     }
 }
 
-/// Refuses all but the only snapshot of a format that has one.
-///
-/// # Errors
-/// When a snapshot other than the only one is requested.
+/// Refuses a dump with more objects than can be numbered. Fails with [`ErrorKind::Limit`].
+pub(super) fn check_count(objects: usize) -> Result<()> {
+    if objects as u64 <= MAX_OBJECTS {
+        return Ok(());
+    }
+    Err(Error::limit(0, "the dump has too many objects").expected(format!("at most {MAX_OBJECTS}")))
+}
+
+/// Refuses all but the only snapshot of a format that has one. Fails when a snapshot other than the
+/// only one is requested.
 pub(super) fn only_snapshot(choice: SnapshotChoice) -> Result<()> {
     match choice {
         SnapshotChoice::Number(number @ 1..) => Err(no_snapshot(number, 1)),

@@ -18,67 +18,44 @@
     )
 )]
 
-#[doc(hidden)]
 pub mod austin;
 mod callgrind;
-#[doc(hidden)]
 pub mod check;
 mod cprofile;
-#[doc(hidden)]
 pub mod dart;
 mod dhat;
 mod firefox;
-#[doc(hidden)]
 pub mod folded;
 mod frames;
-#[doc(hidden)]
 pub mod go;
 mod gperftools;
-#[doc(hidden)]
 pub mod heapsnapshot;
 mod heaptrack;
-#[doc(hidden)]
 pub mod histogram;
-#[doc(hidden)]
 pub mod hprof;
-#[doc(hidden)]
 pub mod info;
-#[doc(hidden)]
 pub mod jfr;
-#[doc(hidden)]
 pub mod json;
 mod json_lines;
-#[doc(hidden)]
 pub mod load;
 mod massif;
-#[doc(hidden)]
 pub mod mojo;
-#[doc(hidden)]
 pub mod mvmheap;
 mod native;
 mod options;
-#[doc(hidden)]
 pub mod origin;
-#[doc(hidden)]
 pub mod perf_data;
-#[doc(hidden)]
 pub mod perf_script;
-#[doc(hidden)]
 pub mod pmat;
-#[doc(hidden)]
 pub mod pprof;
 mod profile_info;
 mod pyheap;
 mod read;
 mod record;
-#[doc(hidden)]
 pub mod ruby;
 mod source_text;
-#[doc(hidden)]
 mod spec;
-#[doc(hidden)]
 pub mod speedscope;
-#[doc(hidden)]
 pub mod v8profile;
 mod waves;
 
@@ -100,18 +77,19 @@ use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use origin::Provenance;
 use read::visit;
 use serde::{Serialize, Serializer};
-use spec::{FormatSpec, HeapReader, Identity, ProfileReader};
+use spec::{Detection, FormatSpec, HeapReader, Identity, Origin, ProfileReader};
 use std::fmt;
 
-/// Declares the formats: the enum, its list, and the module of each, with its
-/// [`FormatSpec`] and the iterator of its records, or the function that reads them.
+/// Declares the formats: the enum, its list, and the [`FormatSpec`] of each, with what gives its
+/// records: an iterator, one that reads a header first, or a function that takes the visitor.
 macro_rules! formats {
-    // The records of an iterator, which may fail to begin, or those that a function passes.
-    (@records $module:ident [$Records:ident $($try:tt)?] ($bytes:ident, $options:ident, $visitor:ident)) => {
-        visit($module::$Records::new($bytes) $($try)?, $options, $visitor).map(|_| ())
-    };
-    (@records $module:ident $records:ident $arguments:tt) => { $module::$records $arguments };
-    ($($(#[$doc:meta])* $format:ident = $module:ident { $spec:ident, $records:tt },)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $format:ident = $spec:path
+            $(, records $records:path)?
+            $(, header_and_records $with_header:path)?
+            $(, visit $for_each:path)?;
+    )*) => {
         /// A format that is read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
@@ -126,7 +104,7 @@ macro_rules! formats {
             /// The format's own description.
             pub(crate) fn spec(self) -> &'static FormatSpec {
                 match self {
-                    $(Self::$format => &$module::$spec,)*
+                    $(Self::$format => &$spec,)*
                 }
             }
         }
@@ -143,7 +121,11 @@ macro_rules! formats {
             visitor: &mut impl Visitor,
         ) -> Result<()> {
             match format {
-                $(Format::$format => formats!(@records $module $records (bytes, options, visitor)),)*
+                $(Format::$format => {
+                    $(visit($records(bytes), options, visitor))?
+                    $(visit($with_header(bytes)?, options, visitor))?
+                    $($for_each(bytes, options, visitor))?
+                })*
             }
         }
     };
@@ -151,61 +133,61 @@ macro_rules! formats {
 
 formats! {
     /// MoarVM heap snapshots.
-    Mvmheap = mvmheap { SPEC, for_each_record },
+    Mvmheap = mvmheap::SPEC, visit mvmheap::for_each_record;
     /// Dart VM heap snapshots.
-    Dart = dart { SPEC, for_each_record },
+    Dart = dart::SPEC, visit dart::for_each_record;
     /// Go heap dumps.
-    Go = go { SPEC, [Records?] },
+    Go = go::SPEC, header_and_records go::Records::new;
     /// Java heap dumps.
-    Hprof = hprof { SPEC, for_each_record },
+    Hprof = hprof::SPEC, visit hprof::for_each_record;
     /// V8 heap snapshots.
-    Heapsnapshot = heapsnapshot { SPEC, for_each_record },
+    Heapsnapshot = heapsnapshot::SPEC, visit heapsnapshot::for_each_record;
     /// Ruby heap dumps.
-    Ruby = ruby { SPEC, for_each_record },
+    Ruby = ruby::SPEC, visit ruby::for_each_record;
     /// Perl heap dumps.
-    Pmat = pmat { SPEC, for_each_record },
+    Pmat = pmat::SPEC, header_and_records pmat::Records::new;
     /// Python heap dumps.
-    Pyheap = pyheap { SPEC, for_each_record },
+    Pyheap = pyheap::SPEC, visit pyheap::for_each_record;
     /// Austin MOJO profiles.
-    Mojo = mojo { SPEC, for_each_record },
+    Mojo = mojo::SPEC, visit mojo::for_each_record;
     /// Profiles as Austin's text.
-    Austin = austin { SPEC, for_each_record },
+    Austin = austin::SPEC, records austin::Lines::new;
     /// pprof profiles.
-    Pprof = pprof { SPEC, for_each_record },
+    Pprof = pprof::SPEC, records pprof::Records::new;
     /// Folded stacks.
-    Folded = folded { SPEC, for_each_record },
+    Folded = folded::SPEC, records folded::FoldedLines::new;
     /// speedscope profiles.
-    Speedscope = speedscope { SPEC, for_each_record },
+    Speedscope = speedscope::SPEC, visit speedscope::for_each_record;
     /// The text of `perf script`.
-    PerfScript = perf_script { SPEC, [PerfLines] },
+    PerfScript = perf_script::SPEC, records perf_script::PerfLines::new;
     /// Recordings of perf.
-    PerfData = perf_data { SPEC, for_each_record },
+    PerfData = perf_data::SPEC, visit perf_data::for_each_record;
     /// V8 CPU profiles.
-    Cpuprofile = v8profile { CPU, for_each_record },
+    Cpuprofile = v8profile::CPU, visit v8profile::for_each_record;
     /// V8 sampling heap profiles.
-    Heapprofile = v8profile { HEAP, for_each_record },
+    Heapprofile = v8profile::HEAP, visit v8profile::for_each_record;
     /// Recordings of Java's Flight Recorder.
-    Jfr = jfr { SPEC, for_each_record },
+    Jfr = jfr::SPEC, visit jfr::for_each_record;
     /// Recordings of heaptrack.
-    Heaptrack = heaptrack { SPEC, [HeaptrackLines] },
+    Heaptrack = heaptrack::SPEC, records heaptrack::HeaptrackLines::new;
     /// Heap profiles of jemalloc.
-    Jemalloc = gperftools { JEMALLOC, [HeapTextLines] },
+    Jemalloc = gperftools::JEMALLOC, records gperftools::HeapTextLines::new;
     /// Heap profiles of gperftools.
-    Gperftools = gperftools { HEAP, [HeapTextLines] },
+    Gperftools = gperftools::HEAP, records gperftools::HeapTextLines::new;
     /// CPU profiles of gperftools.
-    GperftoolsCpu = gperftools { CPU, [CpuRecords] },
+    GperftoolsCpu = gperftools::CPU, records gperftools::CpuRecords::new;
     /// DHAT profiles.
-    Dhat = dhat { SPEC, for_each_record },
+    Dhat = dhat::SPEC, visit dhat::for_each_record;
     /// massif profiles.
-    Massif = massif { SPEC, [MassifLines] },
+    Massif = massif::SPEC, records massif::MassifLines::new;
     /// Call graphs of callgrind, cachegrind and Xdebug.
-    Callgrind = callgrind { SPEC, [CallgrindLines] },
+    Callgrind = callgrind::SPEC, records callgrind::CallgrindLines::new;
     /// Traces of Chrome.
-    ChromeTrace = v8profile { TRACE, for_each_trace_record },
+    ChromeTrace = v8profile::TRACE, records v8profile::Events::new;
     /// Profiles of the Firefox Profiler.
-    Firefox = firefox { SPEC, for_each_record },
+    Firefox = firefox::SPEC, visit firefox::for_each_record;
     /// Statistics of Python's cProfile.
-    Cprofile = cprofile { SPEC, for_each_record },
+    Cprofile = cprofile::SPEC, records cprofile::Stats::new;
 }
 
 /// The two kinds of dumps.
@@ -248,7 +230,7 @@ impl Format {
 
     /// The bytes that such files begin with.
     pub fn magics(self) -> &'static [&'static [u8]] {
-        self.spec().magics
+        self.spec().magics()
     }
 
     /// The names of the records of the format, as `cat --record` takes them.
@@ -293,7 +275,12 @@ impl Format {
 
     /// Whether these bytes are of the format although they begin with none of its magics.
     pub(crate) fn begins_otherwise(self, bytes: &[u8]) -> bool {
-        (self.spec().begins_otherwise)(bytes)
+        match self.spec().detection {
+            Detection::Contents(looks_right) | Detection::MagicsOrContents(_, looks_right) => {
+                looks_right(bytes)
+            }
+            Detection::Magics(_) => false,
+        }
     }
 }
 
@@ -321,7 +308,11 @@ pub fn info(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<In
 
 /// Reads the beginning of a file for the program that it is of.
 pub fn origin(format: Format, bytes: &[u8]) -> Provenance {
-    (format.spec().origin)(bytes)
+    match format.spec().origin {
+        Origin::Several => Provenance::default(),
+        Origin::Runtime(runtime) => Provenance::of(runtime),
+        Origin::Read(read) => read(bytes),
+    }
 }
 
 /// Checks every invariant that the format promises. Damage is part of the findings.
@@ -409,6 +400,12 @@ pub fn identity_hashes(format: Format, bytes: &[u8]) -> Result<Option<Vec<u32>>>
 /// Whether an object has the same id in several dumps of one process.
 pub fn has_lasting_ids(format: Format) -> bool {
     matches!(format.spec().heap().map(|heap| heap.identity), Some(Identity::Ids))
+}
+
+/// Adds one to a counter that is part of what callers see.
+#[inline]
+fn count_one(counter: &mut u64) {
+    *counter = counter.saturating_add(1);
 }
 
 fn heap(format: Format) -> Result<&'static HeapReader> {

@@ -69,10 +69,8 @@ impl MemoryLimit {
     /// Any amount.
     pub const NONE: Self = Self { most: u64::MAX, per_stack: 0 };
 
-    /// Refuses a profile that takes too much.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Memory`] with what the profile needs so far.
+    /// Refuses a profile that takes too much. Fails with [`ErrorKind::Memory`] with what the
+    /// profile needs so far.
     #[inline]
     pub(super) fn check(&self, offset: u64, builder: &ProfileBuilder, besides: u64) -> Result<()> {
         let stacks = (builder.stacks().len() as u64).saturating_mul(self.per_stack);
@@ -80,9 +78,6 @@ impl MemoryLimit {
     }
 
     /// Refuses tables that take too much, before there is a profile.
-    ///
-    /// # Errors
-    /// The errors of [`MemoryLimit::check`].
     #[inline]
     pub(crate) fn check_bytes(&self, offset: u64, needed: u64) -> Result<()> {
         if needed <= self.most { Ok(()) } else { Err(Error::memory(offset, needed)) }

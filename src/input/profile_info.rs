@@ -56,9 +56,9 @@ pub(super) fn metrics(metrics: &[Metric], total: &Values) -> Vec<MetricInfo> {
         total: total.get(metric),
         default: metrics.first() == Some(metric),
     };
-    let mut of: Vec<&Metric> = metrics.iter().collect();
-    of.sort_by_key(|metric| metric.number_in_file);
-    of.into_iter().map(info).collect()
+    let mut sorted: Vec<&Metric> = metrics.iter().collect();
+    sorted.sort_by_key(|metric| metric.number_in_file);
+    sorted.into_iter().map(info).collect()
 }
 
 /// The libraries whose functions have no names, with their self values in the metric that tables show.
@@ -89,10 +89,10 @@ pub(super) fn warn_of_unnamed(info: &ProfileInfo) -> impl Iterator<Item = InfoWa
     const SHOWN: (usize, f64) = (5, 0.001);
     let default = info.metrics.iter().find(|metric| metric.default);
     let metric = default.map_or("samples", |metric| metric.name.as_str());
-    let shown = info.unnamed.iter().filter(|of| of.share >= SHOWN.1).take(SHOWN.0);
-    shown.map(move |of| InfoWarning::Unnamed {
-        library: of.library.clone().unwrap_or_default(),
-        share: of.share,
+    let shown = info.unnamed.iter().filter(|row| row.share >= SHOWN.1).take(SHOWN.0);
+    shown.map(move |row| InfoWarning::Unnamed {
+        library: row.library.clone().unwrap_or_default(),
+        share: row.share,
         metric: metric.to_owned(),
     })
 }

@@ -37,20 +37,21 @@ pub trait Visitor {
     fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()>;
 }
 
-/// Passes the records of an iterator to the visitor, up to the first damage.
+/// Passes the records of an iterator to the visitor. Fails with the first damage, unless the
+/// visitor ends the reading before.
 pub(super) fn visit<R: Record>(
     records: impl Iterator<Item = Result<(u64, R)>>,
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
-) -> Result<ControlFlow<()>> {
+) -> Result<()> {
     for (i, record) in records.enumerate() {
         let (offset, record) = record?;
         if i % 65536 == 0 {
             (options.progress)(offset);
         }
         if visitor.record(offset, &record).is_break() {
-            return Ok(ControlFlow::Break(()));
+            return Ok(());
         }
     }
-    Ok(ControlFlow::Continue(()))
+    Ok(())
 }

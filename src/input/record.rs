@@ -78,7 +78,6 @@ macro_rules! record {
                 Ok(Self { $($field),+ })
             }
 
-            /// Passes the fields to a sink.
             pub(super) fn pass_to<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
                 $($crate::input::record::record!(@pass sink $field self.$field, [$(if $condition)?] [$($show $(as $shown)? $(($pass))?)?]);)+
             }

@@ -278,6 +278,12 @@ pub enum Offsets {
     Large(Vec<u64>),
 }
 
+impl Default for Offsets {
+    fn default() -> Self {
+        Self::with_capacity(0, 0)
+    }
+}
+
 impl Offsets {
     /// Room for `count` offsets of which none exceeds `max`.
     pub fn with_capacity(count: usize, max: u64) -> Self {

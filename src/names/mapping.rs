@@ -148,7 +148,7 @@ impl JavaMapping {
 
     /// The source file of an original class.
     fn file(&self, class: &str) -> String {
-        if let Ok(found) = self.files.binary_search_by(|(of, _)| self.at(of).cmp(class)) {
+        if let Ok(found) = self.files.binary_search_by(|(known, _)| self.at(known).cmp(class)) {
             return self.files.get(found).map_or("", |(_, file)| self.at(file)).to_owned();
         }
         let outer = class.split(['$', ' ']).next().unwrap_or(class);

@@ -43,8 +43,8 @@ pub fn looks_short_in_java(class: &str) -> Option<bool> {
     const PLATFORM: [&str; 8] =
         ["java", "javax", "jdk", "sun", "com.sun", "android", "com.android", "dalvik"];
     let package = package_of(class);
-    let is_below = |of: &&str| {
-        package.strip_prefix(*of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    let is_below = |outer: &&str| {
+        package.strip_prefix(*outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     if class.ends_with(']') || class.contains('/') || PLATFORM.iter().any(is_below) {
         return None;

@@ -2,7 +2,7 @@
 
 use super::records::{AustinLine, AustinSample, Lines, Metric};
 use crate::error::Result;
-use crate::input::frames::{kind_of_file, raw_thread_id};
+use crate::input::frames::{kind_of_file, thread_name};
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
@@ -11,12 +11,7 @@ use crate::model::profile::{
 use crate::model::sample::SampleFrame;
 use rustc_hash::FxHashMap;
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader {
         builder: ProfileBuilder::new(options.keep_samples),
         known: FxHashMap::default(),
@@ -90,10 +85,7 @@ impl<'a> Loader<'a> {
     }
 
     fn resolve(&mut self, sample: &AustinSample<'a>) -> Known {
-        let name = match raw_thread_id(sample.thread) {
-            Some(id) => self.builder.name(id.as_bytes()),
-            None => self.builder.name(sample.thread),
-        };
+        let name = thread_name(sample.thread, &mut self.builder);
         let thread = self.builder.thread(sample.pid, sample.interpreter, name);
         let (mut stack, mut gc) = (StackId::EMPTY, false);
         for frame in sample.frames() {

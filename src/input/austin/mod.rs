@@ -18,47 +18,41 @@
 //! Sources: Austin 3.4.0 to 3.7.0 (`src/austin.c`), mojo2austin of austin-python 1.7.1 and 2.4.0,
 //! on whose output all of this was checked.
 
-mod invariants;
 mod load;
 mod records;
 mod summary;
 
-pub use invariants::check;
-pub use load::load;
-pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
-pub use summary::info;
+pub use records::{AustinLine, AustinSample, Lines, Metric};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Austin,
     name: "austin",
     title: "Austin text",
     versions: "Austin up to 3.7, mojo2austin 1.7 and 2.x",
     extensions: &["austin", "aprof", "txt"],
-    magics: &[
-        b"# austin: ",
-        b"# mode: ",
-        b"# python: ",
-        b"# interval: ",
-        b"# duration: ",
-        b"# memory: ",
-        b"# multiprocess: ",
-        b"# gc: ",
-        b"# sampler: ",
-    ],
-    begins_otherwise: begins_with_sample,
-    origin: |_| Provenance::of("Python"),
+    detection: Detection::MagicsOrContents(
+        &[
+            b"# austin: ",
+            b"# mode: ",
+            b"# python: ",
+            b"# interval: ",
+            b"# duration: ",
+            b"# memory: ",
+            b"# multiprocess: ",
+            b"# gc: ",
+            b"# sampler: ",
+        ],
+        begins_with_sample,
+    ),
+    origin: Origin::Runtime("Python"),
     record_names: &[RECORD_NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true }),
+    info: summary::info,
+    check: summary::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: true }),
 };
 
-/// The names of the lines.
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 
 /// Bytes of a file in which its first samples are looked for.

@@ -2,13 +2,11 @@
 
 use super::{RECORD_NAMES, is_sample};
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::sample::SampleFrame;
 use memchr::{memchr, memrchr};
 use std::num::Saturating;
 
-/// A line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AustinLine<'a> {
     /// `# key: value`.
@@ -18,7 +16,6 @@ pub enum AustinLine<'a> {
         /// The rest.
         value: &'a [u8],
     },
-    /// A sample.
     Sample(AustinSample<'a>),
 }
 
@@ -278,18 +275,6 @@ impl<'a> Iterator for Lines<'a> {
             return Some(line.map(|line| (offset, line)));
         }
     }
-}
-
-/// Passes every line to the visitor.
-///
-/// # Errors
-/// The first line that is none of the format.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Lines::new(bytes), options, visitor).map(|_| ())
 }
 
 #[cfg(test)]

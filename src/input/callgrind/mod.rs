@@ -29,13 +29,10 @@ mod load;
 pub(super) use lines::CallgrindLines;
 
 use crate::error::Result;
-use crate::input::Format;
 use crate::input::check::Findings;
-use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -44,19 +41,16 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "callgrind call graph",
     versions: "callgrind, cachegrind, Xdebug, version 1",
     extensions: &["out", "callgrind"],
-    magics: &[b"# callgrind format"],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::MagicsOrContents(&[b"# callgrind format"], lines::looks_right),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
-    info,
+    info: |bytes, options| {
+        let loaded = load(bytes, options.into())?;
+        summary::info(&SPEC, String::new(), loaded, CallgrindLines::new(bytes))
+    },
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
-
-fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    summary::info(&SPEC, String::new(), load(bytes, options.into())?, CallgrindLines::new(bytes))
-}
 
 fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let loaded = load(bytes, options.into())?;

@@ -15,10 +15,6 @@ const BYTES_PER_FUNCTION: u64 = 250;
 
 /// Loads the graph: a stack of one frame for each function, and its [calls](crate::model::profile::Profile::calls).
 /// The value is time in nanoseconds, and the samples of a function are its calls.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty
-/// profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut builder = ProfileBuilder::new(false);
     builder.set_value_types(vec![ValueType { name: "time".into(), unit: Unit::Nanoseconds }], 0);

@@ -51,10 +51,8 @@ impl<'a> Marshal<'a> {
         self.at == self.bytes.len()
     }
 
-    /// Reads the next value. A tuple that later values refer to gives its number too.
-    ///
-    /// # Errors
-    /// When the file ends, or the value is of a type that statistics do not have.
+    /// Reads the next value. A tuple that later values refer to gives its number too. Fails when
+    /// the file ends, or the value is of a type that statistics do not have.
     pub(super) fn next(&mut self) -> Result<(Value<'a>, Option<u32>)> {
         let offset = self.offset();
         let [code] = self.array::<1>()?;

@@ -19,39 +19,24 @@ mod load;
 mod marshal;
 mod stats;
 
-pub(super) use stats::for_each_record;
+pub(super) use stats::Stats;
 
-use crate::error::Result;
-use crate::input::Format;
-use crate::input::check::Findings;
-use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
-use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
-use stats::Stats;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Cprofile,
     name: "cprofile",
     title: "cProfile statistics",
     versions: "Python 2.7 and 3.0 to 3.14",
     extensions: &["prof", "pstats", "cprof"],
-    magics: &[],
-    begins_otherwise: stats::looks_right,
-    origin: |_| Provenance::of("Python"),
+    detection: Detection::Contents(stats::looks_right),
+    origin: Origin::Runtime("Python"),
     record_names: &[stats::RECORD_NAMES],
-    info,
-    check,
+    info: |bytes, options| {
+        summary::info(&SPEC, String::new(), load(bytes, options.into())?, Stats::new(bytes))
+    },
+    check: |bytes, options| summary::check(load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
-
-fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    summary::info(&SPEC, String::new(), load(bytes, options.into())?, Stats::new(bytes))
-}
-
-fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    summary::check(load(bytes, options.into())?)
-}

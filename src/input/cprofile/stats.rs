@@ -2,16 +2,14 @@
 
 use super::marshal::{Marshal, Value};
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use rustc_hash::FxHashMap;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["function", "caller"];
 
 /// A function, by what Python tells functions apart with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Function<'a> {
+pub(in crate::input) struct Function<'a> {
     pub(super) file: &'a [u8],
     /// Where it is defined.
     pub(super) line: i64,
@@ -20,7 +18,7 @@ pub(super) struct Function<'a> {
 
 /// What was counted of a function, or of its calls by another one. Times are in seconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counted {
+pub(in crate::input) struct Counted {
     pub(super) calls: i64,
     pub(super) primitive: i64,
     pub(super) own: f64,
@@ -29,14 +27,13 @@ pub(super) struct Counted {
 
 /// A function with its sums, or one that calls the function before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum StatsRecord<'a> {
+pub(in crate::input) enum StatsRecord<'a> {
     Function(Function<'a>, Counted),
     /// The module `profile` writes only how often.
     Caller(Function<'a>, Counted),
 }
 
-/// The records of a file.
-pub(super) struct Stats<'a> {
+pub(in crate::input) struct Stats<'a> {
     marshal: Marshal<'a>,
     /// Functions that later ones are written as references to, by the numbers of their values.
     known: FxHashMap<u32, Function<'a>>,
@@ -52,7 +49,7 @@ enum Place {
 }
 
 impl<'a> Stats<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         Self { marshal: Marshal::new(bytes), known: FxHashMap::default(), at: Place::Start }
     }
 
@@ -82,7 +79,7 @@ impl<'a> Stats<'a> {
                     return Ok(Some((offset, StatsRecord::Caller(function, self.caller()?))));
                 }
                 (Some(function), _) => {
-                    let counted = self.counted(5)?;
+                    let counted = self.counted()?;
                     self.dict()?;
                     self.at = Place::Callers;
                     return Ok(Some((offset, StatsRecord::Function(function, counted))));
@@ -92,11 +89,7 @@ impl<'a> Stats<'a> {
     }
 
     fn dict(&mut self) -> Result<()> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Dict => Ok(()),
-            found => Err(unexpected(offset, "a dictionary", found)),
-        }
+        self.value("a dictionary", |value| (value == Value::Dict).then_some(()))
     }
 
     /// The next key; none at the end of the dictionary.
@@ -121,9 +114,10 @@ impl<'a> Stats<'a> {
         }
     }
 
-    /// The numbers of a function: a tuple of so many values, of which the last may be left to read.
-    fn counted(&mut self, length: u32) -> Result<Counted> {
-        self.tuple(length)?;
+    /// The numbers of a function. The callers, which are the last value of the tuple, are left to read.
+    fn counted(&mut self) -> Result<Counted> {
+        let is_row = |value| (value == Value::Tuple(5)).then_some(());
+        self.value("the counts and times of a function", is_row)?;
         let (primitive, calls) = (self.integer()?, self.integer()?);
         Ok(Counted { primitive, calls, own: self.float()?, total: self.float()? })
     }
@@ -140,37 +134,37 @@ impl<'a> Stats<'a> {
         }
     }
 
-    fn tuple(&mut self, length: u32) -> Result<()> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Tuple(found) if found == length => Ok(()),
-            found => Err(unexpected(offset, "the counts and times of a function", found)),
-        }
-    }
-
     fn text(&mut self) -> Result<&'a [u8]> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Text(text) => Ok(text),
-            found => Err(unexpected(offset, "a text", found)),
-        }
+        self.value("a text", |value| match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        })
     }
 
     fn integer(&mut self) -> Result<i64> {
-        let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Integer(integer) => Ok(integer),
-            found => Err(unexpected(offset, "an integer", found)),
-        }
+        self.value("an integer", |value| match value {
+            Value::Integer(integer) => Some(integer),
+            _ => None,
+        })
     }
 
     fn float(&mut self) -> Result<f64> {
+        self.value("a number of seconds", |value| match value {
+            Value::Float(float) => Some(float),
+            Value::Integer(integer) => Some(integer as f64),
+            _ => None,
+        })
+    }
+
+    /// The next value, if it is what is expected.
+    fn value<T>(
+        &mut self,
+        expected: &'static str,
+        take: impl FnOnce(Value<'a>) -> Option<T>,
+    ) -> Result<T> {
         let offset = self.marshal.offset();
-        match self.marshal.next()?.0 {
-            Value::Float(float) => Ok(float),
-            Value::Integer(integer) => Ok(integer as f64),
-            found => Err(unexpected(offset, "a number of seconds", found)),
-        }
+        let (found, _) = self.marshal.next()?;
+        take(found).ok_or_else(|| unexpected(offset, expected, found))
     }
 }
 
@@ -221,18 +215,6 @@ impl Record for StatsRecord<'_> {
         sink.float("own_seconds", counted.own);
         sink.float("total_seconds", counted.total);
     }
-}
-
-/// Gives every function, and after it its callers, to the visitor.
-///
-/// # Errors
-/// The first value that does not belong into statistics.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Stats::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether a file begins with a dictionary whose first key is a function.

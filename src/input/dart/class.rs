@@ -21,7 +21,6 @@ record! {
         library_uri: &'a [u8] = str("the library URI of a class") => text,
         /// Empty in every file seen.
         reserved: &'a [u8] = str("the reserved string of a class") => text,
-        /// The named slots of its objects.
         fields: Fields<'a> = Fields::read() => with(Fields::pass_to),
     }
 }
@@ -54,7 +53,6 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Returns the number of entries.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -98,7 +96,6 @@ impl Class<'_> {
 pub enum ClassKind {
     /// No class of the cases below.
     Other,
-    /// An unused class id.
     Hole,
     /// `_Mint` of dart:core: its int is signed.
     Mint,
@@ -149,17 +146,14 @@ impl<'a> ClassTable<'a> {
         self.0.get(usize::try_from(id.wrapping_sub(1)).ok()?)
     }
 
-    /// The number of classes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The classes, from id 1.
     pub fn iter(&self) -> impl Iterator<Item = &ClassEntry<'a>> {
         self.0.iter()
     }

@@ -3,14 +3,12 @@
 use super::class::ClassKind;
 use super::str;
 use super::word_size::WordSize;
-use crate::bytes::Cursor;
+use crate::bytes::{Cursor, latin1};
 use crate::error::{Error, Result};
 use crate::input::info::TAG_NAMES;
 use crate::model::fields::FieldSink;
 use byteorder::LE;
-use std::borrow::Cow;
 
-/// The data of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Data<'a> {
     /// Tag 0.
@@ -104,7 +102,6 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// The name of the tag.
     pub fn tag_name(&self) -> &'static str {
         TAG_NAMES.get(usize::from(self.tag())).copied().unwrap_or_default()
     }
@@ -148,15 +145,6 @@ fn unknown_tag(offset: u64, tag: u64) -> Error {
     Error::corrupt(offset, format!("unknown data tag {tag}"))
         .expected("a tag of 0 to 8")
         .hint("objects have no length field, so nothing after this can be read")
-}
-
-/// Decodes Latin-1, each byte of which is the code point of the same number.
-pub fn latin1(units: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(units) {
-        // Nearly all text is ASCII, which is the same in both.
-        Ok(text) if units.is_ascii() => text.into(),
-        _ => units.iter().map(|&unit| char::from(unit)).collect::<String>().into(),
-    }
 }
 
 /// Decodes UTF-16LE, and returns whether that was exact; a lone surrogate becomes U+FFFD.

@@ -14,7 +14,6 @@ pub struct Header<'a> {
     /// Used bytes of the heap and of its image pages; at least the sum over the objects in every
     /// file seen.
     pub shallow_size: u64,
-    /// Capacity of the heap.
     pub capacity: u64,
     /// External bytes, rounded to words; counted differently from the properties when there are
     /// several isolates.
@@ -24,14 +23,12 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Reads the header and leaves the cursor at the first class.
-    ///
-    /// # Errors
-    /// When the magic is another one or the header is cut off.
+    /// Reads the header and leaves the cursor at the first class. Fails when the magic is another
+    /// one or the header is cut off.
     pub fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let magic = cursor.rest();
         if !SPEC
-            .magics
+            .magics()
             .iter()
             .any(|known| known.starts_with(magic.get(..known.len()).unwrap_or(magic)))
         {

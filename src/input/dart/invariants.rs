@@ -13,10 +13,6 @@ use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;
 use std::num::Saturating;
 
-/// Checks every invariant of a snapshot in one pass.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
     let mut checker = Checker::default();
@@ -27,7 +23,6 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The counts of a pass.
 #[derive(Debug, Default)]
 struct Checker {
     objects: Saturating<u64>,

@@ -34,11 +34,6 @@ use values::DartValues;
 /// Bytes that an object takes at least: class, size, tag and number of references.
 const SMALLEST_OBJECT: u64 = 4;
 
-/// Loads the graph of a snapshot.
-///
-/// # Errors
-/// When the header cannot be read, or a snapshot other than number 0 is requested. Damage after the
-/// header is part of what is loaded.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;
@@ -167,10 +162,10 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Names an object that represents a class.
-    fn name_class(&mut self, object: ObjectId, of: TypeId, name: &[u8]) {
+    fn name_class(&mut self, object: ObjectId, type_id: TypeId, name: &[u8]) {
         let heap = self.builder.heap();
-        let is_class = heap.types.get(of.0 as usize).is_some_and(|of| of.kind == TypeKind::Class);
+        let is_class =
+            heap.types.get(type_id.0 as usize).is_some_and(|known| known.kind == TypeKind::Class);
         if is_class && !name.is_empty() {
             let name = heap.names.intern(&format!("class {}", String::from_utf8_lossy(name)));
             heap.classes.push(ClassObject { object, name, instances: None });
@@ -208,7 +203,6 @@ fn row(id: u64) -> ObjectId {
     ObjectId(u32::try_from(id.wrapping_sub(1)).unwrap_or(u32::MAX))
 }
 
-/// Adds all references of an object.
 #[inline]
 fn add_references(
     references: &mut References,

@@ -46,13 +46,6 @@
 //! 054c817, and snapshots taken from Dart 2.17.6, 3.0.5, 3.1.5 and 3.7.3. The layout of 2.12 and
 //! before is known from its writer only. Recordings of VM service frames are joined when a source
 //! is opened; the JSON that DevTools saves for offline use is not read.
-//!
-//! * [`header`], [`class`], [`object`], [`data`]: the parts of the file;
-//! * [`records`]: all of them in order; [`tail`]: what follows them;
-//! * [`word_size`]: what can be inferred about the VM;
-//! * [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
-//!   format has.
 
 pub mod class;
 pub mod data;
@@ -73,21 +66,16 @@ pub use summary::info;
 
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Dart,
     name: "dart",
     title: "Dart VM heap snapshot",
     versions: "1 (Dart 2.x and 3.x, DevTools exports)",
     extensions: &["dartheap", "heapsnapshot", "data"],
-    magics: &[b"dartheap"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Dart"),
+    detection: Detection::Magics(&[b"dartheap"]),
+    origin: Origin::Runtime("Dart"),
     record_names: &[&Rec::NAMES],
     info,
     check,
@@ -95,12 +83,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Hashes(identity_hashes),
     }),
 };
 
-/// A `uleb`.
 #[inline]
 fn uleb(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     cursor.uleb128(what)

@@ -12,7 +12,6 @@ use std::borrow::Cow;
 /// The id of the object from which everything alive is reached.
 pub const ROOT: u64 = 1;
 
-/// An object.
 #[derive(Clone, Copy, Debug)]
 pub struct Object<'a> {
     /// From 1, in the order of the file. Not stable from one snapshot to the next.
@@ -21,12 +20,10 @@ pub struct Object<'a> {
     pub class_id: u64,
     /// The name of the class. `None` if the class is unknown.
     pub class_name: Option<&'a [u8]>,
-    /// The case that the class is.
     pub class_kind: ClassKind,
     /// Bytes on the heap with header and padding. 0 for objects shared between isolates, for Smis
     /// and synthetic objects.
     pub shallow_size: u64,
-    /// Data that is not a reference.
     pub data: Data<'a>,
     /// Slots in order: the named ones, then elements. Not deduplicated.
     pub references: References<'a>,
@@ -46,7 +43,6 @@ impl<'a> References<'a> {
         Self { count, zeros: 0, cursor }
     }
 
-    /// The number of slots.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count
@@ -136,7 +132,6 @@ pub(super) struct Vm {
 }
 
 impl Object<'_> {
-    /// Passes the fields to a sink.
     pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("id", self.id);
         sink.unsigned("class_id", self.class_id);

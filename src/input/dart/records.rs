@@ -12,11 +12,8 @@ use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::record;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
-use std::ops::ControlFlow;
 
-/// One record.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs, reason = "each variant is named as its contents")]
 pub enum Rec<'a> {
     Class(Class<'a>),
     Object(Object<'a>),
@@ -66,9 +63,7 @@ record! {
 pub struct Counts {
     /// An upper bound of the references of all objects.
     pub references: Option<u64>,
-    /// Objects.
     pub objects: Option<u64>,
-    /// External properties.
     pub external_properties: Option<u64>,
 }
 
@@ -77,9 +72,7 @@ enum Group {
     Classes,
     Objects,
     ExternalProperties,
-    /// All records were read.
     End,
-    /// An error was given.
     Failed,
 }
 
@@ -100,10 +93,7 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// When the magic is another one or the header is cut off.
+    /// Reads the header. Fails when the magic is another one or the header is cut off.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let header =
@@ -120,7 +110,6 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// The header.
     pub fn header(&self) -> &Header<'a> {
         &self.header
     }
@@ -143,11 +132,6 @@ impl<'a> Records<'a> {
     /// Whether the part read so far shows that DevTools wrote the file, and not the VM.
     pub fn is_devtools_export(&self) -> bool {
         self.vm.exported
-    }
-
-    /// Offset of the next record.
-    pub fn offset(&self) -> u64 {
-        self.cursor.offset()
     }
 
     /// The next record, with its offset; `None` after the last one and after an error.
@@ -179,10 +163,8 @@ impl<'a> Records<'a> {
     }
 
     /// Reads all objects, if they are what comes next, leaving their references to `each`: it is
-    /// told the offset and the head of each object, and has to read what follows that.
-    ///
-    /// # Errors
-    /// The first damage, or what `each` gives.
+    /// told the offset and the head of each object, and has to read what follows that. Fails with
+    /// the first damage, or what `each` gives.
     #[inline]
     pub(super) fn for_each_object(
         &mut self,
@@ -248,10 +230,7 @@ impl<'a> Records<'a> {
     }
 
     /// Reads the identity hash codes after the last record, by object. `None` unless all records
-    /// were read, or if there are none.
-    ///
-    /// # Errors
-    /// When the hash codes are cut off.
+    /// were read, or if there are none. Fails when the hash codes are cut off.
     pub fn identity_hashes(&mut self) -> Result<Option<Vec<u32>>> {
         if self.group != Group::End {
             return Ok(None);
@@ -260,10 +239,7 @@ impl<'a> Records<'a> {
     }
 
     /// Reads what follows the last record: identity hash codes and padding. `None` unless all
-    /// records were read.
-    ///
-    /// # Errors
-    /// When the hash codes are cut off, or more than zeros follows them.
+    /// records were read. Fails when the hash codes are cut off, or more than zeros follows them.
     pub fn tail(&mut self, options: ReadOptions<'_>) -> Result<Option<Tail>> {
         if self.group != Group::End {
             return Ok(None);
@@ -297,28 +273,21 @@ fn explain(error: Error) -> Error {
     }
 }
 
-/// The identity hash code of each object, 0 where it has none. `None` if the file has no such codes.
-///
-/// # Errors
-/// When a record or the hash codes after them cannot be read.
+/// The identity hash code of each object, 0 where it has none. `None` if the file has no such
+/// codes. Fails when a record or the hash codes after them cannot be read.
 pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
     let mut records = Records::new(bytes)?;
     while records.next().transpose()?.is_some() {}
     records.identity_hashes()
 }
 
-/// Passes every record to the visitor.
-///
-/// # Errors
-/// The first damage, in the records or after them.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
     let mut records = Records::new(bytes)?;
-    match visit(records.by_ref(), options, visitor)? {
-        ControlFlow::Break(()) => Ok(()),
-        ControlFlow::Continue(()) => records.tail(options).map(drop),
-    }
+    let to_the_end =
+        std::iter::from_fn(|| records.next().or_else(|| records.tail(options).err().map(Err)));
+    visit(to_the_end, options, visitor)
 }

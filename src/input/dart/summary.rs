@@ -7,7 +7,7 @@ use super::records::{Rec, Records};
 use super::tail::{EXPORT_CHUNK, Tail};
 use crate::error::{Error, Result};
 use crate::input::info::{
-    self, ByTag, DartDetails, DartTopClass, HeaderTotals, HeapInfo, Info, InfoWarning, SnapshotInfo,
+    self, ByTag, DartDetails, DartTopClass, HeaderTotals, Info, InfoWarning, SnapshotInfo,
 };
 use crate::input::read::ReadOptions;
 use std::num::Saturating;
@@ -15,10 +15,6 @@ use std::num::Saturating;
 /// The number of classes that [`DartDetails::top_classes`] names.
 const TOP_CLASSES: usize = 5;
 
-/// Summarizes a snapshot in one pass.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::default();
@@ -26,7 +22,6 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(totals.into_info(&records, bytes.len(), damage))
 }
 
-/// Objects and bytes of one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassTotals {
     objects: Saturating<u64>,
@@ -113,30 +108,21 @@ impl Totals {
         let mut info = super::SPEC.summary("1");
         add_metadata(&mut info, records);
         info.warnings = self.warnings(records, length);
-        for (name, count) in [
+        info.records.add_all([
             ("class", records.classes().len() as u64),
             ("object", self.objects.0),
             ("external_property", self.external_properties.0),
-        ] {
-            if count > 0 {
-                info.records.add(name, count);
-            }
-        }
-        info.heap = Some(HeapInfo {
-            snapshots: vec![SnapshotInfo {
-                index: 0,
-                complete: damage.is_none(),
-                objects: Some(self.objects.0),
-                references: Some(self.references),
-                roots: self.roots,
-                types: Some(records.classes().len() as u64),
-                shallow_bytes: Some(self.shallow_bytes),
-                external_bytes: Some(self.external_bytes),
-                time_us: None,
-                details: info::FormatDetails::Dart(Box::new(self.details(records))),
-            }],
-        });
-        info.set_damage(damage);
+        ]);
+        let heap = SnapshotInfo {
+            objects: Some(self.objects.0),
+            references: Some(self.references),
+            roots: self.roots,
+            types: Some(records.classes().len() as u64),
+            shallow_bytes: Some(self.shallow_bytes),
+            external_bytes: Some(self.external_bytes),
+            ..SnapshotInfo::new(info::FormatDetails::Dart(Box::new(self.details(records))))
+        };
+        info.set_heap(heap, damage);
         info
     }
 

@@ -7,13 +7,11 @@ use crate::input::read::ReadOptions;
 /// DevTools pads exports to a multiple of this many bytes.
 pub const EXPORT_CHUNK: usize = 1_048_055;
 
-/// The end of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// The number of identity hash codes that are not 0. `None` if the file has none at all, as
     /// those of Dart 2.12 and before.
     pub nonzero_hashes: Option<u64>,
-    /// Zeros after the end.
     pub trailing_zeros: u64,
 }
 

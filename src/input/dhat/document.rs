@@ -5,7 +5,7 @@ use crate::input::json::{Scanner, Text, ValueKind};
 use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 pub(super) const RECORD_NAMES: &[&str] = &["point", "frame"];
 
@@ -189,10 +189,7 @@ pub(in crate::input) fn for_each_record(
     visitor: &mut impl Visitor,
 ) -> Result<()> {
     let (document, damage) = Document::read(bytes, options.memory)?;
-    match visit(document.records().map(Ok), options, visitor)? {
-        ControlFlow::Continue(()) => damage.map_or(Ok(()), Err),
-        ControlFlow::Break(()) => Ok(()),
-    }
+    visit(document.records().map(Ok).chain(damage.map(Err)), options, visitor)
 }
 
 /// Whether the first key is that of the version.

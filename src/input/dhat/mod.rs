@@ -20,13 +20,11 @@ mod load;
 pub(super) use document::for_each_record;
 
 use crate::error::{Error, Result};
-use crate::input::Format;
 use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use document::Document;
 use load::load;
 
@@ -36,10 +34,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "DHAT profile",
     versions: "version 2, of valgrind 3.15 and later and of Rust's crate dhat",
     extensions: &["json"],
-    magics: &[],
-    begins_otherwise: document::looks_right,
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(document::looks_right),
+    origin: Origin::Several,
     record_names: &[document::RECORD_NAMES],
     info,
     check,

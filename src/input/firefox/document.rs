@@ -6,9 +6,7 @@ use crate::input::json::{Scanner, Text, ValueKind};
 use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
-use std::ops::ControlFlow;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["thread"];
 
 /// A file up to its first damage.
@@ -33,7 +31,6 @@ pub(super) struct Document<'a> {
     bytes: u64,
 }
 
-/// A thread.
 #[derive(Default)]
 pub(super) struct Thread<'a> {
     offset: u64,
@@ -67,10 +64,7 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the tables take more memory than they may.
+    /// Reads a file up to its first damage. Fails when the tables take more memory than they may.
     pub(super) fn read(bytes: &'a [u8], memory: MemoryLimit) -> Result<(Self, Option<Error>)> {
         let mut document = Self { memory, ..Self::default() };
         let mut scanner = Scanner::new(bytes, 0);
@@ -346,19 +340,13 @@ impl Record for FirefoxRecord<'_, '_> {
 }
 
 /// Gives every thread to the visitor.
-///
-/// # Errors
-/// The first damage, or more memory than the tables may take.
 pub(in crate::input) fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
     let (document, damage) = Document::read(bytes, options.memory)?;
-    match visit(document.records().map(Ok), options, visitor)? {
-        ControlFlow::Continue(()) => damage.map_or(Ok(()), Err),
-        ControlFlow::Break(()) => Ok(()),
-    }
+    visit(document.records().map(Ok).chain(damage.map(Err)), options, visitor)
 }
 
 /// Whether the first key is `meta`, with members that only such profiles have.

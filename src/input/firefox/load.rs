@@ -3,6 +3,7 @@
 use super::document::{Document, Tables, Thread};
 use super::table::Table;
 use crate::error::Result;
+use crate::input::count_one;
 use crate::input::frames::kind_of_file;
 use crate::input::json::Text;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -28,11 +29,6 @@ const CPU: usize = 3;
 const JS: usize = 4;
 const NATIVE: usize = 5;
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes, options.memory)?;
     let mut loader = Loader {
@@ -82,8 +78,8 @@ impl<'a> Loader<'_, 'a> {
     /// Finds the types of which there are numbers.
     fn value_types(&mut self) {
         let mut has = [false; TYPES.len()];
-        let mut mark = |of: usize, is_there: bool| {
-            if let Some(has) = has.get_mut(of) {
+        let mut mark = |type_row: usize, is_there: bool| {
+            if let Some(has) = has.get_mut(type_row) {
                 *has |= is_there;
             }
         };
@@ -141,12 +137,14 @@ impl<'a> Loader<'_, 'a> {
                 options.memory.check(0, &self.builder, self.document.bytes())?;
             }
         }
-        for (of, table) in [(JS, &thread.js_allocations), (NATIVE, &thread.native_allocations)] {
+        for (type_row, table) in
+            [(JS, &thread.js_allocations), (NATIVE, &thread.native_allocations)]
+        {
             for row in 0..table.len() {
                 // What was freed has a negative weight.
                 let weight = table.number(1, row).unwrap_or(0.0).max(0.0);
                 let start = table.number(2, row).map(|start| start + thread.shift);
-                self.add((start, 0.0), (id, stacks.of(table, row)), 0, &[(of, weight)]);
+                self.add((start, 0.0), (id, stacks.of(table, row)), 0, &[(type_row, weight)]);
             }
         }
         Ok(())
@@ -162,8 +160,8 @@ impl<'a> Loader<'_, 'a> {
         numbers: &[(usize, f64)],
     ) {
         let mut values = [0; TYPES.len()];
-        for (of, number) in numbers {
-            let column = self.columns.get(*of).copied().flatten();
+        for (type_row, number) in numbers {
+            let column = self.columns.get(*type_row).copied().flatten();
             if let Some(value) = column.and_then(|column| values.get_mut(column)) {
                 *value = self.builder.metric(number.round() as i128);
             }
@@ -186,12 +184,11 @@ impl<'a> Loader<'_, 'a> {
                 None => Some(StackId::EMPTY),
                 Some(prefix) => stacks.get(prefix).copied(),
             };
-            let frame = table.index(1, row).and_then(|of| self.frame(tables, of, &mut frames));
+            let frame = table.index(1, row).and_then(|row| self.frame(tables, row, &mut frames));
             let stack = match (above, frame) {
                 (Some(above), Some(frame)) => self.builder.push(above, frame),
                 _ => {
-                    let unresolved = &mut self.builder.notes().unresolved;
-                    *unresolved = unresolved.saturating_add(1);
+                    count_one(&mut self.builder.notes().unresolved);
                     above.unwrap_or(StackId::EMPTY)
                 }
             };
@@ -243,8 +240,8 @@ impl<'a> Loader<'_, 'a> {
         let source = functions.index(3, function).and_then(|source| sources.index(0, source));
         let file = functions.index(1, function).or(source);
         let resources = tables.or(shared, |tables| &tables.resources);
-        let library = functions.index(2, function).and_then(|of| resources.index(0, of));
-        let category = table.index(2, row).and_then(|of| self.document.categories.get(of));
+        let library = functions.index(2, function).and_then(|row| resources.index(0, row));
+        let category = table.index(2, row).and_then(|row| self.document.categories.get(row));
         let line = table.number(1, row).unwrap_or(0.0);
         let name = self.name(tables.text(shared, functions.index(0, function)));
         let file = self.name(tables.text(shared, file.or(library)));

@@ -30,27 +30,22 @@ pub(super) use document::for_each_record;
 pub(super) use sources::source_texts;
 
 use crate::error::{Error, Result};
-use crate::input::Format;
 use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use document::Document;
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Firefox,
     name: "firefox",
     title: "Firefox Profiler profile",
     versions: "processed profiles of all versions, raw Gecko profiles",
     extensions: &["json"],
-    magics: &[],
-    begins_otherwise: document::looks_right,
-    // Several runtimes write them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(document::looks_right),
+    origin: Origin::Several,
     record_names: &[document::RECORD_NAMES],
     info,
     check,

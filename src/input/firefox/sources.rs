@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::input::json::{Scanner, Text, ValueKind};
 use crate::input::source_text::SourceText;
 
-/// The texts of the sources of a profile.
 pub(in crate::input) fn source_texts(bytes: &[u8]) -> Vec<SourceText> {
     let mut sources = Sources::default();
     // What comes before damage counts.

@@ -24,10 +24,7 @@ impl<const N: usize> Default for Table<'_, N> {
 }
 
 impl<'a, const N: usize> Table<'a, N> {
-    /// Reads a table with columns of these names.
-    ///
-    /// # Errors
-    /// The first place that is not JSON.
+    /// Reads a table with columns of these names. Fails with the first place that is not JSON.
     pub(super) fn read(scanner: &mut Scanner<'a>, names: [&str; N]) -> Result<Self> {
         let mut table = Self::default();
         // Where rows have the columns.
@@ -90,12 +87,10 @@ impl<'a, const N: usize> Table<'a, N> {
         Ok(())
     }
 
-    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.columns.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Whether a column has numbers.
     pub(super) fn has(&self, column: usize) -> bool {
         self.has.get(column).copied().unwrap_or(false)
     }

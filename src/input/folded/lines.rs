@@ -1,7 +1,6 @@
 //! The lines of folded stacks.
 
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memrchr2};
 
@@ -102,18 +101,6 @@ fn parse(text: &[u8]) -> Option<i128> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     let value: f64 = text.parse().ok().filter(|_| is_number)?;
     Some((value * MILLIONTHS as f64).round() as i128)
-}
-
-/// Passes every line to the visitor.
-///
-/// # Errors
-/// The first line without a number.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(FoldedLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// The beginning of the line in which dumptool names the value of a file and its unit:

@@ -11,12 +11,7 @@ use crate::model::profile::{
 };
 use memchr::memchr_iter;
 
-/// Loads a profile of sums.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let shape = Shape::of(bytes);
     let mut loader = Loader { builder: ProfileBuilder::new(false), shape };
     loader.builder.set_value_types(shape.value_types(bytes), usize::from(shape.is_differential));

@@ -12,27 +12,20 @@ mod lines;
 mod load;
 mod summary;
 
-pub use lines::{FoldedLine, FoldedLines, for_each_record};
-pub use load::load;
-pub use summary::{check, info};
+pub use lines::{FoldedLine, FoldedLines};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Folded,
     name: "folded",
     title: "folded stacks",
     versions: "one or two numbers per line",
     extensions: &["folded", "collapsed"],
-    magics: &[lines::VALUE],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes write them.
-    origin: |_| Provenance::default(),
+    detection: Detection::MagicsOrContents(&[lines::VALUE], lines::looks_right),
+    origin: Origin::Several,
     record_names: &[&["stack"]],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+    info: summary::info,
+    check: summary::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: false }),
 };

@@ -7,11 +7,7 @@ use crate::input::info::Info;
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When no line has the format.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut info = super::SPEC.summary("");
     info.set_damage(damage);
@@ -20,11 +16,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-/// Checks a profile.
-///
-/// # Errors
-/// The errors of [`info()`].
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = load(bytes, options.into())?.with_samples()?;
     let mut findings = Findings::default();
     findings.none("names.utf8", profile.notes.replaced, "names that are not UTF-8");

@@ -69,9 +69,8 @@ pub use records::{Rec, Records};
 pub use summary::info;
 pub use version::Version;
 
-use crate::input::Format;
 use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 use crate::model::roles::Role::{Closure, Collection, Inside, Runtime, Timer};
 use crate::model::roles::Roles;
 
@@ -81,15 +80,14 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "Go heap dump",
     versions: "1.3-draft, 1.3, 1.4, 1.5, 1.6, 1.7 (Go 1.7 to 1.27)",
     extensions: &["heapdump", "godump", "dump"],
-    magics: &[
+    detection: Detection::Magics(&[
         b"go1.3 heap dump\n",
         b"go1.4 heap dump\n",
         b"go1.5 heap dump\n",
         b"go1.6 heap dump\n",
         b"go1.7 heap dump\n",
-    ],
-    begins_otherwise: |_| false,
-    origin,
+    ]),
+    origin: Origin::Read(origin),
     record_names: &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]],
     info,
     check,

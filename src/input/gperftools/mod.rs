@@ -23,13 +23,11 @@ pub(super) use cpu::CpuRecords;
 pub(super) use lines::HeapTextLines;
 
 use crate::error::Result;
-use crate::input::Format;
 use crate::input::check::Findings;
 use crate::input::info::{Info, InfoWarning};
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
 
 pub(super) static JEMALLOC: FormatSpec = FormatSpec {
@@ -38,10 +36,10 @@ pub(super) static JEMALLOC: FormatSpec = FormatSpec {
     title: "jemalloc heap profile",
     versions: "heap_v2, symbolized or not",
     extensions: &["heap"],
-    magics: &[b"heap_v2/"],
-    begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap_v2/"),
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::MagicsOrContents(&[b"heap_v2/"], |bytes| {
+        lines::is_symbolized(bytes, b"heap_v2/")
+    }),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info: |bytes, options| info(&JEMALLOC, bytes, options),
     check,
@@ -54,9 +52,10 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
     title: "gperftools heap profile",
     versions: "heapprofile, heap_v2 and growth, symbolized or not; old text of Go",
     extensions: &["heap"],
-    magics: &[b"heap profile:"],
-    begins_otherwise: |bytes| lines::is_symbolized(bytes, b"heap profile:"),
-    origin: |_| Provenance::default(),
+    detection: Detection::MagicsOrContents(&[b"heap profile:"], |bytes| {
+        lines::is_symbolized(bytes, b"heap profile:")
+    }),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info: |bytes, options| info(&HEAP, bytes, options),
     check,
@@ -69,9 +68,8 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     title: "gperftools CPU profile",
     versions: "words of 4 or 8 bytes, either order",
     extensions: &["prof"],
-    magics: &[],
-    begins_otherwise: |bytes| cpu::Words::detect(bytes).is_some(),
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(|bytes| cpu::Words::detect(bytes).is_some()),
+    origin: Origin::Several,
     record_names: &[cpu::RECORD_NAMES],
     info: |bytes, options| {
         let loaded = cpu::load(bytes, options.into())?;

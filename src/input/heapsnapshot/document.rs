@@ -9,13 +9,9 @@ use crate::input::json::{Numbers, Scanner, ValueKind};
 /// A snapshot, of which nothing but `snapshot` has been decoded.
 #[derive(Debug)]
 pub struct Document<'a> {
-    /// Names and counts.
     pub meta: Meta,
-    /// The numbers of all nodes.
     pub nodes: Option<Numbers<'a>>,
-    /// The numbers of all edges.
     pub edges: Option<Numbers<'a>>,
-    /// The numbers of all locations.
     pub locations: Option<Numbers<'a>>,
     /// Rows of functions for `trace_tree`.
     pub trace_function_infos: Option<Numbers<'a>>,
@@ -23,18 +19,14 @@ pub struct Document<'a> {
     pub samples: Option<Numbers<'a>>,
     /// Offset of the value of `trace_tree`.
     pub trace_tree: Option<u64>,
-    /// The strings.
     pub strings: Strings<'a>,
     /// The damage that ended the reading early.
     pub damage: Option<Error>,
 }
 
 impl<'a> Document<'a> {
-    /// Finds the parts of a document.
-    ///
-    /// # Errors
-    /// When the bytes are not a snapshot, or `snapshot` cannot be read. Later damage is part of the
-    /// document.
+    /// Finds the parts of a document. Fails when the bytes are not a snapshot, or `snapshot` cannot
+    /// be read. Later damage is part of the document.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let meta =
             Meta::read(&mut find_snapshot(bytes)?).map_err(|error| error.context("in snapshot"))?;

@@ -8,11 +8,7 @@ use crate::input::check::{CheckWarning, Findings, faults};
 use crate::input::json::Numbers;
 use crate::input::read::ReadOptions;
 
-/// Checks every invariant of a snapshot.
-///
-/// # Errors
-/// When the bytes are not a snapshot, or `snapshot` cannot be read.
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut document = Document::read(bytes)?;
     let mut findings = Findings::default();
     findings.set_damage(document.damage.take());
@@ -89,7 +85,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     fn locations(&mut self) -> Result<()> {
-        let (document, fields) = (self.document, &self.document.meta.location_fields);
+        let (document, fields) = (self.document, &self.document.meta.names.location_fields);
         let Some(at) = fields.iter().position(|field| field == "object_index") else {
             return Ok(());
         };
@@ -161,7 +157,8 @@ impl<'a> Checker<'_, 'a> {
             (meta.trace_function_count, &self.document.trace_function_infos)
         {
             let functions =
-                Rows::of(Some(infos), meta.trace_function_info_fields.len().max(1)).count as u64;
+                Rows::of(Some(infos), meta.names.trace_function_info_fields.len().max(1)).count
+                    as u64;
             // A process that records itself allocates more functions while it writes.
             findings.tolerate(functions.saturating_sub(count), CheckWarning::LateFunctions);
         }

@@ -27,7 +27,7 @@ use super::meta::{Meta, NodeType};
 use super::rows::Rows;
 use super::strings::Strings;
 use crate::error::Result;
-use crate::input::histogram::TypeCounts;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::info::InfoWarning;
 use crate::input::load::{LoadOptions, Loaded, NodeSizes, PlainObjectTypes, only_snapshot};
 use crate::input::read::ReadOptions;
@@ -51,12 +51,7 @@ use values::{Labels, NodeNames};
 /// nodes.
 const FEW_ORPHANS: u64 = 20;
 
-/// Loads the graph of a snapshot.
-///
-/// # Errors
-/// When the bytes are not a snapshot, a snapshot other than number 0 is requested, or there are too
-/// many nodes. Later damage is part of the result.
-pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
     let (nodes, bad_node) = Nodes::read(&document, options.progress)?;
@@ -205,10 +200,7 @@ pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning
 
 /// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM
 /// node is detached takes the graph: only nodes that V8 itself has marked are counted as such.
-///
-/// # Errors
-/// The errors of [`load`].
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     if options.source_maps.is_some() {
         // The constructors of objects are known only from references.
         let Loaded { heap, damage, .. } = load(bytes, options.bare(true))?;
@@ -248,16 +240,9 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     keys.sort_unstable_by_key(|(key, _)| *key);
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let mut types = Types::new(&document.meta, &document.strings);
-    let mut counts: Vec<Sum> = Vec::new();
+    let mut counts = TypeSums::default();
     for ((kind, name, detached), sum) in keys {
-        let of = types.of(kind, name, detached, &mut builder).0 as usize;
-        if of >= counts.len() {
-            counts.resize(of.saturating_add(1), Sum::default());
-        }
-        if let Some(count) = counts.get_mut(of) {
-            count.add_sum(&sum);
-        }
+        counts.add(types.of(kind, name, detached, &mut builder), &sum);
     }
-    let heap = builder.finish(Ids::Rows(0), None);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &counts, 0, damage.or(document.damage)))
+    Ok(counts.finish(builder, damage.or(document.damage)))
 }

@@ -15,10 +15,8 @@ macro_rules! named {
     ($(#[$meta:meta])* pub enum $name:ident { $($variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "each variant is named as in the file")]
         pub enum $name {
             $($variant,)+
-            /// A name that is not known.
             Other,
         }
 
@@ -34,7 +32,6 @@ macro_rules! named {
 }
 
 named! {
-    /// A type of nodes.
     pub enum NodeType {
         Hidden = "hidden",
         Array = "array",
@@ -59,7 +56,6 @@ named! {
 }
 
 named! {
-    /// A type of edges.
     pub enum EdgeType {
         Element = "element",
         Property = "property",
@@ -73,17 +69,13 @@ named! {
 /// The positions of the fields of a node in its row.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFields {
-    /// The number of fields.
     pub count: usize,
     /// The row of the node's type in [`Meta::node_types`].
     pub kind: usize,
-    /// The string that names the node.
     pub name: usize,
     /// The node's number, which is stable between snapshots of a process.
     pub id: usize,
-    /// Bytes of the node itself.
     pub self_size: usize,
-    /// The number of edges.
     pub edge_count: usize,
     /// Where the node was allocated. Absent unless allocations were tracked, or in older files.
     pub trace_node_id: Option<usize>,
@@ -94,7 +86,6 @@ pub struct NodeFields {
 /// The positions of the fields of an edge in its row.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeFields {
-    /// The number of fields.
     pub count: usize,
     /// The row of the edge's type in [`Meta::edge_types`].
     pub kind: usize,
@@ -107,31 +98,16 @@ pub struct EdgeFields {
 /// The member `snapshot` of the document.
 #[derive(Clone, Debug)]
 pub struct Meta {
-    /// The positions of the fields of nodes.
     pub node: NodeFields,
     /// The types of nodes and their names in the file.
     pub node_types: Vec<(NodeType, String)>,
     /// The kinds of nodes: their types, of which Julia's types of objects are one.
     pub kinds: Kinds,
-    /// The positions of the fields of edges.
     pub edge: EdgeFields,
     /// The types of edges and their names in the file.
     pub edge_types: Vec<(EdgeType, String)>,
-    /// The names of the fields of nodes.
-    pub node_fields: Vec<String>,
-    /// The names of the fields of edges.
-    pub edge_fields: Vec<String>,
-    /// The names of the fields of locations.
-    pub location_fields: Vec<String>,
-    /// The names of the fields of samples.
-    pub sample_fields: Vec<String>,
-    /// The names of the fields of functions that allocate.
-    pub trace_function_info_fields: Vec<String>,
-    /// The names of the fields of nodes of the allocation tree.
-    pub trace_node_fields: Vec<String>,
-    /// `node_count` of the file.
+    pub names: Names,
     pub node_count: Option<u64>,
-    /// `edge_count` of the file.
     pub edge_count: Option<u64>,
     /// `trace_function_count` of the file, which may be less than the real number.
     pub trace_function_count: Option<u64>,
@@ -140,10 +116,8 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Reads the value of `snapshot`.
-    ///
-    /// # Errors
-    /// When it is cut off, or lacks a field that nothing can be read without.
+    /// Reads the value of `snapshot`. Fails when it is cut off, or lacks a field that nothing can
+    /// be read without.
     pub fn read(json: &mut Scanner<'_>) -> Result<Self> {
         let offset = json.offset();
         let mut names = Names::default();
@@ -152,10 +126,10 @@ impl Meta {
         while let Some(key) = json.key()? {
             match key.raw() {
                 b"meta" if json.peek()? == ValueKind::Object => names.read(json)?,
-                b"node_count" => counts[0] = count(json)?,
-                b"edge_count" => counts[1] = count(json)?,
-                b"trace_function_count" => counts[2] = count(json)?,
-                b"extra_native_bytes" => counts[3] = count(json)?,
+                b"node_count" => counts[0] = json.optional_unsigned()?,
+                b"edge_count" => counts[1] = json.optional_unsigned()?,
+                b"trace_function_count" => counts[2] = json.optional_unsigned()?,
+                b"extra_native_bytes" => counts[3] = json.optional_unsigned()?,
                 _ => json.skip()?,
             }
         }
@@ -180,24 +154,17 @@ impl Meta {
                 to_node: edge.position("to_node")?,
             },
         );
+        let (node_types, edge_types) =
+            (std::mem::take(&mut names.node_types), std::mem::take(&mut names.edge_types));
         let node_types: Vec<_> =
-            names.node_types.into_iter().map(|name| (NodeType::of(&name), name)).collect();
+            node_types.into_iter().map(|name| (NodeType::of(&name), name)).collect();
         Ok(Self {
             node,
             edge,
             kinds: Kinds::of(&node_types),
             node_types,
-            edge_types: names
-                .edge_types
-                .into_iter()
-                .map(|name| (EdgeType::of(&name), name))
-                .collect(),
-            node_fields: names.node_fields,
-            edge_fields: names.edge_fields,
-            location_fields: names.location_fields,
-            sample_fields: names.sample_fields,
-            trace_function_info_fields: names.trace_function_info_fields,
-            trace_node_fields: names.trace_node_fields,
+            edge_types: edge_types.into_iter().map(|name| (EdgeType::of(&name), name)).collect(),
+            names,
             node_count,
             edge_count,
             trace_function_count,
@@ -205,7 +172,6 @@ impl Meta {
         })
     }
 
-    /// The type of the nodes of a kind.
     #[inline]
     pub fn node_type(&self, kind: u8) -> NodeType {
         self.kinds.list.get(usize::from(kind)).map_or(NodeType::Other, |(known, _)| *known)
@@ -267,16 +233,19 @@ impl Kinds {
 }
 
 /// The lists of `meta`.
-#[derive(Default)]
-struct Names {
-    node_fields: Vec<String>,
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    pub node_fields: Vec<String>,
+    /// Empty once they are those of [`Meta`], like those of edges.
     node_types: Vec<String>,
-    edge_fields: Vec<String>,
+    pub edge_fields: Vec<String>,
     edge_types: Vec<String>,
-    location_fields: Vec<String>,
-    sample_fields: Vec<String>,
-    trace_function_info_fields: Vec<String>,
-    trace_node_fields: Vec<String>,
+    pub location_fields: Vec<String>,
+    pub sample_fields: Vec<String>,
+    /// Of functions that allocate.
+    pub trace_function_info_fields: Vec<String>,
+    /// Of nodes of the allocation tree.
+    pub trace_node_fields: Vec<String>,
 }
 
 impl Names {
@@ -326,13 +295,6 @@ impl Fields<'_> {
                     .expected(format!("1 to {MAX_FIELDS}")))
             }
         }
-    }
-}
-
-fn count(json: &mut Scanner<'_>) -> Result<Option<u64>> {
-    match json.peek()? {
-        ValueKind::Number => json.number().map(|number| number.unsigned().ok()),
-        _ => json.skip().map(|()| None),
     }
 }
 

@@ -28,12 +28,6 @@
 //! Sources: V8's `src/profiler/heap-snapshot-generator.cc` (2023), the front end of Chrome DevTools
 //! 1.0.1705227 (`heap_snapshot_worker/HeapSnapshot.ts`), and snapshots of Node.js 12 to 24, Deno
 //! 2.9, Chromium 156 and Bun 1.4.
-//!
-//! * [`meta`]: names of fields and types; [`document`]: where the parts are; [`strings`]: texts on
-//!   demand;
-//! * [`rows`]: nodes and edges, in parallel; [`records`]: all rows in order;
-//! * [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 pub mod document;
 pub mod invariants;
@@ -45,35 +39,30 @@ pub mod rows;
 pub mod strings;
 pub mod summary;
 
-pub use invariants::check;
 pub(super) use load::short_names;
-pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
-pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Heapsnapshot,
     name: "heapsnapshot",
     title: "V8 heap snapshot",
     versions: "Node.js 12 to 24, Chrome, Deno, Electron, Bun, Julia (V8 format)",
     extensions: &["heapsnapshot", "heaptimeline"],
-    magics: &[b"{\"snapshot\":{\"meta\":{\"node_fields\":"],
-    begins_otherwise,
-    origin: |_| Provenance::of("V8"),
+    detection: Detection::MagicsOrContents(
+        &[b"{\"snapshot\":{\"meta\":{\"node_fields\":"],
+        begins_otherwise,
+    ),
+    origin: Origin::Runtime("V8"),
     record_names: &[Rec::NAMES],
-    info,
-    check,
+    info: summary::info,
+    check: invariants::check,
     readers: Readers::Heap(HeapReader {
-        load,
-        histogram,
+        load: load::load,
+        histogram: load::histogram,
         least_bytes: (10, 6),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Ids,
     }),
 };

@@ -15,20 +15,16 @@ use std::ops::ControlFlow;
 pub enum Rec<'a> {
     /// The head: counts.
     Snapshot(Box<Meta>),
-    /// A node.
     Node {
-        /// The name of its type.
         node_type: &'a str,
         /// Its name: of a string, the text.
         name: Cow<'a, str>,
         /// The numbers of the row, by name.
         numbers: Numbered,
     },
-    /// An edge.
     Edge {
         /// Position of the node that the edge belongs to. `None` after the edges of the last node.
         from_node: Option<u64>,
-        /// The name of its type.
         edge_type: &'a str,
         /// Its name, unless it has an index.
         name: Option<Cow<'a, str>>,
@@ -37,9 +33,7 @@ pub enum Rec<'a> {
     },
     /// A function that allocates.
     TraceFunctionInfo {
-        /// Its name.
         name: Cow<'a, str>,
-        /// The script that it is in.
         script_name: Cow<'a, str>,
         /// The numbers of the row, by name.
         numbers: Numbered,
@@ -55,11 +49,8 @@ pub enum Rec<'a> {
     Sample(Numbered),
     /// The source location of an object's function or class.
     Location(Numbered),
-    /// A string.
     String {
-        /// Its number.
         index: u64,
-        /// The text.
         text: Cow<'a, str>,
     },
 }
@@ -94,7 +85,6 @@ impl Numbered {
 }
 
 impl Rec<'_> {
-    /// The names of the records.
     pub(super) const NAMES: &'static [&'static str] = &[
         "snapshot",
         "node",
@@ -162,10 +152,6 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Passes every record to the visitor.
-///
-/// # Errors
-/// The first damage.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
@@ -178,34 +164,26 @@ pub fn for_each_record(
         return Ok(());
     }
     let start = |numbers: &Option<Numbers<'_>>| numbers.as_ref().map(Numbers::offset);
-    let mut parts = [
-        (start(&document.nodes), Part::Nodes),
-        (start(&document.edges), Part::Edges),
-        (start(&document.trace_function_infos), Part::Functions),
-        (document.trace_tree, Part::Tree),
-        (start(&document.samples), Part::Samples),
-        (start(&document.locations), Part::Locations),
-        (document.strings.offset(0), Part::Strings),
+    let mut parts: [(Option<u64>, PartReader<'_, '_, _>); 7] = [
+        (start(&document.nodes), Reader::nodes),
+        (start(&document.edges), Reader::edges),
+        (start(&document.trace_function_infos), Reader::functions),
+        (document.trace_tree, Reader::tree),
+        (start(&document.samples), Reader::samples),
+        (start(&document.locations), Reader::locations),
+        (document.strings.offset(0), Reader::strings),
     ];
     parts.sort_by_key(|(offset, _)| *offset);
     for (_, part) in parts.into_iter().filter(|(offset, _)| offset.is_some()) {
-        if reader.part(part, visitor)?.is_break() {
+        if part(&reader, visitor)?.is_break() {
             return Ok(());
         }
     }
     damage.map_or(Ok(()), Err)
 }
 
-#[derive(Clone, Copy)]
-enum Part {
-    Nodes,
-    Edges,
-    Functions,
-    Tree,
-    Samples,
-    Locations,
-    Strings,
-}
+/// Passes the records of a part to the visitor.
+type PartReader<'r, 'a, V> = fn(&Reader<'r, 'a>, &mut V) -> Result<ControlFlow<()>>;
 
 struct Reader<'r, 'a> {
     document: &'r Document<'a>,
@@ -227,32 +205,25 @@ fn field(row: &[u64; MAX_FIELDS], at: Option<usize>) -> u64 {
 }
 
 impl<'a> Reader<'_, 'a> {
-    fn part(&self, part: Part, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
-        let (meta, document) = (&self.document.meta, self.document);
-        match part {
-            Part::Nodes => self.nodes(visitor),
-            Part::Edges => self.edges(visitor),
-            Part::Functions => self.functions(visitor),
-            Part::Tree => self.tree(visitor),
-            Part::Samples => {
-                let numbered = Numbered::new(SAMPLE, &meta.sample_fields);
-                self.rows(&document.samples, meta.sample_fields.len(), |offset, row| {
-                    visitor.record(offset, &Rec::Sample(numbered.with(row)))
-                })
-            }
-            Part::Locations => {
-                let numbered = Numbered::new(LOCATION, &meta.location_fields);
-                self.rows(&document.locations, meta.location_fields.len(), |offset, row| {
-                    visitor.record(offset, &Rec::Location(numbered.with(row)))
-                })
-            }
-            Part::Strings => Ok(self.strings(visitor)),
-        }
+    fn samples(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
+        let fields = &self.document.meta.names.sample_fields;
+        let numbered = Numbered::new(SAMPLE, fields);
+        self.rows(&self.document.samples, fields.len(), |offset, row| {
+            visitor.record(offset, &Rec::Sample(numbered.with(row)))
+        })
+    }
+
+    fn locations(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
+        let fields = &self.document.meta.names.location_fields;
+        let numbered = Numbered::new(LOCATION, fields);
+        self.rows(&self.document.locations, fields.len(), |offset, row| {
+            visitor.record(offset, &Rec::Location(numbered.with(row)))
+        })
     }
 
     fn nodes(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
         let (meta, strings) = (&self.document.meta, &self.document.strings);
-        let numbered = Numbered::new(NODE, &meta.node_fields);
+        let numbered = Numbered::new(NODE, &meta.names.node_fields);
         self.rows(&self.document.nodes, meta.node.count, |offset, row| {
             let kind = meta.node_types.get(field(&row, Some(meta.node.kind)) as usize);
             let node_type = kind.map_or("unknown", |(_, name)| name);
@@ -263,8 +234,8 @@ impl<'a> Reader<'_, 'a> {
 
     fn edges(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
         let (meta, strings) = (&self.document.meta, &self.document.strings);
-        let numbered = Numbered::new(EDGE, &meta.edge_fields);
-        let indexed = Numbered::new(&["to_node", "name_or_index"], &meta.edge_fields);
+        let numbered = Numbered::new(EDGE, &meta.names.edge_fields);
+        let indexed = Numbered::new(&["to_node", "name_or_index"], &meta.names.edge_fields);
         let mut owners = Owners::new(self.document);
         self.rows(&self.document.edges, meta.edge.count, |offset, row| {
             let number = field(&row, Some(meta.edge.kind));
@@ -281,7 +252,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn functions(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
         let strings = &self.document.strings;
-        let fields = &self.document.meta.trace_function_info_fields;
+        let fields = &self.document.meta.names.trace_function_info_fields;
         let place = |name: &str| fields.iter().position(|field| field == name);
         let (name, script) = (place("name"), place("script_name"));
         let numbered = Numbered::new(FUNCTION, fields);
@@ -293,16 +264,19 @@ impl<'a> Reader<'_, 'a> {
         })
     }
 
-    fn strings(&self, visitor: &mut impl Visitor) -> ControlFlow<()> {
+    fn strings(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
         let strings = &self.document.strings;
         for index in 0..strings.len() as u64 {
             let offset = strings.offset(index).unwrap_or(0);
             if index.is_multiple_of(65536) {
                 (self.options.progress)(offset);
             }
-            visitor.record(offset, &Rec::String { index, text: strings.text(index) })?;
+            let text = strings.text(index);
+            if visitor.record(offset, &Rec::String { index, text }).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        ControlFlow::Continue(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Reads the rows of an array. Numbers after the last whole row are left out.
@@ -338,7 +312,7 @@ impl<'a> Reader<'_, 'a> {
 
     /// Reads the allocation tree: `[id, function, count, size, [children], id, …]`.
     fn tree(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
-        let fields = &self.document.meta.trace_node_fields;
+        let fields = &self.document.meta.names.trace_node_fields;
         let numbered = Numbered::new(TREE, fields);
         let children = fields.iter().position(|field| field == "children").unwrap_or(fields.len());
         let start = self.document.trace_tree.unwrap_or(0);

@@ -15,7 +15,6 @@ const PART: usize = 2 << 20;
 
 /// A part of an array of rows.
 pub struct Part<'a> {
-    /// The first row of the part.
     pub first: usize,
     /// The number of rows that begin in the part.
     pub rows: usize,
@@ -26,7 +25,6 @@ pub struct Part<'a> {
 pub struct Rows<'a> {
     /// The parts of the list, in the order of the file.
     pub parts: Vec<Part<'a>>,
-    /// The number of rows.
     pub count: usize,
     /// Numbers after the last row, which are not a row.
     pub left_over: usize,
@@ -96,9 +94,8 @@ impl Part<'_> {
     }
 
     /// Reads the rows of the part: `each` gets the index of a row in the part, and its fields.
-    ///
-    /// # Errors
-    /// The first number that is not whole or negative. `each` has received the rows before it.
+    /// Fails with the first number that is not whole or negative. `each` has received the rows
+    /// before it.
     #[inline(always)]
     pub fn read(
         &self,

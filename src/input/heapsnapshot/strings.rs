@@ -97,7 +97,6 @@ impl<'a> Strings<'a> {
         self.skipped_bits = self.skipped_bits.saturating_add(1);
     }
 
-    /// The number of strings.
     pub fn len(&self) -> usize {
         self.count
     }
@@ -113,7 +112,6 @@ impl<'a> Strings<'a> {
         self.len() == 0
     }
 
-    /// Absolute offset of a string.
     pub fn offset(&self, number: u64) -> Option<u64> {
         let row = usize::try_from(number).ok().filter(|row| *row < self.len())?;
         let known = self.positions.get(row.wrapping_shr(self.skipped_bits));
@@ -199,7 +197,6 @@ impl<'a> Strings<'a> {
         self.long.binary_search_by_key(&number, |long| long.number).ok()
     }
 
-    /// The number of long strings.
     pub(super) fn long_count(&self) -> usize {
         self.long.len()
     }

@@ -1,12 +1,12 @@
 //! `info` of a snapshot.
 
 use super::document::Document;
-use super::meta::EdgeType;
+use super::meta::{EdgeType, MAX_FIELDS};
 use super::rows::{Part, Rows};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::info::{
-    CountsByName, FormatDetails, HeapInfo, HeapsnapshotDetails, Info, InfoWarning, SnapshotInfo,
+    CountsByName, FormatDetails, HeapsnapshotDetails, Info, InfoWarning, SnapshotInfo,
 };
 use crate::input::json::{Numbers, Scanner, Token};
 use crate::input::read::ReadOptions;
@@ -14,15 +14,11 @@ use crate::model::heap::{LoadWarning, WarningKind};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Summarizes a snapshot in one pass over its numbers.
-///
-/// # Errors
-/// When the bytes are not a snapshot, or `snapshot` cannot be read.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut document = Document::read(bytes)?;
-    let nodes = NodeSums::read(&document, options);
+    let nodes = Sums::of_nodes(&document, options);
     let held = Held::none(nodes.count);
-    let edges = EdgeSums::read(&document, options, &held);
+    let edges = Sums::of_edges(&document, options, &held);
     let mut info = super::SPEC.summary("");
     let meta = &document.meta;
     for (key, count) in [
@@ -47,20 +43,14 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         by_edge_type: by_name(meta.edge_types.iter().map(|(_, name)| name), &edges.by_type),
     };
     let damage = nodes.damage.or(edges.damage).or(document.damage.take());
-    info.heap = Some(HeapInfo {
-        snapshots: vec![SnapshotInfo {
-            index: 0,
-            complete: damage.is_none(),
-            objects: Some(objects),
-            references: Some(edges.count),
-            roots: nodes.roots,
-            types: None,
-            shallow_bytes: Some(nodes.bytes),
-            external_bytes: Some(0),
-            time_us: None,
-            details: FormatDetails::Heapsnapshot(Box::new(details)),
-        }],
-    });
+    let heap = SnapshotInfo {
+        objects: Some(objects),
+        references: Some(edges.count),
+        roots: nodes.roots,
+        shallow_bytes: Some(nodes.bytes),
+        external_bytes: Some(0),
+        ..SnapshotInfo::new(FormatDetails::Heapsnapshot(Box::new(details)))
+    };
     // The references of a damaged file are incomplete anyway.
     if damage.is_none()
         && let Some(count) = super::load::many_unheld(held.unheld(nodes.count), nodes.count)
@@ -68,7 +58,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         let kind = WarningKind::UnheldObjects;
         info.warnings.push(InfoWarning::Load(LoadWarning { kind, count }));
     }
-    info.set_damage(damage);
+    info.set_heap(heap, damage);
     Ok(info)
 }
 
@@ -83,21 +73,17 @@ fn count_records(
     let rows = |numbers: &Option<Numbers<'_>>, fields: &[String]| {
         Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64
     };
-    let functions = rows(&document.trace_function_infos, &meta.trace_function_info_fields);
-    for (name, count) in [
+    let functions = rows(&document.trace_function_infos, &meta.names.trace_function_info_fields);
+    info.records.add_all([
         ("snapshot", 1),
         ("node", nodes),
         ("edge", edges),
         ("trace_function_info", functions),
         ("trace_node", trace_nodes(bytes, document)),
-        ("sample", rows(&document.samples, &meta.sample_fields)),
-        ("location", rows(&document.locations, &meta.location_fields)),
+        ("sample", rows(&document.samples, &meta.names.sample_fields)),
+        ("location", rows(&document.locations, &meta.names.location_fields)),
         ("string", document.strings.len() as u64),
-    ] {
-        if count > 0 {
-            info.records.add(name, count);
-        }
-    }
+    ]);
 }
 
 /// The counts that are not 0, with the names of their types.
@@ -106,53 +92,79 @@ fn by_name<'n>(types: impl Iterator<Item = &'n String>, counts: &[u64; 256]) -> 
     CountsByName(counted.map(|(name, count)| (name.clone(), *count)).collect())
 }
 
-/// Sums over nodes.
-struct NodeSums {
+/// Sums over nodes or edges.
+struct Sums {
     count: u64,
+    by_type: [u64; 256],
+    /// Bytes of nodes.
     bytes: u64,
     detached: u64,
     /// Edges of node 0.
     roots: Option<u64>,
-    by_type: [u64; 256],
     damage: Option<Error>,
 }
 
-impl NodeSums {
-    fn read(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
-        let fields = document.meta.node;
-        let none = || Self {
-            count: 0,
-            bytes: 0,
-            detached: 0,
-            roots: None,
-            by_type: [0; 256],
-            damage: None,
-        };
+impl Sums {
+    const NONE: Self =
+        Self { count: 0, by_type: [0; 256], bytes: 0, detached: 0, roots: None, damage: None };
+
+    fn of_nodes(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
+        let (fields, kinds) = (document.meta.node, &document.meta.kinds);
+        let rows = Rows::of(document.nodes.as_ref(), fields.count);
+        Self::read(&rows, fields.count, options, |sums, row| {
+            let field = |at: usize| row.get(at).copied().unwrap_or(0);
+            count(&mut sums.by_type, kinds.kind(field(fields.kind)).into());
+            sums.bytes = sums.bytes.saturating_add(field(fields.self_size));
+            if fields.detachedness.is_some_and(|at| field(at) == 2) {
+                sums.detached = sums.detached.wrapping_add(1);
+            }
+            sums.roots.get_or_insert(field(fields.edge_count));
+        })
+        .in_part("in nodes")
+    }
+
+    fn of_edges(document: &Document<'_>, options: ReadOptions<'_>, held: &Held) -> Self {
+        let (meta, fields) = (&document.meta, document.meta.edge);
+        let node_fields = meta.node.count as u64;
+        let rows = Rows::of(document.edges.as_ref(), fields.count);
+        Self::read(&rows, fields.count, options, |sums, row| {
+            let field = |at: usize| row.get(at).copied().unwrap_or(0);
+            count(&mut sums.by_type, field(fields.kind));
+            if meta.edge_type(field(fields.kind)) != EdgeType::Weak {
+                let node = field(fields.to_node).checked_div(node_fields);
+                held.add(node.unwrap_or(u64::MAX));
+            }
+        })
+        .in_part("in edges")
+    }
+
+    /// Reads parts side by side, and adds them up to the first damage.
+    fn read(
+        rows: &Rows<'_>,
+        fields: usize,
+        options: ReadOptions<'_>,
+        each: impl Fn(&mut Self, &[u64; MAX_FIELDS]) + Sync,
+    ) -> Self {
         let read = |part: &Part<'_>| {
             (options.progress)(part.offset());
-            let mut sums = none();
-            let outcome = part.read(fields.count, |_, row| {
-                let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                count(&mut sums.by_type, document.meta.kinds.kind(field(fields.kind)).into());
+            let mut sums = Self::NONE;
+            let outcome = part.read(fields, |_, row| {
                 sums.count = sums.count.wrapping_add(1);
-                sums.bytes = sums.bytes.saturating_add(field(fields.self_size));
-                if fields.detachedness.is_some_and(|at| field(at) == 2) {
-                    sums.detached = sums.detached.wrapping_add(1);
-                }
-                sums.roots.get_or_insert(field(fields.edge_count));
+                each(&mut sums, row);
             });
-            sums.damage = outcome.err().map(|error| error.context("in nodes"));
+            sums.damage = outcome.err();
             sums
         };
-        let parts: Vec<Self> =
-            Rows::of(document.nodes.as_ref(), fields.count).parts.par_iter().map(read).collect();
-        let mut total = none();
+        let parts: Vec<Self> = rows.parts.par_iter().map(read).collect();
+        let mut total = Self::NONE;
         for part in parts {
             total.count = total.count.wrapping_add(part.count);
             total.bytes = total.bytes.saturating_add(part.bytes);
             total.detached = total.detached.wrapping_add(part.detached);
             total.roots = total.roots.or(part.roots);
-            add(&mut total.by_type, &part.by_type);
+            for (total, count) in total.by_type.iter_mut().zip(part.by_type) {
+                *total = total.wrapping_add(count);
+            }
             total.damage = part.damage;
             if total.damage.is_some() {
                 break;
@@ -160,46 +172,9 @@ impl NodeSums {
         }
         total
     }
-}
 
-/// Sums over edges.
-struct EdgeSums {
-    count: u64,
-    by_type: [u64; 256],
-    damage: Option<Error>,
-}
-
-impl EdgeSums {
-    fn read(document: &Document<'_>, options: ReadOptions<'_>, held: &Held) -> Self {
-        let (meta, fields) = (&document.meta, document.meta.edge);
-        let node_fields = meta.node.count as u64;
-        let read = |part: &Part<'_>| {
-            (options.progress)(part.offset());
-            let mut sums = Self { count: 0, by_type: [0; 256], damage: None };
-            let outcome = part.read(fields.count, |_, row| {
-                let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                count(&mut sums.by_type, field(fields.kind));
-                if meta.edge_type(field(fields.kind)) != EdgeType::Weak {
-                    let node = field(fields.to_node).checked_div(node_fields);
-                    held.add(node.unwrap_or(u64::MAX));
-                }
-                sums.count = sums.count.wrapping_add(1);
-            });
-            sums.damage = outcome.err().map(|error| error.context("in edges"));
-            sums
-        };
-        let parts: Vec<Self> =
-            Rows::of(document.edges.as_ref(), fields.count).parts.par_iter().map(read).collect();
-        let mut total = Self { count: 0, by_type: [0; 256], damage: None };
-        for part in parts {
-            total.count = total.count.wrapping_add(part.count);
-            add(&mut total.by_type, &part.by_type);
-            total.damage = part.damage;
-            if total.damage.is_some() {
-                break;
-            }
-        }
-        total
+    fn in_part(self, part: &'static str) -> Self {
+        Self { damage: self.damage.map(|damage| damage.context(part)), ..self }
     }
 }
 
@@ -235,13 +210,10 @@ fn count(counts: &mut [u64; 256], number: u64) {
     }
 }
 
-fn add(total: &mut [u64; 256], part: &[u64; 256]) {
-    total.iter_mut().zip(part).for_each(|(total, count)| *total = total.wrapping_add(*count));
-}
-
 /// The number of stacks in the allocation tree.
 fn trace_nodes(bytes: &[u8], document: &Document<'_>) -> u64 {
-    let (Some(start), fields) = (document.trace_tree, document.meta.trace_node_fields.len() as u64)
+    let (Some(start), fields) =
+        (document.trace_tree, document.meta.names.trace_node_fields.len() as u64)
     else {
         return 0;
     };

@@ -23,13 +23,10 @@ mod replay;
 pub(super) use lines::HeaptrackLines;
 
 use crate::error::Result;
-use crate::input::Format;
-use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use lines::HeaptrackLine;
 use load::load;
 
@@ -39,13 +36,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "heaptrack recording",
     versions: "formats 1 to 3",
     extensions: &["zst", "gz"],
-    magics: &[],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(lines::looks_right),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
     info,
-    check,
+    check: |bytes, options| summary::check(load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
 
@@ -57,8 +52,4 @@ fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         _ => String::new(),
     };
     summary::info(&SPEC, version, loaded, HeaptrackLines::new(bytes))
-}
-
-fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    summary::check(load(bytes, options.into())?)
 }

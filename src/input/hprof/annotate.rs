@@ -15,16 +15,13 @@ use crate::model::fields::{FieldSink, Record};
 use rustc_hash::FxHashMap;
 
 /// Passes every record to the visitor, instances with their fields.
-///
-/// # Errors
-/// The first damage.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
     let records = Records::new(bytes)?;
-    let mut known = Known::new(records.header().id_size);
+    let mut known = Known { ids: records.header().id_size, ..Known::default() };
     for (i, record) in records.enumerate() {
         let (offset, record) = record?;
         if i % 65536 == 0 {
@@ -44,7 +41,7 @@ struct Annotated<'k, 'a> {
     known: &'k Known<'a>,
 }
 
-/// Names and classes.
+#[derive(Default)]
 struct Known<'a> {
     ids: IdSize,
     strings: Strings<'a>,
@@ -54,15 +51,6 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    fn new(ids: IdSize) -> Self {
-        Self {
-            ids,
-            strings: Strings::default(),
-            names: FxHashMap::default(),
-            classes: FxHashMap::default(),
-        }
-    }
-
     /// Keeps strings and classes. The first of an id counts.
     #[inline]
     fn add(&mut self, record: &Rec<'a>) {

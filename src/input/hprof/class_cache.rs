@@ -2,7 +2,6 @@
 
 /// Slots of the cache. Most heaps have fewer classes with many objects.
 const SLOTS: usize = 256;
-/// Bits of [`SLOTS`].
 const BITS: u32 = SLOTS.trailing_zeros();
 
 /// A number for each of the classes seen last, by class id.

@@ -10,17 +10,13 @@ use byteorder::BE;
 /// A class. Absent ids are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassDump<'a> {
-    /// The class object.
     pub id: u64,
     /// Serial of a trace.
     pub trace: u32,
     /// The superclass; 0 only for java.lang.Object.
     pub super_class: u64,
-    /// The class loader.
     pub loader: u64,
-    /// The signers.
     pub signers: u64,
-    /// The protection domain.
     pub domain: u64,
     /// HotSpot: bytes of all fields, inherited ones included, as in the file. Others:
     /// the size of an object.
@@ -88,7 +84,6 @@ impl<'a> ClassDump<'a> {
 /// Static fields or constants, decoded on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statics<'a> {
-    /// The number of entries.
     pub count: u16,
     bytes: &'a [u8],
     ids: IdSize,
@@ -101,9 +96,7 @@ pub struct Statics<'a> {
 pub struct Static {
     /// String with its name; the index of a constant.
     pub name: u64,
-    /// Its type.
     pub kind: FieldType,
-    /// Its value.
     pub value: Value,
 }
 
@@ -132,7 +125,6 @@ impl<'a> Statics<'a> {
         Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids, name_size })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = Static> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         let (ids, name_size) = (self.ids, self.name_size);
@@ -151,18 +143,15 @@ impl<'a> Statics<'a> {
 /// Fields of objects, decoded on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
-    /// The number of entries.
     pub count: u16,
     bytes: &'a [u8],
     ids: IdSize,
 }
 
-/// A field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// String with its name.
     pub name: u64,
-    /// Its type.
     pub kind: FieldType,
 }
 
@@ -178,7 +167,6 @@ impl<'a> Fields<'a> {
         Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = Field> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         let ids = self.ids;

@@ -54,9 +54,7 @@ impl DirectBuffer {
         let (mut start, mut next) = (0usize, class);
         let mut found = [CAPACITY, CLEANER, FILE].map(|field| (field, None));
         for _ in 0..DEPTH {
-            let Some(class) = classes.index(next).and_then(|index| classes.get(index)) else {
-                break;
-            };
+            let Some(class) = classes.of_id(next) else { break };
             for ((declaring, field, kind), place) in &mut found {
                 if is(name(next), declaring)
                     && let Some((offset, found)) = class.own_field(field, strings, ids)

@@ -73,7 +73,6 @@ pub enum Gaps {
 }
 
 impl Gaps {
-    /// The name in `info`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Filled => "filled",

@@ -6,12 +6,10 @@ use crate::error::{Error, Result};
 use crate::input::origin::Provenance;
 use byteorder::BE;
 
-/// The header before the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// `1.0.1`, `1.0.2` or `1.0.3`.
     pub version: &'static str,
-    /// The width of ids.
     pub id_size: IdSize,
     /// When the file was written, in milliseconds since 1970.
     pub timestamp: u64,
@@ -25,13 +23,10 @@ impl Header {
         Provenance::of(runtime).version(format!("{bits}-bit ids"))
     }
 
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8
-    /// bytes.
+    /// Reads the header. Fails when the magic is another one, the header is cut off, or ids are
+    /// neither of 4 nor of 8 bytes.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let magics = super::SPEC.magics.iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
+        let magics = super::SPEC.magics().iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
         let mut matching = magics.filter(|(magic, _)| cursor.rest().starts_with(magic));
         let Some((magic, version)) = matching.next() else { return Err(super::SPEC.wrong_magic()) };
         cursor.take(magic.len() as u64, "the magic")?;

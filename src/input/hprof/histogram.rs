@@ -6,22 +6,17 @@ use super::scan::Scan;
 use super::sizes::positive_int;
 use super::types::Types;
 use crate::error::Result;
-use crate::input::histogram::TypeCounts;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::load::{LoadOptions, only_snapshot};
 use crate::java::PRIMITIVES;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Ids, TypeId};
+use crate::model::heap::TypeId;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
-/// Counts objects by the types that [`super::load()`] gives them, with the same sizes.
-///
 /// The sizes of objects are known only at the end of the file, so their parts are counted until
 /// then.
-///
-/// # Errors
-/// When the header cannot be read, or another snapshot than the first is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut objects = Objects::default();
@@ -35,10 +30,9 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     }
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let types = Types::new(&scan, &mut builder);
-    let heap = builder.finish(Ids::Rows(0), None);
-    let mut sums = Sums(vec![Sum::default(); heap.types.len()]);
+    let mut sums = Sums::default();
     objects.sum(&scan, &types, &mut sums);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &sums.0, 0, scan.damage.take()))
+    Ok(sums.0.finish(builder, scan.damage.take()))
 }
 
 /// Objects by class and by type of element.
@@ -50,7 +44,6 @@ struct Objects {
     primitives: [Lengths; PRIMITIVES.len()],
 }
 
-/// The objects of a class.
 #[derive(Default)]
 struct Class {
     id: u64,
@@ -187,20 +180,16 @@ impl Lengths {
     }
 }
 
-/// By type.
-struct Sums(Vec<Sum>);
+#[derive(Default)]
+struct Sums(TypeSums);
 
 impl Sums {
     fn add(&mut self, type_id: TypeId, objects: u64, shallow: u64) {
-        if let Some(sum) = self.0.get_mut(type_id.0 as usize) {
-            sum.add_sum(&Sum { count: objects, shallow_bytes: shallow, external_bytes: 0 });
-        }
+        self.0.add(type_id, &Sum { count: objects, shallow_bytes: shallow, external_bytes: 0 });
     }
 
     fn add_external(&mut self, type_id: TypeId, external_bytes: u64) {
-        if let Some(sum) = self.0.get_mut(type_id.0 as usize) {
-            sum.add_sum(&Sum { external_bytes, ..Sum::default() });
-        }
+        self.0.add(type_id, &Sum { external_bytes, ..Sum::default() });
     }
 
     /// Adds arrays, of which those of each length are so large.

@@ -92,7 +92,6 @@ pub(super) struct Corrected {
     pub class: usize,
     /// The size by the rules, in bytes.
     pub by_rule: u64,
-    /// The inferred size.
     pub size: u64,
     /// The number of neighbours that prove the size.
     pub pairs: u32,
@@ -108,13 +107,14 @@ pub(super) fn find(
     choice: LayoutChoice,
 ) -> Found {
     let by_rule = |rule| Found { rule, ..Found::default() };
-    let object = classes.named("java.lang.Object", strings).and_then(|index| classes.get(index));
+    let object = classes.named("java.lang.Object", strings);
     let stated = object.map_or(0, |class| class.dump.instance_size);
     if stated > 0 {
         classes.state_sizes();
         return by_rule(Rule::Stated { object: stated.into(), ours });
     }
     let mirror = classes.named("java.lang.Class", strings);
+    let mirror = mirror.and_then(|class| classes.index(class.dump.id));
     let has_class_data = |class: &Class<'_>| class.own_field(b"classData", strings, ids).is_some();
     let filled = mirror.and_then(|index| classes.get(index)).is_some_and(has_class_data);
     if ids == IdSize::Four {

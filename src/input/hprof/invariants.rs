@@ -34,10 +34,6 @@ use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
-/// Checks the invariants in two passes.
-///
-/// # Errors
-/// When the header cannot be read.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut scan = Scan::new(bytes, options.layout, options.progress)?;
     let addresses = std::mem::take(&mut scan.addresses).finish();
@@ -229,7 +225,7 @@ impl<'s, 'a> Checker<'s, 'a> {
 
     fn class(&mut self, class: &ClassDump<'_>) {
         self.faults.zero_ids += u64::from(class.id == 0);
-        let found = self.classes().index(class.id).and_then(|index| self.classes().get(index));
+        let found = self.classes().of_id(class.id);
         let name = found.map_or(&b""[..], |class| self.strings().text(class.name));
         let is_object = is(name, "java.lang.Object");
         let has_super = self.classes().index(class.super_class).is_some();
@@ -277,8 +273,7 @@ impl<'s, 'a> Checker<'s, 'a> {
         match object {
             Object::Instance(instance) => self.instance(instance),
             Object::ObjectArray(array) => {
-                let class =
-                    self.classes().index(array.class).and_then(|index| self.classes().get(index));
+                let class = self.classes().of_id(array.class);
                 let is_array = class.is_none_or(|class| {
                     let name = self.strings().text(class.name);
                     name.starts_with(b"[") || name.ends_with(b"[]")

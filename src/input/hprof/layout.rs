@@ -13,12 +13,9 @@ use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// A class of the heap.
 #[derive(Clone, Debug)]
 pub struct Class<'a> {
-    /// Its record.
     pub dump: ClassDump<'a>,
-    /// The offset of its record.
     pub offset: u64,
     /// String with its name; 0 if nothing names it.
     pub name: u64,
@@ -90,41 +87,40 @@ impl<'a> ClassTable<'a> {
         true
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> std::slice::Iter<'_, Class<'a>> {
         self.classes.iter()
     }
 
-    /// All, to be changed.
     pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Class<'a>> {
         self.classes.iter_mut()
     }
 
-    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// The position of a class.
     #[inline]
     pub fn index(&self, id: u64) -> Option<usize> {
         self.by_id.get(&id).copied()
     }
 
-    /// The class at a position.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&Class<'a>> {
         self.classes.get(index)
     }
 
+    #[inline]
+    pub(super) fn of_id(&self, id: u64) -> Option<&Class<'a>> {
+        self.get(self.index(id)?)
+    }
+
     /// The first class of a name as it stands in the file, with dots or slashes.
-    pub(super) fn named(&self, name: &str, strings: &Strings<'_>) -> Option<usize> {
-        self.classes.iter().position(|class| is(strings.text(class.name), name))
+    pub(super) fn named(&self, name: &str, strings: &Strings<'_>) -> Option<&Class<'a>> {
+        self.classes.iter().find(|class| is(strings.text(class.name), name))
     }
 
     /// Names the classes: strings by class.
@@ -295,7 +291,6 @@ impl<'a> ClassTable<'a> {
         }
     }
 
-    /// The references that are there.
     #[inline]
     pub(super) fn fields(&self, range: &Range<usize>) -> &[ReferenceField] {
         self.fields.get(range.clone()).unwrap_or_default()

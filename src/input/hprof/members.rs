@@ -64,14 +64,14 @@ impl<'a> Members<'a> {
         let parent = |&class: &usize| self.classes.get(class).and_then(|class| class.parent);
         let chain = std::iter::successors(self.classes.index(instance.class), parent);
         let fields = chain.flat_map(|class| {
-            let fields = self.classes.get(class).map(|of| of.dump.fields.iter());
+            let fields = self.classes.get(class).map(|class| class.dump.fields.iter());
             fields.into_iter().flatten().map(move |field| (class, field))
         });
         fields.map_while(move |(class, field)| {
             let (bytes, after) = rest.split_at_checked(field.kind.size(ids))?;
             rest = after;
-            let of = self.classes.get(class).map_or(0, |of| of.dump.id);
-            Some(Slot { class, name: self.strings.field(of, field.name), kind: field.kind, bytes })
+            let id = self.classes.get(class).map_or(0, |class| class.dump.id);
+            Some(Slot { class, name: self.strings.field(id, field.name), kind: field.kind, bytes })
         })
     }
 
@@ -92,8 +92,8 @@ impl<'a> Members<'a> {
     }
 
     fn class_name<'h>(&self, heap: &'h Heap<'a>, class: usize) -> &'h str {
-        let of = self.types.get(class).and_then(|of| heap.types.get(of.0 as usize));
-        of.map_or("", |of| heap.names.text(of.name))
+        let known = self.types.get(class).and_then(|known| heap.types.get(known.0 as usize));
+        known.map_or("", |known| heap.names.text(known.name))
     }
 
     fn class_of(&self, id: u64) -> Option<(usize, &Class<'a>)> {
@@ -111,9 +111,11 @@ impl<'a> Members<'a> {
 /// Whether class records have the last field first, as those of HotSpot have in JDK 17 and earlier.
 /// The JDK declares `value` of java.lang.String before `hash`.
 fn is_reversed(classes: &ClassTable<'_>, strings: &Strings<'_>) -> bool {
-    let class = classes.named("java.lang.String", strings).and_then(|index| classes.get(index));
+    let class = classes.named("java.lang.String", strings);
     let field = |name: &[u8]| {
-        class.and_then(|of| of.dump.fields.iter().position(|own| strings.text(own.name) == name))
+        class.and_then(|class| {
+            class.dump.fields.iter().position(|own| strings.text(own.name) == name)
+        })
     };
     matches!((field(b"value"), field(b"hash")), (Some(value), Some(hash)) if value > hash)
 }

@@ -53,19 +53,6 @@
 //! readers of Eclipse MAT (26cff26) and VisualVM (518dd1f), `HprofRecordTag` of LeakCanary's shark
 //! (0f7dbab) for Android's records, and dumps of OpenJDK 17. Android's records are known from its
 //! readers only.
-//!
-//! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made
-//!   of [`primitives`];
-//! * [`records`]: all of them in order; `annotate`: with the fields of instances;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
-//!   format has;
-//! * [`profile`]: files with sums of samples instead of a heap;
-//! * [`mod@load`]: the heap, with the help of `scan` (the first pass, with `segments`, which are read side
-//!   by side), `rows` (the others), [`layout`], [`naming`], [`threads`], [`values`] and `members`
-//!   (fields and elements);
-//! * `direct`: the memory of direct buffers;
-//! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours`
-//!   (distances) and `inference`.
 
 mod annotate;
 mod class_cache;
@@ -110,37 +97,38 @@ pub use invariants::check;
 pub use load::load;
 pub use profile::{kind, load_profile};
 pub use records::{HeapRec, Rec, Records};
-pub use summary::info;
 
 /// Reads the origin from the header.
 pub(super) fn origin(bytes: &[u8]) -> Provenance {
     Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
 }
 
-use crate::input::Format;
 use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, ProfileReader, Readers};
-use roles::ROLES;
+use crate::input::spec::{
+    Detection, Format, FormatSpec, HeapReader, Identity, Origin, ProfileReader, Readers,
+};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Hprof,
     name: "hprof",
     title: "Java heap dump (hprof)",
     versions: "1.0.1, 1.0.2, 1.0.3 (Android)",
     extensions: &["hprof"],
-    magics: &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"],
-    begins_otherwise: |_| false,
-    origin,
+    detection: Detection::Magics(&[
+        b"JAVA PROFILE 1.0.1\0",
+        b"JAVA PROFILE 1.0.2\0",
+        b"JAVA PROFILE 1.0.3\0",
+    ]),
+    origin: Origin::Read(origin),
     record_names: &[records::Body::NAMES, HEAP_RECORD_NAMES],
-    info,
+    info: summary::info,
     check,
     readers: Readers::Both {
         heap: HeapReader {
             load,
             histogram,
             least_bytes: (4, 1),
-            roles: ROLES,
+            roles: roles::ROLES,
             identity: Identity::Nothing,
         },
         profile: ProfileReader { load: load_profile, has_order: false },

@@ -62,7 +62,6 @@ impl<'a> Strings<'a> {
         self.fields.entry((class, id)).or_insert_with(|| name.into());
     }
 
-    /// Whether there is such a string.
     pub fn contains(&self, id: u64) -> bool {
         self.texts.contains_key(&id)
     }

@@ -39,7 +39,6 @@ pub(super) struct Distance {
     pub least: u64,
     /// The number of neighbours at that distance.
     pub times: u32,
-    /// The number of all neighbours.
     pub pairs: u32,
 }
 
@@ -387,7 +386,6 @@ impl Watch {
         self.descents < self.objects / 64
     }
 
-    /// The observations.
     pub(super) fn finish(mut self) -> Neighbours {
         // Sorting is cheap if the file is in the order of addresses.
         self.sample.sort_by_key(|(id, _)| *id);

@@ -9,7 +9,6 @@ use crate::model::fields::{FieldSink, Record};
 
 /// An object that is not a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each variant is named as its contents")]
 pub enum Object<'a> {
     Instance(Instance<'a>),
     ObjectArray(ObjectArray<'a>),
@@ -82,7 +81,6 @@ impl<'a> Object<'a> {
         Some((object, length.checked_add(head)?.checked_add(WIDTH)?.checked_add(1 + 4 + 4)?))
     }
 
-    /// Its id.
     #[inline]
     pub fn id(&self) -> u64 {
         match self {
@@ -113,13 +111,10 @@ impl Record for Object<'_> {
 }
 
 record! {
-    /// An instance of a class.
     pub struct Instance<'a>(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("an instance's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
-        /// Its class.
         class: u64 = read_id("an instance's class", ids) => address,
         /// Values of its fields: its class first, then the superclass, and so on.
         values: &'a [u8] = values() => with(pass_values),
@@ -127,31 +122,23 @@ record! {
 }
 
 record! {
-    /// An array of references.
     pub struct ObjectArray<'a>(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
-        /// Number of elements.
         count: u32 = u4("an array's length") => unsigned,
         /// Its class (not that of its elements).
         class: u64 = read_id("an array's class", ids) => address,
-        /// Ids of the elements.
         elements: &'a [u8] = elements(count, ids) => contents,
     }
 }
 
 record! {
-    /// An array of primitive values.
     pub struct PrimitiveArray<'a>(ids: IdSize, has_data: bool) {
-        /// Its id.
         id: u64 = read_id("an array's id", ids) => address,
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
-        /// Number of elements.
         count: u32 = u4("an array's length") => unsigned,
-        /// Their type.
         element: FieldType = element() => with(pass_element),
         /// The elements, big-endian. `None` in Android's records without data.
         contents: Option<&'a [u8]> = contents(size(count, element, ids)) if has_data => contents,

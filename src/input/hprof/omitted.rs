@@ -27,7 +27,6 @@ impl<'a> OmittedElements<'a> {
         Self { given_up: bytes > LARGEST_FILE, ..Self::default() }
     }
 
-    /// Takes the next object.
     #[inline]
     pub(super) fn object(&mut self, object: &Object<'a>) {
         if self.given_up {
@@ -39,7 +38,6 @@ impl<'a> OmittedElements<'a> {
         }
     }
 
-    /// Takes the next class.
     pub(super) fn class(&mut self, id: u64) {
         if !self.given_up {
             self.add(id);

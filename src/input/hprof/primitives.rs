@@ -5,12 +5,10 @@ use crate::error::{Error, Result};
 use crate::java::FieldType;
 use byteorder::{BE, ByteOrder};
 
-/// The width of ids in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdSize {
-    /// 4 bytes.
     Four,
-    /// 8 bytes.
+    #[default]
     Eight,
 }
 
@@ -24,7 +22,6 @@ impl IdSize {
         }
     }
 
-    /// Reads an id.
     #[inline]
     pub(super) fn read(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         match self {
@@ -50,7 +47,6 @@ impl IdSize {
     }
 }
 
-/// The reader's use of a type.
 impl FieldType {
     /// Reads the tag of a type.
     #[inline]
@@ -70,7 +66,6 @@ impl FieldType {
         self.width().unwrap_or(ids.bytes())
     }
 
-    /// Reads a value.
     pub(super) fn value(self, bytes: &[u8]) -> Option<Value> {
         let word = |size: usize| bytes.get(..size).map(|bytes| BE::read_uint(bytes, size));
         Some(match self {
@@ -87,38 +82,30 @@ impl FieldType {
     }
 }
 
-/// A value of any type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// An id.
     Object(u64),
-    /// Yes or no.
     Boolean(bool),
     /// A char, byte, short, int or long.
     Integer(i64),
-    /// A float or double.
     Float(f64),
 }
 
-/// An id.
 #[inline]
 pub(super) fn read_id(cursor: &mut Cursor<'_>, what: &'static str, ids: IdSize) -> Result<u64> {
     ids.read(cursor, what)
 }
 
-/// A `u1`.
 #[inline]
 pub(super) fn u1(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u8> {
     cursor.u8(what)
 }
 
-/// A `u2`.
 #[inline]
 pub(super) fn u2(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u16> {
     cursor.u16::<BE>(what)
 }
 
-/// A `u8`.
 #[inline]
 pub(super) fn u8(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     cursor.u64::<BE>(what)
@@ -130,13 +117,11 @@ pub(super) fn rest<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'
     cursor.take(cursor.remaining() as u64, what)
 }
 
-/// A `u4`.
 #[inline]
 pub(super) fn u4(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u32> {
     cursor.u32::<BE>(what)
 }
 
-/// A signed `i4`.
 pub(super) fn i4(cursor: &mut Cursor<'_>, what: &'static str) -> Result<i32> {
     cursor.u32::<BE>(what).map(|value| value as i32)
 }

@@ -13,7 +13,8 @@ use super::symbols::{Frame, StartThread, Trace};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Kind;
-use crate::input::frames::{kind_of_file, raw_thread_id};
+use crate::input::count_one;
+use crate::input::frames::{kind_of_file, thread_name};
 use crate::input::load::{LoadedProfile, MemoryLimit, ProfileOptions};
 use crate::java::class_name;
 use crate::model::names::Names;
@@ -45,10 +46,8 @@ pub fn kind(bytes: &[u8]) -> Kind {
     kind
 }
 
-/// Loads a profile. It has no samples, even if they are requested: the file has sums.
-///
-/// # Errors
-/// When the header cannot be read, or the file is a heap.
+/// Loads a profile. It has no samples, even if they are requested: the file has sums. Fails when
+/// the header cannot be read, or the file is a heap.
 pub fn load_profile(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     if kind(bytes) == Kind::Heap {
@@ -130,8 +129,7 @@ impl Loader<'_, '_> {
     /// The thread and the stack of a trace.
     fn place(&mut self, serial: u32) -> (ThreadId, StackId) {
         let Some(trace) = self.parts.traces.get(&serial) else {
-            let unresolved = &mut self.builder.notes().unresolved;
-            *unresolved = unresolved.saturating_add(1);
+            count_one(&mut self.builder.notes().unresolved);
             return (self.thread(0), StackId::EMPTY);
         };
         let thread = self.thread(trace.thread);
@@ -158,11 +156,7 @@ impl Loader<'_, '_> {
             return self.builder.thread(0, None, name);
         };
         let strings = &self.parts.strings;
-        let text = strings.text(thread.name);
-        let name = match raw_thread_id(text) {
-            Some(id) => self.builder.name(id.as_bytes()),
-            None => self.builder.name(text),
-        };
+        let name = thread_name(strings.text(thread.name), &mut self.builder);
         let number = |string: u64, prefix: &str| -> Option<i128> {
             std::str::from_utf8(strings.text(string)).ok()?.strip_prefix(prefix)?.parse().ok()
         };
@@ -172,26 +166,16 @@ impl Loader<'_, '_> {
 
     fn frame(&mut self, id: u64) -> FrameId {
         let Some(frame) = self.parts.frames.get(&id) else {
-            let unresolved = &mut self.builder.notes().unresolved;
-            *unresolved = unresolved.saturating_add(1);
+            count_one(&mut self.builder.notes().unresolved);
             let name = self.builder.name(b"<unresolved>");
-            return self.builder.frame(ProfileFrame {
-                function: name,
-                file: name,
-                line: 0,
-                kind: FrameKind::Code,
-            });
+            let kind = FrameKind::Code;
+            return self.builder.frame(ProfileFrame { function: name, file: name, line: 0, kind });
         };
         let strings = &self.parts.strings;
         let (method, source) = (strings.text(frame.method), strings.text(frame.source));
         if method.is_empty() && frame.line == -1 {
-            let (function, file) = (Names::EMPTY, Names::EMPTY);
-            return self.builder.frame(ProfileFrame {
-                function,
-                file,
-                line: 0,
-                kind: FrameKind::Invalid,
-            });
+            let (function, file, kind) = (Names::EMPTY, Names::EMPTY, FrameKind::Invalid);
+            return self.builder.frame(ProfileFrame { function, file, line: 0, kind });
         }
         let function = match self.parts.classes.get(&frame.class_serial) {
             Some(&class) => {

@@ -16,7 +16,6 @@ use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 use std::ops::Range;
 
-/// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rec<'a> {
     /// One with an envelope. That of a heap dump or a segment comes before the records inside
@@ -24,18 +23,14 @@ pub enum Rec<'a> {
     Top {
         /// Microseconds since the time in the header; it wraps.
         time: u32,
-        /// Bytes of the body.
         length: u32,
-        /// Its fields.
         body: Body<'a>,
     },
-    /// One inside a heap dump.
     Heap(HeapRec<'a>),
 }
 
 records! {
     /// The contents of a record with an envelope.
-    #[allow(missing_docs, reason = "the records are named in the table of the module above")]
     pub enum Body<'a>(ids: IdSize) {
         0x01 "utf8" Utf8(Utf8<'a>) = read(ids),
         0x02 "load_class" LoadClass(LoadClass) = read(ids),
@@ -56,7 +51,6 @@ records! {
 
 records! {
     /// A record inside a heap dump.
-    #[allow(missing_docs, reason = "the records are named in the table of the module above")]
     pub enum HeapRec<'a>(ids: IdSize) {
         0x20 "class_dump" ClassDump(ClassDump<'a>) = read(ids),
         0xfe "heap_info" HeapInfo {
@@ -132,11 +126,8 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8
-    /// bytes.
+    /// Reads the header. Fails when the magic is another one, the header is cut off, or ids are
+    /// neither of 4 nor of 8 bytes.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let header = Header::read(&mut cursor)?;
@@ -155,7 +146,6 @@ impl<'a> Records<'a> {
         })
     }
 
-    /// The header.
     pub fn header(&self) -> &Header {
         &self.header
     }

@@ -32,7 +32,6 @@ pub(super) const ROLES: Roles = &[
     ("java.util.concurrent.ConcurrentHashMap$TreeNode", Collided),
     ("java.util.concurrent.ConcurrentHashMap$TreeBin", Collided),
     ("java.util.*Node", Inside),
-    ("java.util.*$Node", Inside),
     ("java.util.*$*Entry", Inside),
     ("java.util.*$*Index", Inside),
     ("java.util.*$Itr", Inside),

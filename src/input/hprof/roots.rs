@@ -10,11 +10,9 @@ use crate::model::heap::RootKind;
 #[derive(Debug, PartialEq, Eq)]
 pub struct RootTag {
     tag: u8,
-    /// The name of the record.
     pub name: &'static str,
     /// The name for people, which follows the thread's if there is one.
     pub title: &'static str,
-    /// The kind of root in the model.
     pub kind: RootKind,
     rest: Rest,
 }
@@ -38,7 +36,6 @@ const fn root(
     RootTag { tag, name, title, kind, rest }
 }
 
-/// All kinds of roots.
 pub static ROOT_TAGS: [RootTag; 16] = [
     root(0xff, "root_unknown", "unknown", RootKind::Other, Rest::Nothing),
     root(0x01, "root_jni_global", "JNI global", RootKind::Native, Rest::Handle),
@@ -58,14 +55,12 @@ pub static ROOT_TAGS: [RootTag; 16] = [
     root(0x90, "root_unreachable", "unreachable", RootKind::Other, Rest::Nothing),
 ];
 
-/// A root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root {
     /// Position of its kind in [`ROOT_TAGS`].
     index: u8,
     /// The id of the object that the root keeps alive.
     pub object: u64,
-    /// The handle of a JNI global.
     handle: u64,
     thread: u32,
     /// Frame or trace.
@@ -92,7 +87,6 @@ impl Root {
         Ok(Some(root))
     }
 
-    /// Its kind.
     pub fn tag(&self) -> &'static RootTag {
         ROOT_TAGS.get(self.index()).unwrap_or(&ROOT_TAGS[0])
     }
@@ -102,7 +96,6 @@ impl Root {
         self.index.into()
     }
 
-    /// Serial of its thread.
     pub fn thread(&self) -> Option<u32> {
         matches!(self.tag().rest, Rest::Thread | Rest::ThreadAndFrame | Rest::ThreadAndTrace)
             .then_some(self.thread)

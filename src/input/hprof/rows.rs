@@ -213,7 +213,6 @@ impl<'a> Part<'_, 'a> {
         (part.builder, part.faults)
     }
 
-    /// The position of a class.
     #[inline]
     fn class(&mut self, id: u64) -> Option<usize> {
         let table = &self.rows.scan.classes;

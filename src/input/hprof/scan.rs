@@ -29,11 +29,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Everything but objects, and the ids of objects.
+#[derive(Default)]
 pub(super) struct Scan<'a> {
     pub ids: IdSize,
     pub strings: Strings<'a>,
     pub classes: ClassTable<'a>,
-    /// Classes by serial.
     pub serials: FxHashMap<u32, u64>,
     /// Names of classes: strings by class.
     pub names: FxHashMap<u64, u64>,
@@ -49,7 +49,6 @@ pub(super) struct Scan<'a> {
     pub addresses: AddressesBuilder,
     /// The number of ids added to `addresses`.
     pub objects: Saturating<u64>,
-    /// The sizes of objects.
     pub sizes: Found,
     pub virtual_threads: VirtualThreads,
     /// dumptool wrote the file.
@@ -63,7 +62,6 @@ pub(super) struct Scan<'a> {
     side_by_side: bool,
     /// Classes with an id that another class has.
     pub repeated_classes: Saturating<u64>,
-    /// There are roots of system classes.
     pub has_system_classes: bool,
     /// The error that ended the pass early.
     pub damage: Option<Error>,
@@ -182,31 +180,11 @@ impl<'a> Scan<'a> {
         each: impl FnMut(&mut Self, u64, &Object<'a>, Option<usize>),
     ) -> Result<Self> {
         let mut records = Records::new(bytes)?;
-        let ids = records.header().id_size;
         let mut scan = Self {
-            ids,
-            strings: Strings::default(),
-            classes: ClassTable::default(),
-            serials: FxHashMap::default(),
-            names: FxHashMap::default(),
-            frames: FxHashMap::default(),
-            original_frames: FxHashMap::default(),
-            traces: FxHashMap::default(),
-            threads: Vec::new(),
-            sites: Vec::new(),
-            roots: Vec::new(),
-            addresses: AddressesBuilder::default(),
-            objects: Saturating(0),
-            sizes: Found::default(),
-            virtual_threads: VirtualThreads::default(),
-            ours: false,
-            tally: Tally::default(),
-            is_ordered: false,
-            positions: Offsets::with_capacity(0, bytes.len() as u64),
+            ids: records.header().id_size,
             side_by_side,
-            repeated_classes: Saturating(0),
-            has_system_classes: false,
-            damage: None,
+            positions: Offsets::with_capacity(0, bytes.len() as u64),
+            ..Self::default()
         };
         let mut watch = Watch::default();
         scan.damage = scan.read(&mut records, &mut watch, progress, each).err();
@@ -397,11 +375,7 @@ impl<'a> Scan<'a> {
     /// Before the end of the scan, classes have no names yet.
     pub(super) fn words_field(&self, class: u64) -> Option<usize> {
         let name = self.strings.text(self.names.get(&class).copied()?);
-        self.classes.index(class).and_then(|index| self.classes.get(index))?.words_field(
-            hidden(name),
-            &self.strings,
-            self.ids,
-        )
+        self.classes.of_id(class)?.words_field(hidden(name), &self.strings, self.ids)
     }
 
     /// The fields of a class that give the memory of direct buffers. `None` for other classes.
@@ -460,10 +434,7 @@ impl<'a> Scan<'a> {
         declaring: &str,
         field: &[u8],
     ) -> Option<(usize, FieldType)> {
-        let class = self
-            .classes
-            .named(declaring, &self.strings)
-            .and_then(|index| self.classes.get(index))?;
+        let class = self.classes.named(declaring, &self.strings)?;
         let (offset, kind) = class.own_field(field, &self.strings, self.ids)?;
         Some((usize::try_from(class.data).ok()?.checked_sub(offset)?, kind))
     }

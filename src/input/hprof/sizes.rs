@@ -23,7 +23,6 @@ use super::objects::PrimitiveArray;
 use super::primitives::IdSize;
 use crate::java::FieldType;
 
-/// The source of object sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// From the classes.
@@ -42,13 +41,11 @@ pub enum Rule {
 pub struct Layout {
     /// A reference: 4 beside pointers of 8 when references are compressed.
     pub reference: u64,
-    /// The header of an instance.
     pub header: u64,
     /// The offset of the elements of an array, if they take at most 4 bytes.
     pub array: u64,
     /// The offset of elements of 8 bytes.
     pub wide_array: u64,
-    /// The alignment of objects.
     pub alignment: u64,
     /// The treatment of gaps between fields.
     pub gaps: Gaps,
@@ -161,7 +158,6 @@ impl Rule {
         }
     }
 
-    /// Bytes of a class object.
     pub(super) fn class(&self, statics: &Statics<'_>, ids: IdSize, strings: &Strings<'_>) -> u64 {
         match self {
             Self::Stated { ours: true, .. } => 0,

@@ -16,14 +16,12 @@ record! {
         cutoff: u32 = u4("the cutoff of allocation sites") => with(pass_cutoff),
         /// All sites together.
         totals: HeapSummary = HeapSummary::read() => with(pass_totals),
-        /// The sites.
         sites: Sites<'a> = Sites::read() => with(Sites::pass_to),
     }
 }
 
 record! {
     /// The allocations of one class at one site: 25 bytes.
-    #[allow(missing_docs, reason = "named as what they are")]
     pub struct AllocSite {
         /// 0, or the tag of an array's elements.
         array_kind: u8 = u1("a site") => unsigned,
@@ -40,16 +38,13 @@ record! {
 record! {
     /// Samples of the CPU: tag 0d.
     pub struct CpuSamples<'a> {
-        /// All samples.
         samples: u32 = u4("a number of CPU samples") => unsigned,
-        /// The samples of each trace.
         traces: TraceSamples<'a> = TraceSamples::read() => with(TraceSamples::pass_to),
     }
 }
 
 record! {
     /// The samples of a trace: 8 bytes.
-    #[allow(missing_docs, reason = "named as what they are")]
     pub struct TraceSample {
         samples: u32 = u4("a sample") => unsigned,
         /// Serial of the trace.
@@ -73,7 +68,6 @@ impl<'a> Sites<'a> {
         })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = AllocSite> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         std::iter::from_fn(move || AllocSite::read(&mut cursor).ok())
@@ -100,7 +94,6 @@ impl<'a> TraceSamples<'a> {
         Ok(Self { count, bytes: cursor.take(u64::from(count).saturating_mul(8), "CPU samples")? })
     }
 
-    /// All, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = TraceSample> + use<'a> {
         let mut cursor = Cursor::new(self.bytes, 0);
         std::iter::from_fn(move || TraceSample::read(&mut cursor).ok())
@@ -124,7 +117,6 @@ fn pass_cutoff<S: FieldSink>(cutoff: u32, sink: &mut S) {
 
 record! {
     /// Totals of the heap: tag 07.
-    #[allow(missing_docs, reason = "named as what they are")]
     pub struct HeapSummary {
         live_bytes: u32 = u4("the totals of a heap") => unsigned,
         live_instances: u32 = u4("the totals of a heap") => unsigned,
@@ -138,7 +130,6 @@ record! {
     pub struct ControlSettings {
         /// 1 traces of allocations, 2 samples of the CPU.
         flags: u32 = u4("the profiler's flags") => unsigned,
-        /// The maximum depth of traces.
         depth: u16 = u2("the depth of traces") => unsigned,
     }
 }

@@ -16,8 +16,7 @@ use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
 use crate::input::Kind;
 use crate::input::info::{
-    self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, InfoWarning, RootCount,
-    SnapshotInfo,
+    self, HprofDetails, HprofLayout, HprofTopClass, Info, InfoWarning, RootCount, SnapshotInfo,
 };
 use crate::input::load::LayoutChoice;
 use crate::input::profile_info::profile_info;
@@ -35,10 +34,7 @@ const TOP_CLASSES: usize = 10;
 
 /// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the
 /// objects.
-///
-/// # Errors
-/// When the header cannot be read.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     if super::kind(bytes) == Kind::Profile {
         return info_of_profile(&mut records, bytes, options);
@@ -214,8 +210,8 @@ impl<'a> Totals<'a> {
             let direct = DirectBuffer::of(class, &self.table, &self.names, &self.strings, ids);
             self.by_class.push(OfClass { class, count: Count::default(), direct });
         }
-        if let Some(of) = self.by_class.get_mut(row) {
-            of.count.add(bytes as u64);
+        if let Some(known) = self.by_class.get_mut(row) {
+            known.count.add(bytes as u64);
         }
     }
 
@@ -264,23 +260,14 @@ impl<'a> Totals<'a> {
         let is_whole = damage.is_none() && details.layout.is_some();
         info.warnings.extend(self.lacks(header.id_size, is_whole));
         info.warnings.extend(self.short_names().filter(|_| mapping.is_none() && !ours));
-        info.heap = Some(HeapInfo {
-            snapshots: vec![SnapshotInfo {
-                index: 0,
-                complete: damage.is_none(),
-                objects: Some(
-                    (self.instances + self.object_arrays + self.primitive_arrays.objects).0,
-                ),
-                references: None,
-                roots: Some(details.roots.iter().map(|root| root.count).sum()),
-                types: Some(self.classes.0),
-                shallow_bytes: None,
-                external_bytes: Some(if ours { 0 } else { self.external }),
-                time_us: None,
-                details: info::FormatDetails::Hprof(Box::new(details)),
-            }],
-        });
-        info.set_damage(damage);
+        let heap = SnapshotInfo {
+            objects: Some((self.instances + self.object_arrays + self.primitive_arrays.objects).0),
+            roots: Some(details.roots.iter().map(|root| root.count).sum()),
+            types: Some(self.classes.0),
+            external_bytes: Some(if ours { 0 } else { self.external }),
+            ..SnapshotInfo::new(info::FormatDetails::Hprof(Box::new(details)))
+        };
+        info.set_heap(heap, damage);
         info
     }
 
@@ -340,9 +327,9 @@ impl<'a> Totals<'a> {
     /// Elements of arrays, and fields of instances. The table has been resolved.
     fn reference_slots(&self) -> u64 {
         let fields = self.table.reference_fields();
-        let of_class = |of: &OfClass| {
-            let row = self.table.index(of.class)?;
-            Some(fields.get(row)?.saturating_mul(of.count.objects.0))
+        let of_class = |known: &OfClass| {
+            let row = self.table.index(known.class)?;
+            Some(fields.get(row)?.saturating_mul(known.count.objects.0))
         };
         self.by_class.iter().filter_map(of_class).fold(self.elements.0, u64::saturating_add)
     }
@@ -359,14 +346,12 @@ impl<'a> Totals<'a> {
         ]
         .map(|(name, count)| (name, count.0));
         let roots = ROOT_TAGS.iter().zip(self.roots).map(|(tag, count)| (tag.name, count));
-        for (name, count) in roots.chain(heap).filter(|(_, count)| *count > 0) {
-            records.add(name, count);
-        }
+        records.add_all(roots.chain(heap));
         records
     }
 
     fn top_classes(&self, mapping: Option<&JavaMapping>) -> Vec<HprofTopClass> {
-        let classes = self.by_class.iter().map(|of| (Err(of.class), of.count));
+        let classes = self.by_class.iter().map(|known| (Err(known.class), known.count));
         let arrays = PRIMITIVES
             .into_iter()
             .zip(self.by_element)

@@ -9,7 +9,6 @@ use crate::model::fields::FieldSink;
 record! {
     /// A string: tag 01.
     pub struct Utf8<'a>(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("a string's id", ids) => address,
         /// Nominally UTF-8; HotSpot writes its modified form, in which supplementary characters are
         /// pairs of surrogates.
@@ -22,7 +21,6 @@ record! {
     pub struct LoadClass(ids: IdSize) {
         /// A number that frames know the class by, above 0.
         serial: u32 = u4("a class serial") => unsigned,
-        /// The class object.
         class: u64 = read_id("a class id", ids) => address,
         /// Serial of the trace at which it was loaded.
         trace: u32 = u4("a trace serial") => unsigned,
@@ -34,7 +32,6 @@ record! {
 record! {
     /// A call frame: tag 04.
     pub struct Frame(ids: IdSize) {
-        /// Its id.
         id: u64 = read_id("a frame's id", ids) => address,
         /// String with the name of the method.
         method: u64 = read_id("a frame's method", ids) => address,
@@ -66,7 +63,6 @@ record! {
     pub struct StartThread(ids: IdSize) {
         /// The number by which others refer to it.
         serial: u32 = u4("a thread serial") => unsigned,
-        /// The thread object.
         object: u64 = read_id("a thread object", ids) => address,
         /// Serial of its stack.
         trace: u32 = u4("a trace serial") => unsigned,
@@ -79,7 +75,6 @@ record! {
     }
 }
 
-/// Ids of the frames of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameIds<'a> {
     count: u32,
@@ -95,7 +90,6 @@ impl<'a> FrameIds<'a> {
         Ok(Self { count, bytes, ids })
     }
 
-    /// Returns the number of entries.
     pub fn count(&self) -> u32 {
         self.count
     }

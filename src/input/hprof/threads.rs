@@ -15,7 +15,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::num::Saturating;
 
-/// A thread of the builder.
 struct Known {
     row: u32,
     name: String,
@@ -23,7 +22,6 @@ struct Known {
     rows: Vec<u32>,
 }
 
-/// Adds all threads and roots.
 pub(super) fn add(
     scan: &Scan<'_>,
     addresses: &Addresses,
@@ -58,8 +56,7 @@ pub(super) fn add(
             (None, _) => tag.title.to_owned(),
         };
         let group = builder.names().intern(&group);
-        let label = match scan.classes.index(root.object).and_then(|index| scan.classes.get(index))
-        {
+        let label = match scan.classes.of_id(root.object) {
             Some(class) if tag.kind == RootKind::Class => {
                 let name = class_name(scan.strings.text(class.name), scan.ours);
                 Label::field(builder.names().intern(&name))
@@ -219,8 +216,8 @@ fn stack_frame(id: u64, scan: &Scan<'_>, names: &mut Names) -> StackFrame {
     let Some(frame) = scan.frames.get(&id) else {
         return StackFrame { function: names.intern("?"), file: Names::EMPTY, line: 0 };
     };
-    let class = scan.serials.get(&frame.class_serial).and_then(|id| scan.classes.index(*id));
-    let class = class.and_then(|index| scan.classes.get(index)).map_or(0, |class| class.name);
+    let class = scan.serials.get(&frame.class_serial).and_then(|id| scan.classes.of_id(*id));
+    let class = class.map_or(0, |class| class.name);
     let class = class_name(scan.strings.text(class), scan.ours);
     let method = String::from_utf8_lossy(scan.strings.text(frame.method));
     // dumptool writes functions of other languages as methods of one class.

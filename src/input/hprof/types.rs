@@ -6,7 +6,6 @@ use crate::java::{FieldType, PRIMITIVES, class_name, package_of};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{TypeId, TypeKind};
 
-/// The types of the heap.
 pub(super) struct Types {
     /// The types of classes, in the order of their table.
     pub(super) of_class: Vec<TypeId>,

@@ -6,7 +6,7 @@ use super::objects::{Instance, Object};
 use super::primitives::{IdSize, Value as FieldValue};
 use super::records::{HeapRec, read_heap_record};
 use super::scan::Scan;
-use crate::bytes::Cursor;
+use crate::bytes::{Cursor, latin1};
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{Heap, Ids, ObjectId, Offsets, TypeId, TypeKind, Value};
@@ -103,13 +103,11 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// The record of an object.
     pub(super) fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
         read_heap_record(&mut Cursor::at(self.bytes, self.positions.get(object.index())), self.ids)
             .ok()
     }
 
-    /// An instance.
     pub(super) fn instance(&self, object: ObjectId) -> Option<Instance<'a>> {
         match self.record(object)? {
             HeapRec::Object(Object::Instance(instance)) => Some(instance),
@@ -171,7 +169,6 @@ impl<'a> Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// The value of an object.
     pub(super) fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
         let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
         let Some(type_id) = heap.type_of.get(object.index()) else { return Value::None };
@@ -217,23 +214,13 @@ impl<'a> Contents<'a> {
 /// Whether the machine was big-endian: the JDK keeps in a static field by how much the first byte
 /// of a char is shifted.
 fn is_big_endian(scan: &Scan<'_>) -> bool {
-    let class = scan
-        .classes
-        .named("java.lang.StringUTF16", &scan.strings)
-        .and_then(|index| scan.classes.get(index));
+    let class = scan.classes.named("java.lang.StringUTF16", &scan.strings);
     class.is_some_and(|class| {
         class.dump.statics.iter().any(|field| {
             scan.strings.text(field.name) == b"HI_BYTE_SHIFT"
                 && field.value == FieldValue::Integer(8)
         })
     })
-}
-
-fn latin1(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if bytes.is_ascii() => text.into(),
-        _ => bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into(),
-    }
 }
 
 fn utf16<'a>(bytes: &[u8], big_endian: bool) -> Option<(Cow<'a, str>, u64)> {

@@ -26,7 +26,6 @@ struct Class {
 }
 
 impl VirtualThreads {
-    /// Takes the next string.
     pub(super) fn see_string(&mut self, id: u64, text: &[u8]) {
         match text {
             b"jdk/internal/vm/StackChunk" => self.chunk.name = id,

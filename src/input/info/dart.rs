@@ -25,13 +25,11 @@ pub struct DartDetails {
     pub word_size: Option<u8>,
     /// Name of the isolate from which the snapshot was requested.
     pub name: String,
-    /// Flags of the header.
     pub flags: u64,
     /// Isolates in the snapshot: all of the isolate group. `None` for files of Dart 2.12 and before.
     pub isolates: Option<u64>,
     /// The version of Dart that wrote the file, as far as its features show it.
     pub vm_generation: Option<&'static str>,
-    /// Re-encoded by DevTools.
     pub devtools_export: bool,
     /// Unused ids in the class table.
     pub class_holes: u64,
@@ -101,9 +99,7 @@ impl DartDetails {
     }
 }
 
-/// Totals in the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "see the header")]
 pub struct HeaderTotals {
     pub shallow_size: u64,
     pub capacity: u64,
@@ -133,12 +129,9 @@ impl Serialize for ByTag {
 /// A class with the sums of its objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DartTopClass {
-    /// Name of the class.
     pub name: String,
     /// URI of its library; empty for classes of the VM.
     pub library: String,
-    /// Number of objects of the class.
     pub count: u64,
-    /// Shallow bytes of the objects.
     pub bytes: u64,
 }

@@ -16,7 +16,6 @@ pub struct Fact {
     pub label: &'static str,
     /// The number that matters most, if there is one.
     pub amount: Option<Amount>,
-    /// The text after the amount.
     pub phrase: Phrase,
 }
 
@@ -26,11 +25,8 @@ pub type Phrase = Vec<Amount>;
 /// A number or words. Who shows it chooses how numbers are written.
 #[derive(Clone, Debug)]
 pub enum Amount {
-    /// Words.
     Text(String),
-    /// A number.
     Count(u64),
-    /// A number of bytes.
     Bytes(u64),
     /// A share of a whole, from 0 to 1.
     Share(f64),
@@ -56,7 +52,6 @@ impl Summary {
         self.headline.push(vec![text.into()]);
     }
 
-    /// Adds a line.
     pub(super) fn fact(&mut self, label: &'static str, amount: Amount, phrase: Phrase) {
         self.facts.push(Fact { label, amount: Some(amount), phrase });
     }

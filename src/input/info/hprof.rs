@@ -9,19 +9,15 @@ use serde::Serialize;
 pub struct HprofDetails {
     /// Size of an id in bytes: 4 or 8.
     pub id_size: u8,
-    /// Classes of the heap.
     pub classes: u64,
     /// Strings, which name everything else.
     pub strings: u64,
-    /// Number of threads.
     pub threads: u64,
     /// The time at which the file was written, in milliseconds since 1970.
     pub timestamp_ms: u64,
     /// Objects that are not arrays.
     pub instances: u64,
-    /// Arrays of references.
     pub object_arrays: u64,
-    /// Arrays of numbers.
     pub primitive_arrays: u64,
     /// Fields of instances and elements of arrays that are references, null or not.
     pub reference_slots: u64,
@@ -121,16 +117,13 @@ impl HprofLayout {
 pub struct RootCount {
     /// The name of the record.
     pub kind: &'static str,
-    /// Number of roots of the kind.
     pub count: u64,
 }
 
 /// A class with the number and bytes of its objects in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HprofTopClass {
-    /// Name of the class.
     pub name: String,
-    /// Number of objects of the class.
     pub count: u64,
     /// Bytes of the objects' fields or elements in the file, which differ from those in memory.
     pub data_bytes: u64,

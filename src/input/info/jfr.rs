@@ -8,20 +8,16 @@ use serde::Serialize;
 pub struct JvmSetting {
     /// `arguments`, `flag` or `property`.
     pub kind: &'static str,
-    /// The name.
     pub name: String,
-    /// The value.
     pub value: String,
     /// The origin of a flag's value, such as `Command line` or `Ergonomic`.
     pub origin: Option<String>,
 }
 
-/// Details of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JfrDetails {
     /// The name and version of the JVM.
     pub jvm: Option<String>,
-    /// Chunks of the file.
     pub chunks: u64,
     /// Events by type, most first.
     pub events: CountsByName,

@@ -11,7 +11,6 @@ pub struct MvmheapDetails {
     pub gc_seq_num: Option<u64>,
     /// Managed and unmanaged bytes of all rows, according to the writer.
     pub total_heap_size: Option<u64>,
-    /// Number of rows of each kind.
     pub by_kind: Option<ByKind>,
     /// Strings known after this snapshot.
     pub strings: Option<u64>,
@@ -35,9 +34,7 @@ pub struct MvmheapDetails {
     pub compressed_bytes: u64,
 }
 
-/// Number of rows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "the kinds are described in the module documentation")]
 pub struct ByKind {
     pub object: u64,
     pub type_object: u64,
@@ -61,7 +58,6 @@ pub struct BiggestType {
     pub repr: Option<String>,
     /// Bytes of the objects of the type.
     pub bytes: u64,
-    /// Number of objects of the type.
     pub count: Option<u64>,
 }
 

@@ -45,9 +45,7 @@ pub use old_objects::{Holder, OldObject, OldObjectRoot, OldObjectSample, OldObje
 pub(super) use records::for_each_record;
 pub(super) use summary::{check, info};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Jfr,
@@ -55,9 +53,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "JFR recording",
     versions: "JDK 8u262 and 11 to 25, async-profiler",
     extensions: &["jfr"],
-    magics: &[chunk::MAGIC],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Java"),
+    detection: Detection::Magics(&[chunk::MAGIC]),
+    origin: Origin::Runtime("Java"),
     record_names: &[records::RECORD_NAMES],
     info,
     check,

@@ -22,13 +22,10 @@ mod load;
 pub(super) use lines::MassifLines;
 
 use crate::error::Result;
-use crate::input::Format;
 use crate::input::check::Findings;
-use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
@@ -37,19 +34,15 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "massif profile",
     versions: "valgrind 3.3 and later",
     extensions: &["out"],
-    magics: &[],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes use them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(lines::looks_right),
+    origin: Origin::Several,
     record_names: &[lines::RECORD_NAMES],
-    info,
+    info: |bytes, options| {
+        summary::info(&SPEC, String::new(), load(bytes, options.into())?, MassifLines::new(bytes))
+    },
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };
-
-fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    summary::info(&SPEC, String::new(), load(bytes, options.into())?, MassifLines::new(bytes))
-}
 
 fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut findings = summary::check(load(bytes, options.into())?)?;

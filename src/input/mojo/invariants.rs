@@ -5,11 +5,7 @@ use crate::error::Result;
 use crate::input::check::Findings;
 use crate::input::read::ReadOptions;
 
-/// Checks a profile.
-///
-/// # Errors
-/// When the header cannot be read.
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (tally, damage) = Tally::of(bytes, options)?;
     let mut findings = Findings::default();
     check_events(&tally, &mut findings);

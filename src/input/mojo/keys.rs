@@ -57,7 +57,6 @@ pub(super) fn undefined(key: u64) -> &'static [u8] {
 }
 
 impl<N: Copy, F: Copy> Keys<N, F> {
-    /// The number of a process.
     #[inline]
     pub(super) fn process(&mut self, pid: i128) -> u32 {
         *self.by_pid.entry(pid).or_insert_with(|| {

@@ -8,10 +8,10 @@ mod frames;
 mod repeat;
 mod runs;
 
-use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
 use super::sample_state::SampleState;
 use crate::error::Result;
+use crate::input::count_one;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
@@ -23,11 +23,7 @@ use repeat::Previous;
 use runs::{RunKey, Runs};
 use rustc_hash::FxHashMap;
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the header cannot be read, or the profile takes more memory than it may.
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();
     let mut loader = Loader::new(options.keep_samples);
@@ -136,21 +132,8 @@ impl<'a> Loader<'a> {
                 }
             }
             Event::FrameRef { key } => self.frame_ref(key),
-            Event::InvalidFrame => self.push(ProfileFrame {
-                function: Names::EMPTY,
-                file: Names::EMPTY,
-                line: 0,
-                kind: FrameKind::Invalid,
-            }),
-            Event::KernelFrame { symbol } => {
-                let function = self.builder.name(symbol);
-                self.push(ProfileFrame {
-                    function,
-                    file: Names::EMPTY,
-                    line: 0,
-                    kind: FrameKind::Kernel,
-                });
-            }
+            Event::InvalidFrame => self.push(b"", FrameKind::Invalid),
+            Event::KernelFrame { symbol } => self.push(symbol, FrameKind::Kernel),
             Event::String { key, value } => {
                 let value = self.builder.name(value);
                 self.frames.keys.define_string(key, value);
@@ -238,8 +221,10 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn push(&mut self, frame: ProfileFrame) {
-        let frame = self.builder.frame(frame);
+    fn push(&mut self, function: &[u8], kind: FrameKind) {
+        let function = self.builder.name(function);
+        let frame =
+            self.builder.frame(ProfileFrame { function, file: Names::EMPTY, line: 0, kind });
         match &mut self.open {
             Some(open) => open.stack = self.builder.push(open.stack, frame),
             None => count_one(&mut self.builder.notes().strays),

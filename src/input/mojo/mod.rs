@@ -27,12 +27,6 @@
 //! Sources: the writers of Austin 3.4.0 to 4.0.0 and after (`src/mojo.h`), the readers of
 //! austin-python 1.7.1 and 2.4.0, echion 0.3.5; every statement was checked on recordings of Austin
 //! 3.4.1, 3.5.0, 3.6.0 and 4.0.0.
-//!
-//! * [`records`]: the events in file order;
-//! * `keys`: the targets of keys; [`symbols`]: their texts; `sample_state`: metrics and marks of a
-//!   sample;
-//! * [`samples`]: samples with their frames resolved; [`load`](mod@load): a profile of them;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 pub mod invariants;
 mod keys;
@@ -43,36 +37,23 @@ pub mod samples;
 pub mod summary;
 pub mod symbols;
 
-pub use invariants::check;
-pub use load::load;
 pub use records::{Records, for_each_record};
-pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Mojo,
     name: "mojo",
     title: "Austin MOJO",
     versions: "1 (Austin 3.4), 2 (3.5), 3 (3.6 to 4.0, echion, mojo-compress), 4 (after 4.0)",
     extensions: &["mojo"],
-    magics: &[b"MOJ"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Python"),
+    detection: Detection::Magics(&[b"MOJ"]),
+    origin: Origin::Runtime("Python"),
     record_names: &[records::Event::NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true }),
+    info: summary::info,
+    check: invariants::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: true }),
 };
 
 /// The newest version that is known.
 const NEWEST: u64 = 4;
-
-/// Adds one to a counter that is part of what callers see.
-#[inline]
-fn count_one(counter: &mut u64) {
-    *counter = counter.saturating_add(1);
-}

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::{record, records};
 use std::num::Saturating;
-use std::ops::ControlFlow;
 
 /// A varint of MOJO: a magnitude of up to 64 bits and a sign.
 ///
@@ -14,14 +13,12 @@ use std::ops::ControlFlow;
 /// 3.4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Varint {
-    /// The number without its sign.
     pub magnitude: u64,
     /// Whether the sign bit was set. `-0` occurs and is 0.
     pub negative: bool,
 }
 
 impl Varint {
-    /// The number.
     pub fn value(self) -> i128 {
         if self.negative {
             i128::from(self.magnitude).wrapping_neg()
@@ -53,7 +50,6 @@ records! {
     /// One event. Which versions have which is said in the table of the module above; 13 to 16
     /// belong to version 4, but austin-python reads them under any version and so does this reader.
     /// `check` reports them.
-    #[allow(missing_docs, reason = "the fields are named in the table of the module above")]
     pub enum Event<'a>(version: u64) {
         1 "metadata" Metadata {
             key: &'a [u8] = c_string("a metadata key") => text,
@@ -96,7 +92,6 @@ record! {
     pub struct FrameDefinition(version: u64) {
         /// The key by which FRAME_REF refers to it.
         key: u64 = varint_key("a frame key") => unsigned,
-        /// String key of the file name.
         file: u64 = varint_key("a file key") => unsigned as "file_key",
         /// String key of the function's name.
         scope: u64 = varint_key("a scope key") => unsigned as "scope_key",
@@ -124,7 +119,6 @@ const FRAME_REF: u8 = 5;
 /// FRAME_REF events in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameRefs {
-    /// Their number.
     pub(super) count: u64,
     /// Where the last one is.
     pub(super) offset: u64,
@@ -141,11 +135,8 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header: magic and version.
-    ///
-    /// # Errors
-    /// When the magic is another one or the version is cut off. A version newer than 4 is no error
-    /// here: see [`Records::version_error`].
+    /// Reads the header: magic and version. Fails when the magic is another one or the version is
+    /// cut off. A version newer than 4 is no error here: see [`Records::version_error`].
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         if cursor.take(3, "the magic")? != b"MOJ" {
@@ -155,7 +146,6 @@ impl<'a> Records<'a> {
         Ok(Self { cursor, version, count: Saturating(0) })
     }
 
-    /// The version in the header.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -172,11 +162,6 @@ impl<'a> Records<'a> {
                     .hint("it was read by the rules of version 4; the result may be wrong"),
             ),
         }
-    }
-
-    /// Offset of the next event.
-    pub fn offset(&self) -> u64 {
-        self.cursor.offset()
     }
 
     /// Passes over the FRAME_REF events that follow, if any. They are nearly all of a file, and a
@@ -256,11 +241,8 @@ pub(super) fn keys_of_run(run: &[u8]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Passes every event to the visitor.
-///
-/// # Errors
-/// The first damage, or an unknown version after all that could be read by the rules of the newest
-/// one.
+/// Passes every event to the visitor. Fails with the first damage, or an unknown version after all
+/// that could be read by the rules of the newest one.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
@@ -268,10 +250,7 @@ pub fn for_each_record(
 ) -> Result<()> {
     let records = Records::new(bytes)?;
     let version_error = records.version_error();
-    match (visit(records, options, visitor)?, version_error) {
-        (ControlFlow::Continue(()), Some(error)) => Err(error),
-        _ => Ok(()),
-    }
+    visit(records.chain(version_error.map(Err)), options, visitor)
 }
 
 #[inline]

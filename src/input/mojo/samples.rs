@@ -1,29 +1,25 @@
 //! The samples of a MOJO file with their frames resolved, as a stream.
 
-use super::count_one;
 use super::records::{Event, Records, Varint};
 use super::sample_state::SampleState;
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
+use crate::input::count_one;
 use crate::input::read::ReadOptions;
 use crate::model::profile::StackTree;
 use crate::model::sample::{Sample, SampleFrame, SampleSink};
 use rustc_hash::FxHashMap;
 
-/// The end of a stream of samples.
 #[derive(Debug)]
 pub enum Stop<E> {
     /// The input is damaged. All that came before has been given to the sink; the sample that was
     /// open has not.
     Damage(Error),
-    /// The sink refused.
     Sink(E),
 }
 
-/// Counts from streaming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streamed {
-    /// Samples given to the sink.
     pub samples: u64,
     /// Keys that were defined nowhere.
     pub unresolved: u64,
@@ -49,7 +45,7 @@ pub fn for_each_sample<'a, S: SampleSink<'a>>(
     options: ReadOptions<'_>,
     sink: &mut S,
 ) -> (Streamed, Option<Stop<S::Error>>) {
-    let mut stream = Stream::new(lookup);
+    let mut stream = Stream { symbols: Symbols::new(lookup), ..Stream::default() };
     let stop = stream.run(bytes, options, sink).err();
     let cut = u64::from(matches!(stop, Some(Stop::Damage(_))) && stream.open.is_some());
     (Streamed { unresolved: stream.symbols.unresolved(), cut, ..stream.streamed }, stop)
@@ -57,6 +53,7 @@ pub fn for_each_sample<'a, S: SampleSink<'a>>(
 
 const DEEPEST: usize = StackTree::DEEPEST as usize;
 
+#[derive(Default)]
 struct Stream<'a> {
     symbols: Symbols<'a>,
     /// `None` before the first STACK, and after a sample was given out.
@@ -80,18 +77,6 @@ struct Open<'a> {
 }
 
 impl<'a> Stream<'a> {
-    fn new(lookup: Lookup) -> Self {
-        Self {
-            symbols: Symbols::new(lookup),
-            open: None,
-            frames: Vec::new(),
-            task_frames: 0,
-            cut: false,
-            previous: FxHashMap::default(),
-            streamed: Streamed::default(),
-        }
-    }
-
     fn run<S: SampleSink<'a>>(
         &mut self,
         bytes: &'a [u8],

@@ -2,7 +2,7 @@
 
 use super::records::{Event, FrameRefs, Records, Varint};
 use super::sample_state::SampleState;
-use super::symbols::{Lookup, Symbols};
+use super::symbols::Symbols;
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, InfoWarning, ProfileInfo};
 use crate::input::profile_info::metrics;
@@ -14,26 +14,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::num::Saturating;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When the header cannot be read.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tally, damage) = Tally::of(bytes, options)?;
     let mut info = super::SPEC.summary(tally.version.to_string());
     info.set_damage(damage);
     for (key, value) in &tally.metadata {
         info.add_metadata(String::from_utf8_lossy(key), String::from_utf8_lossy(value));
     }
-    for (name, count) in Event::NAMES.iter().zip(tally.counts).filter(|(_, count)| *count > 0) {
-        info.records.add(name, count);
-    }
+    info.records.add_all(Event::NAMES.iter().copied().zip(tally.counts));
     info.warnings = tally.warnings();
     info.profile = Some(tally.profile());
     Ok(info)
 }
 
 /// Counts from one pass over the events.
+#[derive(Default)]
 pub(super) struct Tally<'a> {
     pub(super) version: u64,
     pub(super) counts: [u64; Event::NAMES.len()],
@@ -78,7 +73,7 @@ impl<'a> Tally<'a> {
     pub(super) fn of(bytes: &'a [u8], options: ReadOptions<'_>) -> Result<(Self, Option<Error>)> {
         let mut records = Records::new(bytes)?;
         let mut damage = records.version_error();
-        let mut tally = Self::new(records.version());
+        let mut tally = Self { version: records.version(), ..Self::default() };
         loop {
             // Frames of a task are told from those of the sample one by one.
             if tally.task_frames == 0
@@ -97,33 +92,6 @@ impl<'a> Tally<'a> {
         }
         tally.finish_sample();
         Ok((tally, damage))
-    }
-
-    fn new(version: u64) -> Self {
-        Self {
-            version,
-            counts: [0; Event::NAMES.len()],
-            metadata: Vec::new(),
-            symbols: Symbols::new(Lookup::Robust),
-            samples: Saturating(0),
-            empty_samples: Saturating(0),
-            invalid_samples: Saturating(0),
-            gc_samples: Saturating(0),
-            timeless_samples: Saturating(0),
-            memoryless_samples: Saturating(0),
-            strays: Saturating(0),
-            time: Saturating(0),
-            busy_time: Saturating(0),
-            memory: Saturating(0),
-            memory_gained: Saturating(0),
-            gc_time: Saturating(0),
-            threads: FxHashSet::default(),
-            only_busy: false,
-            self_values: FxHashMap::default(),
-            open: None,
-            task_frames: 0,
-            cut: false,
-        }
     }
 
     #[inline]
@@ -227,7 +195,6 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns the number of events with a name.
     pub(super) fn count(&self, name: &str) -> u64 {
         Event::NAMES
             .iter()

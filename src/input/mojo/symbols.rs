@@ -7,18 +7,19 @@ use crate::model::sample::SampleFrame;
 use std::num::Saturating;
 
 /// The lookup of a key that its process did not define.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lookup {
     /// Then among the definitions made before any STACK (austinp 3.4.0), then the latest one of any
     /// process (mojo-compress defines everything once, under the first process). Key 0 is empty and
     /// key 1 is `<unknown>` unless defined; what remains is `<unresolved>`.
+    #[default]
     Robust,
     /// Undefined keys are errors, as in austin-python 2.x. Key 1 is `<unknown>` even if defined.
     Strict,
 }
 
 /// The definitions met so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Symbols<'a> {
     lookup: Lookup,
     pub(super) keys: Keys<&'a [u8], SampleFrame<'a>>,
@@ -26,9 +27,8 @@ pub struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// No definitions yet.
     pub fn new(lookup: Lookup) -> Self {
-        Self { lookup, keys: Keys::default(), unresolved: Saturating(0) }
+        Self { lookup, ..Self::default() }
     }
 
     /// A STACK of this process begins: it is the scope of what follows.
@@ -38,10 +38,8 @@ impl<'a> Symbols<'a> {
         self.keys.enter(process);
     }
 
-    /// Defines a frame for the current process, with the names that its keys mean now.
-    ///
-    /// # Errors
-    /// Under [`Lookup::Strict`], when a name is not defined.
+    /// Defines a frame for the current process, with the names that its keys mean now. Fails under
+    /// [`Lookup::Strict`], when a name is not defined.
     pub fn define_frame(&mut self, offset: u64, definition: FrameDefinition) -> Result<()> {
         let file = self.string(offset, definition.file)?;
         let function = self.string(offset, definition.scope)?;
@@ -50,10 +48,7 @@ impl<'a> Symbols<'a> {
         Ok(())
     }
 
-    /// The string that a key means now.
-    ///
-    /// # Errors
-    /// Under [`Lookup::Strict`], when it is not defined.
+    /// The string that a key means now. Fails under [`Lookup::Strict`], when it is not defined.
     pub fn string(&mut self, offset: u64, key: u64) -> Result<&'a [u8]> {
         if self.lookup == Lookup::Strict && key == 1 {
             return Ok(UNKNOWN);
@@ -70,10 +65,7 @@ impl<'a> Symbols<'a> {
         }))
     }
 
-    /// The frame that a key means now.
-    ///
-    /// # Errors
-    /// Under [`Lookup::Strict`], when it is not defined.
+    /// The frame that a key means now. Fails under [`Lookup::Strict`], when it is not defined.
     #[inline]
     pub fn frame(&mut self, offset: u64, key: u64) -> Result<SampleFrame<'a>> {
         if let Some(frame) = self.keys.frame(key) {
@@ -88,7 +80,6 @@ impl<'a> Symbols<'a> {
         }))
     }
 
-    /// Lookups that found nothing.
     pub fn unresolved(&self) -> u64 {
         self.unresolved.0
     }

@@ -21,7 +21,6 @@ impl BlockName {
         KNOWN.iter().map(|(name, _)| *name).find(|name| self.is(name))
     }
 
-    /// Whether the block has this name.
     pub fn is(&self, name: &str) -> bool {
         let (text, padding) = self.0.split_at_checked(name.len()).unwrap_or_default();
         text == name.as_bytes() && padding.iter().all(|byte| *byte == 0)
@@ -81,17 +80,14 @@ pub enum Body<'a> {
         entry_size: u16,
         /// The size field: 0 in every release of MoarVM.
         size: u64,
-        /// The zstd frame.
         frame: &'a [u8],
     },
     /// A zstd frame of strings, each a `u32` length and its bytes.
     Strings {
         /// The size field: 0 in every release of MoarVM.
         size: u64,
-        /// The zstd frame.
         frame: &'a [u8],
     },
-    /// A table of contents.
     Toc {
         /// 24 bytes for each entry; see [`toc_entries`].
         entries: &'a [u8],
@@ -108,14 +104,12 @@ pub enum Body<'a> {
 /// One block. `start` and `end` are absolute file offsets; `end` is exclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
-    /// Its name.
     pub name: BlockName,
     /// Offset of the first byte of the name.
     pub start: u64,
     /// Offset of the first byte after the block. Unlike in the file's tables this includes the last
     /// field of a `toc`.
     pub end: u64,
-    /// The data that follows the name.
     pub body: Body<'a>,
 }
 
@@ -139,10 +133,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// One entry of a table of contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TocEntry {
-    /// The name of the block.
     pub name: BlockName,
     /// Offset of its first byte.
     pub start: u64,
@@ -170,27 +162,35 @@ pub(super) fn read_block<'a>(cursor: &mut Cursor<'a>) -> Result<Block<'a>> {
     let name = read_name(cursor)?;
     let layout =
         name.layout().or_else(|| guess_layout(cursor)).ok_or_else(|| unknown_block(start, name))?;
+    let frame = |cursor: &mut Cursor<'a>| {
+        take_frame(cursor).map_err(|error| error.context(format!("in block {}", name.shown())))
+    };
     let body = match layout {
+        Layout::Toc => read_toc(cursor)?,
+        layout => read_body(cursor, layout, frame)?,
+    };
+    Ok(Block { name, start, end: cursor.offset(), body })
+}
+
+/// Reads what follows the name of a block that is no table of contents. `frame` takes its zstd frame.
+fn read_body<'a>(
+    cursor: &mut Cursor<'a>,
+    layout: Layout,
+    frame: impl Fn(&mut Cursor<'a>) -> Result<&'a [u8]>,
+) -> Result<Body<'a>> {
+    Ok(match layout {
         Layout::Meta => read_meta(cursor)?,
         Layout::Column => {
             let entry_size = cursor.u16::<LE>("the entry size of a column")?;
             let size = cursor.u64::<LE>("the size field of a column")?;
-            Body::Column {
-                entry_size,
-                size,
-                frame: take_frame(cursor).map_err(|error| error.context(place(name)))?,
-            }
+            Body::Column { entry_size, size, frame: frame(cursor)? }
         }
         Layout::Strings => {
             let size = cursor.u64::<LE>("the size field of the strings")?;
-            Body::Strings {
-                size,
-                frame: take_frame(cursor).map_err(|error| error.context(place(name)))?,
-            }
+            Body::Strings { size, frame: frame(cursor)? }
         }
-        Layout::Toc => read_toc(cursor)?,
-    };
-    Ok(Block { name, start, end: cursor.offset(), body })
+        Layout::Toc => Body::Unknown { payload: cursor.rest() },
+    })
 }
 
 /// Takes the block at the cursor that ends at `end` according to a table of contents.
@@ -207,23 +207,9 @@ pub(super) fn take_listed_block<'a>(cursor: &mut Cursor<'a>, entry: TocEntry) ->
         .expected(entry.name.shown())
         .found(name.shown()));
     }
-    let body = match name.layout() {
-        Some(Layout::Meta) => read_meta(&mut block)?,
-        Some(Layout::Column) => {
-            let entry_size = block.u16::<LE>("the entry size of a column")?;
-            Body::Column {
-                entry_size,
-                size: block.u64::<LE>("the size field of a column")?,
-                frame: block.rest(),
-            }
-        }
-        Some(Layout::Strings) => Body::Strings {
-            size: block.u64::<LE>("the size field of the strings")?,
-            frame: block.rest(),
-        },
-        // Tables are never listed with their full extent: see `Hints`.
-        Some(Layout::Toc) | None => Body::Unknown { payload: block.rest() },
-    };
+    // Tables are never listed with their full extent: see `Hints`. They count as unknown.
+    let layout = name.layout().unwrap_or(Layout::Toc);
+    let body = read_body(&mut block, layout, |block| Ok(block.rest()))?;
     Ok(Block { name, start, end: entry.end, body })
 }
 
@@ -259,10 +245,6 @@ fn guess_layout(cursor: &Cursor<'_>) -> Option<Layout> {
         (_, true) => Some(Layout::Strings),
         _ => None,
     }
-}
-
-fn place(name: BlockName) -> String {
-    format!("in block {}", name.shown())
 }
 
 #[cold]

@@ -282,7 +282,6 @@ pub(super) enum Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::U8(numbers) => numbers.len(),
@@ -292,7 +291,6 @@ impl Numbers<'_> {
         }
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -15,7 +15,6 @@ use crate::input::info::RecordCounts;
 /// chunk.
 pub(super) const COLLECTABLES: [&str; 6] =
     ["colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize"];
-/// The columns of references.
 pub(super) const REFERENCES: [&str; 2] = ["refdescr", "reftrget"];
 
 /// The parts of a file, without the contents of its large columns.
@@ -79,10 +78,8 @@ pub(super) enum Data<'a> {
 }
 
 impl<'a> Dump<'a> {
-    /// Groups the blocks or sections of a file.
-    ///
-    /// # Errors
-    /// When the magic is not one of the two that are read.
+    /// Groups the blocks or sections of a file. Fails when the magic is not one of the two that are
+    /// read.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
         let version = Version::read(bytes)?;
         let mut dump = Self {
@@ -96,12 +93,13 @@ impl<'a> Dump<'a> {
             closed: false,
             decoders: Decoders::default(),
         };
-        let mut counts = Counts::default();
+        let mut counts = RecordCounts::default();
         match version {
             Version::V2 => read_sections(&mut dump, bytes, &mut counts),
             Version::V3 => read_blocks(&mut dump, bytes, &mut counts),
         }
-        dump.records = counts.in_order();
+        // In the declared order.
+        dump.records.add_all(super::RECORD_NAMES.iter().map(|name| (*name, counts.count(name))));
         dump.decoders = Decoders::for_snapshots(dump.snapshots.len());
         Ok(dump)
     }
@@ -121,23 +119,6 @@ impl<'a> Dump<'a> {
         if let Some(error) = error {
             self.damage.get_or_insert(error);
         }
-    }
-}
-
-/// Counts by name, brought into the declared order at the end.
-#[derive(Default)]
-struct Counts(RecordCounts);
-
-impl Counts {
-    fn in_order(&self) -> RecordCounts {
-        let mut counts = RecordCounts::default();
-        for name in super::RECORD_NAMES {
-            match self.0.count(name) {
-                0 => {}
-                count => counts.add(name, count),
-            }
-        }
-        counts
     }
 }
 
@@ -201,7 +182,7 @@ impl<'a> Group<'a> {
     }
 }
 
-fn read_blocks<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut Counts) {
+fn read_blocks<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut RecordCounts) {
     let blocks = Blocks::new(bytes);
     dump.has_toc = blocks.has_toc();
     let mut group = Group::default();
@@ -214,7 +195,7 @@ fn read_blocks<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut Counts) {
                 continue;
             }
         };
-        counts.0.add(block.name.known().unwrap_or("unknown"), 1);
+        counts.add(block.name.known().unwrap_or("unknown"), 1);
         if block.is_outer_toc() {
             continue;
         }
@@ -250,7 +231,7 @@ fn parse_meta(block: &Block<'_>) -> Option<Meta> {
 /// Version 2 has dialects; one rule reads them all. Tables directly after tables, without a new
 /// snapshot between, close the file: if they hold anything they are the whole tables once more and
 /// replace what was read, else they add nothing.
-fn read_sections<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut Counts) {
+fn read_sections<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut RecordCounts) {
     let mut reached = 16;
     let mut closing = ClosingTables::default();
     for section in Sections::new(bytes) {
@@ -262,7 +243,7 @@ fn read_sections<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut Counts) 
                 break;
             }
         };
-        counts.0.add(section.name, 1);
+        counts.add(section.name, 1);
         reached = section.end;
         match section.name {
             "coll" => {

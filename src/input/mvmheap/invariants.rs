@@ -23,9 +23,6 @@ use rayon::prelude::*;
 use std::num::Saturating;
 
 /// Checks every invariant; decompresses everything. Snapshots that are not complete are left out.
-///
-/// # Errors
-/// When the magic is none of this format.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let dump = Dump::read(bytes)?;
     let mut findings = Findings::default();

@@ -22,40 +22,44 @@ use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, SnapshotChoice, no_snapshot};
 use crate::input::read::Progress;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::WarningKind;
-use crate::model::heap::{Heap, Ids};
+use crate::model::heap::{Ids, WarningKind};
 pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use threads::Threads;
 
 /// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When
 /// none is, the last one whose columns are all there will do.
-///
-/// # Errors
-/// When the magic is none of this format, there is no such snapshot, or it cannot be decompressed.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut dump = Dump::read(bytes)?;
-    let candidates = candidates(&dump, options.snapshot, bytes.len() as u64)?;
+    let (number, mut builder) = first_readable(&mut dump, bytes, options, load_snapshot)?;
+    let later = dump.snapshots.len().saturating_sub(number).saturating_sub(1);
+    if options.snapshot == SnapshotChoice::Last {
+        builder.warn(WarningKind::DamagedSnapshots, later as u64);
+    }
+    let heap = builder.finish(Ids::Rows(0), None);
+    Ok(Loaded { damage: dump.damage, snapshot: number as u64, ..Loaded::of(heap) })
+}
+
+/// Reads the first candidate that can be read, and gives its number. The failure of those before
+/// it becomes damage of the file.
+fn first_readable<'a, T>(
+    dump: &mut Dump<'a>,
+    bytes: &[u8],
+    options: LoadOptions<'_>,
+    read: impl Fn(&Dump<'a>, &Snapshot<'a>, Progress<'_>) -> Result<T>,
+) -> Result<(usize, T)> {
     let mut failure = None;
-    for number in candidates {
+    for number in candidates(dump, options.snapshot, bytes.len() as u64)? {
         let Some(snapshot) = dump.snapshots.get(number) else { continue };
-        match load_snapshot(&dump, snapshot, options.progress) {
-            Ok(mut builder) => {
-                let later = dump.snapshots.len().saturating_sub(number).saturating_sub(1);
-                if options.snapshot == SnapshotChoice::Last {
-                    builder.warn(WarningKind::DamagedSnapshots, later as u64);
-                }
+        match read(dump, snapshot, options.progress) {
+            Ok(found) => {
                 dump.note(failure);
-                return Ok(Loaded {
-                    damage: dump.damage,
-                    snapshot: number as u64,
-                    ..Loaded::of(finish(builder))
-                });
+                return Ok((number, found));
             }
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    Err(failure.or(dump.damage).unwrap_or_else(|| cut(bytes.len() as u64)))
+    Err(failure.or(dump.damage.take()).unwrap_or_else(|| cut(bytes.len() as u64)))
 }
 
 /// The snapshots to try, in this order.
@@ -132,10 +136,6 @@ fn load_snapshot<'a>(
     builder.warn(WarningKind::UnknownLabels, unnamed);
     builder.warn(WarningKind::UnknownTypesOrFrames, untyped);
     Ok(builder)
-}
-
-fn finish<'a>(builder: HeapBuilder<'a>) -> Heap<'a> {
-    builder.finish(Ids::Rows(0), None)
 }
 
 /// The common progress of all threads that decompress.

@@ -15,7 +15,7 @@ impl Meta {
     /// a JSON object.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let json = payload.split(|byte| *byte == 0).next().unwrap_or_default();
-        let Node::Object(pairs) = serde_json::from_slice(json).ok()? else { return None };
+        let Pairs(pairs) = serde_json::from_slice(json).ok()?;
         let mut meta = Self::default();
         for (key, node) in pairs {
             meta.flatten(key, node);
@@ -23,12 +23,10 @@ impl Meta {
         Some(meta)
     }
 
-    /// An unsigned number.
     pub(super) fn unsigned(&self, key: &str) -> Option<u64> {
         self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.as_u64())
     }
 
-    /// A list of strings.
     pub(super) fn texts(&self, key: &str) -> Option<Vec<String>> {
         let items = self
             .0
@@ -42,7 +40,7 @@ impl Meta {
     fn flatten(&mut self, key: String, node: Node) {
         match node {
             Node::Other(value) => self.0.push((key, value)),
-            Node::Object(pairs) => {
+            Node::Object(Pairs(pairs)) => {
                 for (inner, node) in pairs {
                     self.0.push((format!("{key}.{inner}"), node.into_value()));
                 }
@@ -60,16 +58,21 @@ pub(super) fn value_text(value: &Value) -> String {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(untagged)]
 enum Node {
-    Object(Vec<(String, Node)>),
+    Object(Pairs),
     Other(Value),
 }
+
+/// The members of an object in the order of the file.
+struct Pairs(Vec<(String, Node)>);
 
 impl Node {
     fn into_value(self) -> Value {
         match self {
             Self::Other(value) => value,
-            Self::Object(pairs) => Value::Object(
+            Self::Object(Pairs(pairs)) => Value::Object(
                 pairs.into_iter().map(|(key, node)| (key, node.into_value())).collect(),
             ),
         }
@@ -78,59 +81,27 @@ impl Node {
 
 // serde_json itself refuses JSON that is nested more than 128 levels deep, so no recursion here
 // goes deeper.
-impl<'de> Deserialize<'de> for Node {
+impl<'de> Deserialize<'de> for Pairs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
+        deserializer.deserialize_map(PairsVisitor)
     }
 }
 
-struct NodeVisitor;
+struct PairsVisitor;
 
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
+impl<'de> Visitor<'de> for PairsVisitor {
+    type Value = Pairs;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
         let mut pairs = Vec::new();
         while let Some(pair) = map.next_entry()? {
             pairs.push(pair);
         }
-        Ok(Node::Object(pairs))
-    }
-
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
-        let mut values = Vec::new();
-        while let Some(value) = items.next_element()? {
-            values.push(value);
-        }
-        Ok(Node::Other(Value::Array(values)))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Other(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Other(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Other(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Other(value.into()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::Other(value.into()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Other(Value::Null))
+        Ok(Pairs(pairs))
     }
 }
 

@@ -58,17 +58,6 @@
 //! 2022.12 and of August 2026, and the readers App::MoarVM::HeapAnalyzer and Comma; statements were
 //! checked on files of MoarVM 2022.12, except the dialects of version 2 before 2019.11, which are
 //! known from source only. Version 1, which is text, is not read.
-//!
-//! * `blocks`, `frame`, `toc`, `scan`: the blocks of version 3, where their compressed data ends,
-//!   and the walk over them;
-//! * `sections`: the sections of version 2;
-//! * [`records`]: both as the records that `cat` shows;
-//! * `dump`, `tables`, `meta`: a file as a whole: snapshots, shared tables, JSON;
-//! * `column`, `rows`, `tally`, `sums`: decompression, rows, sums over them, and sums over single
-//!   columns;
-//! * `highscores`: the lists of largest types and frames;
-//! * [`load`](mod@load): a snapshot as a graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 mod blocks;
 mod column;
@@ -98,21 +87,16 @@ pub use sections::Section;
 pub use summary::info;
 
 use crate::error::{Error, Result};
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Mvmheap,
     name: "mvmheap",
     title: "MoarVM heap snapshot",
     versions: "2 (MoarVM from 2017.09; later ones without libzstd), 3 (MoarVM from 2019.11)",
     extensions: &["mvmheap"],
-    magics: &[b"MoarHeapDumpv002", b"MoarHeapDumpv003"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("MoarVM"),
+    detection: Detection::Magics(&[b"MoarHeapDumpv002", b"MoarHeapDumpv003"]),
+    origin: Origin::Runtime("MoarVM"),
     record_names: &[RECORD_NAMES],
     info,
     check,
@@ -120,7 +104,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         load,
         histogram,
         least_bytes: (4, 1),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Nothing,
     }),
 };
@@ -134,7 +118,6 @@ pub const RECORD_NAMES: &[&str] = &[
     "index",
 ];
 
-/// The version in the magic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     V2,
@@ -144,33 +127,16 @@ enum Version {
 impl Version {
     fn read(bytes: &[u8]) -> Result<Self> {
         let magic = bytes.get(..16).unwrap_or(bytes);
-        match magic {
-            b"MoarHeapDumpv002" => Ok(Self::V2),
-            b"MoarHeapDumpv003" => Ok(Self::V3),
-            [
-                b'M',
-                b'o',
-                b'a',
-                b'r',
-                b'H',
-                b'e',
-                b'a',
-                b'p',
-                b'D',
-                b'u',
-                b'm',
-                b'p',
-                b'v',
-                version @ ..,
-            ] if version.len() == 3 => Err(Error::unsupported(
-                13,
-                format!("mvmheap version {} is not known", version.escape_ascii()),
-            )
-            .expected("version 002 or 003")),
-            _ if magic.len() < 16
-                && !magic.is_empty()
-                && b"MoarHeapDumpv00".starts_with(magic.get(..15).unwrap_or(magic)) =>
-            {
+        let is_cut = (1..16).contains(&magic.len())
+            && b"MoarHeapDumpv00".starts_with(magic.get(..15).unwrap_or(magic));
+        match magic.strip_prefix(b"MoarHeapDumpv") {
+            Some(b"002") => Ok(Self::V2),
+            Some(b"003") => Ok(Self::V3),
+            Some(version) if version.len() == 3 => {
+                let what = format!("mvmheap version {} is not known", version.escape_ascii());
+                Err(Error::unsupported(13, what).expected("version 002 or 003"))
+            }
+            _ if is_cut => {
                 Err(Error::truncated(magic.len() as u64, "the input ends inside the magic"))
             }
             _ => Err(SPEC.wrong_magic()),

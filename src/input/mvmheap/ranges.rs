@@ -26,7 +26,6 @@ impl RangeCheck {
         self.ends = self.ends.wrapping_add(hash(end));
     }
 
-    /// Whether the ranges partition `0..n`.
     pub(super) fn is_partition(&self, n: u64) -> bool {
         !self.overflow && self.starts.wrapping_add(hash(n)) == self.ends.wrapping_add(hash(0))
     }

@@ -25,31 +25,17 @@ pub struct Rec<'a> {
     /// The snapshot that it belongs to, from 0. `None` for `filemeta`, outer tables of contents and
     /// the tail of version 2.
     pub snapshot: Option<u64>,
-    /// The contents in the file.
     pub part: Part<'a>,
     /// The damage of the compressed data, known once it was decompressed.
     damage: OnceCell<Option<Error>>,
 }
 
-/// The contents of a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// Version 3.
     Block(Block<'a>),
     /// Version 2.
     Section(Section<'a>),
-}
-
-impl Rec<'_> {
-    /// The damage of the compressed data. Decompresses it to find out, unless the fields were
-    /// passed on before.
-    pub fn damage(&self) -> Option<&Error> {
-        let damage = self.damage.get_or_init(|| match &self.part {
-            Part::Block(block) if block.frame().is_some() => measure(block, 0).2,
-            _ => None,
-        });
-        damage.as_ref()
-    }
 }
 
 impl Record for Rec<'_> {
@@ -96,6 +82,16 @@ impl Record for Rec<'_> {
 }
 
 impl Rec<'_> {
+    /// The damage of the compressed data. Decompresses it to find out, unless the fields were
+    /// passed on before.
+    pub fn damage(&self) -> Option<&Error> {
+        let damage = self.damage.get_or_init(|| match &self.part {
+            Part::Block(block) if block.frame().is_some() => measure(block, 0).2,
+            _ => None,
+        });
+        damage.as_ref()
+    }
+
     /// The sizes of a column; its first decompressed bytes if contents are wanted.
     fn frame_fields<S: FieldSink>(&self, block: &Block<'_>, entry_size: u64, sink: &mut S) {
         let (kept, bytes, error) = measure(block, if sink.wants_contents() { SHOWN } else { 0 });
@@ -247,10 +243,7 @@ enum Walk<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the magic.
-    ///
-    /// # Errors
-    /// When it is none of the two that are read.
+    /// Reads the magic. Fails when it is none of the two that are read.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let walk = match Version::read(bytes)? {
             Version::V2 => Walk::Sections(Sections::new(bytes), false),
@@ -260,9 +253,6 @@ impl<'a> Records<'a> {
     }
 
     /// Like [`Records::new`], but without the help of tables of contents: ends at the first damage.
-    ///
-    /// # Errors
-    /// The errors of [`Records::new`].
     pub fn scan(bytes: &'a [u8]) -> Result<Self> {
         match Version::read(bytes)? {
             Version::V2 => Self::new(bytes),
@@ -307,11 +297,7 @@ impl<'a> Iterator for Records<'a> {
 }
 
 /// Passes every record to the visitor, also records after damage if a table of contents leads to
-/// them.
-///
-/// # Errors
-///
-/// The first damage, after all readable records.
+/// them. Fails with the first damage, after all readable records.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,

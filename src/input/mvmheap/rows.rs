@@ -59,11 +59,8 @@ impl<'a> RowReader<'a> {
         Ok(Self::Columns(Box::new(columns)))
     }
 
-    /// Replaces the chunk by the next rows. Returns `false` if there are no more.
-    ///
-    /// # Errors
-    ///
-    /// When a column is damaged, or ends before or after the first one.
+    /// Replaces the chunk by the next rows. Returns `false` if there are no more. Fails when a
+    /// column is damaged, or ends before or after the first one.
     pub(super) fn next(&mut self, chunk: &mut Chunk) -> Result<bool, ColumnError> {
         match self {
             Self::Columns(columns) => next_of_columns(columns, chunk),
@@ -134,7 +131,6 @@ fn split_rows(rows: &[u8], chunk: &mut Chunk) {
     }
 }
 
-/// Some consecutive references.
 #[derive(Default)]
 pub(super) struct ReferenceChunk {
     descriptions: Vec<u64>,
@@ -164,11 +160,8 @@ impl<'a> ReferenceReader<'a> {
         )
     }
 
-    /// Replaces the chunk by the next references. Returns `false` if there are no more.
-    ///
-    /// # Errors
-    ///
-    /// When a column is damaged, or one is longer than the other.
+    /// Replaces the chunk by the next references. Returns `false` if there are no more. Fails when
+    /// a column is damaged, or one is longer than the other.
     pub(super) fn next(&mut self, chunk: &mut ReferenceChunk) -> Result<bool> {
         chunk.references.clear();
         match self {

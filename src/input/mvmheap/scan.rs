@@ -41,7 +41,6 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Whether a table of contents is in use.
     pub(super) fn has_toc(&self) -> bool {
         self.hints.outer.is_some()
     }

@@ -21,7 +21,6 @@ pub struct Section<'a> {
     pub entry_size: Option<u64>,
     /// The rows that are there; for `strs` they are counted.
     pub rows: u64,
-    /// The bytes of the rows.
     pub payload: &'a [u8],
 }
 
@@ -116,15 +115,8 @@ fn read_index<'a>(cursor: &mut Cursor<'a>, snapshots: u64) -> Option<Section<'a>
         return None;
     }
     let payload = cursor.take(length, "the index").ok()?;
-    Some(Section {
-        name: "index",
-        start,
-        end: cursor.offset(),
-        count,
-        entry_size: None,
-        rows: count,
-        payload,
-    })
+    let end = cursor.offset();
+    Some(Section { name: "index", start, end, count, entry_size: None, rows: count, payload })
 }
 
 fn fixed_rows<'a>(
@@ -144,15 +136,8 @@ fn fixed_rows<'a>(
         .found(entry_size.to_string()));
     }
     let payload = cursor.take(count.saturating_mul(width), "the rows of a section")?;
-    Ok(Section {
-        name,
-        start,
-        end: cursor.offset(),
-        count,
-        entry_size: Some(entry_size),
-        rows: count,
-        payload,
-    })
+    let (end, entry_size) = (cursor.offset(), Some(entry_size));
+    Ok(Section { name, start, end, count, entry_size, rows: count, payload })
 }
 
 fn reference_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>> {
@@ -174,15 +159,8 @@ fn reference_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>
     let length = walk.offset().saturating_sub(cursor.offset());
     *cursor = walk;
     let payload = rest.get(..usize::try_from(length).unwrap_or(usize::MAX)).unwrap_or_default();
-    Ok(Section {
-        name: "refs",
-        start,
-        end: cursor.offset(),
-        count,
-        entry_size: Some(entry_size),
-        rows: count,
-        payload,
-    })
+    let (end, entry_size) = (cursor.offset(), Some(entry_size));
+    Ok(Section { name: "refs", start, end, count, entry_size, rows: count, payload })
 }
 
 /// The strings reach up to the next `type`: the number in the header is not a count in every
@@ -199,15 +177,8 @@ fn string_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>> {
     }
     let length = usize::try_from(cursor.offset().saturating_sub(begin)).unwrap_or(usize::MAX);
     let payload = rest.get(..length).unwrap_or_default();
-    Ok(Section {
-        name: "strs",
-        start,
-        end: cursor.offset(),
-        count,
-        entry_size: None,
-        rows,
-        payload,
-    })
+    let end = cursor.offset();
+    Ok(Section { name: "strs", start, end, count, entry_size: None, rows, payload })
 }
 
 fn header(cursor: &mut Cursor<'_>) -> Result<(u64, u64)> {

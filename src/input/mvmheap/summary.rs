@@ -19,9 +19,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// references are not read.
 ///
 /// With [`ReadOptions::quick`] only the metadata, the tables and the highscores are read.
-///
-/// # Errors
-/// When the magic is none of this format.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut dump = Dump::read(bytes)?;
     let mut info = super::SPEC.summary(dump.format_version());
@@ -188,18 +185,12 @@ fn empty_summary(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> SnapshotInfo {
         compressed_bytes: snapshot.stored_bytes(),
     };
     SnapshotInfo {
-        index: 0,
         complete: snapshot.complete,
-        objects: None,
-        references: None,
-        roots: None,
         types: snapshot.sizes.types,
-        shallow_bytes: None,
-        external_bytes: None,
         time_us: meta("snap_time")
             .zip(start_time)
             .and_then(|(time, start)| time.checked_sub(start)),
-        details: FormatDetails::Mvmheap(Box::new(details)),
+        ..SnapshotInfo::new(FormatDetails::Mvmheap(Box::new(details)))
     }
 }
 

@@ -14,7 +14,6 @@ pub(super) struct TableSizes {
     pub(super) frames: Option<u64>,
 }
 
-/// A row of the type table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TypeRow {
     /// String index of the name of the representation.
@@ -32,7 +31,6 @@ pub(super) struct Tables {
     pub(super) types: Vec<TypeRow>,
     /// String indices of name, compilation unit and file of each frame.
     pub(super) frames: Vec<[u64; 3]>,
-    /// The line of each frame.
     pub(super) lines: Vec<u64>,
     /// A part of the strings, types or frames could not be read, so that later indices mean
     /// something unknown.
@@ -65,7 +63,6 @@ impl Lost {
 }
 
 impl Tables {
-    /// The sizes now.
     pub(super) fn sizes(&self) -> TableSizes {
         TableSizes {
             strings: (!self.lost.strings).then_some(self.ends.len() as u64),

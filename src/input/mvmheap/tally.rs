@@ -42,7 +42,6 @@ impl Tally {
         Self { shares: vec![Share::default(); length], types, frames, ..Self::default() }
     }
 
-    /// Adds some rows.
     pub(super) fn add(&mut self, chunk: &Chunk) {
         let [kind, size, tofi, rfcnt, _, unmanaged] = &chunk.columns;
         self.managed = self.managed.wrapping_add(sum(size));
@@ -102,12 +101,10 @@ impl Tally {
         self.shares.get(..self.types).unwrap_or_default()
     }
 
-    /// Frames by frame index.
     pub(super) fn frames(&self) -> &[Share] {
         self.shares.get(self.types..self.types.saturating_add(self.frames)).unwrap_or_default()
     }
 
-    /// Rows of a kind.
     pub(super) fn kind(&self, kind: u64) -> u64 {
         self.kinds.get(kind as usize).map_or(0, |sums| sums.0)
     }

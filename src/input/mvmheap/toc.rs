@@ -47,7 +47,6 @@ impl Hints {
         self.stops.get(next).copied()
     }
 
-    /// The listed blocks.
     pub(super) fn entries(&self) -> &[TocEntry] {
         &self.entries
     }

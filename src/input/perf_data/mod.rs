@@ -33,9 +33,7 @@ pub use load::load;
 pub use records::for_each_record;
 pub use summary::{check, info};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::PerfData,
@@ -43,10 +41,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "perf recording",
     versions: "PERFILE2",
     extensions: &["data"],
-    magics: &[b"PERFILE2"],
-    begins_otherwise: |bytes| bytes.starts_with(b"2ELIFREP"),
-    // Programs of several runtimes can be recorded.
-    origin: |_| Provenance::default(),
+    detection: Detection::MagicsOrContents(&[b"PERFILE2"], |bytes| bytes.starts_with(b"2ELIFREP")),
+    origin: Origin::Several,
     record_names: &[records::NAMES],
     info,
     check,

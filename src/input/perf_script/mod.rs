@@ -24,9 +24,7 @@ pub use load::load;
 pub use parse::{PerfFrame, PerfSample};
 pub use summary::{check, info};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::PerfScript,
@@ -34,10 +32,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "perf script text",
     versions: "samples with time or event",
     extensions: &["perf", "stacks"],
-    magics: &[],
-    begins_otherwise: lines::looks_right,
-    // Several runtimes write them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(lines::looks_right),
+    origin: Origin::Several,
     record_names: &[&["sample", "frame"]],
     info,
     check,

@@ -5,20 +5,19 @@ use super::records::{Rec, Records};
 use super::sv::{Body, Item, Structs, Sv, class_field, entry, kind};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::load::check_count;
 use crate::input::read::Progress;
 use crate::model::addresses::{Addresses, AddressesBuilder};
-use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets};
+use crate::model::heap::{ObjectId, Offsets};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// The name of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
     /// These words: `the glob`.
     Words(&'static str),
     /// A name of the file: that of a lexical, a field, or of what an extension holds.
     Own(&'a [u8]),
-    /// A key of a hash.
     Key(&'a [u8]),
     /// A position in an array.
     Index(u64),
@@ -28,7 +27,6 @@ pub(super) enum Name<'a> {
     Magic(u8, &'static str),
 }
 
-/// A reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link<'a> {
     pub(super) target: u64,
@@ -46,7 +44,6 @@ pub(super) struct Context<'a> {
     pub(super) holds: [u64; 2],
 }
 
-/// A file.
 pub(super) struct Graph<'a> {
     bytes: &'a [u8],
     pub(super) layout: Layout,
@@ -56,7 +53,6 @@ pub(super) struct Graph<'a> {
     positions: Offsets,
     /// SVs with the address of an earlier one.
     pub(super) repeated: u64,
-    /// The names of packages.
     pub(super) packages: FxHashMap<u64, &'a [u8]>,
     /// The ranges of `names` that belong to the elements of a PAD or to the objects of a CLASS.
     named: FxHashMap<u64, Range<usize>>,
@@ -74,10 +70,7 @@ pub(super) struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// When its header cannot be read, or it has too many objects.
+    /// Reads a file. Fails when its header cannot be read, or it has too many objects.
     pub(super) fn read(bytes: &'a [u8], progress: Progress<'_>) -> Result<Self> {
         let mut records = Records::new(bytes)?;
         let mut graph = Self {
@@ -115,10 +108,7 @@ impl<'a> Graph<'a> {
         }
         graph.rest = if graph.damage.is_none() { records.rest() } else { 0 };
         graph.structs = records.structs;
-        if objects.len() as u64 > MAX_OBJECTS {
-            return Err(Error::limit(0, "the dump has too many objects")
-                .expected(format!("at most {MAX_OBJECTS}")));
-        }
+        check_count(objects.len())?;
         let count = objects.len();
         objects.sort_unstable();
         objects.dedup_by_key(|(address, _)| *address);
@@ -208,12 +198,10 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The number of objects.
     pub(super) fn len(&self) -> usize {
         self.addresses.len()
     }
 
-    /// The SV of an object.
     pub(super) fn sv(&self, object: ObjectId) -> Option<Sv<'a>> {
         if object.index() >= self.positions.len() {
             return None;
@@ -223,7 +211,6 @@ impl<'a> Graph<'a> {
         Sv::read(&mut cursor, kind, &self.layout, &self.structs).ok()
     }
 
-    /// The SV at an address.
     pub(super) fn at(&self, address: u64) -> Option<Sv<'a>> {
         self.sv(self.addresses.at(address)?)
     }
@@ -242,13 +229,13 @@ impl<'a> Graph<'a> {
 
     /// The structure that a STRUCT is of.
     pub(super) fn struct_name(&self, sv: &Sv<'_>) -> Option<&'a [u8]> {
-        let of = self.structs.get(&sv.blessed).filter(|_| sv.kind == kind::STRUCT)?;
-        Some(of.name)
+        let structure = self.structs.get(&sv.blessed).filter(|_| sv.kind == kind::STRUCT)?;
+        Some(structure.name)
     }
 
     /// The fields of a STRUCT: names and types.
     pub(super) fn struct_fields(&self, sv: &Sv<'_>) -> &[(&'a [u8], u8)] {
-        self.structs.get(&sv.blessed).map_or(&[], |of| &of.fields)
+        self.structs.get(&sv.blessed).map_or(&[], |structure| &structure.fields)
     }
 
     /// The names of the elements of a PAD or OBJECT, with their positions, in order.

@@ -18,11 +18,7 @@ faults! {
     }
 }
 
-/// Checks every invariant of a dump.
-///
-/// # Errors
-/// When the header cannot be read.
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut graph = Graph::read(bytes, options.progress)?;
     let is_absent = |address: u64| {
         address != 0

@@ -20,13 +20,11 @@ impl Words {
         if self.big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
     }
 
-    /// A UINT.
     #[inline]
     pub fn uint(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         cursor.take(self.uint.into(), what).map(|bytes| self.number(bytes))
     }
 
-    /// A PTR.
     #[inline]
     pub fn pointer(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
         cursor.take(self.pointer.into(), what).map(|bytes| self.number(bytes))
@@ -55,12 +53,10 @@ impl Words {
         if length == undefined { Ok(None) } else { cursor.take(length, what).map(Some) }
     }
 
-    /// Bytes of a UINT.
     pub fn uint_size(self) -> usize {
         self.uint.into()
     }
 
-    /// Bytes of a PTR.
     pub fn pointer_size(self) -> u8 {
         self.pointer
     }
@@ -71,7 +67,6 @@ impl Words {
     }
 }
 
-/// PTRs of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Pointers<'a> {
     bytes: &'a [u8],
@@ -79,7 +74,6 @@ pub struct Pointers<'a> {
 }
 
 impl<'a> Pointers<'a> {
-    /// All of them.
     pub fn iter(self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
         self.bytes
             .chunks_exact(self.words.pointer.max(1).into())
@@ -100,12 +94,10 @@ pub struct Part {
     strings: u8,
 }
 
-/// A part of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a> {
     /// Numbers, one after the other.
     pub header: &'a [u8],
-    /// Addresses.
     pub pointers: Pointers<'a>,
     /// The first two strings. No known record has more.
     pub strings: [Option<&'a [u8]>; 2],
@@ -141,10 +133,8 @@ impl Part {
     }
 }
 
-/// The header of a file.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// The sizes of numbers.
     pub words: Words,
     /// Whether the perl was built with threads: constants are in pads then.
     pub threads: bool,
@@ -161,14 +151,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads the header and the addresses of undef, yes and no.
-    ///
-    /// # Errors
-    /// When the bytes are no such file, the header is cut, or its version is unknown.
+    /// Reads the header and the addresses of undef, yes and no. Fails when the bytes are no such
+    /// file, the header is cut, or its version is unknown.
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        if !SPEC.magics.iter().any(|magic| cursor.rest().starts_with(magic)) {
-            return Err(SPEC.wrong_magic());
-        }
+        SPEC.check_magic(cursor.rest())?;
         cursor.take(4, "the magic")?;
         let at = cursor.offset();
         let flags = cursor.u8("the flags")?;
@@ -222,7 +208,6 @@ impl Layout {
         }
     }
 
-    /// The part of an extension.
     pub(super) fn extension(&self, kind: u8) -> Option<Part> {
         self.extensions.get(usize::from(kind.checked_sub(0x80)?)).copied()
     }

@@ -113,9 +113,9 @@ fn body<'a>(graph: &Graph<'a>, sv: &Sv<'a>, mut add: impl FnMut(u64, Name<'a>, b
             }
         }
         Body::Fields(mut fields) => {
-            for (name, of) in graph.struct_fields(sv) {
-                let Ok(value) = struct_field(&mut fields, words, *of) else { break };
-                if *of == 0 {
+            for (name, kind) in graph.struct_fields(sv) {
+                let Ok(value) = struct_field(&mut fields, words, *kind) else { break };
+                if *kind == 0 {
                     add(value, Name::Own(name), false);
                 }
             }

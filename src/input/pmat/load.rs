@@ -6,7 +6,7 @@ use super::links;
 use super::sv::Sv;
 use super::values::Values;
 use crate::error::Result;
-use crate::input::histogram::TypeCounts;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
@@ -17,12 +17,7 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
-/// Loads the graph of a dump.
-///
-/// # Errors
-/// When the header cannot be read, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of the result.
-pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;
     let mut builder = HeapBuilder::with_capacity(graph.len(), graph.len());
@@ -164,25 +159,16 @@ fn add_roots(graph: &Graph<'_>, builder: &mut HeapBuilder<'_>) {
     builder.warn(WarningKind::DanglingRoots, dangling);
 }
 
-/// Counts objects by the types that [`load`] gives them.
-///
-/// # Errors
-/// The errors of [`load`].
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut graph = Graph::read(bytes, options.progress)?;
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let mut types = Types::default();
-    let mut sums: Vec<Sum> = Vec::new();
+    let mut sums = TypeSums::default();
     for object in (0..graph.len() as u32).map(ObjectId) {
         let Some(sv) = graph.sv(object) else { continue };
-        let of = types.of(&graph, &sv, &mut builder).0 as usize;
-        if of >= sums.len() {
-            sums.resize(of.saturating_add(1), Sum::default());
-        }
-        sums.get_mut(of).into_iter().for_each(|sum| sum.add(sv.size, 0));
+        let own = Sum { count: 1, shallow_bytes: sv.size, external_bytes: 0 };
+        sums.add(types.of(&graph, &sv, &mut builder), &own);
     }
-    let damage = graph.damage.take();
-    let heap = builder.finish(Ids::Rows(0), None);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, damage))
+    Ok(sums.finish(builder, graph.damage.take()))
 }

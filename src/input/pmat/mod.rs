@@ -23,10 +23,6 @@
 //!
 //! Sources: `format.txt` of Devel::MAT::Dumper 0.46, the reader Devel::MAT 0.51, and dumps of
 //! Perl 5.36 (threads, 64 bit).
-//!
-//! * [`layout`], [`sv`], [`records`]: the header, an SV, all records in order;
-//! * `graph`, `links`: what SVs refer to; [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 mod graph;
 pub mod invariants;
@@ -39,34 +35,26 @@ pub mod summary;
 pub mod sv;
 mod values;
 
-pub use invariants::check;
-pub use load::{histogram, load};
-pub use records::{Rec, for_each_record};
-pub use summary::info;
+pub use records::{Rec, Records};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Pmat,
     name: "pmat",
     title: "Perl heap dump",
     versions: "0.2 to 0.5 (Devel::MAT::Dumper)",
     extensions: &["pmat"],
-    magics: &[b"PMAT"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Perl"),
+    detection: Detection::Magics(&[b"PMAT"]),
+    origin: Origin::Runtime("Perl"),
     record_names: &[Rec::NAMES],
-    info,
-    check,
+    info: summary::info,
+    check: invariants::check,
     readers: Readers::Heap(HeapReader {
-        load,
-        histogram,
+        load: load::load,
+        histogram: load::histogram,
         least_bytes: (13, 4),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Ids,
     }),
 };

@@ -4,15 +4,12 @@ use super::layout::{Fields, Layout, Pointers};
 use super::sv::{Body, Struct, Structs, Sv, unknown};
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
-/// A record.
 #[derive(Clone, Copy, Debug)]
 pub enum Rec<'a> {
     /// A named root and its address, or 0.
     Root(&'a [u8], u64),
-    /// The addresses on perl's stack.
     Stack(Pointers<'a>),
     /// An object, and the name of its type.
     Sv(Sv<'a>, &'static str),
@@ -27,7 +24,6 @@ pub enum Rec<'a> {
 }
 
 impl Rec<'_> {
-    /// The names of the records.
     pub(super) const NAMES: &'static [&'static str] =
         &["root", "stack", "sv", "extension", "struct", "context", "mortals"];
 }
@@ -114,7 +110,6 @@ enum Section {
 /// The records of a file with their offsets. After an error the iterator has ended.
 #[derive(Debug)]
 pub struct Records<'a> {
-    /// The header.
     pub layout: Layout,
     /// The structures that have been described so far.
     pub structs: Structs<'a>,
@@ -123,10 +118,7 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// When that cannot be read.
+    /// Reads the header. Fails when that cannot be read.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let layout = Layout::read(&mut cursor)?;
@@ -204,7 +196,7 @@ impl<'a> Records<'a> {
         let id = words.uint(cursor, WHAT)?;
         let count = words.uint(cursor, WHAT)?;
         let name = words.string(cursor, WHAT)?.unwrap_or_default();
-        let mut of = Struct { name, fields: Vec::new() };
+        let mut structure = Struct { name, fields: Vec::new() };
         for _ in 0..count {
             let name = words.string(cursor, WHAT)?.unwrap_or_default();
             let at = cursor.offset();
@@ -212,10 +204,10 @@ impl<'a> Records<'a> {
             if kind > 4 {
                 return Err(unknown(at, "a field of a structure", kind));
             }
-            of.fields.push((name, kind));
+            structure.fields.push((name, kind));
         }
         // Objects that were read before must read the same again.
-        self.structs.entry(id).or_insert(of);
+        self.structs.entry(id).or_insert(structure);
         Ok(Some(Rec::Struct(id, name)))
     }
 
@@ -247,16 +239,4 @@ impl<'a> Iterator for Records<'a> {
         }
         record.transpose().map(|record| record.map(|record| (start, record)))
     }
-}
-
-/// Passes every record to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

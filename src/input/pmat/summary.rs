@@ -2,16 +2,12 @@
 
 use super::records::{Rec, Records};
 use crate::error::Result;
-use crate::input::info::{CountsByName, FormatDetails, HeapInfo, Info, PmatDetails, SnapshotInfo};
+use crate::input::info::{CountsByName, FormatDetails, Info, PmatDetails, SnapshotInfo};
 use crate::input::read::ReadOptions;
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
 
-/// Summarizes a dump in one pass.
-///
-/// # Errors
-/// When the header cannot be read.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let layout = records.layout.clone();
     let mut info = super::SPEC.summary(format!("0.{}", layout.minor));
@@ -44,26 +40,17 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     info.add_metadata("threads", layout.threads);
     info.add_metadata("pointer_size", layout.words.pointer_size());
     info.add_metadata("big_endian", layout.words.is_big_endian());
-    let mut by_type: Vec<(String, u64)> =
-        by_type.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-    by_type.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    info.heap = Some(HeapInfo {
-        snapshots: vec![SnapshotInfo {
-            index: 0,
-            complete: damage.is_none(),
-            objects: Some(objects),
-            references: None,
-            roots: Some(roots),
-            types: Some(packages),
-            shallow_bytes: Some(bytes_of_objects),
-            external_bytes: Some(0),
-            time_us: None,
-            details: FormatDetails::Pmat(Box::new(PmatDetails {
-                by_type: CountsByName(by_type),
-                blessed,
-            })),
-        }],
-    });
-    info.set_damage(damage);
+    let heap = SnapshotInfo {
+        objects: Some(objects),
+        roots: Some(roots),
+        types: Some(packages),
+        shallow_bytes: Some(bytes_of_objects),
+        external_bytes: Some(0),
+        ..SnapshotInfo::new(FormatDetails::Pmat(Box::new(PmatDetails {
+            by_type: CountsByName::largest_first(by_type),
+            blessed,
+        })))
+    };
+    info.set_heap(heap, damage);
     Ok(info)
 }

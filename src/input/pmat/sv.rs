@@ -11,11 +11,8 @@ pub mod kind {
     pub const GLOB: u8 = 1;
     /// A string or number, or neither.
     pub const SCALAR: u8 = 2;
-    /// A reference.
     pub const REF: u8 = 3;
-    /// An array.
     pub const ARRAY: u8 = 4;
-    /// A hash.
     pub const HASH: u8 = 5;
     /// A package.
     pub const STASH: u8 = 6;
@@ -39,18 +36,13 @@ pub type Structs<'a> = FxHashMap<u64, Struct<'a>>;
 /// A structure of an extension in C.
 #[derive(Clone, Debug, Default)]
 pub struct Struct<'a> {
-    /// Its name.
     pub name: &'a [u8],
-    /// Names and types of its fields.
     pub fields: Vec<(&'a [u8], u8)>,
 }
 
-/// An SV.
 #[derive(Clone, Copy, Debug)]
 pub struct Sv<'a> {
-    /// The type.
     pub kind: u8,
-    /// The address.
     pub address: u64,
     /// The number of references that perl counts.
     pub refcount: u32,
@@ -61,31 +53,24 @@ pub struct Sv<'a> {
     pub blessed: u64,
     /// The part that its type has.
     pub own: Fields<'a>,
-    /// The part after the common part.
     pub body: Body<'a>,
 }
 
 /// The body of an SV, after its other parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
-    /// Nothing.
     None,
     /// The elements of an ARRAY or the fields of an OBJECT.
     Elements(Pointers<'a>),
     /// The entries of a HASH, STASH or CLASS and their number, then the fields of a CLASS.
     Entries(u64, Cursor<'a>),
-    /// The items of a CODE.
     Items(Cursor<'a>),
-    /// The fields of a STRUCT.
     Fields(Cursor<'a>),
 }
 
-/// An item of a CODE.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
-    /// The address of a constant.
     Constant(u64),
-    /// The address of a glob.
     Glob(u64),
     /// The address of the names of lexicals, if those are an ARRAY.
     PadNames(u64),
@@ -93,7 +78,6 @@ pub enum Item<'a> {
     Pad(u64, u64),
     /// The position of a lexical and its name.
     PadName(u64, &'a [u8]),
-    /// Another one.
     Other,
 }
 
@@ -117,7 +101,7 @@ impl<'a> Item<'a> {
                 words.pointer(cursor, WHAT)?;
                 Self::PadName(index, name)
             }
-            6 => {
+            6 | 10 => {
                 words.uint(cursor, WHAT)?;
                 words.uint(cursor, WHAT)?;
                 words.pointer(cursor, WHAT)?;
@@ -128,12 +112,6 @@ impl<'a> Item<'a> {
             9 => {
                 words.uint(cursor, WHAT)?;
                 cursor.u8(WHAT)?;
-                Self::Other
-            }
-            10 => {
-                words.uint(cursor, WHAT)?;
-                words.uint(cursor, WHAT)?;
-                words.pointer(cursor, WHAT)?;
                 Self::Other
             }
             kind => return Err(unknown(at, WHAT, kind)),
@@ -163,9 +141,9 @@ pub fn entry<'a>(cursor: &mut Cursor<'a>, words: Words) -> Result<(&'a [u8], u64
 }
 
 /// The value of the next field of a STRUCT, which is of this type.
-pub fn struct_field(cursor: &mut Cursor<'_>, words: Words, of: u8) -> Result<u64> {
+pub fn struct_field(cursor: &mut Cursor<'_>, words: Words, kind: u8) -> Result<u64> {
     const WHAT: &str = "a field of a STRUCT";
-    match of {
+    match kind {
         0 => words.pointer(cursor, WHAT),
         1 | 2 => cursor.u8(WHAT).map(u64::from),
         3 => cursor.take(4, WHAT).map(|bytes| words.number(bytes)),
@@ -181,10 +159,8 @@ pub(super) fn unknown(offset: u64, what: &str, kind: u8) -> Error {
 }
 
 impl<'a> Sv<'a> {
-    /// Reads an SV of this type, whose byte has been read.
-    ///
-    /// # Errors
-    /// When the input ends, or the type or an item of the body is unknown.
+    /// Reads an SV of this type, whose byte has been read. Fails when the input ends, or the type
+    /// or an item of the body is unknown.
     #[inline]
     pub fn read(
         cursor: &mut Cursor<'a>,
@@ -219,11 +195,11 @@ impl<'a> Sv<'a> {
                 Body::Items(start)
             }
             kind::STRUCT => {
-                let of = structs.get(&blessed).ok_or_else(|| {
+                let structure = structs.get(&blessed).ok_or_else(|| {
                     Error::corrupt(at, "an object of a structure that was not described")
                 })?;
-                for (_, of) in &of.fields {
-                    struct_field(cursor, words, *of)?;
+                for (_, kind) in &structure.fields {
+                    struct_field(cursor, words, *kind)?;
                 }
                 Body::Fields(start)
             }

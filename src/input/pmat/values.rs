@@ -5,7 +5,6 @@ use super::sv::{Body, kind};
 use crate::model::heap::{Heap, ObjectId, ObjectValues, Value};
 use std::borrow::Cow;
 
-/// Reads the SVs of a file.
 pub(super) struct Values<'a>(pub(super) Graph<'a>);
 
 impl ObjectValues for Values<'_> {

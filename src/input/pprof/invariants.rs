@@ -20,11 +20,7 @@ faults! {
     }
 }
 
-/// Checks a profile.
-///
-/// # Errors
-/// When the file has no field of a profile.
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (tables, mut damage) = Tables::read(bytes, options.memory, options.progress)?;
     if tables.counts.iter().all(|count| *count == 0) {
         return Err(super::records::nothing_read(damage));

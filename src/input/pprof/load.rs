@@ -6,12 +6,12 @@ use super::tables::{Line, Location, Tables};
 use super::wire::{Field, Fields, Value};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::count_one;
 use crate::input::frames::raw_thread_id;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
-use crate::model::profile::CodePlace;
 use crate::model::profile::{
-    Code, FrameId, FrameKind, LabelValue, Mapping, ProfileBuilder, ProfileFrame, ProfileThread,
+    CodePlace, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread,
     SampleLabel, StackId, ThreadId, Unit, ValueType, Values, library_name,
 };
 use crate::names::SourceMaps;
@@ -19,10 +19,7 @@ use rustc_hash::FxHashMap;
 
 /// Loads a profile. It has no samples in the order of time, even if they are requested: the file
 /// has sums.
-///
-/// # Errors
-/// When the file has no field of a profile, or the profile takes more memory than it may.
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (tables, cut) = Tables::read(bytes, options.memory, options.progress)?;
     if tables.counts.iter().all(|count| *count == 0) {
         return Err(super::records::nothing_read(cut));
@@ -116,8 +113,8 @@ impl<'t, 'a> Loader<'t, 'a> {
             unit: Unit::named(&tables.text(unit)),
         };
         let mut types: Vec<ValueType> = tables.types.iter().map(value_type).collect();
-        let main = types.iter().position(|of| {
-            tables.default_type != 0 && *of.name == *tables.text(tables.default_type)
+        let main = types.iter().position(|value_type| {
+            tables.default_type != 0 && *value_type.name == *tables.text(tables.default_type)
         });
         let main = main.unwrap_or(types.len().saturating_sub(1));
         if types.is_empty() {
@@ -226,8 +223,7 @@ impl<'t, 'a> Loader<'t, 'a> {
             // What was inlined is cut; the function itself stays.
             None => {
                 stack.extend(all.first());
-                let deep = &mut self.builder.notes().deep;
-                *deep = deep.saturating_add(1);
+                count_one(&mut self.builder.notes().deep);
             }
         }
     }
@@ -244,8 +240,7 @@ impl<'t, 'a> Loader<'t, 'a> {
 
     fn new_place(&mut self, row: Option<usize>) -> Place {
         let Some(location) = row.and_then(|row| self.tables.locations.rows.get(row)) else {
-            let notes = self.builder.notes();
-            notes.unresolved = notes.unresolved.saturating_add(1);
+            count_one(&mut self.builder.notes().unresolved);
             return Place { at: self.unresolved_frame().0, count: 1 };
         };
         let start = self.frames.len();
@@ -310,8 +305,7 @@ impl<'t, 'a> Loader<'t, 'a> {
                     self.push_frame(frame, *line, system_name, function.start_line);
                 }
                 None => {
-                    let unresolved = &mut self.builder.notes().unresolved;
-                    *unresolved = unresolved.saturating_add(1);
+                    count_one(&mut self.builder.notes().unresolved);
                     let frame = self.unresolved_frame();
                     let frame = self.builder.definition(frame);
                     self.push_frame(frame, *line, Names::EMPTY, 0);
@@ -404,8 +398,7 @@ impl<'t, 'a> Loader<'t, 'a> {
     /// The name of a string; empty if there is none.
     fn name(&mut self, string: u64) -> NameId {
         let Some(text) = self.tables.string(string) else {
-            let unresolved = &mut self.builder.notes().unresolved;
-            *unresolved = unresolved.saturating_add(1);
+            count_one(&mut self.builder.notes().unresolved);
             return Names::EMPTY;
         };
         let row = usize::try_from(string).unwrap_or(usize::MAX);
@@ -468,37 +461,13 @@ impl<'t, 'a> Loader<'t, 'a> {
     }
 
     fn label(&mut self, label: Cursor<'a>) -> Option<SampleLabel> {
-        let (mut key, mut text, mut number, mut unit) = (0, 0, 0, 0);
-        for field in Fields(label) {
-            match field.ok()? {
-                Field { number: 1, value, .. } => key = value.number(),
-                Field { number: 2, value, .. } => text = value.number(),
-                Field { number: 3, value, .. } => number = value.number() as i64,
-                Field { number: 4, value, .. } => unit = value.number(),
-                _ => {}
-            }
-        }
+        let [key, text, number, unit] = Value::Bytes(label).numbers().ok()?;
         let key = self.name(key);
         let value = match text {
-            0 => LabelValue::Number(number, self.name(unit)),
+            0 => LabelValue::Number(number as i64, self.name(unit)),
             _ => LabelValue::Text(self.name(text)),
         };
         Some(SampleLabel { key, value })
-    }
-}
-
-impl Tables<'_> {
-    /// The mappings, without the places of frames.
-    fn code(&self) -> Code {
-        let mapping = |of: &super::tables::Mapping| Mapping {
-            start: of.start,
-            limit: of.limit,
-            offset: of.offset,
-            file: self.text(of.file),
-            build_id: self.text(of.build_id),
-            is_symbolized: of.is_symbolized,
-        };
-        Code { mappings: self.mappings.rows.iter().map(mapping).collect(), places: Vec::new() }
     }
 }
 

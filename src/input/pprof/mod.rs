@@ -30,30 +30,22 @@ mod summary;
 mod tables;
 mod wire;
 
-pub use invariants::check;
-pub use load::load;
-pub use records::{PprofRecord, Records, for_each_record};
-pub use summary::info;
+pub use records::{PprofRecord, Records};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Pprof,
     name: "pprof",
     title: "pprof profile",
     versions: "profile.proto",
     extensions: &["pb", "pb.gz", "pprof", "prof"],
-    magics: &[],
-    begins_otherwise,
-    // Several runtimes write them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(begins_otherwise),
+    origin: Origin::Several,
     record_names: &[records::RECORD_NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: false }),
+    info: summary::info,
+    check: invariants::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: false }),
 };
 
 /// Whether the first fields are those of a profile. As there is no magic, they must make sense.

@@ -23,11 +23,8 @@ enum Cut {
 const MAX_PATTERN: usize = 1 << 14;
 
 impl Prune {
-    /// Reads the expressions of a profile and applies them to its locations. `None` if it has
-    /// none.
-    ///
-    /// # Errors
-    /// [`NotApplied`] if an expression is damaged, too large or too slow.
+    /// Reads the expressions of a profile and applies them to its locations. `None` if it has none.
+    /// Fails with [`NotApplied`] if an expression is damaged, too large or too slow.
     pub(super) fn of(tables: &Tables<'_>) -> Result<Option<Self>, NotApplied> {
         let Some(mut drop) = expression(tables, tables.drop_frames)? else { return Ok(None) };
         let mut keep = expression(tables, tables.keep_frames)?;

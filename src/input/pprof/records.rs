@@ -3,7 +3,6 @@
 use super::wire::{Field, Fields, Value};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
 /// The names of the fields, by their numbers from 1 on.
@@ -46,25 +45,12 @@ impl<'a> Iterator for Records<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.0.next()?.map(|field| (field.offset, PprofRecord(field))))
-    }
-}
-
-/// Gives every field of a profile to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    let whole = Records::new(bytes).map(|record| {
-        let (offset, record) = record?;
         // What is inside is shown, and so must be readable.
-        record.is_intact().map(|()| (offset, record))
-    });
-    visit(whole, options, visitor).map(|_| ())
+        let intact = |field: Field<'a>| {
+            PprofRecord(field).is_intact().map(|()| (field.offset, PprofRecord(field)))
+        };
+        Some(self.0.next()?.and_then(intact))
+    }
 }
 
 /// Whether the first bytes of a file of that many bytes are fields of a profile. There is no magic,
@@ -212,16 +198,16 @@ impl Record for PprofRecord<'_> {
 
 impl PprofRecord<'_> {
     fn sample<S: FieldSink>(&self, sink: &mut S) {
-        let of = |number: u64| {
+        let numbered = |number: u64| {
             self.0.value.fields().flatten().filter(move |field| field.number == number)
         };
-        sink.list("locations", of(1).flat_map(|field| packed(field.value)), |id, sink| {
+        sink.list("locations", numbered(1).flat_map(|field| packed(field.value)), |id, sink| {
             sink.unsigned("id", id)
         });
-        sink.list("values", of(2).flat_map(|field| packed(field.value)), |value, sink| {
+        sink.list("values", numbered(2).flat_map(|field| packed(field.value)), |value, sink| {
             sink.signed("value", (value as i64).into())
         });
-        sink.list("labels", of(3), |label, sink| {
+        sink.list("labels", numbered(3), |label, sink| {
             numbers(label.value, &["key", "str", "num", "num_unit"], sink)
         });
     }

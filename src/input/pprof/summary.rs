@@ -8,11 +8,7 @@ use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::{profile_info, warn_of_unnamed};
 use crate::input::read::ReadOptions;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When the file has no field of a profile.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tables, _) = Tables::read(bytes, options.memory, &|_| {})?;
     let loaded = load(bytes, options.into())?;
     let mut info = super::SPEC.summary("");
@@ -20,9 +16,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for (key, value) in tables.metadata() {
         info.add_metadata(key, value);
     }
-    for (name, count) in RECORD_NAMES.iter().zip(tables.counts).filter(|(_, count)| *count > 0) {
-        info.records.add(name, count);
-    }
+    info.records.add_all(RECORD_NAMES.iter().copied().zip(tables.counts));
     let notes = &loaded.profile.notes;
     let warnings = [
         (notes.unresolved, InfoWarning::DanglingReferences(notes.unresolved)),

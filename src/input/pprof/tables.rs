@@ -4,6 +4,7 @@ use super::wire::{Field, Fields, Value};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::{MemoryLimit, damage};
+use crate::model::profile::{self, Code};
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
@@ -98,7 +99,6 @@ impl<T> Table<T> {
         is_new && id != 0
     }
 
-    /// The row of an id.
     #[inline]
     pub(super) fn row(&self, id: u64) -> Option<usize> {
         match &self.by_id {
@@ -124,10 +124,8 @@ impl<T> Table<T> {
 const MOST_TYPES: usize = 64;
 
 impl<'a> Tables<'a> {
-    /// Reads the tables of a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the tables take more memory than they may.
+    /// Reads the tables of a file up to its first damage. Fails when the tables take more memory
+    /// than they may.
     pub(super) fn read(
         bytes: &'a [u8],
         memory: MemoryLimit,
@@ -195,7 +193,7 @@ impl<'a> Tables<'a> {
                     return Err(Error::limit(offset, "too many sample types")
                         .expected(format!("at most {MOST_TYPES}")));
                 }
-                self.types.push(value_type(value)?);
+                self.types.push(value.numbers::<2>()?.into());
             }
             (2, Value::Bytes(_)) => self.samples = self.samples.saturating_add(1),
             (3, Value::Bytes(_)) => self.mapping(value)?,
@@ -206,7 +204,7 @@ impl<'a> Tables<'a> {
             (8, _) => self.keep_frames = value.number(),
             (9, _) => self.time_nanos = value.number() as i64,
             (10, _) => self.duration_nanos = value.number() as i64,
-            (11, Value::Bytes(_)) => self.period_type = Some(value_type(value)?),
+            (11, Value::Bytes(_)) => self.period_type = Some(value.numbers::<2>()?.into()),
             (12, _) => self.period = value.number() as i64,
             (13, _) => value.each(|number| self.comments.push(number))?,
             (14, _) => self.default_type = value.number(),
@@ -217,39 +215,16 @@ impl<'a> Tables<'a> {
     }
 
     fn mapping(&mut self, value: Value<'a>) -> Result<()> {
-        let (mut id, mut mapping) = (0, Mapping::default());
-        for field in value.fields() {
-            match field? {
-                Field { number: 1, value, .. } => id = value.number(),
-                Field { number: 2, value, .. } => mapping.start = value.number(),
-                Field { number: 3, value, .. } => mapping.limit = value.number(),
-                Field { number: 4, value, .. } => mapping.offset = value.number(),
-                Field { number: 5, value, .. } => mapping.file = value.number(),
-                Field { number: 6, value, .. } => mapping.build_id = value.number(),
-                Field { number: flag @ 7..=10, value, .. } => {
-                    let flags = mapping.is_symbolized.iter_mut();
-                    let wanted = flags.zip(7..).filter(|(_, number)| *number == flag);
-                    wanted.for_each(|(it, _)| *it = value.number() != 0);
-                }
-                _ => {}
-            }
-        }
+        let [id, start, limit, offset, file, build_id, flags @ ..] = value.numbers::<10>()?;
+        let is_symbolized = flags.map(|flag| flag != 0);
+        let mapping = Mapping { start, limit, offset, file, build_id, is_symbolized };
         self.bad_ids += u64::from(!self.mappings.add(id, mapping));
         Ok(())
     }
 
     fn function(&mut self, value: Value<'a>) -> Result<()> {
-        let (mut id, mut function) = (0, Function::default());
-        for field in value.fields() {
-            match field? {
-                Field { number: 1, value, .. } => id = value.number(),
-                Field { number: 2, value, .. } => function.name = value.number(),
-                Field { number: 3, value, .. } => function.system_name = value.number(),
-                Field { number: 4, value, .. } => function.file = value.number(),
-                Field { number: 5, value, .. } => function.start_line = value.number() as i64,
-                _ => {}
-            }
-        }
+        let [id, name, system_name, file, start_line] = value.numbers()?;
+        let function = Function { name, system_name, file, start_line: start_line as i64 };
         self.bad_ids += u64::from(!self.functions.add(id, function));
         Ok(())
     }
@@ -263,16 +238,9 @@ impl<'a> Tables<'a> {
                 Field { number: 2, value, .. } => location.mapping = value.number(),
                 Field { number: 3, value, .. } => location.address = value.number(),
                 Field { number: 4, value, .. } => {
-                    let mut line = Line::default();
-                    for field in value.fields() {
-                        match field? {
-                            Field { number: 1, value, .. } => line.function = value.number(),
-                            Field { number: 2, value, .. } => line.line = value.number() as i64,
-                            Field { number: 3, value, .. } => line.column = value.number() as i64,
-                            _ => {}
-                        }
-                    }
-                    self.lines.push(line);
+                    let [function, line, column] = value.numbers()?;
+                    let (line, column) = (line as i64, column as i64);
+                    self.lines.push(Line { function, line, column });
                 }
                 _ => {}
             }
@@ -280,6 +248,19 @@ impl<'a> Tables<'a> {
         location.lines = (first, self.lines.len());
         self.bad_ids += u64::from(!self.locations.add(id, location));
         Ok(())
+    }
+
+    /// The mappings, without the places of frames.
+    pub(super) fn code(&self) -> Code {
+        let mapping = |mapping: &Mapping| profile::Mapping {
+            start: mapping.start,
+            limit: mapping.limit,
+            offset: mapping.offset,
+            file: self.text(mapping.file),
+            build_id: self.text(mapping.build_id),
+            is_symbolized: mapping.is_symbolized,
+        };
+        Code { mappings: self.mappings.rows.iter().map(mapping).collect(), places: Vec::new() }
     }
 
     /// The lines of a location, innermost first.
@@ -296,16 +277,4 @@ impl<'a> Tables<'a> {
     pub(super) fn text(&self, number: u64) -> String {
         String::from_utf8_lossy(self.string(number).unwrap_or_default()).into_owned()
     }
-}
-
-fn value_type(value: Value<'_>) -> Result<(u64, u64)> {
-    let (mut name, mut unit) = (0, 0);
-    for field in value.fields() {
-        match field? {
-            Field { number: 1, value, .. } => name = value.number(),
-            Field { number: 2, value, .. } => unit = value.number(),
-            _ => {}
-        }
-    }
-    Ok((name, unit))
 }

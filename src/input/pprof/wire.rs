@@ -4,7 +4,6 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use byteorder::LE;
 
-/// A field of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
     /// Absolute offset of the field's first byte.
@@ -101,6 +100,20 @@ impl<'a> Value<'a> {
             Self::Bytes(cursor) => Fields(cursor),
             Self::Number(_) | Self::Fixed => Fields(Cursor::new(&[], 0)),
         }
+    }
+
+    /// The numbers of the fields 1 to N of a message; 0 where it has none.
+    #[inline]
+    pub(super) fn numbers<const N: usize>(self) -> Result<[u64; N]> {
+        let mut numbers = [0; N];
+        for field in self.fields() {
+            let Field { number, value, .. } = field?;
+            let row = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            if let Some(place) = row.and_then(|row| numbers.get_mut(row)) {
+                *place = value.number();
+            }
+        }
+        Ok(numbers)
     }
 
     /// The most bytes of memory that one field can take: a packed number, or the number of a line,

@@ -1,7 +1,6 @@
 //! The invariants of a dump, for `check`.
 
 use super::line::{Kind, Line};
-use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::check::{Findings, faults};
 use crate::input::json_lines::read_all;
@@ -58,12 +57,8 @@ impl Part {
     }
 }
 
-/// Checks every invariant of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump.
 pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    check_beginning(bytes)?;
+    super::SPEC.check_magic(bytes)?;
     let (parts, skipped) =
         read_all(bytes, options.progress, |part: &mut Part, _, line: &Line<'_>| part.add(line));
     let mut findings = Findings::default();

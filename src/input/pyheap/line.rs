@@ -27,7 +27,6 @@ pub(super) struct Line<'a> {
     pub(super) number: u64,
     /// The address of an object, or that of a type's class or a thread's object.
     pub(super) address: u64,
-    /// The number of an object's type.
     pub(super) of_type: u64,
     /// Bytes of an object, and those outside Python's memory.
     pub(super) size: u64,
@@ -61,17 +60,13 @@ pub(super) struct Other<'a> {
     pub(super) is_heap_type: bool,
     /// Whether objects of a type can have a `__dict__`.
     pub(super) has_dictionary: bool,
-    /// Names of references.
     pub(super) list: Vec<Text<'a>>,
     /// Frames of a thread, the innermost first.
     pub(super) frames: Vec<Frame<'a>>,
-    /// The objects of a root.
     pub(super) held: Addresses<'a>,
-    /// The header's members.
     pub(super) header: Header<'a>,
 }
 
-/// What the header says.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header<'a> {
     pub(super) python: Option<Text<'a>>,
@@ -84,7 +79,6 @@ pub(super) struct Header<'a> {
     pub(super) lacks_contents: bool,
 }
 
-/// A call frame of a thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frame<'a> {
     pub(super) address: u64,
@@ -93,7 +87,6 @@ pub(super) struct Frame<'a> {
     pub(super) line: u64,
 }
 
-/// The value of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Scalar<'a> {
     #[default]
@@ -174,7 +167,7 @@ impl<'a> JsonLine<'a> for Line<'a> {
                 b"pyheap" if is_first => line.begin(Kind::Header, json)?,
                 b"root" if is_first => {
                     line.kind = Kind::Root;
-                    line.other_mut().root = text(json)?;
+                    line.other_mut().root = json.optional_text()?;
                 }
                 b"end" if is_first => {
                     line.kind = Kind::End;
@@ -235,8 +228,10 @@ impl<'a> Line<'a> {
 impl<'a> Other<'a> {
     fn member(&mut self, kind: Kind, key: &[u8], json: &mut Scanner<'a>) -> Result<()> {
         match (kind, key) {
-            (Kind::Type, b"module") => self.module = text(json)?,
-            (Kind::Type | Kind::Thread | Kind::Root, b"name") => self.name = text(json)?,
+            (Kind::Type, b"module") => self.module = json.optional_text()?,
+            (Kind::Type | Kind::Thread | Kind::Root, b"name") => {
+                self.name = json.optional_text()?
+            }
             (Kind::Type, b"kind") => self.type_kind = json.text()?.raw(),
             (Kind::Type, b"heap") => self.is_heap_type = boolean(json)?,
             (Kind::Type, b"dict") => self.has_dictionary = boolean(json)?,
@@ -263,9 +258,9 @@ impl<'a> Other<'a> {
 impl<'a> Header<'a> {
     fn member(&mut self, key: &[u8], json: &mut Scanner<'a>) -> Result<()> {
         match key {
-            b"python" => self.python = text(json)?,
-            b"implementation" => self.implementation = text(json)?,
-            b"platform" => self.platform = text(json)?,
+            b"python" => self.python = json.optional_text()?,
+            b"implementation" => self.implementation = json.optional_text()?,
+            b"platform" => self.platform = json.optional_text()?,
             b"pid" => self.pid = json.unsigned()?,
             b"pointer" => self.pointer = json.unsigned()?,
             b"collections" => self.collections = json.unsigned()?,
@@ -282,8 +277,8 @@ fn frame<'a>(json: &mut Scanner<'a>) -> Result<Frame<'a>> {
     while let Some(key) = json.key()? {
         match key.raw() {
             b"o" => frame.address = json.unsigned()?,
-            b"function" => frame.function = text(json)?,
-            b"file" => frame.file = text(json)?,
+            b"function" => frame.function = json.optional_text()?,
+            b"file" => frame.file = json.optional_text()?,
             b"line" => frame.line = json.unsigned()?,
             _ => json.skip()?,
         }
@@ -334,14 +329,6 @@ fn scalar<'a>(json: &mut Scanner<'a>) -> Result<Scalar<'a>> {
 
 fn boolean(json: &mut Scanner<'_>) -> Result<bool> {
     Ok(json.token()? == Some(Token::Bool(true)))
-}
-
-/// A text; `None` for `null`.
-fn text<'a>(json: &mut Scanner<'a>) -> Result<Option<Text<'a>>> {
-    match json.peek()? {
-        ValueKind::String => json.text().map(Some),
-        _ => json.skip().map(|()| None),
-    }
 }
 
 #[cfg(test)]

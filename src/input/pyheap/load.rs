@@ -7,36 +7,28 @@
 use super::SPEC;
 use super::line::{Kind, Line};
 use super::roots::{Roots, ThreadLine, add_roots, hold_by_native_code};
-use super::types::{Contents, Known, TypeLine, add_types};
+use super::types::{Contents, Known, Scopes, TypeLine, add_types};
 use super::values::Texts;
-use crate::error::{Error, Result};
-use crate::input::histogram::TypeCounts;
+use crate::error::Result;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::json_lines::{Place, Skipped, places, read_all};
-use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    ClassObject, Ids, KeyName, Label, LabelKind, MAX_OBJECTS, ObjectId, Offsets, References, Sizes,
-    TypeId, TypeIds, TypeKind, Unreached, WarningKind,
+    ClassObject, Ids, KeyName, Label, LabelKind, ObjectId, Offsets, References, Sizes, TypeId,
+    TypeIds, TypeKind, Unreached, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Loads the graph of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of the result.
 pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    check_beginning(bytes)?;
+    SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
-    if count as u64 > MAX_OBJECTS {
-        return Err(Error::limit(0, "the dump has too many objects")
-            .expected(format!("at most {MAX_OBJECTS}")));
-    }
+    check_count(count)?;
     let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(bytes, parts, count);
     loader.add_objects();
@@ -51,15 +43,6 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
 }
 
-/// Refuses what does not begin like a dump.
-pub(super) fn check_beginning(bytes: &[u8]) -> Result<()> {
-    if SPEC.magics.iter().any(|magic| bytes.starts_with(magic)) {
-        return Ok(());
-    }
-    Err(SPEC.wrong_magic())
-}
-
-/// An object as its line has it.
 struct Object {
     address: u64,
     position: u64,
@@ -440,37 +423,6 @@ struct Namespace {
     is_scope: bool,
 }
 
-/// The types of dictionaries that hold attributes. They are called as any other, but who asks what
-/// holds the memory looks through those of modules and classes, and takes those of instances for
-/// parts of these.
-struct Scopes {
-    outer: TypeId,
-    inside: TypeId,
-    /// The type of the instances of each class, by its address.
-    of_classes: FxHashMap<u64, TypeId>,
-    /// The names of modules of Python itself.
-    libraries: FxHashSet<String>,
-}
-
-impl Scopes {
-    fn new(types: &FxHashMap<u64, Known>, roots: &Roots, builder: &mut HeapBuilder<'_>) -> Self {
-        Self {
-            outer: builder.add_type("dict", "builtins", TypeKind::Class),
-            inside: builder.add_type("dict", "builtins", TypeKind::Array),
-            of_classes: types.values().map(|known| (known.address, known.id)).collect(),
-            libraries: roots.libraries(),
-        }
-    }
-
-    /// What is put before the name of a module or class of Python itself, which is none of the
-    /// program's.
-    fn library(&self, name: &str) -> &'static str {
-        let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
-        let mut outer = ends.filter_map(|end| name.get(..end));
-        if outer.any(|module| self.libraries.contains(module)) { "library " } else { "" }
-    }
-}
-
 /// The dictionaries that hold attributes, by address.
 fn namespaces(
     parts: &[Part],
@@ -502,12 +454,8 @@ fn namespaces(
     namespaces
 }
 
-/// Counts objects by the types that [`load`] gives them.
-///
-/// # Errors
-/// As [`load`].
 pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
-    check_beginning(bytes)?;
+    SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     #[derive(Default)]
     struct Counts {
@@ -532,13 +480,9 @@ pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCo
     }
     let types = add_types(lines, &mut builder);
     let unknown = builder.add_type("(unknown)", "", TypeKind::Instance);
-    let heap = builder.finish(Ids::Rows(0), None);
-    let mut sums = vec![Sum::default(); heap.types.len()];
+    let mut sums = TypeSums::default();
     for (number, sum) in counted {
-        let id = types.get(&number).map_or(unknown, |known| known.id);
-        if let Some(total) = sums.get_mut(id.0 as usize) {
-            total.add_sum(&sum);
-        }
+        sums.add(types.get(&number).map_or(unknown, |known| known.id), &sum);
     }
-    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, skipped.cut))
+    Ok(sums.finish(builder, skipped.cut))
 }

@@ -1,10 +1,6 @@
 //! Heap dumps of Python programs, which the package `dumptool_heap` writes: a JSON value a line.
 //!
 //! `docs/formats/pyheap.md` specifies the format.
-//!
-//! * [`line`](mod@line): a line; [`records`]: all of them in order;
-//! * [`load`](mod@load): the graph, for the model; `types`, `roots`, `values`: parts of it;
-//! * [`summary`]: the `info` summary; [`check`]: the invariants.
 
 mod invariants;
 mod line;
@@ -18,20 +14,16 @@ mod values;
 
 pub(super) use records::for_each_record;
 
-use super::Format;
-use super::origin::Provenance;
-use super::spec::{FormatSpec, HeapReader, Identity, Readers};
+use super::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Pyheap,
     name: "pyheap",
     title: "Python heap dump",
     versions: "dumptool_heap 1 (CPython 3.8 to 3.14)",
     extensions: &["pyheap"],
-    magics: &[b"{\"pyheap\":"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Python"),
+    detection: Detection::Magics(&[b"{\"pyheap\":"]),
+    origin: Origin::Runtime("Python"),
     record_names: &[records::NAMES],
     info: summary::info,
     check: invariants::check,

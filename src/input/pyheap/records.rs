@@ -1,16 +1,13 @@
 //! The lines of a dump in order.
 
 use super::line::{Kind, Line, Scalar};
-use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::json_lines::for_each_line;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const NAMES: &[&str] = &["header", "type", "names", "object", "thread", "root", "end"];
 
-/// A line.
 struct Rec<'a>(Line<'a>);
 
 impl Record for Rec<'_> {
@@ -88,15 +85,13 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Gives every line to the visitor. Lines that are not JSON are left out.
-///
-/// # Errors
-/// The first line that was left out, or the end of the input inside a line.
+/// Gives every line to the visitor. Lines that are not JSON are left out. Fails with the first line
+/// that was left out, or the end of the input inside a line.
 pub(in crate::input) fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
-    check_beginning(bytes)?;
+    super::SPEC.check_magic(bytes)?;
     for_each_line(bytes, options, visitor, Rec)
 }

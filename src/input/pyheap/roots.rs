@@ -19,7 +19,6 @@ pub(super) struct Roots {
 /// The kind of root that modules of Python itself are.
 const LIBRARY: &str = "library";
 
-/// A thread as its line has it.
 pub(super) struct ThreadLine {
     ident: u64,
     name: String,
@@ -70,7 +69,7 @@ impl ThreadLine {
     }
 }
 
-fn owned(text: Option<Text<'_>>) -> String {
+pub(super) fn owned(text: Option<Text<'_>>) -> String {
     text.map_or_else(String::new, |text| text.decode().into_owned())
 }
 

@@ -1,18 +1,14 @@
 //! The `info` summary of a dump.
 
 use super::line::{Header, Kind, Line};
-use super::load::check_beginning;
 use super::types::TypeLine;
 use crate::error::Result;
-use crate::input::info::{
-    CountsByName, FormatDetails, HeapInfo, Info, InfoWarning, PyheapDetails, SnapshotInfo,
-};
+use crate::input::info::{CountsByName, FormatDetails, Info, PyheapDetails, SnapshotInfo};
 use crate::input::json::Text;
 use crate::input::json_lines::{Lines, read_all};
 use crate::input::read::ReadOptions;
 use rustc_hash::FxHashMap;
 
-/// Sums over lines.
 #[derive(Default)]
 struct Totals {
     objects: u64,
@@ -84,20 +80,13 @@ impl Totals {
             let total = sums.entry(name).or_default();
             *total = total.saturating_add(*count);
         }
-        let mut rows: Vec<(String, u64)> =
-            sums.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-        rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        CountsByName(rows)
+        CountsByName::largest_first(sums)
     }
 }
 
-/// Summarizes a dump in one pass.
-///
-/// # Errors
-/// When the bytes are not a dump.
 pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    check_beginning(bytes)?;
-    let (parts, skipped) =
+    super::SPEC.check_magic(bytes)?;
+    let (parts, mut skipped) =
         read_all(bytes, options.progress, |totals: &mut Totals, _, line: &Line<'_>| {
             totals.add(line);
         });
@@ -113,7 +102,7 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         value.into_iter().for_each(|value| info.add_metadata(key, value.decode()));
     }
     info.add_metadata("pid", header.pid);
-    let counts = [
+    info.records.add_all([
         ("header", 1),
         ("type", totals.types.len() as u64),
         ("names", totals.names),
@@ -121,38 +110,28 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         ("thread", totals.threads),
         ("root", totals.roots),
         ("end", totals.ends),
-    ];
-    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    counts.for_each(|(name, count)| info.records.add(name, count));
-    if skipped.count > 0 {
-        let first = skipped.first;
-        info.warnings.push(InfoWarning::MalformedLines { count: skipped.count, first });
-    }
+    ]);
+    let damage = skipped.cut.take();
+    info.warnings.extend(skipped.warning());
     let text = |text: Option<Text<'_>>| text.map(|text| text.decode().into_owned());
-    let damage = skipped.cut;
-    info.heap = Some(HeapInfo {
-        snapshots: vec![SnapshotInfo {
-            index: 0,
-            complete: damage.is_none(),
-            objects: Some(totals.objects),
-            references: Some(totals.references),
-            roots: Some(totals.roots),
-            types: Some(totals.types.len() as u64),
-            shallow_bytes: Some(totals.bytes),
-            external_bytes: Some(totals.external),
-            time_us: None,
-            details: FormatDetails::Pyheap(Box::new(PyheapDetails {
-                by_type: totals.named(),
-                threads: totals.threads,
-                frames: totals.frames,
-                collections: header.collections,
-                contents: !header.lacks_contents,
-                implementation: text(header.implementation),
-                python: text(header.python),
-            })),
-        }],
-    });
-    info.set_damage(damage);
+    let heap = SnapshotInfo {
+        objects: Some(totals.objects),
+        references: Some(totals.references),
+        roots: Some(totals.roots),
+        types: Some(totals.types.len() as u64),
+        shallow_bytes: Some(totals.bytes),
+        external_bytes: Some(totals.external),
+        ..SnapshotInfo::new(FormatDetails::Pyheap(Box::new(PyheapDetails {
+            by_type: totals.named(),
+            threads: totals.threads,
+            frames: totals.frames,
+            collections: header.collections,
+            contents: !header.lacks_contents,
+            implementation: text(header.implementation),
+            python: text(header.python),
+        })))
+    };
+    info.set_heap(heap, damage);
     Ok(info)
 }
 

@@ -1,15 +1,14 @@
 //! The types of a dump.
 
 use super::line::Line;
+use super::roots::{Roots, owned};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{TypeId, TypeKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A type as its line has it.
 #[derive(Clone, Debug)]
 pub(super) struct TypeLine {
     pub(super) number: u64,
-    /// The address of the class.
     pub(super) address: u64,
     pub(super) module: String,
     pub(super) name: String,
@@ -48,9 +47,6 @@ impl Contents {
 
 impl TypeLine {
     pub(super) fn new(line: &Line<'_>) -> Self {
-        let text = |text: Option<crate::input::json::Text<'_>>| {
-            text.map_or_else(String::new, |text| text.decode().into_owned())
-        };
         let other = line.other();
         let kind = match other.type_kind {
             b"str" => Contents::Text,
@@ -70,8 +66,8 @@ impl TypeLine {
         Self {
             number: line.number,
             address: line.address,
-            module: text(other.module),
-            name: text(other.name),
+            module: owned(other.module),
+            name: owned(other.name),
             kind,
             is_heap_type: other.is_heap_type,
         }
@@ -120,4 +116,39 @@ pub(super) fn add_types(
         known.insert(line.number, Known { id, class, address: line.address, kind: line.kind });
     }
     known
+}
+
+/// The types of dictionaries that hold attributes. They are called as any other, but who asks what
+/// holds the memory looks through those of modules and classes, and takes those of instances for
+/// parts of these.
+pub(super) struct Scopes {
+    pub(super) outer: TypeId,
+    pub(super) inside: TypeId,
+    /// The type of the instances of each class, by its address.
+    pub(super) of_classes: FxHashMap<u64, TypeId>,
+    /// The names of modules of Python itself.
+    libraries: FxHashSet<String>,
+}
+
+impl Scopes {
+    pub(super) fn new(
+        types: &FxHashMap<u64, Known>,
+        roots: &Roots,
+        builder: &mut HeapBuilder<'_>,
+    ) -> Self {
+        Self {
+            outer: builder.add_type("dict", "builtins", TypeKind::Class),
+            inside: builder.add_type("dict", "builtins", TypeKind::Array),
+            of_classes: types.values().map(|known| (known.address, known.id)).collect(),
+            libraries: roots.libraries(),
+        }
+    }
+
+    /// What is put before the name of a module or class of Python itself, which is none of the
+    /// program's.
+    pub(super) fn library(&self, name: &str) -> &'static str {
+        let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
+        let mut outer = ends.filter_map(|end| name.get(..end));
+        if outer.any(|module| self.libraries.contains(module)) { "library " } else { "" }
+    }
 }

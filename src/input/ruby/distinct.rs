@@ -32,7 +32,6 @@ impl<T: Copy + Eq + Hash> Distinct<T> {
         self.last
     }
 
-    /// The value of a row.
     #[inline]
     pub(super) fn get(&self, row: u32) -> Option<T> {
         self.all.get(row as usize).copied()

@@ -1,7 +1,6 @@
 //! The invariants of a dump, for `check`.
 
 use super::line::Line;
-use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::check::{Findings, faults};
 use crate::input::json_lines::read_all;
@@ -28,12 +27,8 @@ struct Part {
     classes: Vec<u64>,
 }
 
-/// Checks every invariant of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump.
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    check_beginning(bytes)?;
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    super::SPEC.check_magic(bytes)?;
     let (parts, skipped) =
         read_all(bytes, options.progress, |part: &mut Part, _, line: &Line<'_>| match line.kind {
             b"ROOT" => part.roots.extend(line.references.iter()),

@@ -1,7 +1,7 @@
 //! A line: an object, a root or a shape.
 
 use crate::error::{Error, Result};
-use crate::input::json::{Number, Scanner, Text, Token, ValueKind};
+use crate::input::json::{Scanner, Text, Token};
 use crate::input::json_lines::JsonLine;
 
 /// The members of a line that dumptool knows. Absent members are `None` or empty.
@@ -9,27 +9,21 @@ use crate::input::json_lines::JsonLine;
 pub struct Line<'a> {
     /// The type: `ROOT`, `SHAPE`, or that of an object.
     pub kind: &'a [u8],
-    /// The address of an object.
     pub address: Option<u64>,
     /// The address of the object's class.
     pub class: Option<u64>,
-    /// The addresses in `references`.
     pub references: References<'a>,
     /// Bytes that the object takes.
     pub memsize: u64,
-    /// Bytes of the object's slot.
     pub slot_size: Option<u64>,
     /// The number of the object's shape.
     pub shape_id: Option<u64>,
-    /// The name of a class or module.
     pub name: Option<Text<'a>>,
-    /// The address of the superclass.
     pub superclass: Option<u64>,
     /// Whether a class is the class of one object.
     pub singleton: bool,
     /// The address of the default value of a hash.
     pub default: Option<u64>,
-    /// The type of an IMEMO.
     pub imemo_type: Option<Text<'a>>,
     /// The type of a DATA.
     pub structure: Option<Text<'a>>,
@@ -39,27 +33,22 @@ pub struct Line<'a> {
     pub size: Option<u64>,
     /// The number of instance variables.
     pub ivars: Option<u64>,
-    /// Bytes of a text.
     pub bytesize: Option<u64>,
     /// A text, or a number as text.
     pub value: Option<Text<'a>>,
     /// Where the object was allocated, if that was traced.
     pub file: Option<Text<'a>>,
-    /// The line of `file`.
     pub line: Option<u64>,
     /// The method that allocated the object.
     pub method: Option<Text<'a>>,
     /// The garbage collection after which the object was allocated.
     pub generation: Option<u64>,
-    /// The name of a root.
     pub root: Option<Text<'a>>,
-    /// The number of a shape.
     pub id: Option<u64>,
     /// The number of the shape that a shape extends.
     pub parent_id: Option<u64>,
     /// The instance variable that a shape adds.
     pub edge_name: Option<Text<'a>>,
-    /// The type of a shape.
     pub shape_type: Option<Text<'a>>,
 }
 
@@ -78,26 +67,26 @@ impl<'a> JsonLine<'a> for Line<'a> {
                 keys::MEMSIZE => line.memsize = json.unsigned()?,
                 keys::SLOT_SIZE => line.slot_size = Some(json.unsigned()?),
                 keys::SHAPE_ID => line.shape_id = Some(json.unsigned()?),
-                keys::NAME => line.name = text(json)?,
+                keys::NAME => line.name = json.optional_text()?,
                 keys::SUPERCLASS => line.superclass = optional_address(json)?,
                 keys::SINGLETON => line.singleton = json.token()? == Some(Token::Bool(true)),
                 keys::DEFAULT => line.default = optional_address(json)?,
-                keys::IMEMO_TYPE => line.imemo_type = text(json)?,
-                keys::STRUCT => line.structure = text(json)?,
-                keys::LENGTH => line.length = number(json)?,
-                keys::SIZE => line.size = number(json)?,
-                keys::IVARS => line.ivars = number(json)?,
-                keys::BYTESIZE => line.bytesize = number(json)?,
-                keys::VALUE => line.value = text(json)?,
-                keys::FILE => line.file = text(json)?,
-                keys::LINE => line.line = number(json)?,
-                keys::METHOD => line.method = text(json)?,
-                keys::GENERATION => line.generation = number(json)?,
-                keys::ROOT => line.root = text(json)?,
-                keys::ID => line.id = number(json)?,
-                keys::PARENT_ID => line.parent_id = number(json)?,
-                keys::EDGE_NAME => line.edge_name = text(json)?,
-                keys::SHAPE_TYPE => line.shape_type = text(json)?,
+                keys::IMEMO_TYPE => line.imemo_type = json.optional_text()?,
+                keys::STRUCT => line.structure = json.optional_text()?,
+                keys::LENGTH => line.length = json.optional_unsigned()?,
+                keys::SIZE => line.size = json.optional_unsigned()?,
+                keys::IVARS => line.ivars = json.optional_unsigned()?,
+                keys::BYTESIZE => line.bytesize = json.optional_unsigned()?,
+                keys::VALUE => line.value = json.optional_text()?,
+                keys::FILE => line.file = json.optional_text()?,
+                keys::LINE => line.line = json.optional_unsigned()?,
+                keys::METHOD => line.method = json.optional_text()?,
+                keys::GENERATION => line.generation = json.optional_unsigned()?,
+                keys::ROOT => line.root = json.optional_text()?,
+                keys::ID => line.id = json.optional_unsigned()?,
+                keys::PARENT_ID => line.parent_id = json.optional_unsigned()?,
+                keys::EDGE_NAME => line.edge_name = json.optional_text()?,
+                keys::SHAPE_TYPE => line.shape_type = json.optional_text()?,
                 // The last member. What follows the line's end is another one.
                 keys::FLAGS => return Ok(line),
                 _ => json.skip()?,
@@ -182,12 +171,10 @@ pub struct References<'a> {
 }
 
 impl References<'_> {
-    /// The number of addresses.
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -237,24 +224,8 @@ fn address(json: &mut Scanner<'_>) -> Result<u64> {
 /// An address; `None` if the value is something else.
 #[inline]
 fn optional_address(json: &mut Scanner<'_>) -> Result<Option<u64>> {
-    let Some(text) = text(json)? else { return Ok(None) };
+    let Some(text) = json.optional_text()? else { return Ok(None) };
     let digits = text.raw().strip_prefix(b"0x").unwrap_or_default();
     let (value, length) = hexadecimal(digits);
     Ok(Some(value).filter(|_| length > 0 && length == digits.len()))
-}
-
-#[inline]
-fn text<'a>(json: &mut Scanner<'a>) -> Result<Option<Text<'a>>> {
-    match json.peek()? {
-        ValueKind::String => json.text().map(Some),
-        _ => json.skip().map(|()| None),
-    }
-}
-
-#[inline]
-fn number(json: &mut Scanner<'_>) -> Result<Option<u64>> {
-    match json.peek()? {
-        ValueKind::Number => json.number().map(|number: Number<'_>| number.unsigned().ok()),
-        _ => json.skip().map(|()| None),
-    }
 }

@@ -10,34 +10,25 @@ use super::line::Line;
 use super::sites::{PartSites, Sites};
 use super::types::{Class, TypeKey, Types};
 use super::values::Lines;
-use crate::error::{Error, Result};
-use crate::input::histogram::TypeCounts;
+use crate::error::Result;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::json_lines::{Skipped, places, read_all};
-use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId, TypeIds,
-    WarningKind,
+    Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId, TypeIds, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Loads the graph of a dump.
-///
-/// # Errors
-/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
-/// objects. Later damage is part of the result.
-pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    check_beginning(bytes)?;
+pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
-    if count as u64 > MAX_OBJECTS {
-        return Err(Error::limit(0, "the dump has too many objects")
-            .expected(format!("at most {MAX_OBJECTS}")));
-    }
+    check_count(count)?;
     let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(parts, count);
     let roots = loader.add_roots();
@@ -53,16 +44,6 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
 }
 
-/// Refuses what does not begin like a dump.
-pub(super) fn check_beginning(bytes: &[u8]) -> Result<()> {
-    if SPEC.magics.iter().any(|magic| bytes.starts_with(magic)) {
-        Ok(())
-    } else {
-        Err(SPEC.wrong_magic())
-    }
-}
-
-/// An object as its line has it.
 struct Object {
     address: u64,
     position: u64,
@@ -84,7 +65,6 @@ enum Named {
     Elements(u64),
     /// Keys and values of a hash of this size, with the address of its default value or 0.
     Entries(u64),
-    /// Instance variables of a shape.
     Shape(u64),
     /// The address of the superclass of a class.
     Superclass(u64),
@@ -107,7 +87,9 @@ impl<'a> Part<'a> {
     /// The addresses that the object of a row refers to.
     #[inline]
     fn references_of(&self, row: u32) -> &[u64] {
-        let end = |row: u32| self.objects.get(row as usize).map_or(0, |of| of.references as usize);
+        let end = |row: u32| {
+            self.objects.get(row as usize).map_or(0, |object| object.references as usize)
+        };
         let start = row.checked_sub(1).map_or(0, end);
         self.references.get(start..end(row)).unwrap_or_default()
     }
@@ -134,17 +116,9 @@ impl<'a> Part<'a> {
                 if self.objects.capacity() == 0 {
                     self.make_room();
                 }
-                if matches!(kind, b"CLASS" | b"MODULE" | b"ICLASS") {
-                    let name = line.name.map(|name| name.decode().into_owned());
-                    self.classes.push((
-                        address,
-                        Class { name, superclass: line.superclass, singleton: line.singleton },
-                    ));
-                }
+                self.classes.extend(Class::of(line).map(|class| (address, class)));
                 self.references.extend(line.references.iter());
-                let detail =
-                    line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
-                let key = self.keys.row(TypeKey { class: line.real_class(), kind, detail });
+                let key = self.keys.row(TypeKey::of(line));
                 let names = match kind {
                     b"ARRAY" => line.length.map_or(Named::No, Named::Elements),
                     b"HASH" => line.size.map_or(Named::No, Named::Entries),
@@ -259,7 +233,7 @@ impl<'a> Loader<'a> {
             let known =
                 keys.get_mut(number as usize).and_then(|keys| keys.get_mut(object.key as usize));
             let (Some(known), Some(key)) = (known, part.keys.get(object.key)) else { continue };
-            let (class, of) = *known.get_or_insert_with(|| {
+            let (class, type_id) = *known.get_or_insert_with(|| {
                 let class = key.class.and_then(|class| self.addresses.at(class));
                 (class, self.types.of(key, &mut self.builder))
             });
@@ -278,7 +252,7 @@ impl<'a> Loader<'a> {
                 label.push(reference_label(name, index, address, length, &self.shapes, names));
             }
             first.push(target.len() as u64);
-            type_of.push(of);
+            type_of.push(type_id);
             shallow.push(object.memsize);
             sites.add(type_of.len().saturating_sub(1), number, object.site, self.builder.names());
             self.positions.push(object.position);
@@ -319,7 +293,6 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Returns the label of a reference.
 #[inline]
 fn reference_label(
     names: Named,
@@ -342,7 +315,7 @@ fn reference_label(
             }
             _ => Label::NONE,
         },
-        Named::Superclass(of) if of == address => superclass,
+        Named::Superclass(class) if class == address => superclass,
         _ => Label::NONE,
     }
 }
@@ -375,12 +348,8 @@ fn labels(
     shapes
 }
 
-/// Counts objects by the types that [`load`] gives them.
-///
-/// # Errors
-/// The errors of [`load`].
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
-    check_beginning(bytes)?;
+pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+    SPEC.check_magic(bytes)?;
     only_snapshot(options.snapshot)?;
     #[derive(Default)]
     struct Counts<'a> {
@@ -390,16 +359,8 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let (parts, skipped) =
         read_all(bytes, options.progress, |counts: &mut Counts<'_>, _, line: &Line<'_>| {
             let Some(address) = line.address.filter(|_| line.is_object()) else { return };
-            if matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS") {
-                let name = line.name.map(|name| name.decode().into_owned());
-                counts.classes.push((
-                    address,
-                    Class { name, superclass: line.superclass, singleton: line.singleton },
-                ));
-            }
-            let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
-            let key = TypeKey { class: line.real_class(), kind: line.kind, detail };
-            counts.sums.entry(key).or_default().add(line.memsize, 0);
+            counts.classes.extend(Class::of(line).map(|class| (address, class)));
+            counts.sums.entry(TypeKey::of(line)).or_default().add(line.memsize, 0);
         });
     let mut types =
         Types::new(parts.iter().flat_map(|part| part.classes.iter().cloned()).collect());
@@ -407,14 +368,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
         parts.iter().flat_map(|part| part.sums.iter().map(|(key, sum)| (*key, *sum))).collect();
     keys.sort_unstable_by_key(|(key, _)| (key.kind, key.class, key.detail));
     let mut builder = HeapBuilder::with_capacity(0, 0);
-    let mut sums: Vec<Sum> = Vec::new();
-    for (key, sum) in keys {
-        let of = types.of(key, &mut builder).0 as usize;
-        if of >= sums.len() {
-            sums.resize(of.saturating_add(1), Sum::default());
-        }
-        sums.get_mut(of).into_iter().for_each(|of| of.add_sum(&sum));
-    }
-    let heap = builder.finish(Ids::Rows(0), None);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, skipped.cut))
+    let mut sums = TypeSums::default();
+    keys.into_iter().for_each(|(key, sum)| sums.add(types.of(key, &mut builder), &sum));
+    Ok(sums.finish(builder, skipped.cut))
 }

@@ -18,10 +18,6 @@
 //!
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
 //! and 4.0 (WebAssembly).
-//!
-//! * [`line`](mod@line): a line; [`records`]: in order;
-//! * [`load`](mod@load): the graph, for the model; `types`: the names of types;
-//! * [`summary`]: the `info` summary; [`check`]: the invariants.
 
 pub mod distinct;
 mod invariants;
@@ -34,34 +30,26 @@ pub mod summary;
 mod types;
 mod values;
 
-pub use invariants::check;
-pub use load::{histogram, load};
 pub use records::{Rec, for_each_record};
-pub use summary::info;
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, HeapReader, Identity, Readers};
-use roles::ROLES;
+use crate::input::spec::{Detection, Format, FormatSpec, HeapReader, Identity, Origin, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Ruby,
     name: "ruby",
     title: "Ruby heap dump",
     versions: "ObjectSpace.dump_all of Ruby 2.7 to 4.0",
     extensions: &["json", "dump"],
-    magics: &[b"{\"type\":\"ROOT\"", b"{\"address\":\"0x"],
-    begins_otherwise: |_| false,
-    origin: |_| Provenance::of("Ruby"),
+    detection: Detection::Magics(&[b"{\"type\":\"ROOT\"", b"{\"address\":\"0x"]),
+    origin: Origin::Runtime("Ruby"),
     record_names: &[Rec::NAMES],
-    info,
-    check,
+    info: summary::info,
+    check: invariants::check,
     readers: Readers::Heap(HeapReader {
-        load,
-        histogram,
+        load: load::load,
+        histogram: load::histogram,
         least_bytes: (30, 5),
-        roles: ROLES,
+        roles: roles::ROLES,
         identity: Identity::Ids,
     }),
 };

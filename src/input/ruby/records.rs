@@ -1,18 +1,15 @@
 //! The lines of a dump in order.
 
 use super::line::Line;
-use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::json_lines::for_each_line;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 
-/// A line.
 #[derive(Clone, Copy, Debug)]
 pub struct Rec<'a>(pub Line<'a>);
 
 impl Rec<'_> {
-    /// The names of the records.
     pub(super) const NAMES: &'static [&'static str] = &["root", "shape", "object"];
 }
 
@@ -80,15 +77,13 @@ impl Record for Rec<'_> {
     }
 }
 
-/// Passes every line to the visitor. Lines that are not JSON are left out.
-///
-/// # Errors
-/// The first line that was left out, or the end of the input inside a line.
+/// Passes every line to the visitor. Lines that are not JSON are left out. Fails with the first
+/// line that was left out, or the end of the input inside a line.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
-    check_beginning(bytes)?;
+    super::SPEC.check_magic(bytes)?;
     for_each_line(bytes, options, visitor, Rec)
 }

@@ -17,7 +17,6 @@ struct Site<'a> {
     method: Option<&'a [u8]>,
 }
 
-/// The sites of a part of the lines.
 #[derive(Default)]
 pub(super) struct PartSites<'a>(Distinct<Site<'a>>);
 
@@ -25,7 +24,6 @@ impl<'a> PartSites<'a> {
     /// The row of objects without a site.
     pub(super) const NONE: u32 = u32::MAX;
 
-    /// The row of a line's site.
     #[inline]
     pub(super) fn of(&mut self, line: &Line<'a>) -> u32 {
         let Some(file) = line.file else { return Self::NONE };

@@ -1,16 +1,14 @@
 //! The `info` summary of a dump.
 
 use super::line::Line;
-use super::load::check_beginning;
 use crate::error::Result;
 use crate::input::info::{
-    CountsByName, FormatDetails, HeapInfo, Info, InfoWarning, RubyDetails, SnapshotInfo,
+    CountsByName, FormatDetails, Info, InfoWarning, RubyDetails, SnapshotInfo,
 };
 use crate::input::json_lines::read_all;
 use crate::input::read::ReadOptions;
 use rustc_hash::FxHashMap;
 
-/// Sums over lines.
 #[derive(Default)]
 struct Totals<'a> {
     objects: u64,
@@ -65,13 +63,9 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// Summarizes a dump in one pass.
-///
-/// # Errors
-/// When the bytes are not a dump.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    check_beginning(bytes)?;
-    let (parts, skipped) =
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    super::SPEC.check_magic(bytes)?;
+    let (parts, mut skipped) =
         read_all(bytes, options.progress, |totals: &mut Totals<'_>, _, line: &Line<'_>| {
             totals.add(line)
         });
@@ -82,48 +76,31 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         totals.add_totals(part);
     }
     let mut info = super::SPEC.summary("");
-    for (name, count) in
-        [("root", root_lines), ("shape", totals.shapes), ("object", totals.objects)]
-    {
-        if count > 0 {
-            info.records.add(name, count);
-        }
-    }
+    let counts = [("root", root_lines), ("shape", totals.shapes), ("object", totals.objects)];
+    info.records.add_all(counts);
     if root_lines == 0 {
         info.warnings.push(InfoWarning::NoRoots);
     }
-    if skipped.count > 0 {
-        let first = skipped.first;
-        info.warnings.push(InfoWarning::MalformedLines { count: skipped.count, first });
-    }
-    let mut by_type: Vec<(String, u64)> = totals
-        .by_type
-        .iter()
-        .map(|(name, count)| (String::from_utf8_lossy(name).into_owned(), *count))
-        .collect();
-    by_type.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let (malformed_lines, damage) = (skipped.count, skipped.cut.take());
+    info.warnings.extend(skipped.warning());
+    let by_type =
+        totals.by_type.iter().map(|(name, count)| (String::from_utf8_lossy(name), *count));
     let roots = totals.roots.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
-    let damage = skipped.cut;
-    info.heap = Some(HeapInfo {
-        snapshots: vec![SnapshotInfo {
-            index: 0,
-            complete: damage.is_none(),
-            objects: Some(totals.objects),
-            references: Some(totals.references),
-            roots: Some(roots),
-            types: Some(totals.classes),
-            shallow_bytes: Some(totals.bytes),
-            external_bytes: Some(0),
-            time_us: None,
-            details: FormatDetails::Ruby(Box::new(RubyDetails {
-                by_type: CountsByName(by_type),
-                roots: CountsByName(totals.roots),
-                shapes: totals.shapes,
-                allocations_traced: totals.traced,
-                malformed_lines: skipped.count,
-            })),
-        }],
-    });
-    info.set_damage(damage);
+    let heap = SnapshotInfo {
+        objects: Some(totals.objects),
+        references: Some(totals.references),
+        roots: Some(roots),
+        types: Some(totals.classes),
+        shallow_bytes: Some(totals.bytes),
+        external_bytes: Some(0),
+        ..SnapshotInfo::new(FormatDetails::Ruby(Box::new(RubyDetails {
+            by_type: CountsByName::largest_first(by_type),
+            roots: CountsByName(totals.roots),
+            shapes: totals.shapes,
+            allocations_traced: totals.traced,
+            malformed_lines,
+        })))
+    };
+    info.set_heap(heap, damage);
     Ok(info)
 }

@@ -1,16 +1,28 @@
 //! The type names of objects, which are those of their classes.
 
+use super::line::Line;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{TypeId, TypeKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A class or module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Class {
     pub(super) name: Option<String>,
     pub(super) superclass: Option<u64>,
     pub(super) singleton: bool,
+}
+
+impl Class {
+    /// The class that a line represents. `None` if it is another object.
+    pub(super) fn of(line: &Line<'_>) -> Option<Self> {
+        let name = || line.name.map(|name| name.decode().into_owned());
+        matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS").then(|| Self {
+            name: name(),
+            superclass: line.superclass,
+            singleton: line.singleton,
+        })
+    }
 }
 
 /// The type of an object, as far as its line states it. The most selective fields are compared
@@ -24,7 +36,13 @@ pub(super) struct TypeKey<'a> {
     pub(super) detail: &'a [u8],
 }
 
-/// The types of a dump.
+impl<'a> TypeKey<'a> {
+    pub(super) fn of(line: &Line<'a>) -> Self {
+        let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
+        Self { class: line.real_class(), kind: line.kind, detail }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Types<'a> {
     pub(super) classes: FxHashMap<u64, Class>,
@@ -40,19 +58,18 @@ impl<'a> Types<'a> {
         Self { classes, ..Self::default() }
     }
 
-    /// The type of objects with a key.
     pub(super) fn of(&mut self, key: TypeKey<'a>, builder: &mut HeapBuilder<'_>) -> TypeId {
         if let Some(&known) = self.known.get(&key) {
             return known;
         }
         let name = self.name(key);
         let kind = type_kind(key.kind);
-        let of = *self
+        let type_id = *self
             .named
             .entry((name, kind))
             .or_insert_with_key(|(name, kind)| builder.add_type(name, "", *kind));
-        self.known.insert(key, of);
-        of
+        self.known.insert(key, type_id);
+        type_id
     }
 
     fn name(&self, key: TypeKey<'_>) -> String {
@@ -89,7 +106,6 @@ impl<'a> Types<'a> {
         "(anonymous)".to_owned()
     }
 
-    /// The name of a class object.
     pub(super) fn name_of_class(&self, address: u64) -> Option<Cow<'_, str>> {
         let class = self.classes.get(&address)?;
         match (&class.name, class.singleton) {

@@ -7,9 +7,7 @@ use crate::input::load::damage;
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::profile::Unit;
-use std::ops::ControlFlow;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["frame", "profile"];
 
 /// Bytes of memory for a profile, with the room by which the list grows, its name and its place in
@@ -56,10 +54,8 @@ pub(super) struct OneProfile<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the list of profiles takes more memory than it may.
+    /// Reads a file up to its first damage. Fails when the list of profiles takes more memory than
+    /// it may.
     pub(super) fn read(bytes: &'a [u8], options: ReadOptions<'_>) -> Result<(Self, Option<Error>)> {
         let mut document = Self::default();
         let damage = damage(document.read_all(&mut Scanner::new(bytes, 0), bytes, options))?;
@@ -180,7 +176,6 @@ impl<'a> OneProfile<'a> {
         Ok(())
     }
 
-    /// The unit of the numbers.
     pub(super) fn unit(&self) -> Unit {
         match self.unit.map(|unit| unit.decode()).as_deref() {
             None | Some("none") => Unit::Count,
@@ -305,9 +300,6 @@ impl Record for SpeedscopeRecord<'_, '_> {
 }
 
 /// Passes every frame and every profile to the visitor.
-///
-/// # Errors
-/// The first damage.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
@@ -319,10 +311,7 @@ pub fn for_each_record(
     let is_after = |profile: &&OneProfile<'_>| profile.offset > document.frames_offset;
     let before = document.profiles.iter().filter(|profile| !is_after(profile)).map(record);
     let after = document.profiles.iter().filter(is_after).map(record);
-    match visit(before.chain(frames).chain(after), options, visitor)? {
-        ControlFlow::Continue(()) => damage.map_or(Ok(()), Err),
-        ControlFlow::Break(()) => Ok(()),
-    }
+    visit(before.chain(frames).chain(after).chain(damage.map(Err)), options, visitor)
 }
 
 fn record<'d, 'a>(profile: &'d OneProfile<'a>) -> Result<(u64, SpeedscopeRecord<'d, 'a>)> {

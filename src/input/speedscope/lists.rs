@@ -8,18 +8,12 @@ use crate::input::json::{Scanner, ValueKind};
 pub(super) const BILLION: i128 = 1_000_000_000;
 
 /// Reads a stack: the numbers of its frames, outermost first.
-///
-/// # Errors
-/// When something else comes next.
 pub(super) fn stack(scanner: &mut Scanner<'_>, stack: &mut Vec<u64>) -> Result<()> {
     stack.clear();
     scanner.unsigned_array(|frame| stack.push(frame))
 }
 
 /// Reads a number, in billionths and rounded: of a second, in nanoseconds.
-///
-/// # Errors
-/// When something else comes next.
 pub(super) fn weight(scanner: &mut Scanner<'_>) -> Result<i128> {
     let number = scanner.number()?;
     match number.signed() {
@@ -37,9 +31,6 @@ pub(super) struct Event {
 }
 
 /// Reads an event.
-///
-/// # Errors
-/// When something else comes next.
 pub(super) fn event(scanner: &mut Scanner<'_>) -> Result<Event> {
     let mut event = Event { opens: false, frame: u64::MAX, at: 0 };
     scanner.begin_object()?;

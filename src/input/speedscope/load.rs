@@ -4,6 +4,7 @@ use super::document::{Document, Frame, OneProfile, frames};
 use super::lists::{self, Event, List};
 use super::plan::{Part, Plan};
 use crate::error::Result;
+use crate::input::count_one;
 use crate::input::frames::labelled_thread;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::input::read::ReadOptions;
@@ -12,12 +13,10 @@ use crate::model::profile::{
 };
 
 /// Loads a profile. Where each thread has times in whole microseconds and nothing else, it is a
-/// recording in the order of time; otherwise it has sums, and a value type for each unit.
-///
-/// # Errors
-/// When the profile takes more memory than it may, or has too many units. A file of which nothing
+/// recording in the order of time; otherwise it has sums, and a value type for each unit. Fails
+/// when the profile takes more memory than it may, or has too many units. A file of which nothing
 /// can be read gives an empty profile with its damage.
-pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let read = ReadOptions {
         progress: options.progress,
         memory: options.memory,
@@ -216,8 +215,7 @@ impl Loader<'_> {
         if let Some(frame) = known.filter(|frame| **frame != NO_FRAME) {
             return *frame;
         }
-        let notes = self.builder.notes();
-        notes.unresolved = notes.unresolved.saturating_add(1);
+        count_one(&mut self.builder.notes().unresolved);
         let frame = self
             .unresolved
             .unwrap_or_else(|| self.frame("<unresolved>", Frame::default(), FrameKind::Native));

@@ -20,26 +20,19 @@ mod plan;
 mod summary;
 
 pub use document::for_each_record;
-pub use load::load;
-pub use summary::{check, info};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Speedscope,
     name: "speedscope",
     title: "speedscope profile",
     versions: "sampled and evented profiles",
     extensions: &["speedscope.json", "json"],
-    magics: &[],
-    begins_otherwise: document::looks_right,
-    // Several runtimes write them.
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(document::looks_right),
+    origin: Origin::Several,
     record_names: &[document::RECORD_NAMES],
-    info,
-    check,
-    readers: Readers::Profile(ProfileReader { load, has_order: true }),
+    info: summary::info,
+    check: summary::check,
+    readers: Readers::Profile(ProfileReader { load: load::load, has_order: true }),
 };

@@ -59,10 +59,7 @@ impl Scale {
 }
 
 impl<'d, 'a> Plan<'d, 'a> {
-    /// For a file of that many bytes.
-    ///
-    /// # Errors
-    /// When there are more than [`MOST_VALUES`] value types.
+    /// For a file of that many bytes. Fails when there are more than [`MOST_VALUES`] value types.
     pub(super) fn of(document: &'d Document<'a>, length: u64) -> Result<Self> {
         let is_own =
             document.exporter.is_some_and(|exporter| exporter.raw().starts_with(b"dumptool@"));
@@ -184,9 +181,9 @@ fn of_sums<'d, 'a>(
             counts: None,
         });
     }
-    for (number, of) in types.iter_mut().enumerate() {
+    for (number, value_type) in types.iter_mut().enumerate() {
         if are_whole.get(number) == Some(&false) {
-            of.unit = Unit::named("millionths");
+            value_type.unit = Unit::named("millionths");
             for part in parts.iter_mut().filter(|part| part.value == number) {
                 part.scale = Scale::Million;
             }

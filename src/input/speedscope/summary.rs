@@ -9,11 +9,7 @@ use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
 
-/// Summarizes a profile.
-///
-/// # Errors
-/// When there is neither a list of frames nor a profile.
-pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, profile, damage) = read(bytes, options)?;
     let mut info = super::SPEC.summary("");
     info.set_damage(damage);
@@ -28,11 +24,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-/// Checks a profile.
-///
-/// # Errors
-/// The errors of [`info()`].
-pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     let unresolved = if damage.is_some() { 0 } else { profile.notes.unresolved };

@@ -7,9 +7,7 @@ use crate::input::json::{Scanner, ValueKind};
 use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
-use std::ops::ControlFlow;
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
 
 /// Bytes of memory for a sample and for a time, with the room by which columns grow: the number in
@@ -37,10 +35,8 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the nodes and samples take more memory than they may.
+    /// Reads a file up to its first damage. Fails when the nodes and samples take more memory than
+    /// they may.
     pub(super) fn read(bytes: &'a [u8], memory: MemoryLimit) -> Result<(Self, Option<Error>)> {
         let mut document = Self::default();
         document.nodes.memory = memory;
@@ -62,10 +58,8 @@ impl<'a> Document<'a> {
         self.nodes.memory = memory;
     }
 
-    /// Reads an object with nodes, samples and times, and adds them to those that are there.
-    ///
-    /// # Errors
-    /// The first damage. What comes before it is kept.
+    /// Reads an object with nodes, samples and times, and adds them to those that are there. Fails
+    /// with the first damage. What comes before it is kept.
     pub(super) fn read_part(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_object()?;
         while let Some(key) = scanner.key()? {
@@ -86,9 +80,6 @@ impl<'a> Document<'a> {
     }
 
     /// Reads a list of times between samples, and adds them to those that are there.
-    ///
-    /// # Errors
-    /// The errors of [`Document::read_part`].
     pub(super) fn read_deltas(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         self.lists[1] = scanner.offset();
         let numbers = scanner.clone().numbers()?;
@@ -102,9 +93,6 @@ impl<'a> Document<'a> {
     }
 
     /// Reads a list of lines of samples, and adds them to those that are there.
-    ///
-    /// # Errors
-    /// The errors of [`Document::read_part`].
     pub(super) fn read_lines(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_array()?;
         while scanner.item()? {
@@ -181,9 +169,6 @@ impl Record for V8Record<'_, '_> {
 }
 
 /// Passes every node to the visitor, and the lists of samples and times with their lengths.
-///
-/// # Errors
-/// The first damage, or more memory than the nodes and samples may take.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
@@ -197,10 +182,7 @@ pub fn for_each_record(
     );
     let mut records: Vec<_> = nodes.chain(lists).collect();
     records.sort_by_key(|(offset, _)| *offset);
-    match visit(records.into_iter().map(Ok), options, visitor)? {
-        ControlFlow::Continue(()) => damage.map_or(Ok(()), Err),
-        ControlFlow::Break(()) => Ok(()),
-    }
+    visit(records.into_iter().map(Ok).chain(damage.map(Err)), options, visitor)
 }
 
 /// The format of a file that begins so: the first keys decide.

@@ -3,24 +3,19 @@
 use super::document::Document;
 use super::lines::Lines;
 use crate::error::Result;
+use crate::input::count_one;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::Names;
 use crate::model::profile::{
     Mode, ProfileBuilder, ProfileSample, ProfileThread, StackId, ThreadId, Unit, ValueType, Values,
 };
 
-/// Loads a profile.
-///
-/// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an
-/// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes, options.memory)?;
     let profile = profile(&document, options)?;
     Ok(LoadedProfile { profile: profile.finish(), damage })
 }
 
-/// The profile of a document.
 pub(super) fn profile(
     document: &Document<'_>,
     options: ProfileOptions<'_>,
@@ -34,40 +29,30 @@ pub(super) fn profile(
             .set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);
     }
     let besides = document.bytes();
-    let stacks = |builder: &mut ProfileBuilder| {
-        document.nodes.stacks(builder, options.source_maps, |builder, offset| {
-            options.memory.check(offset, builder, besides)
-        })
-    };
-    if is_heap {
-        let places = stacks(&mut builder)?;
-        for (node, place) in
-            document.nodes.all.iter().zip(&places).filter(|(node, _)| node.self_size > 0)
-        {
-            let bytes = i64::try_from(node.self_size).unwrap_or(i64::MAX);
-            builder.add(thread, place.stack, &Values::of_types(1, &[bytes]));
-        }
+    if samples.is_some() {
+        add_samples(&mut builder, document, thread, besides, options)?;
         return Ok(builder);
     }
-    if samples.is_none() {
-        let places = stacks(&mut builder)?;
+    if !is_heap {
         // Old tools write how often each node was hit, and no times.
         builder.set_mode(Mode::Samples);
-        for (node, place) in
-            document.nodes.all.iter().zip(&places).filter(|(node, _)| node.hits > 0)
-        {
+    }
+    let places = document.nodes.stacks(&mut builder, options.source_maps, |builder, offset| {
+        options.memory.check(offset, builder, besides)
+    })?;
+    for (node, place) in document.nodes.all.iter().zip(&places) {
+        if is_heap && node.self_size > 0 {
+            let bytes = i64::try_from(node.self_size).unwrap_or(i64::MAX);
+            builder.add(thread, place.stack, &Values::of_types(1, &[bytes]));
+        } else if !is_heap && node.hits > 0 {
             builder.add(thread, place.stack, &Values::of_counts(node.hits, 0, 0));
         }
-        return Ok(builder);
     }
-    add_samples(&mut builder, document, thread, besides, options)?;
     Ok(builder)
 }
 
-/// Adds the samples of a document to the profile that is built. `besides` are the bytes of memory that documents take.
-///
-/// # Errors
-/// When the profile takes more memory than it may.
+/// Adds the samples of a document to the profile that is built. `besides` are the bytes of memory
+/// that documents take. Fails when the profile takes more memory than it may.
 pub(super) fn add_samples(
     builder: &mut ProfileBuilder,
     document: &Document<'_>,
@@ -88,25 +73,14 @@ pub(super) fn add_samples(
         let node = by_id.get(&id).copied();
         let place = node.and_then(|node| Some((node, *places.get(node as usize)?)));
         if place.is_none() {
-            let unresolved = &mut builder.notes().unresolved;
-            *unresolved = unresolved.saturating_add(1);
+            count_one(&mut builder.notes().unresolved);
         }
         let stack = place.map_or(StackId::EMPTY, |place| lines.stack(builder, sample, place));
         let (idle, gc) = place.map_or((false, false), |(_, place)| (place.idle, place.gc));
-        push(builder, thread, stack, time, idle, gc);
+        let time = Some(time);
+        builder.sample(&ProfileSample { thread, stack, time, memory: None, idle, gc });
     }
     Ok(())
-}
-
-fn push(
-    builder: &mut ProfileBuilder,
-    thread: ThreadId,
-    stack: StackId,
-    time: i64,
-    idle: bool,
-    gc: bool,
-) {
-    builder.sample(&ProfileSample { thread, stack, time: Some(time), memory: None, idle, gc });
 }
 
 impl Document<'_> {

@@ -23,43 +23,38 @@ mod trace;
 
 pub use document::for_each_record;
 pub use load::load;
-pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
-pub(super) use trace::{
-    SPEC as TRACE, for_each_record as for_each_trace_record, source_texts as trace_source_texts,
-};
+pub(super) use trace::{Events, SPEC as TRACE, source_texts as trace_source_texts};
 
-use crate::input::Format;
-use crate::input::origin::Provenance;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 
-/// The names, the detection and the readers of CPU profiles.
 pub(super) static CPU: FormatSpec = FormatSpec {
     format: Format::Cpuprofile,
     name: "cpuprofile",
     title: "V8 CPU profile",
     versions: "Node 12 and later, Chrome, Deno; nested nodes before Chrome 58",
     extensions: &["cpuprofile"],
-    magics: &[],
-    begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Cpuprofile),
-    origin: |_| Provenance::of("V8"),
+    detection: Detection::Contents(|bytes| {
+        document::looks_right(bytes) == Some(Format::Cpuprofile)
+    }),
+    origin: Origin::Runtime("V8"),
     record_names: &[document::RECORD_NAMES],
-    info: info_cpu,
-    check: check_cpu,
+    info: |bytes, options| summary::info(&CPU, bytes, options),
+    check: summary::check_cpu,
     readers: Readers::Profile(ProfileReader { load, has_order: true }),
 };
 
-/// The names, the detection and the readers of sampling heap profiles.
 pub(super) static HEAP: FormatSpec = FormatSpec {
     format: Format::Heapprofile,
     name: "heapprofile",
     title: "V8 sampling heap profile",
     versions: "Node 12 and later, Chrome, Deno",
     extensions: &["heapprofile"],
-    magics: &[],
-    begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Heapprofile),
-    origin: |_| Provenance::of("V8"),
+    detection: Detection::Contents(|bytes| {
+        document::looks_right(bytes) == Some(Format::Heapprofile)
+    }),
+    origin: Origin::Runtime("V8"),
     record_names: &[document::RECORD_NAMES],
-    info: info_heap,
-    check: check_heap,
+    info: |bytes, options| summary::info(&HEAP, bytes, options),
+    check: summary::check_heap,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
 };

@@ -29,7 +29,6 @@ pub(super) struct Node<'a> {
 /// The name of functions that have none.
 const ANONYMOUS: &str = "(anonymous)";
 
-/// All nodes of a file.
 #[derive(Debug, Default)]
 pub(super) struct Nodes<'a> {
     pub(super) all: Vec<Node<'a>>,
@@ -38,7 +37,6 @@ pub(super) struct Nodes<'a> {
     /// Place of the child and id of the parent.
     parents: Vec<(u32, u64)>,
     pub(super) ticks: Vec<Ticks>,
-    /// The memory limit of all nodes.
     pub(super) memory: MemoryLimit,
 }
 
@@ -71,10 +69,7 @@ pub(super) struct Place {
 }
 
 impl<'a> Nodes<'a> {
-    /// Reads a list of nodes.
-    ///
-    /// # Errors
-    /// The first damage. Nodes before it are kept.
+    /// Reads a list of nodes. Fails with the first damage. Nodes before it are kept.
     pub(super) fn read_list(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         scanner.begin_array()?;
         while scanner.item()? {
@@ -84,9 +79,6 @@ impl<'a> Nodes<'a> {
     }
 
     /// Reads a node and all that are nested in it, without recursion.
-    ///
-    /// # Errors
-    /// The errors of [`Nodes::read_list`].
     pub(super) fn read_tree(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         let mut open = vec![self.open(scanner, None)?];
         // Lists of children that are open: as many as there are open nodes, but for the last one.

@@ -13,23 +13,7 @@ use crate::model::profile::{Mode, Profile};
 use crate::names::{ShortNames, looks_short};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Summarizes a CPU profile.
-///
-/// # Errors
-/// When there are no nodes.
-pub fn info_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    info(&super::CPU, bytes, options)
-}
-
-/// Summarizes a sampling heap profile.
-///
-/// # Errors
-/// When there are no nodes.
-pub fn info_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    info(&super::HEAP, bytes, options)
-}
-
-fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+pub(super) fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, damage) = read(bytes, options)?;
     let profile = profile(&document, options.into())?.finish();
     let mut info = spec.summary("");
@@ -70,11 +54,7 @@ fn short_names(profile: &Profile) -> Option<InfoWarning> {
     names.are_most().then(|| InfoWarning::of_script("functions", text(file), names))
 }
 
-/// Checks a CPU profile.
-///
-/// # Errors
-/// The errors of [`info_cpu()`].
-pub fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     common(&document, &mut findings);
@@ -101,11 +81,7 @@ pub fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Checks a sampling heap profile.
-///
-/// # Errors
-/// The errors of [`info_heap()`].
-pub fn check_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+pub(super) fn check_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     common(&document, &mut findings);

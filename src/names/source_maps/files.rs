@@ -14,7 +14,6 @@ const DEEPEST: usize = 32;
 /// Bytes at the end of a script in which the comment about its map is.
 const COMMENT: usize = 4 << 10;
 
-/// The files in which to search.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     /// All files, in order.
@@ -126,10 +125,7 @@ pub(super) fn is_map(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "map" || extension == "json")
 }
 
-/// Opens a plain file.
-///
-/// # Errors
-/// When it cannot be read, or is something else.
+/// Opens a plain file. Fails when it cannot be read, or is something else.
 pub(super) fn open(path: &Path) -> Result<Source> {
     let source = Source::open(path)?;
     source.damage().map_or(Ok(()), |damage| Err(damage.clone()))?;

@@ -23,7 +23,6 @@ pub(super) struct SourceMap {
     names: Vec<Box<str>>,
 }
 
-/// A source file.
 #[derive(Debug)]
 pub(super) struct Source {
     /// The path, below the root of the map.
@@ -82,10 +81,8 @@ struct Head {
 }
 
 impl SourceMap {
-    /// Reads a map.
-    ///
-    /// # Errors
-    /// When the bytes are not a source map of version 3, with the offset at fault.
+    /// Reads a map. Fails when the bytes are not a source map of version 3, with the offset at
+    /// fault.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
         let (json, start) = without_prefix(bytes);
         let document: Document<'_> =
@@ -148,7 +145,6 @@ impl SourceMap {
         }
     }
 
-    /// The paths of the sources.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         self.sources.iter().map(|source| &*source.path)
     }

@@ -71,10 +71,8 @@ impl fmt::Display for MapProblem {
 }
 
 impl SourceMaps {
-    /// Searches these files and folders.
-    ///
-    /// # Errors
-    /// The first path that cannot be read, or file that is neither a source map nor a script.
+    /// Searches these files and folders. Fails with the first path that cannot be read, or file
+    /// that is neither a source map nor a script.
     pub fn new(places: &[PathBuf]) -> Result<Self, (PathBuf, Error)> {
         let files = Files::new(places);
         let mut maps = FxHashMap::default();

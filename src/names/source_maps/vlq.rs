@@ -50,11 +50,9 @@ pub(super) struct Part {
 
 /// Appends the segments of `mappings`, whose first byte has this absolute offset.
 ///
-/// Keeps only the first of consecutive segments without a source: it applies up to the next
-/// segment with one.
-///
-/// # Errors
-/// The first byte that is not a digit, or number that does not fit, with its offset.
+/// Keeps only the first of consecutive segments without a source: it applies up to the next segment
+/// with one. Fails with the first byte that is not a digit, or number that does not fit, with its
+/// offset.
 pub(super) fn decode(
     mappings: &[u8],
     offset: u64,

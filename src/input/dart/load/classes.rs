@@ -9,7 +9,6 @@ use crate::model::names::Names;
 /// classes are nearly dense.
 const LABELS_PER_FIELD: u64 = 16;
 
-/// The classes by id.
 #[derive(Default)]
 pub(super) struct Classes {
     classes: Vec<Option<Class>>,
@@ -31,7 +30,6 @@ pub(super) struct Class {
     elements: u64,
     /// Elements have numbers.
     numbered: bool,
-    /// Some slots are weak.
     pub(super) has_weak: bool,
     weak_slots: [Option<u64>; 2],
     weak_elements: bool,
@@ -83,12 +81,10 @@ impl Classes {
         class.weak_slots.contains(&Some(slot)) || (class.weak_elements && slot >= class.elements)
     }
 
-    /// The kind of class of each type.
     pub(super) fn kinds(&mut self) -> Vec<ClassKind> {
         std::mem::take(&mut self.kinds)
     }
 
-    /// Adds the next class.
     pub(super) fn add(&mut self, class: &ClassRecord<'_>, builder: &mut HeapBuilder<'_>) {
         if class.is_hole() {
             self.classes.push(None);
@@ -131,10 +127,10 @@ impl Classes {
         name: &str,
         namespace: &str,
         kind: TypeKind,
-        of: ClassKind,
+        class_kind: ClassKind,
         builder: &mut HeapBuilder<'_>,
     ) -> TypeId {
-        self.kinds.push(of);
+        self.kinds.push(class_kind);
         builder.add_type(name, namespace, kind)
     }
 

@@ -5,28 +5,23 @@ use super::classes::Classes;
 use crate::error::Result;
 use crate::input::dart::object::Head;
 use crate::input::dart::records::{Rec, Records};
-use crate::input::histogram::TypeCounts;
+use crate::input::histogram::{TypeCounts, TypeSums};
 use crate::input::load::{LoadOptions, only_snapshot};
 use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::Ids;
+use crate::model::heap::TypeId;
 use crate::model::sum::Sum;
 use std::num::Saturating;
 
-/// Counts objects by the types that [`super::load`] gives them.
-///
 /// External sizes follow all objects and name theirs by its number. Where there are any, the
 /// objects are read once more for their classes, rather than keeping one for each.
-///
-/// # Errors
-/// When the header cannot be read, or a snapshot other than number 0 is requested.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;
     let mut pass = Pass {
         classes: Classes::default(),
         types: HeapBuilder::with_capacity(0, 0),
-        counts: Vec::new(),
+        sums: TypeSums::default(),
         objects: Saturating(0),
         root: None,
     };
@@ -37,18 +32,16 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
         external.sort_unstable();
         pass.add_external(bytes, &external);
     }
-    let heap = pass.types.finish(Ids::Rows(0), None);
-    Ok(TypeCounts::new(&heap.types, &heap.names, &pass.counts, 0, damage))
+    Ok(pass.sums.finish(pass.types, damage))
 }
 
 struct Pass {
     classes: Classes,
     types: HeapBuilder<'static>,
-    /// Objects and bytes of each type.
-    counts: Vec<Sum>,
+    sums: TypeSums,
     objects: Saturating<u64>,
     /// The type of a root without a class.
-    root: Option<usize>,
+    root: Option<TypeId>,
 }
 
 impl Pass {
@@ -66,11 +59,9 @@ impl Pass {
                 let count = cursor.uleb128("the reference count of an object")?;
                 cursor.skip_uleb128s(count, "the references of an object")?;
                 self.objects += 1;
-                let row = self.row(head, self.objects.0);
-                self.add(
-                    row,
-                    &Sum { count: 1, shallow_bytes: head.shallow_size, external_bytes: 0 },
-                );
+                let own = Sum { count: 1, shallow_bytes: head.shallow_size, external_bytes: 0 };
+                let type_id = self.type_id(head, self.objects.0);
+                self.sums.add(type_id, &own);
                 Ok(())
             })?;
             match records.next().transpose()? {
@@ -103,8 +94,8 @@ impl Pass {
                 cursor.skip_uleb128s(count, "the references of an object")?;
                 id = u64::saturating_add(id, 1);
                 while let Some((_, size)) = external.next_if(|(owner, _)| *owner == id) {
-                    let row = self.row(head, id);
-                    self.add(row, &Sum { external_bytes: *size, ..Sum::default() });
+                    let type_id = self.type_id(head, id);
+                    self.sums.add(type_id, &Sum { external_bytes: *size, ..Sum::default() });
                 }
                 Ok(())
             });
@@ -117,27 +108,16 @@ impl Pass {
         }
     }
 
-    /// The type of an object.
     #[inline]
-    fn row(&mut self, head: &Head<'_>, id: u64) -> usize {
+    fn type_id(&mut self, head: &Head<'_>, id: u64) -> TypeId {
         if let Some(class) = self.classes.get(head.class_id) {
-            return class.type_id.0 as usize;
+            return class.type_id;
         }
         if id != u64::from(ROOT.0) + 1 {
-            return self.classes.substitute(false, &mut self.types).type_id.0 as usize;
+            return self.classes.substitute(false, &mut self.types).type_id;
         }
         // Each substitute of the root is a type of its own.
         let (classes, types) = (&mut self.classes, &mut self.types);
-        *self.root.get_or_insert_with(|| classes.substitute(true, types).type_id.0 as usize)
-    }
-
-    #[inline]
-    fn add(&mut self, row: usize, other: &Sum) {
-        if row >= self.counts.len() {
-            self.counts.resize(row.saturating_add(1), Sum::default());
-        }
-        if let Some(sum) = self.counts.get_mut(row) {
-            sum.add_sum(other);
-        }
+        *self.root.get_or_insert_with(|| classes.substitute(true, types).type_id)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::classes::Classes;
 use super::row;
-use crate::bytes::Cursor;
+use crate::bytes::{Cursor, latin1};
 use crate::input::dart::class::ClassKind;
-use crate::input::dart::data::{Data, latin1, utf16};
+use crate::input::dart::data::{Data, utf16};
 use crate::input::dart::object::References;
 use crate::input::dart::records::Records;
 use crate::input::dart::word_size::WordSize;

@@ -9,7 +9,6 @@ impl Bits {
         Self(vec![0; count.div_ceil(64)])
     }
 
-    /// Combines the bits of two parts.
     pub(super) fn or(mut self, other: Self) -> Self {
         self.0.iter_mut().zip(other.0).for_each(|(bits, other)| *bits |= other);
         self

@@ -30,7 +30,7 @@ pub(super) fn detached(graph: &Graph<'_>, meta: &Meta) -> Vec<u32> {
     // attached nodes refer to.
     for state in [ATTACHED, DETACHED] {
         let mut pending: Vec<u32> =
-            states.iter().filter(|(_, of)| **of == state).map(|(node, _)| *node).collect();
+            states.iter().filter(|(_, known)| **known == state).map(|(node, _)| *node).collect();
         while let Some(node) = pending.pop() {
             for (kind, target) in graph.of(node as usize) {
                 if !matches!(kind, HIDDEN | WEAK)

@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The edges of a snapshot.
 #[derive(Default)]
 pub(super) struct Edges {
     pub(super) kind: Vec<u8>,
@@ -50,13 +49,10 @@ struct Reader {
     fields: EdgeFields,
     /// The type of edges in the column, by its number in the file.
     kinds: Vec<u8>,
-    /// Fields of a node.
     node_fields: u32,
     /// The ids of WeakMaps' tables by the names of edges to their entries.
     tables: FxHashMap<u64, u64>,
-    /// Whether labels are read.
     named: bool,
-    /// The number of strings.
     strings: u64,
     /// See [`Edges`].
     used: Vec<AtomicU64>,
@@ -188,7 +184,6 @@ impl Edges {
         (edges, error)
     }
 
-    /// The number of edges.
     pub(super) fn len(&self) -> usize {
         self.kind.len()
     }

@@ -33,8 +33,8 @@ impl Tables {
         let label = Label::field(names.intern("table"));
         let all = edges.kind.iter().zip(&edges.label).zip(&edges.target);
         let tables = all
-            .filter(|((kind, of), table)| {
-                **kind == INTERNAL && **of == label && table.index() < nodes.len()
+            .filter(|((kind, name), table)| {
+                **kind == INTERNAL && **name == label && table.index() < nodes.len()
             })
             .map(|(_, table)| *table);
         let mut tables: Vec<ObjectId> = tables.collect();

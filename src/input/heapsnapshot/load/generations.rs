@@ -23,13 +23,13 @@ pub(super) fn add(
     let AllocationSites { mut sites, frames, of: stack_of, sampling } = stacks;
     let mut stack_of = stack_of.into_iter().peekable();
     let mut known: FxHashMap<(Option<u32>, u64), u32> = FxHashMap::default();
-    let mut of = Vec::with_capacity(nodes.len());
+    let mut site_of = Vec::with_capacity(nodes.len());
     for (row, (&kind, id)) in (0u32..).zip(nodes.kind.iter().zip(nodes.id.iter())) {
         let stack = stack_of.next_if(|(object, _)| object.0 == row).map(|(_, stack)| stack);
         let sample = samples.partition_point(|last| *last < id);
         let is_synthetic = document.meta.node_type(kind) == NodeType::Synthetic;
         if is_synthetic || id.is_multiple_of(2) || sample == samples.len() {
-            of.extend(stack.map(|stack| (ObjectId(row), stack)));
+            site_of.extend(stack.map(|stack| (ObjectId(row), stack)));
             continue;
         }
         let generation = sample as u64;
@@ -38,14 +38,14 @@ pub(super) fn add(
             sites.push(AllocationSite { caller: stack, generation, ..AllocationSite::default() });
             sites.len().saturating_sub(1) as u32
         });
-        of.push((ObjectId(row), site));
+        site_of.push((ObjectId(row), site));
     }
-    AllocationSites { sites, frames, of, sampling }
+    AllocationSites { sites, frames, of: site_of, sampling }
 }
 
 /// The last id at each sample, which never falls.
 fn samples(document: &Document<'_>) -> Vec<u64> {
-    let fields = &document.meta.sample_fields;
+    let fields = &document.meta.names.sample_fields;
     let at = fields.iter().position(|field| field == "last_assigned_id");
     let numbers = document.samples.clone();
     let (Some(at), Some(mut numbers)) = (at.filter(|_| fields.len() <= MAX_FIELDS), numbers) else {

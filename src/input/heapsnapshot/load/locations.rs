@@ -28,7 +28,7 @@ pub(super) struct Location {
 
 impl<'a> Locations<'a> {
     pub(super) fn of(document: &Document<'a>) -> Self {
-        let names = &document.meta.location_fields;
+        let names = &document.meta.names.location_fields;
         let find = |name: &str| names.iter().position(|field| field == name);
         let at = ["object_index", "script_id", "line", "column"].map(find);
         let known = at.iter().all(Option::is_some) && names.len() <= MAX_FIELDS;

@@ -9,7 +9,6 @@ use crate::input::read::Progress;
 use crate::model::heap::{MAX_OBJECTS, Sizes};
 use rayon::prelude::*;
 
-/// The nodes of a snapshot.
 #[derive(Default)]
 pub(super) struct Nodes {
     /// The kind; 255 for numbers of types that `meta` does not have.
@@ -18,7 +17,6 @@ pub(super) struct Nodes {
     pub(super) name: Vec<u32>,
     pub(super) id: Sizes,
     pub(super) size: Sizes,
-    /// The number of edges.
     pub(super) edges: Vec<u32>,
     /// Nodes whose detachedness is known: 1 is attached, 2 detached.
     pub(super) detachedness: Vec<(u32, u8)>,
@@ -81,10 +79,7 @@ fn read_part(
 }
 
 impl Nodes {
-    /// Reads all nodes, up to the first error.
-    ///
-    /// # Errors
-    /// When there are more nodes than objects can be.
+    /// Reads all nodes, up to the first error. Fails when there are more nodes than objects can be.
     pub(super) fn read(
         document: &Document<'_>,
         progress: Progress<'_>,
@@ -134,7 +129,6 @@ impl Nodes {
         Ok((nodes, error))
     }
 
-    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.kind.len()
     }

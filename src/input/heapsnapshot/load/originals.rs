@@ -116,13 +116,12 @@ impl Finder<'_, '_> {
         name.map_or_else(String::new, |name| self.strings.text(name.into()).into_owned())
     }
 
-    /// The functions with a map, by their nodes.
     fn of_functions(&self, originals: &mut Originals) -> FxHashMap<u32, u32> {
         let Some(maps) = self.maps else { return FxHashMap::default() };
         let mut scripts = self.scripts();
         scripts.retain(|_, url| maps.has(url));
         let mut known: FxHashMap<(u64, u64, u64, u32), Option<u32>> = FxHashMap::default();
-        let mut of: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut known_functions: FxHashMap<u32, u32> = FxHashMap::default();
         for Location { object, script, line, column } in self.functions() {
             let Some(url) = scripts.get(&script) else { continue };
             let name = self.graph.nodes.name.get(object.index()).copied().unwrap_or_default();
@@ -133,20 +132,18 @@ impl Finder<'_, '_> {
                 Some((originals.functions.len() as u32).saturating_sub(1))
             });
             if let Some(function) = function {
-                of.insert(object.0, function);
+                known_functions.insert(object.0, function);
                 originals.of.push((object.0, function));
             }
         }
-        of
+        known_functions
     }
 
-    /// The locations of functions.
     fn functions(&self) -> impl Iterator<Item = Location> {
         let is_function = |row: &Location| self.kind(row.object.0) == Some(NodeType::Closure);
         self.locations.rows().filter(is_function)
     }
 
-    /// The URLs of scripts.
     fn scripts(&self) -> FxHashMap<u64, String> {
         let [shared, script, name] =
             [&["shared"][..], &["script", "script_or_debug_info"], &["name"]]
@@ -205,7 +202,7 @@ impl Finder<'_, '_> {
                 })
             })
         };
-        let mut of = Vec::new();
+        let mut classes_of_rows = Vec::new();
         for row in 0..self.graph.nodes.len() as u32 {
             if self.kind(row) != Some(NodeType::Object) {
                 continue;
@@ -218,9 +215,9 @@ impl Finder<'_, '_> {
             let Some(start) = start else { continue };
             let key = (start, start == row, name);
             let class = *known.entry(key).or_insert_with(|| class_of(key.0, key.1, key.2));
-            of.extend(class.map(|class| (row, class)));
+            classes_of_rows.extend(class.map(|class| (row, class)));
         }
-        originals.of.extend(of);
+        originals.of.extend(classes_of_rows);
     }
 }
 

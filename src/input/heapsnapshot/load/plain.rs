@@ -31,7 +31,7 @@ const LONGEST_PROPERTY: usize = 4096;
 pub(super) struct PlainObjects {
     pub(super) definitions: Vec<Definition>,
     /// Rows of nodes with the number of their definition, in order.
-    pub(super) of: Vec<(u32, u32)>,
+    pub(super) rows: Vec<(u32, u32)>,
 }
 
 /// Properties that many plain objects have.
@@ -57,15 +57,15 @@ struct Shape<'g> {
 impl PlainObjects {
     /// Finds the definitions. The labels of edges must have the numbers of their strings.
     pub(super) fn of(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>) -> Self {
-        let (shapes, mut of) = shapes(graph, meta, strings);
-        let definitions = definitions(&shapes, strings, of.len() as u64);
+        let (shapes, mut rows) = shapes(graph, meta, strings);
+        let definitions = definitions(&shapes, strings, rows.len() as u64);
         let matches = Matcher::of(&definitions, graph, strings).of_all(&shapes);
-        of.retain_mut(|(_, shape)| {
+        rows.retain_mut(|(_, shape)| {
             let definition = matches.get(*shape as usize).copied().flatten();
             *shape = definition.unwrap_or_default();
             definition.is_some()
         });
-        Self { definitions, of }
+        Self { definitions, rows }
     }
 }
 
@@ -78,7 +78,7 @@ fn shapes<'g>(
     let names =
         strings.containing(b"Object").into_iter().filter(|&name| strings.text(name) == "Object");
     let names: Vec<u32> = names.filter_map(|name| u32::try_from(name).ok()).collect();
-    let (mut shapes, mut of) = (Vec::new(), Vec::new());
+    let (mut shapes, mut rows) = (Vec::new(), Vec::new());
     // The default hasher, because a file can be made for a known one.
     let mut known: HashMap<Properties<'g>, u32> = HashMap::new();
     let nodes = graph.nodes.kind.iter().zip(&graph.nodes.name);
@@ -101,9 +101,9 @@ fn shapes<'g>(
         if let Some(shape) = shapes.get_mut(shape as usize) {
             shape.count = shape.count.saturating_add(1);
         }
-        of.push((row, shape));
+        rows.push((row, shape));
     }
-    (shapes, of)
+    (shapes, rows)
 }
 
 impl<'g> Properties<'g> {
@@ -232,7 +232,6 @@ impl Matcher {
         Self { property_of, having, lengths: lengths.collect() }
     }
 
-    /// The definition of each shape.
     fn of_all(&self, shapes: &[Shape<'_>]) -> Vec<Option<u32>> {
         let mut found = vec![0_u32; self.lengths.len()];
         let mut occurrences: FxHashMap<u32, u32> = FxHashMap::default();

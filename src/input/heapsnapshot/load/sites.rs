@@ -29,8 +29,9 @@ pub(super) fn read(
     sites.frames = functions(document, source_maps, names);
     let json = Scanner::new(Cursor::at(bytes, start).rest(), start);
     let rows = tree(json, document, &mut sites);
-    let of = traces.iter().filter_map(|(node, trace)| Some((ObjectId(*node), *rows.get(trace)?)));
-    sites.of = of.collect();
+    let stacks =
+        traces.iter().filter_map(|(node, trace)| Some((ObjectId(*node), *rows.get(trace)?)));
+    sites.of = stacks.collect();
     sites
 }
 
@@ -40,9 +41,9 @@ fn functions(
     source_maps: Option<&SourceMaps>,
     names: &mut Names,
 ) -> Vec<StackFrame> {
-    let fields = &document.meta.trace_function_info_fields;
-    let of = |name: &str| fields.iter().position(|field| field == name);
-    let at = ["name", "script_name", "script_id", "line", "column"].map(of);
+    let fields = &document.meta.names.trace_function_info_fields;
+    let place = |name: &str| fields.iter().position(|field| field == name);
+    let at = ["name", "script_name", "script_id", "line", "column"].map(place);
     let numbers = document.trace_function_infos.clone();
     let Some(mut numbers) = numbers.filter(|_| (1..=MAX_FIELDS).contains(&fields.len())) else {
         return Vec::new();
@@ -96,7 +97,7 @@ fn tree(
     document: &Document<'_>,
     sites: &mut AllocationSites,
 ) -> FxHashMap<u64, u32> {
-    let fields = &document.meta.trace_node_fields;
+    let fields = &document.meta.names.trace_node_fields;
     let find = |name: &str| fields.iter().position(|field| field == name);
     let mut rows = FxHashMap::default();
     let (Some(id), Some(function), Some(children)) =

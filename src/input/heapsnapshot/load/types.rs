@@ -52,7 +52,7 @@ impl<'t, 'a> Types<'t, 'a> {
         let defined = self.of_definitions(plain, builder);
         let mut original = originals.of.iter().peekable();
         let mut detached = detached.iter().copied().peekable();
-        let mut plain = plain.of.iter().peekable();
+        let mut plain = plain.rows.iter().peekable();
         let mut types = TypeIds::with_capacity(nodes.len());
         for (row, (&kind, &name)) in (0u32..).zip(nodes.kind.iter().zip(&nodes.name)) {
             let is_detached = detached.next_if_eq(&row).is_some();
@@ -64,7 +64,7 @@ impl<'t, 'a> Types<'t, 'a> {
                 continue;
             }
             types.push(match definition.and_then(|(_, at)| defined.get(*at as usize)) {
-                Some(of) => *of,
+                Some(type_id) => *type_id,
                 None => self.of(kind, name, is_detached, builder),
             });
         }
@@ -78,11 +78,15 @@ impl<'t, 'a> Types<'t, 'a> {
         kind: u8,
         builder: &mut HeapBuilder<'_>,
     ) -> TypeId {
-        let of = self.of_class(class.class(), kind, builder);
+        let type_id = self.of_class(class.class(), kind, builder);
         if class.generated != class.name {
-            builder.heap().generated_types.entry(of).or_insert_with(|| class.generated.clone());
+            builder
+                .heap()
+                .generated_types
+                .entry(type_id)
+                .or_insert_with(|| class.generated.clone());
         }
-        of
+        type_id
     }
 
     /// A type for each definition of plain objects.
@@ -98,7 +102,6 @@ impl<'t, 'a> Types<'t, 'a> {
         plain.definitions.iter().map(add).collect()
     }
 
-    /// The type of a node.
     #[inline]
     pub(super) fn of(
         &mut self,
@@ -118,27 +121,27 @@ impl<'t, 'a> Types<'t, 'a> {
                 if let Some(known) = self.fixed.get(usize::from(kind)).copied().flatten() {
                     return known;
                 }
-                let of = self.add(kind, name, detached, builder);
+                let type_id = self.add(kind, name, detached, builder);
                 // A synthetic node is called by its own name.
                 if self.meta.node_type(kind) != NodeType::Synthetic {
-                    put(&mut self.fixed, usize::from(kind), Some(of));
+                    put(&mut self.fixed, usize::from(kind), Some(type_id));
                 }
-                return of;
+                return type_id;
             }
         };
         if detached {
             return self.add(kind, name, true, builder);
         }
-        match self.named.get(row).and_then(|of| of.get(name as usize)).copied() {
+        match self.named.get(row).and_then(|types| types.get(name as usize)).copied() {
             Some(known) if known != NONE => TypeId(known),
             _ => {
-                let of = self.add(kind, name, false, builder);
+                let type_id = self.add(kind, name, false, builder);
                 if let Some(known) =
-                    self.named.get_mut(row).and_then(|of| of.get_mut(name as usize))
+                    self.named.get_mut(row).and_then(|types| types.get_mut(name as usize))
                 {
-                    *known = of.0;
+                    *known = type_id.0;
                 }
-                of
+                type_id
             }
         }
     }
@@ -156,12 +159,11 @@ impl<'t, 'a> Types<'t, 'a> {
         let node_type = self.meta.node_type(kind);
         let namespace = self.meta.kinds.list.get(usize::from(kind)).map_or("", |(_, name)| name);
         let class = class_name(node_type, namespace, self.strings.text(name.into()), detached);
-        let of = self.of_class(class.into_owned(), kind, builder);
-        self.rare.insert((kind, name, detached), of);
-        of
+        let type_id = self.of_class(class.into_owned(), kind, builder);
+        self.rare.insert((kind, name, detached), type_id);
+        type_id
     }
 
-    /// The type with a name.
     fn of_class(&mut self, class: String, kind: u8, builder: &mut HeapBuilder<'_>) -> TypeId {
         let (node_type, namespace) = self
             .meta
@@ -170,21 +172,21 @@ impl<'t, 'a> Types<'t, 'a> {
             .get(usize::from(kind))
             .map_or((NodeType::Other, ""), |(known, name)| (*known, name));
         *self.known.entry((class, kind)).or_insert_with_key(|(class, _)| {
-            let of = builder.add_type(class, namespace, type_kind(node_type));
+            let type_id = builder.add_type(class, namespace, type_kind(node_type));
             let heap = builder.heap();
             if node_type == NodeType::Native && class.starts_with("Detached ") {
-                heap.detached_types.push(of);
+                heap.detached_types.push(type_id);
             }
             if node_type == NodeType::Native {
-                heap.quoting_types.push(of);
+                heap.quoting_types.push(type_id);
             }
-            if let Some(type_of) = heap.types.get(of.0 as usize)
+            if let Some(type_of) = heap.types.get(type_id.0 as usize)
                 && let Some(properties) = properties(class)
             {
                 let is_like_code = properties.split(", ").all(is_code);
                 heap.keys.push(KeyName { name: type_of.name, is_like_code });
             }
-            of
+            type_id
         })
     }
 }

@@ -13,7 +13,6 @@ use crate::model::values::hash;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// The string of each node.
 pub(super) struct NodeNames<'a> {
     pub(super) strings: Strings<'a>,
     pub(super) name: Vec<u32>,

@@ -1,9 +1,9 @@
 //! Keys as rows of the profile. The rules are those of
 //! [`Lookup::Robust`](super::super::symbols::Lookup).
 
-use super::super::count_one;
 use super::super::keys::{Keys, UNRESOLVED, undefined};
 use super::super::records::FrameDefinition;
+use crate::input::count_one;
 use crate::input::frames::kind_of_file;
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, ProfileBuilder, ProfileFrame};
@@ -42,7 +42,6 @@ impl Frames {
         })
     }
 
-    /// The frame that a key means now.
     #[inline]
     pub(super) fn frame(&mut self, key: u64, builder: &mut ProfileBuilder) -> FrameId {
         match self.keys.frame(key) {

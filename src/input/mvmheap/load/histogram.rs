@@ -4,7 +4,7 @@ use super::super::dump::{COLLECTABLES, Dump, Snapshot};
 use super::super::rows::{Chunk, RowReader};
 use super::super::tally::KINDS;
 use super::types::Slots;
-use super::{candidates, cut, missing_column, not_whole};
+use super::{first_readable, missing_column, not_whole};
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
 use crate::input::load::LoadOptions;
@@ -16,35 +16,19 @@ use crate::model::sum::Sum;
 /// Counts the rows of the snapshot that [`super::load`] would load, by the same types. Of the
 /// columns only kinds, sizes, types and unmanaged sizes are read, so that damage in references goes
 /// unnoticed: it makes `load` take an earlier snapshot.
-///
-/// # Errors
-/// When the magic is none of this format, there is no such snapshot, or it cannot be decompressed.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut dump = Dump::read(bytes)?;
-    let mut failure = None;
-    for number in candidates(&dump, options.snapshot, bytes.len() as u64)? {
-        let Some(snapshot) = dump.snapshots.get(number) else { continue };
-        match count(&dump, snapshot, options.progress) {
-            Ok(slots) => {
-                let (types, counts) = name(&dump, snapshot, &slots);
-                dump.note(failure);
-                let heap = types.finish(Ids::Rows(0), None);
-                return Ok(TypeCounts::new(
-                    &heap.types,
-                    &heap.names,
-                    &counts,
-                    number as u64,
-                    dump.damage,
-                ));
-            }
-            Err(error) => failure = failure.or(Some(error)),
-        }
-    }
-    Err(failure.or(dump.damage).unwrap_or_else(|| cut(bytes.len() as u64)))
+    let (number, (types, counts)) = first_readable(&mut dump, bytes, options, count)?;
+    let heap = types.finish(Ids::Rows(0), None);
+    Ok(TypeCounts::new(&heap.types, &heap.names, &counts, number as u64, dump.damage))
 }
 
-/// The rows of each slot.
-fn count(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Result<Vec<Sum>> {
+/// Types for the slots that have rows, and the rows of each.
+fn count(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    progress: Progress<'_>,
+) -> Result<(HeapBuilder<'static>, Vec<Sum>)> {
     if let Some(name) = missing_column(snapshot) {
         return Err(not_whole(snapshot, name));
     }
@@ -67,22 +51,11 @@ fn count(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Re
             }
         }
     }
-    Ok(counts)
-}
-
-/// Types for the slots that have rows.
-fn name(
-    dump: &Dump<'_>,
-    snapshot: &Snapshot<'_>,
-    slots: &[Sum],
-) -> (HeapBuilder<'static>, Vec<Sum>) {
-    let names = Slots::new(dump, snapshot);
     let mut types = HeapBuilder::with_capacity(0, 0);
-    let used: Vec<_> = (0..).zip(slots).filter(|(_, counts)| counts.count > 0).collect();
-    let counts = used.iter().map(|(slot, counts)| {
-        names.add(dump, *slot, &mut types);
-        **counts
+    let used = (0..).zip(counts).filter(|(_, sum)| sum.count > 0).map(|(slot, sum)| {
+        slots.add(dump, slot, &mut types);
+        sum
     });
-    let counts = counts.collect();
-    (types, counts)
+    let sums = used.collect();
+    Ok((types, sums))
 }

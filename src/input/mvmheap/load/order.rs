@@ -7,7 +7,6 @@ use crate::model::heap::{ObjectId, Offsets};
 pub(super) struct Order {
     /// The rows in the order of their references. `None` if that is the order of the rows.
     pub(super) rows: Option<Vec<u32>>,
-    /// References of all rows.
     pub(super) references: u64,
 }
 

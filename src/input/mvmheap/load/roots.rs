@@ -21,7 +21,6 @@ pub(super) fn part(kind: u8) -> Option<(&'static str, RootKind)> {
     PARTS.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied()
 }
 
-/// Adds all roots.
 pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8], threads: &Threads) {
     let parts = PARTS.map(|(name, kind)| (builder.names().intern(name), kind));
     let part =

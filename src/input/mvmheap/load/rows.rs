@@ -15,7 +15,6 @@ const CHUNK: usize = 4096;
 /// take 20 bytes a row.
 const ROWS_PER_BYTE: u64 = 4;
 
-/// The rows of a snapshot.
 pub(super) struct Rows {
     /// 1 to 11; 0 for kinds that are not known.
     pub(super) kinds: Vec<u8>,
@@ -246,13 +245,10 @@ fn add_counts(first: &mut Offsets, sum: &mut u64, values: &[u64]) {
 }
 
 fn add_starts(starts: &mut Offsets, values: &[u64]) {
-    starts.extend(values.iter().copied(), union(values));
-}
-
-/// At least the largest, and below the same power of two. The processor computes several at once,
-/// which it cannot for the largest.
-fn union(values: &[u64]) -> u64 {
-    values.iter().fold(0, |all, value| all | value)
+    // At least the largest, and below the same power of two. The processor computes several at
+    // once, which it cannot for the largest.
+    let most = values.iter().fold(0, |all, value| all | value);
+    starts.extend(values.iter().copied(), most);
 }
 
 fn add_external(external: &mut Vec<(ObjectId, u64)>, row: usize, values: &[u64]) {

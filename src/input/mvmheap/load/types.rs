@@ -124,13 +124,13 @@ impl Slots {
 /// `kind` is 0 for objects, 1 for type objects, 2 for STables.
 fn add_type(kind: usize, name: &str, repr: &str, builder: &mut HeapBuilder<'_>) -> TypeId {
     let package = package_of(name);
-    let of = match kind {
+    let type_id = match kind {
         0 => builder.add_type(name, package, object_kind(repr)),
         1 => builder.add_type(&format!("{name} (type object)"), package, TypeKind::Class),
         _ => builder.add_type(&format!("STable<{name}>"), package, TypeKind::Class),
     };
     builder.set_representation(repr);
-    of
+    type_id
 }
 
 /// The package of a type: `Perl6::Metamodel` for `Perl6::Metamodel::ClassHOW+{<anon>}`. Empty if it

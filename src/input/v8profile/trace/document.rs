@@ -33,10 +33,7 @@ pub(super) struct TracedProfile<'a> {
 const BYTES_PER_NAME: u64 = 80;
 
 impl<'a> Trace<'a> {
-    /// Reads a file up to its first damage.
-    ///
-    /// # Errors
-    /// When the events take more memory than they may.
+    /// Reads a file up to its first damage. Fails when the events take more memory than they may.
     pub(super) fn read(
         bytes: &'a [u8],
         options: ProfileOptions<'_>,

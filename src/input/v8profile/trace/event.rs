@@ -2,15 +2,12 @@
 
 use crate::error::Result;
 use crate::input::json::{Scanner, Text, ValueKind};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
-/// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["event"];
 
-/// An event.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Event<'a> {
+pub(in crate::input) struct Event<'a> {
     pub(super) name: Text<'a>,
     pub(super) category: Text<'a>,
     pub(super) phase: Text<'a>,
@@ -25,7 +22,6 @@ pub(super) struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The arguments of the event.
     pub(super) fn args(&self) -> Option<Scanner<'a>> {
         self.args.map(|(bytes, offset)| Scanner::new(bytes, offset))
     }
@@ -63,8 +59,7 @@ fn nanoseconds(scanner: &mut Scanner<'_>) -> Result<i64> {
     Ok((scanner.number()?.float()? * 1e3).round() as i64)
 }
 
-/// The events of a file.
-pub(super) struct Events<'a> {
+pub(in crate::input) struct Events<'a> {
     bytes: &'a [u8],
     scanner: Scanner<'a>,
     at: Place,
@@ -77,7 +72,7 @@ enum Place {
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(in crate::input) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, scanner: Scanner::new(bytes, 0), at: Place::Start }
     }
 
@@ -146,18 +141,6 @@ impl Record for Event<'_> {
         sink.signed("start_ns", self.start.into());
         sink.signed("length_ns", self.length.into());
     }
-}
-
-/// Passes every event to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub(in crate::input) fn for_each_record(
-    bytes: &[u8],
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<()> {
-    visit(Events::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Whether the first event has a phase and a process, or one of the first keys is that of the events.

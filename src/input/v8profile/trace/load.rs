@@ -10,11 +10,6 @@ use crate::model::profile::{
     FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId,
 };
 
-/// Loads a trace.
-///
-/// # Errors
-/// When the trace takes more memory than it may. A file of which nothing can be read gives an empty
-/// profile with its damage.
 pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (trace, damage) = Trace::read(bytes, options)?;
     let mut builder = ProfileBuilder::new(options.keep_samples);

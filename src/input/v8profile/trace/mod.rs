@@ -21,30 +21,25 @@ mod load;
 mod scripts;
 mod spans;
 
-pub(in crate::input) use event::for_each_record;
+pub(in crate::input) use event::Events;
 pub(in crate::input) use scripts::source_texts;
 
 use crate::error::{Error, Result};
-use crate::input::Format;
 use crate::input::check::Findings;
 use crate::input::info::Info;
 use crate::input::native::summary;
-use crate::input::origin::Provenance;
 use crate::input::read::ReadOptions;
-use crate::input::spec::{FormatSpec, ProfileReader, Readers};
-use event::Events;
+use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
 use load::load;
 
-/// The format's names, its detection and its readers.
 pub(in crate::input) static SPEC: FormatSpec = FormatSpec {
     format: Format::ChromeTrace,
     name: "chrome-trace",
     title: "Chrome trace",
     versions: "Chrome's Performance panel, chrome://tracing, Node's trace events",
     extensions: &["json", "log"],
-    magics: &[],
-    begins_otherwise: event::looks_right,
-    origin: |_| Provenance::default(),
+    detection: Detection::Contents(event::looks_right),
+    origin: Origin::Several,
     record_names: &[event::RECORD_NAMES],
     info,
     check,

@@ -1,0 +1,24 @@
+//! Values that may be of another kind, which is as good as none.
+
+use super::{Scanner, Text, ValueKind};
+use crate::error::Result;
+
+impl<'a> Scanner<'a> {
+    /// A string. `None` if another value comes next, which is skipped.
+    #[inline]
+    pub fn optional_text(&mut self) -> Result<Option<Text<'a>>> {
+        match self.peek()? {
+            ValueKind::String => self.text().map(Some),
+            _ => self.skip().map(|()| None),
+        }
+    }
+
+    /// A whole number that is not negative. `None` if another value comes next, which is skipped.
+    #[inline]
+    pub fn optional_unsigned(&mut self) -> Result<Option<u64>> {
+        match self.peek()? {
+            ValueKind::Number => self.number().map(|number| number.unsigned().ok()),
+            _ => self.skip().map(|()| None),
+        }
+    }
+}
