@@ -5,16 +5,13 @@ use super::header::Header;
 use super::objects::Object;
 use super::primitives::{IdSize, read_id, u4};
 use super::roots::Root;
-use super::segments;
 use super::statistics::{AllocSites, ControlSettings, CpuSamples, HeapSummary};
 use super::symbols::{Frame, LoadClass, StartThread, Trace, Utf8};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::record::records;
-use crate::input::waves::in_waves;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
-use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rec<'a> {
@@ -176,37 +173,24 @@ impl<'a> Records<'a> {
         self.bytes
     }
 
-    /// Reads the segments that come next side by side, in parts, and takes the results of `read` in the
-    /// order of the file, up to the first part that is damaged. `take` returns the number of objects
-    /// of its part. Returns `false` if nothing was read: then the next record is to be read by itself.
-    pub(super) fn side_by_side<R: Send>(
-        &mut self,
-        read: impl Fn(&Range<u64>) -> Option<R> + Sync,
-        mut take: impl FnMut(R) -> u64 + Send,
-    ) -> bool {
-        let start = self.cursor.offset();
-        if !self.heap.is_empty() || start < self.tried || !segments::begins(self.cursor) {
-            return false;
-        }
-        let parts = segments::parts(self.cursor);
-        self.tried = parts.last().map_or(0, |part| part.end).max(start.saturating_add(1));
-        if parts.len() < 2 {
-            return false;
-        }
-        let mut end = None;
-        let objects = &mut self.objects;
-        let read = |part: &Range<u64>| Some((read(part)?, part.end));
-        in_waves(&parts, read, |part| {
-            let Some((part, part_end)) = part else { return false };
-            *objects += take(part);
-            end = Some(part_end);
-            true
-        });
-        let Some(end) = end else { return false };
-        let rest = (self.cursor.remaining() as u64).saturating_sub(end.saturating_sub(start));
+    /// Where the next record stands, if it is none of a segment and may begin segments that are read
+    /// side by side.
+    pub(super) fn segments_ahead(&self) -> Option<Cursor<'a>> {
+        (self.heap.is_empty() && self.cursor.offset() >= self.tried).then_some(self.cursor)
+    }
+
+    /// Reads segments one after the other up to this offset.
+    pub(super) fn read_singly(&mut self, end: u64) {
+        self.tried = end;
+    }
+
+    /// Skips the segments up to this offset, whose objects have been read.
+    pub(super) fn skip_segments(&mut self, end: u64, objects: u64) {
+        let skipped = end.saturating_sub(self.cursor.offset());
+        let rest = (self.cursor.remaining() as u64).saturating_sub(skipped);
         self.cursor.skip_to_remaining(usize::try_from(rest).unwrap_or(usize::MAX));
-        self.open = true;
-        true
+        self.open |= skipped > 0;
+        self.objects += objects;
     }
 
     fn top_level(&mut self) -> Result<Rec<'a>> {

@@ -9,7 +9,7 @@ use super::objects::Object;
 use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::{OfClass, Scan};
-use super::segments::read_part;
+use super::segments::{read_part, side_by_side};
 use super::sizes::{Rule, positive_int};
 use super::types::Types;
 use crate::bytes::Cursor;
@@ -468,7 +468,7 @@ fn find_rows(
         Some((found, range.end))
     };
     loop {
-        while records.side_by_side(read, |(found, end)| {
+        while side_by_side(&mut records, read, |(found, end)| {
             let objects = found.len();
             found.into_iter().for_each(|(row, offset)| add(row, offset));
             progress(third.saturating_add(end / 3));

@@ -10,7 +10,7 @@ use super::objects::{Instance, Object, ObjectArray};
 use super::primitives::{IdSize, Value};
 use super::records::{Body, HeapRec, Rec, Records, read_heap_record};
 use super::roots::Root;
-use super::segments::read_part;
+use super::segments::{read_part, side_by_side};
 use super::sizes::Rule;
 use super::statistics::AllocSites;
 use super::symbols::{Frame, StartThread, Trace};
@@ -318,7 +318,7 @@ impl<'a> Scan<'a> {
             read_part(bytes, range, ids, object, other)?;
             Some(part)
         };
-        records.side_by_side(read, |part: Part| {
+        side_by_side(records, read, |part: Part| {
             let objects = part.ids.len();
             let rows = watch.append(part.watch);
             self.tally.append(part.tally, &rows);

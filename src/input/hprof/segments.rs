@@ -5,8 +5,9 @@
 
 use super::objects::Object;
 use super::primitives::{IdSize, u4};
-use super::records::{HeapRec, read_heap_record};
+use super::records::{HeapRec, Records, read_heap_record};
 use crate::bytes::Cursor;
+use crate::input::waves::in_waves;
 use std::ops::Range;
 
 /// The tag of a segment.
@@ -16,13 +17,41 @@ const PART: usize = 2 << 20;
 /// What is found in a larger segment would take too much memory until it is put together.
 const MOST: u32 = 16 << 20;
 
+/// Reads the segments that come next side by side, in parts, and takes the results of `read` in the
+/// order of the file, up to the first part that is damaged. `take` returns the number of objects of its
+/// part. Returns `false` if nothing was read: then the next record is to be read by itself.
+pub(super) fn side_by_side<R: Send>(
+    records: &mut Records<'_>,
+    read: impl Fn(&Range<u64>) -> Option<R> + Sync,
+    mut take: impl FnMut(R) -> u64 + Send,
+) -> bool {
+    let Some(cursor) = records.segments_ahead().filter(begins) else { return false };
+    let parts = parts(cursor);
+    // Segments are counted once, however many small ones there are.
+    let end = parts.last().map_or(0, |part| part.end);
+    records.read_singly(end.max(cursor.offset().saturating_add(1)));
+    if parts.len() < 2 {
+        return false;
+    }
+    let (mut end, mut objects) = (cursor.offset(), 0_u64);
+    let read = |part: &Range<u64>| Some((read(part)?, part.end));
+    in_waves(&parts, read, |part| {
+        let Some((part, part_end)) = part else { return false };
+        objects = objects.saturating_add(take(part));
+        end = part_end;
+        true
+    });
+    records.skip_segments(end, objects);
+    end > cursor.offset()
+}
+
 /// Whether a segment begins at a cursor.
-pub(super) fn begins(cursor: Cursor<'_>) -> bool {
+fn begins(cursor: &Cursor<'_>) -> bool {
     cursor.rest().first() == Some(&SEGMENT)
 }
 
 /// The ranges of the complete segments of a heap dump that stand at a cursor.
-pub(super) fn parts(mut cursor: Cursor<'_>) -> Vec<Range<u64>> {
+fn parts(mut cursor: Cursor<'_>) -> Vec<Range<u64>> {
     let (mut parts, mut start) = (Vec::new(), cursor);
     while next_segment(&mut cursor).is_some() {
         if start.remaining().saturating_sub(cursor.remaining()) >= PART {
