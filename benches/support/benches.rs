@@ -279,13 +279,8 @@ fn to_folded(profile: Profile) {
 }
 
 fn to_svg(profile: Profile) {
-    let written = dumptool::output::flamegraph::write(
-        &stacks(profile),
-        0,
-        &Default::default(),
-        &mut io::sink(),
-    );
-    black_box(written.expect("a sink takes everything"));
+    let picture = dumptool::output::flamegraph::picture(&stacks(profile), 0, &Default::default());
+    black_box(picture.draw(&mut io::sink()).expect("a sink takes everything"));
 }
 
 /// Objects by type, without the graph.

@@ -54,7 +54,8 @@ pub(crate) fn all(stacks: &WeightedStacks, input: &[u8]) {
     for value in 0..stacks.values.len() {
         folded(stacks, value, &budget);
         let mut out = Vec::new();
-        flamegraph::write(stacks, value, &FlamegraphOptions::default(), &mut out)
+        flamegraph::picture(stacks, value, &FlamegraphOptions::default())
+            .draw(&mut out)
             .expect("memory takes everything");
         budget.names(&out);
         assert!(std::str::from_utf8(&out).is_ok_and(|text| text.ends_with("</svg>\n")));
