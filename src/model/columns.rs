@@ -375,9 +375,13 @@ impl Offsets {
         }
     }
 
-    /// Those in some rows.
+    /// Those in some rows; none if there are not so many rows.
     pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = u64> + '_ {
-        rows.map(|row| self.get(row))
+        let (small, large): (&[u32], &[u64]) = match self {
+            Self::Small(small) => (small.get(rows).unwrap_or_default(), &[]),
+            Self::Large(large) => (&[], large.get(rows).unwrap_or_default()),
+        };
+        small.iter().map(|&offset| offset.into()).chain(large.iter().copied())
     }
 
     /// The number of entries.
