@@ -1,9 +1,9 @@
 //! The state of the interface: where one is, what has arrived, and how one moves.
 
 use super::doc::Doc;
-use super::heap::types;
 use super::place::{Files, Place, View};
 use super::sheet::Sheet;
+use super::views;
 use crate::cli::ask::Answer;
 use crate::cli::status::Status;
 use crate::cli::terminal::escaped;
@@ -152,13 +152,15 @@ impl App {
                 // The most recently used one goes last.
                 let used = self.documents.remove(found);
                 let sheet = match &used.1 {
-                    Ok(document) => (place.view.spec().show)(document, place),
+                    Ok(document) => views::sheet(document, place),
                     Err(message) => refused(message),
                 };
                 self.documents.push(used);
                 Some(sheet)
             }
-            (None, Some(counted)) if is_first => Some(types(counted, &Place::new(View::Types))),
+            (None, Some(counted)) if is_first => {
+                Some(views::sheet(counted, &Place::new(View::Types)))
+            }
             _ => None,
         };
         // What was selected is selected again once the rows are there.

@@ -19,6 +19,7 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod views;
 mod worker;
 
 use super::args::{ExploreArgs, OutputFormat};
@@ -52,7 +53,13 @@ pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Statu
         return Err(UsageError::new("explore needs a terminal").hint(hint).into());
     }
     let paths: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
-    let given = Given::of(&args.heap, &args.known, session)?;
+    let given = Given {
+        snapshot: args.heap.snapshot,
+        roots: args.heap.roots.clone(),
+        common: session.common.clone(),
+        source_maps: session.given_source_maps()?,
+        known: args.known.clone(),
+    };
     let read: Vec<PathBuf> = paths.iter().chain(&args.heap.roots.exe).cloned().collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|known| known == path), u64::MAX);
     let app = open(args, &paths, &resident, session)?;

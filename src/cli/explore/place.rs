@@ -1,10 +1,7 @@
 //! The places that one can be at: a command line, and the view that shows its document.
 
-use super::sheet::Sheet;
-use super::{calls, change, heap, object, query};
 use crate::analysis::largest::LargestByType;
 use crate::output::syntax::shell_word;
-use serde_json::Value;
 
 /// The views, in the order of their tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,20 +42,10 @@ pub(super) struct Spec {
     pub(super) filters: bool,
     /// Whether it compares the two files.
     both: bool,
-    /// What it shows of the answer.
-    pub(super) show: fn(&Value, &Place) -> Sheet,
 }
 
-const PLAIN: Spec = Spec {
-    name: "",
-    words: &[],
-    limit: ("-n", 1000),
-    sorts: &[],
-    filters: false,
-    both: false,
-    show: |_, _| Sheet::default(),
-};
-const TREE: &[&str] = &["tree", "--min-share", "0"];
+const PLAIN: Spec =
+    Spec { name: "", words: &[], limit: ("-n", 1000), sorts: &[], filters: false, both: false };
 const BY_SIZE: &[(&str, &[&str])] =
     &[("retained", &[]), ("shallow", &["--sort", "shallow"]), ("count", &["--sort", "count"])];
 const BY_ID: &[(&str, &[&str])] =
@@ -84,52 +71,39 @@ impl View {
     }
 
     pub(super) fn spec(self) -> Spec {
-        let spec = |name, words, show| Spec { name, words, show, ..PLAIN };
+        let of = |name, words| Spec { name, words, ..PLAIN };
         match self {
-            Self::Verdict => {
-                Spec { limit: ("", 0), ..spec("Verdict", &["top", "--suspects"], heap::verdict) }
+            Self::Verdict => Spec { limit: ("", 0), ..of("Verdict", &["top", "--suspects"]) },
+            Self::Diff => Spec { filters: true, both: true, ..of("Diff", &["diff"]) },
+            Self::Functions => Spec { sorts: BY_COST, ..of("Functions", &["top"]) },
+            Self::Types => Spec { sorts: BY_SIZE, filters: true, ..of("Types", &["top"]) },
+            Self::Tree => Spec { filters: true, ..of("Tree", &["tree", "--min-share", "0"]) },
+            Self::Calls => of("Calls", &["tree", "--min-share", "0"]),
+            Self::Callers => of("Callers", &["tree", "--invert", "--min-share", "0"]),
+            Self::Flame => {
+                Spec { limit: ("-n", 3000), ..of("Flame", &["tree", "--min-share", "0"]) }
             }
-            Self::Diff => {
-                Spec { filters: true, both: true, ..spec("Diff", &["diff"], change::diff) }
-            }
-            Self::Functions => {
-                Spec { sorts: BY_COST, ..spec("Functions", &["top"], calls::functions) }
-            }
-            Self::Types => {
-                Spec { sorts: BY_SIZE, filters: true, ..spec("Types", &["top"], heap::types) }
-            }
-            Self::Tree => Spec { filters: true, ..spec("Tree", TREE, heap::tree) },
-            Self::Calls => spec("Calls", TREE, calls::calls),
-            Self::Callers => {
-                spec("Callers", &["tree", "--invert", "--min-share", "0"], calls::calls)
-            }
-            Self::Flame => Spec { limit: ("-n", 3000), ..spec("Flame", TREE, calls::flame) },
-            Self::Threads => spec("Threads", &["threads"], heap::threads),
-            Self::Waste => Spec { limit: ("-n", 50), ..spec("Waste", &["waste"], heap::waste) },
-            Self::Roots => {
-                Spec { sorts: BY_SIZE, ..spec("Roots", &["top", "--by", "root"], heap::roots) }
-            }
-            Self::Growth => spec("Growth", &["top", "--snapshot", "all"], change::growth),
-            Self::Snapshots => {
-                Spec { limit: ("", 0), ..spec("Snapshots", &["info"], change::snapshots) }
-            }
-            Self::ByThread => spec("Threads", &["top", "--by", "thread"], calls::by_thread),
-            Self::Timeline => spec("Timeline", &["query"], calls::timeline),
-            Self::Query => spec("SQL", &["query"], query::rows),
+            Self::Threads => of("Threads", &["threads"]),
+            Self::Waste => Spec { limit: ("-n", 50), ..of("Waste", &["waste"]) },
+            Self::Roots => Spec { sorts: BY_SIZE, ..of("Roots", &["top", "--by", "root"]) },
+            Self::Growth => of("Growth", &["top", "--snapshot", "all"]),
+            Self::Snapshots => Spec { limit: ("", 0), ..of("Snapshots", &["info"]) },
+            Self::ByThread => of("Threads", &["top", "--by", "thread"]),
+            Self::Timeline => of("Timeline", &["query"]),
+            Self::Query => of("SQL", &["query"]),
             Self::Objects => Spec {
                 sorts: BY_ID,
                 filters: true,
                 limit: ("-n", READY),
-                ..spec("Objects", &["find"], object::objects)
+                ..of("Objects", &["find"])
             },
-            Self::Object => {
-                Spec { limit: ("-n", 100), ..spec("Object", &["show"], object::object) }
-            }
-            Self::Path => Spec { limit: ("-k", 5), ..spec("Path", &["path"], object::path) },
-            Self::Thread => spec("Thread", &["threads"], heap::thread),
-            Self::Sandwich => {
-                Spec { limit: ("-n", 500), ..spec("Callers and callees", TREE, calls::sandwich) }
-            }
+            Self::Object => Spec { limit: ("-n", 100), ..of("Object", &["show"]) },
+            Self::Path => Spec { limit: ("-k", 5), ..of("Path", &["path"]) },
+            Self::Thread => of("Thread", &["threads"]),
+            Self::Sandwich => Spec {
+                limit: ("-n", 500),
+                ..of("Callers and callees", &["tree", "--min-share", "0"])
+            },
         }
     }
 }
