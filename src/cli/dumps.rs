@@ -3,13 +3,12 @@
 #[cfg(test)]
 mod tests;
 
-use super::args::{Common, HeapOptions, KnownArgs, LoadArgs, Snapshot};
+use super::args::{Common, KnownArgs, LoadArgs, Snapshot};
 use super::heap::HeldHeap;
 use super::lock;
 use super::mappings::mapping_beside;
 use super::open::{Input, Named};
-use super::session::Session;
-use super::status::{InputError, UsageError};
+use super::status::UsageError;
 use super::terminal::show_path;
 use crate::error::Error;
 use crate::model::profile::Profile;
@@ -36,26 +35,6 @@ pub(crate) struct Given {
     pub(crate) common: Common,
     pub(crate) source_maps: Option<Arc<SourceMaps>>,
     pub(crate) known: KnownArgs,
-}
-
-impl Given {
-    /// The options of a program that keeps dumps open.
-    ///
-    /// # Errors
-    /// An [`InputError`] for a source map that cannot be read.
-    pub(crate) fn of(
-        heap: &HeapOptions,
-        known: &KnownArgs,
-        session: &Session,
-    ) -> Result<Self, InputError> {
-        Ok(Self {
-            snapshot: heap.snapshot,
-            roots: heap.roots.clone(),
-            common: session.common.clone(),
-            source_maps: session.given_source_maps()?,
-            known: known.clone(),
-        })
-    }
 }
 
 /// An open file, with the files that it gets names of.

@@ -41,6 +41,7 @@ mod progress;
 #[cfg(feature = "query")]
 mod query;
 mod recording;
+mod report;
 mod serve;
 mod session;
 mod show;
@@ -270,7 +271,7 @@ commands! {
     "waste" Waste(WasteArgs) => waste::run, ONE;
     "query" Query(QueryArgs) => query::run, SQL;
     "explore" Explore(ExploreArgs) => explore::run, TERMINAL;
-    "report" Report(ReportArgs) => page::run, TERMINAL;
+    "report" Report(ReportArgs) => report::run, TERMINAL;
     "serve" Serve(ServeArgs) => serve::run, TERMINAL;
     "mcp" Mcp(McpArgs) => mcp::run, TERMINAL;
     "diff" Diff(DiffArgs) => diff::run, TWO;

@@ -1,9 +1,9 @@
 //! The session of a command: the common options and the terminal.
 
 use super::address::{self, is_address};
-use super::args::{Common, OutputFormat};
+use super::args::{Common, HeapOptions, KnownArgs, OutputFormat};
 use super::budget::Budget;
-use super::dumps::Dumps;
+use super::dumps::{Dumps, Given};
 use super::inputs::Inputs;
 use super::mappings::{self, Build, Mappings, mapping_beside};
 use super::open::{Input, Named};
@@ -182,6 +182,20 @@ impl Session {
             _ = self.source_maps.set(maps);
         }
         Ok(self.source_maps.get().cloned())
+    }
+
+    /// The options of a program that keeps dumps open.
+    ///
+    /// # Errors
+    /// An [`InputError`] for a source map that cannot be read.
+    pub(crate) fn given(&self, heap: &HeapOptions, known: &KnownArgs) -> Result<Given, InputError> {
+        Ok(Given {
+            snapshot: heap.snapshot,
+            roots: heap.roots.clone(),
+            common: self.common.clone(),
+            source_maps: self.given_source_maps()?,
+            known: known.clone(),
+        })
     }
 
     pub(crate) fn source_maps(&self) -> Option<&SourceMaps> {

@@ -402,12 +402,6 @@ pub fn has_lasting_ids(format: Format) -> bool {
     matches!(format.spec().heap().map(|heap| heap.identity), Some(Identity::Ids))
 }
 
-/// Adds one to a counter that is part of what callers see.
-#[inline]
-fn count_one(counter: &mut u64) {
-    *counter = counter.saturating_add(1);
-}
-
 fn heap(format: Format) -> Result<&'static HeapReader> {
     format.spec().heap().ok_or_else(|| Error::other_kind("a profile has no objects"))
 }

@@ -55,3 +55,9 @@ pub(super) fn visit<R: Record>(
     }
     Ok(())
 }
+
+/// Adds one to a counter that is part of what callers see.
+#[inline]
+pub(super) fn count_one(counter: &mut u64) {
+    *counter = counter.saturating_add(1);
+}

@@ -1,7 +1,7 @@
 //! The flame graph: boxes as wide as what they cost, callees below their callers.
 
 use super::app::App;
-use super::draw::{Theme, cut};
+use super::theme::{Theme, cut};
 use super::tree::{Node, children};
 use crate::cli::terminal::shown;
 use ratatui::buffer::Buffer;

@@ -18,6 +18,7 @@ mod screen;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod theme;
 mod tree;
 mod views;
 mod worker;
@@ -31,7 +32,6 @@ use super::status::{OutputError, Status, UsageError};
 use super::terminal::show_path;
 use crate::input::Kind;
 use app::App;
-use draw::Theme;
 use keys::Effect;
 use place::Files;
 use ratatui::backend::CrosstermBackend;
@@ -40,6 +40,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use theme::Theme;
 use worker::{Ahead, Reply, Worker};
 
 /// The time between two looks at what has arrived.

@@ -1,11 +1,12 @@
 //! The interface without a terminal: keys in, screens out.
 
 use super::app::{App, Here, Mode, Prompt};
-use super::draw::{Theme, draw};
+use super::draw::draw;
 use super::keys::Effect;
 use super::keys::HELP;
 use super::place::{Files, Place, View};
 use super::sheet::Row;
+use super::theme::Theme;
 use super::worker::{Ahead, Reply, Worker};
 use crate::cli::dumps::{Dumps, Given};
 use crate::cli::open::Input;

@@ -9,7 +9,7 @@ mod cut;
 mod tools;
 
 use super::args::{HeapOptions, McpArgs, OutputFormat};
-use super::dumps::{Dumps, Given};
+use super::dumps::Dumps;
 use super::known::Rules;
 use super::memory;
 use super::pool::is_alone;
@@ -47,7 +47,7 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
     let access = Access::of(&args.files, &args.allow)?;
     let half = || memory::limit(&session.common).map(|most| most / 2);
     let budget = args.budget.or_else(half).unwrap_or(u64::MAX);
-    let given = Given::of(&HeapOptions::default(), &args.known, session)?;
+    let given = session.given(&HeapOptions::default(), &args.known)?;
     // A broken file of rules ends the program before it is asked.
     Rules::of(&args.known, session)?;
     let only_file = match &args.files[..] {

@@ -1,7 +1,7 @@
 //! The connection to SQLite: in memory, with the tables of the files, and nothing that writes.
 
+use super::files::{FileTables, MAIN, NEW, OLD};
 use super::functions;
-use super::relations::{FileTables, MAIN, NEW, OLD};
 use super::virtual_table::{self, Shared};
 use crate::cli::status::UsageError;
 use rusqlite::config::DbConfig;

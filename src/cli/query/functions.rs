@@ -1,6 +1,6 @@
 //! The functions of SQL that ask about an object: `path`, `value` and `field`.
 
-use super::relations::{FileTables, NEW, OLD};
+use super::files::{FileTables, NEW, OLD};
 use crate::cli::heap::HeldHeap;
 use crate::cli::heap::path::with_ids;
 use crate::cli::heap::value::whole_text;

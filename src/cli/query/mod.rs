@@ -6,6 +6,7 @@
 mod answer;
 mod connection;
 mod examples;
+mod files;
 mod functions;
 mod overview;
 mod relations;
@@ -25,7 +26,8 @@ use crate::convert::read_events;
 use crate::input::{Format, Kind, ReadOptions};
 use crate::tables::EventRows;
 use connection::Limits;
-use relations::{FileTables, LoadedFile, Model};
+use files::FileTables;
+use relations::{LoadedFile, Model};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The overview of tables with their columns, functions, and examples.
 
 use super::examples::{Example, OF_HEAPS, OF_PROFILES, OF_TWO_HEAPS, OF_TWO_PROFILES};
-use super::relations::{FileTables, NEW, OLD};
+use super::files::{FileTables, NEW, OLD};
 use crate::cli::print::{Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::plural;

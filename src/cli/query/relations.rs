@@ -1,6 +1,5 @@
 //! The tables of a loaded file, with what they are computed from.
 
-use super::virtual_table::{Shared, Tables};
 use crate::analyses::Analyses;
 use crate::cli::heap::HeldHeap;
 use crate::cli::open::Input;
@@ -64,28 +63,4 @@ fn relations(file: &LoadedFile) -> Listed<'_> {
         row.unwrap_or_else(|_| file.known(damage.clone()))
     }));
     all
-}
-
-/// SQLite's default schema, and the schemas of an older and a newer file.
-pub(super) const MAIN: &str = "main";
-pub(super) const OLD: &str = "old";
-pub(super) const NEW: &str = "new";
-
-/// The tables of a file, and its heap if it has one, for functions.
-pub(super) struct FileTables {
-    pub(super) tables: Tables,
-    pub(super) heap: Option<Arc<HeldHeap>>,
-}
-
-impl FileTables {
-    pub(super) fn of(file: LoadedFile) -> Self {
-        let heap = match &file.model {
-            Model::Heap(held) => Some(Arc::clone(held)),
-            Model::Profile(_) => None,
-        };
-        let relations = Arc::new(Relations::of(file));
-        let count = relations.borrow_dependent().len();
-        let tables = (0..count).map(|number| Shared::new(Arc::clone(&relations), number)).collect();
-        Self { tables, heap }
-    }
 }

@@ -5,7 +5,7 @@ mod connections;
 mod http;
 
 use super::args::{OutputFormat, ReportArgs, ServeArgs, Snapshot};
-use super::dumps::{Dumps, Given};
+use super::dumps::Dumps;
 use super::mappings::mapping_beside;
 use super::page::page;
 use super::pool::is_alone;
@@ -29,7 +29,7 @@ const HEADS: usize = 16;
 pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "serve shows a page; its documents are JSON")?;
     let files: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
-    let given = Given::of(&args.heap, &args.known, session)?;
+    let given = session.given(&args.heap, &args.known)?;
     let common = &session.common;
     let named = common.mapping.iter().chain(&common.old_mapping).chain(&common.source_maps);
     let read = files.iter().chain(&args.heap.roots.exe).chain(named).cloned();

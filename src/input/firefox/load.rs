@@ -3,10 +3,10 @@
 use super::document::{Document, Tables, Thread};
 use super::table::Table;
 use crate::error::Result;
-use crate::input::count_one;
 use crate::input::frames::kind_of_file;
 use crate::input::json::Text;
 use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::input::read::count_one;
 use crate::model::names::NameId;
 use crate::model::profile::{
     FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId, ThreadId, Unit, ValueType,

@@ -13,9 +13,9 @@ use super::symbols::{Frame, StartThread, Trace};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Kind;
-use crate::input::count_one;
 use crate::input::frames::{kind_of_file, thread_name};
 use crate::input::load::{LoadedProfile, MemoryLimit, ProfileOptions};
+use crate::input::read::count_one;
 use crate::java::class_name;
 use crate::model::names::Names;
 use crate::model::profile::{

@@ -11,8 +11,8 @@ mod runs;
 use super::records::{Event, Records, Varint, keys_of_run};
 use super::sample_state::SampleState;
 use crate::error::Result;
-use crate::input::count_one;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
+use crate::input::read::count_one;
 use crate::model::names::Names;
 use crate::model::profile::{
     FrameId, FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, StackTree,

@@ -6,9 +6,9 @@ use super::tables::{Line, Location, Tables};
 use super::wire::{Field, Fields, Value};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::count_one;
 use crate::input::frames::raw_thread_id;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
+use crate::input::read::count_one;
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
     CodePlace, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread,

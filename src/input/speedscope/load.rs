@@ -4,10 +4,10 @@ use super::document::{Document, Frame, OneProfile, frames};
 use super::lists::{self, Event, List};
 use super::plan::{Part, Plan};
 use crate::error::Result;
-use crate::input::count_one;
 use crate::input::frames::labelled_thread;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::input::read::ReadOptions;
+use crate::input::read::count_one;
 use crate::model::profile::{
     FrameId, FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId, Values,
 };

@@ -3,8 +3,8 @@
 use super::document::Document;
 use super::lines::Lines;
 use crate::error::Result;
-use crate::input::count_one;
 use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::input::read::count_one;
 use crate::model::names::Names;
 use crate::model::profile::{
     Mode, ProfileBuilder, ProfileSample, ProfileThread, StackId, ThreadId, Unit, ValueType, Values,

@@ -3,8 +3,8 @@
 
 use super::super::keys::{Keys, UNRESOLVED, undefined};
 use super::super::records::FrameDefinition;
-use crate::input::count_one;
 use crate::input::frames::kind_of_file;
+use crate::input::read::count_one;
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, ProfileBuilder, ProfileFrame};
 
