@@ -1,7 +1,8 @@
 //! The heap of a file.
 //!
 //! Objects are all instances, arrays and classes; rows are in the order of ids, which are
-//! addresses. `scan` collects ids and classes in a first pass, and `rows` decodes the objects.
+//! addresses. `scan` collects ids and classes in a first pass, and `rows` decodes the objects. Both
+//! read parts of the file side by side.
 //!
 //! * Types are the classes of the file, in its order; several of one name stay apart, as those of
 //!   several loaders. The type of a class object is java.lang.Class. The namespace of a class is
@@ -39,7 +40,7 @@ use std::num::Saturating;
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let phase = phases::begin("finding objects");
-    let mut scan = Scan::new(bytes, options.layout, options.progress)?;
+    let mut scan = Scan::with_positions(bytes, options.layout, options.progress)?;
     let renamed = options.mapping.map(|mapping| (scan.rename(mapping), mapping.len()));
     if scan.objects.0 > MAX_OBJECTS {
         return Err(Error::limit(0, format!("there are {} objects", scan.objects))

@@ -130,8 +130,11 @@ impl<'s, 'a> Rows<'s, 'a> {
                 }
             }
         }
+        let known = scan.positions.take();
         let scan = &*scan;
-        let positions = positions(bytes, scan, addresses, &classes.rows, options.progress);
+        let positions = known
+            .and_then(|known| with_classes(&known, scan, addresses, &classes.rows))
+            .unwrap_or_else(|| find_rows(bytes, scan, addresses, options.progress));
         let dangling = classes.dangling;
         let rows =
             Self { bytes, scan, addresses, types, held_classes, class_label, labels, classes };
@@ -406,22 +409,17 @@ fn name_class(object: ObjectId, instances: Option<TypeId>, builder: &mut HeapBui
     heap.classes.push(ClassObject { object, name, instances });
 }
 
-/// Returns the position of the record of each row. The first object of an id counts.
-///
-/// Most dumpers write the heap by address: then the order of the file is that of the rows, except for
-/// classes, and all positions are known. Otherwise another pass finds them.
-fn positions(
-    bytes: &[u8],
+/// Returns the position of the record of each row, from those of the objects in order. `None` if there
+/// are several records with one id.
+fn with_classes(
+    known: &Offsets,
     scan: &Scan<'_>,
     addresses: &Addresses,
     classes: &[ClassRow],
-    progress: Progress<'_>,
-) -> Offsets {
-    let (count, end) = (addresses.len(), bytes.len() as u64);
-    let known = &scan.positions;
-    if !scan.is_ordered || known.len().saturating_add(classes.len()) != count {
-        return find_rows(bytes, scan, addresses, progress);
-    }
+) -> Option<Offsets> {
+    let count = known.len().saturating_add(classes.len());
+    let end = known.range(known.len().saturating_sub(1)..known.len()).last().unwrap_or(0);
+    let end = scan.classes.iter().map(|class| class.offset).fold(end, u64::max);
     let mut positions = Offsets::with_capacity(count, end);
     let mut next = 0;
     for (before, class) in classes.iter().enumerate() {
@@ -431,15 +429,14 @@ fn positions(
         positions.push(0);
     }
     positions.extend(known.range(next..known.len()), end);
-    for (class, row) in
-        scan.classes.iter().filter_map(|class| Some((class, addresses.at(class.dump.id)?)))
-    {
-        positions.set(row.index(), class.offset);
+    for class in scan.classes.iter() {
+        positions.set(addresses.at(class.dump.id)?.index(), class.offset);
     }
-    positions
+    (count == addresses.len()).then_some(positions)
 }
 
-/// No record is at offset 0, which means none.
+/// Finds the position of the record of each row, where the file is in another order. The first record of
+/// an id counts. No record is at offset 0, which means none.
 fn find_rows(
     bytes: &[u8],
     scan: &Scan<'_>,

@@ -54,10 +54,8 @@ pub(super) struct Scan<'a> {
     /// dumptool wrote the file.
     pub ours: bool,
     pub tally: Tally,
-    /// Each object has a larger id than the one before.
-    pub is_ordered: bool,
-    /// The positions of objects in the order of the file, which are complete if it is ordered.
-    pub positions: Offsets,
+    /// The positions of objects, if they are wanted and each object has a larger id than the one before.
+    pub positions: Option<Offsets>,
     /// Segments are read side by side.
     side_by_side: bool,
     /// Classes with an id that another class has.
@@ -148,12 +146,21 @@ impl<'a> Scan<'a> {
         layout: LayoutChoice,
         progress: Progress<'_>,
     ) -> Result<Self> {
-        let each = |scan: &mut Self, offset, object: &Object<'a>, row| {
-            scan.tally.add(object, row);
-            scan.add_id(object.id());
-            scan.positions.push(offset);
-        };
-        Self::reading(bytes, true, layout, progress, each)
+        Self { side_by_side: true, ..Self::default() }.reading(bytes, layout, progress, Self::add)
+    }
+
+    /// Like [`Self::new`], with [`Self::positions`].
+    ///
+    /// # Errors
+    /// When the header cannot be read.
+    pub(super) fn with_positions(
+        bytes: &'a [u8],
+        layout: LayoutChoice,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
+        let positions = Some(Offsets::with_capacity(0, bytes.len() as u64));
+        let scan = Self { side_by_side: true, positions, ..Self::default() };
+        scan.reading(bytes, layout, progress, Self::add)
     }
 
     /// Reads a file once, but does something else with the objects, which come with the row of their
@@ -167,34 +174,34 @@ impl<'a> Scan<'a> {
         progress: Progress<'_>,
         mut each: impl FnMut(&mut Self, &Object<'a>, Option<usize>),
     ) -> Result<Self> {
-        Self::reading(bytes, false, layout, progress, |scan, _, object, row| {
-            each(scan, object, row)
-        })
+        let each = |scan: &mut Self, _, object: &Object<'a>, row| each(scan, object, row);
+        Self::default().reading(bytes, layout, progress, each)
     }
 
     fn reading(
+        mut self,
         bytes: &'a [u8],
-        side_by_side: bool,
         layout: LayoutChoice,
         progress: Progress<'_>,
         each: impl FnMut(&mut Self, u64, &Object<'a>, Option<usize>),
     ) -> Result<Self> {
         let mut records = Records::new(bytes)?;
-        let mut scan = Self {
-            ids: records.header().id_size,
-            side_by_side,
-            positions: Offsets::with_capacity(0, bytes.len() as u64),
-            ..Self::default()
-        };
+        self.ids = records.header().id_size;
         let mut watch = Watch::default();
-        scan.damage = scan.read(&mut records, &mut watch, progress, each).err();
-        scan.is_ordered = watch.is_ascending();
-        if !scan.is_ordered {
-            scan.positions = Offsets::with_capacity(0, 0);
+        self.damage = self.read(&mut records, &mut watch, progress, each).err();
+        self.positions = self.positions.filter(|_| watch.is_ascending());
+        self.measure(&watch.finish(), layout);
+        self.has_system_classes = self.roots.iter().any(|root| root.tag().kind == RootKind::Class);
+        Ok(self)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, offset: u64, object: &Object<'a>, row: Option<usize>) {
+        self.tally.add(object, row);
+        self.add_id(object.id());
+        if let Some(positions) = &mut self.positions {
+            positions.push(offset);
         }
-        scan.measure(&watch.finish(), layout);
-        scan.has_system_classes = scan.roots.iter().any(|root| root.tag().kind == RootKind::Class);
-        Ok(scan)
     }
 
     fn read(
@@ -295,6 +302,7 @@ impl<'a> Scan<'a> {
         progress: Progress<'_>,
     ) -> bool {
         let (bytes, ids, classes) = (records.bytes(), self.ids, self.virtual_threads.classes());
+        let has_positions = self.positions.is_some();
         // Parts leave out what the sample will not need, as far as that is known when they are read.
         let limit = AtomicU64::new(watch.limit());
         let read = |range: &Range<u64>| {
@@ -312,7 +320,9 @@ impl<'a> Scan<'a> {
                 part.virtual_threads.see(object);
                 part.tally.add(object, row);
                 part.ids.push(object.id());
-                part.positions.push(offset);
+                if has_positions {
+                    part.positions.push(offset);
+                }
             };
             let other = |offset| part.others.push(offset);
             read_part(bytes, range, ids, object, other)?;
@@ -324,8 +334,9 @@ impl<'a> Scan<'a> {
             self.tally.append(part.tally, &rows);
             self.virtual_threads.append(part.virtual_threads);
             part.ids.into_iter().for_each(|id| self.add_id(id));
-            let positions = part.positions.range(0..part.positions.len());
-            self.positions.extend(positions, part.end);
+            if let Some(positions) = &mut self.positions {
+                positions.extend(part.positions.range(0..objects), part.end);
+            }
             for offset in part.others {
                 if let Ok(record) = read_heap_record(&mut Cursor::at(bytes, offset), ids) {
                     self.add_other(record, offset, watch);
