@@ -113,3 +113,61 @@ pub(super) fn read_part<'a>(
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::hprof::neighbours::Watch;
+    use crate::input::hprof::objects::{Instance, ObjectArray};
+    use proptest::prelude::*;
+
+    /// An instance or an array of a class.
+    fn object(id: u64, class: u64) -> Object<'static> {
+        match class % 3 {
+            0 => {
+                let count = (class % 5) as u32;
+                Object::ObjectArray(ObjectArray { id, trace: 0, count, class, elements: &[] })
+            }
+            _ => Object::Instance(Instance { id, trace: 0, class, values: &[] }),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn parts_of_a_file_show_the_neighbours_that_all_of_it_shows(
+            objects in prop::collection::vec((1..8u64, 1..12u64, 0..30u8), 1..300),
+            mut cuts in prop::collection::vec(0..300usize, 0..6),
+        ) {
+            let mut id = 1 << 20;
+            let objects: Vec<_> = objects.into_iter().map(|(step, class, jump)| {
+                // Most objects follow the one before; now and then the file goes back.
+                id = if jump == 0 { id - 500 } else { id + step * 8 };
+                object(id, class)
+            }).collect();
+            let mut whole = Watch::default();
+            let rows: Vec<_> = objects.iter().map(|object| whole.object(object, IdSize::Eight)).collect();
+            cuts.extend([0, objects.len()]);
+            cuts.iter_mut().for_each(|cut| *cut = (*cut).min(objects.len()));
+            cuts.sort_unstable();
+            let mut joined = Watch::default();
+            for cut in cuts.windows(2) {
+                let mut part = Watch::of_part(joined.limit());
+                let of_part: Vec<_> = objects[cut[0]..cut[1]]
+                    .iter()
+                    .map(|object| part.object(object, IdSize::Eight))
+                    .collect();
+                let row_of = joined.append(part);
+                let of_part: Vec<_> =
+                    of_part.into_iter().map(|row| row.map(|row| row_of[row] as usize)).collect();
+                prop_assert_eq!(&of_part, &rows[cut[0]..cut[1]]);
+            }
+            prop_assert_eq!(joined.is_ascending(), whole.is_ascending());
+            let [joined, whole] = [joined, whole].map(Watch::finish);
+            for class in 0..12 {
+                prop_assert_eq!(joined.distance(class), whole.distance(class));
+            }
+            prop_assert_eq!(joined.alignment(), whole.alignment());
+            prop_assert_eq!(format!("{:?}", joined.arrays), format!("{:?}", whole.arrays));
+        }
+    }
+}
