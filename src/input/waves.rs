@@ -4,6 +4,9 @@ use rayon::prelude::*;
 
 /// Parts for each thread that are read before their results are taken.
 const PARTS: usize = 4;
+/// The largest number of parts that are read before their results are taken, so that memory does not
+/// grow with the number of threads.
+const MOST: usize = 32;
 
 /// Reads parts with all threads and passes the results on in their order, a few parts at a time, so that
 /// results take memory for a short while only. Ends early if `take` returns `false`.
@@ -15,7 +18,8 @@ pub(super) fn in_waves<P: Sync, R: Send>(
     mut take: impl FnMut(R) -> bool + Send,
 ) {
     let mut wave: Vec<R> = Vec::new();
-    for next in parts.chunks(rayon::current_num_threads().saturating_mul(PARTS).max(1)) {
+    let length = rayon::current_num_threads().saturating_mul(PARTS).clamp(1, MOST);
+    for next in parts.chunks(length) {
         let taken = || wave.into_iter().all(&mut take);
         let (goes_on, read) = rayon::join(taken, || next.par_iter().map(&read).collect());
         if !goes_on {

@@ -7,8 +7,8 @@ use crate::cli::size::parse_size;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// The size of a page for which none was given: the default of `--max-size`.
-const DEFAULT_SIZE: u64 = 400_000;
+/// The default of `--max-size`, as people write it and in bytes.
+const DEFAULT_SIZE: (&str, u64) = ("400kB", 400_000);
 
 /// Write an HTML page about a dump, or about what changed between dumps
 ///
@@ -31,7 +31,7 @@ pub(in crate::cli) struct ReportArgs {
     #[arg(short = 'o', long, value_name = "OUT")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// Maximum size of the page. Lines of the tree are left out, smallest first, until it fits
-    #[arg(long, value_name = "SIZE", default_value = "400kB", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", default_value = DEFAULT_SIZE.0, value_parser = parse_size)]
     pub(in crate::cli) max_size: u64,
     /// Title of the page (default: the name of the file)
     #[arg(long, value_name = "TEXT")]
@@ -97,7 +97,7 @@ impl ServeArgs {
         ReportArgs {
             files: [&self.file].into_iter().chain(&self.new).cloned().collect(),
             output: None,
-            max_size: DEFAULT_SIZE,
+            max_size: DEFAULT_SIZE.1,
             title: None,
             live: true,
             heap: self.heap.clone(),
@@ -132,4 +132,14 @@ pub(in crate::cli) struct ExploreArgs {
     pub(in crate::cli) known: KnownArgs,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_size_is_the_same_in_both_forms() {
+        assert_eq!(parse_size(DEFAULT_SIZE.0).ok(), Some(DEFAULT_SIZE.1));
+    }
 }

@@ -1,7 +1,8 @@
 //! Heap dump segments that follow each other, in parts that are read side by side.
 //!
-//! HotSpot begins a segment after at most 1 MiB since JDK 9, and ART after 128 KiB. Before JDK 9,
-//! HotSpot wrote segments of up to 1 GiB, which are read one after the other.
+//! HotSpot ends a segment after 1 MiB since JDK 9, unless a single object is larger, and ART after 128
+//! objects or 4 KiB. Before JDK 9, HotSpot wrote segments of up to 1 GiB, which are read one after the
+//! other. Sources: `heapDumper.cpp` of OpenJDK, ART's `hprof.cc`, and dumps of JDK 17.
 
 use super::objects::Object;
 use super::primitives::{IdSize, u4};
