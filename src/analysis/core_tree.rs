@@ -8,8 +8,11 @@ use super::owned::Owned;
 use super::prefetch::prefetch;
 use super::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId};
+use crate::phases;
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// As [`DominatorTree`](super::DominatorTree), but without numbers for owned objects: objects with
 /// a single reference to them that refer to few other objects or none. Most objects of a program
@@ -25,30 +28,54 @@ pub struct CoreTree<'g, 'h, 'a> {
 }
 
 /// A live object that is not owned. Its columns lie side by side, because the order of numbers is
-/// not that of objects.
-#[derive(Clone, Copy)]
+/// not that of objects. They are atomic because several threads write, each nodes of its own.
+#[derive(Default)]
 struct Node {
-    retained: u64,
-    object: ObjectId,
-    type_id: TypeId,
+    retained: AtomicU64,
+    object: AtomicU32,
+    type_id: AtomicU32,
+}
+
+impl Node {
+    #[inline]
+    fn retained(&self) -> u64 {
+        self.retained.load(Relaxed)
+    }
+
+    #[inline]
+    fn object(&self) -> ObjectId {
+        ObjectId(self.object.load(Relaxed))
+    }
+
+    #[inline]
+    fn type_id(&self) -> TypeId {
+        TypeId(self.type_id.load(Relaxed))
+    }
 }
 
 /// Parts of the objects that are looked at side by side. Each takes a bit for each object of the
 /// heap.
 const PARTS: usize = 4;
 
+/// A weight that does not fit 4 bytes, and is added up again where it is needed.
+const HEAVY: u32 = u32::MAX;
+
+/// The number of objects ahead for which nodes are prefetched.
+const AHEAD: usize = 24;
+
 impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
     /// Computes the tree. Without roots no object is live, and the tree is empty.
     pub fn of(heap: &'g Heap<'a>, graph: &'g Graph<'h>) -> Self {
-        let Core { numbers, dominator, owned } = Core::of(graph);
         let external = (!heap.external.is_empty()).then(|| {
             let mut external = ObjectSet::none(heap.len());
             heap.external.iter().for_each(|(object, _)| _ = external.insert(*object));
             external
         });
-        let owning = Owning { heap, graph, owned, external };
+        let owning = Owning { heap, graph, owned: Owned::of(graph), external };
+        let (Core { numbers, dominator }, weights) =
+            rayon::join(|| Core::of(graph, &owning.owned), || owning.weights());
         let (preorder, (nodes, live)) =
-            rayon::join(|| Preorder::of(&dominator), || owning.nodes(numbers, &dominator));
+            rayon::join(|| Preorder::of(&dominator), || owning.nodes(numbers, weights, &dominator));
         Self { owning, live, nodes, preorder }
     }
 
@@ -70,12 +97,12 @@ impl Tree for CoreTree<'_, '_, '_> {
 
     #[inline]
     fn object_at(&self, position: u32) -> Option<ObjectId> {
-        (position != 0).then(|| self.node(position).object)
+        (position != 0).then(|| self.node(position).object())
     }
 
     #[inline]
     fn type_at(&self, _: &Heap<'_>, position: u32) -> TypeId {
-        self.node(position).type_id
+        self.node(position).type_id()
     }
 
     #[inline]
@@ -90,7 +117,7 @@ impl Tree for CoreTree<'_, '_, '_> {
 
     #[inline]
     fn retained_at(&self, position: u32) -> u64 {
-        self.node(position).retained
+        self.node(position).retained()
     }
 
     fn for_each_owned(&self, object: ObjectId, each: &mut dyn FnMut(ObjectId, u64)) {
@@ -105,7 +132,7 @@ impl Tree for CoreTree<'_, '_, '_> {
         deep: &[bool],
     ) -> Option<OwnedTops> {
         let owning = &self.owning;
-        let of_part = |objects: Range<usize>| {
+        let of_part = |Part { objects, .. }| {
             let retained = vec![0; deep.len()];
             let late = ObjectSet::none(owning.heap.len());
             let mut tops =
@@ -174,6 +201,13 @@ impl<G: Fn(ObjectId) -> Option<usize>> Tops<'_, '_, '_, '_, G> {
     }
 }
 
+/// A range of objects.
+struct Part {
+    objects: Range<usize>,
+    /// The places of those that are not owned, among all such objects.
+    places: Range<usize>,
+}
+
 /// Finds the objects that an object owns, and their bytes.
 struct Owning<'g, 'h, 'a> {
     heap: &'g Heap<'a>,
@@ -196,62 +230,102 @@ impl Owning<'_, '_, '_> {
         }
     }
 
-    /// Ranges of all objects, to be looked at side by side.
-    fn parts(&self) -> Vec<Range<usize>> {
-        let objects = self.heap.len();
+    /// Parts of all objects, to be looked at side by side.
+    fn parts(&self) -> Vec<Part> {
+        let all = self.heap.len();
         let parts = rayon::current_num_threads().clamp(1, PARTS);
-        let length = objects.div_ceil(parts).next_multiple_of(64).max(64);
-        (0..objects).step_by(length).map(|start| start..(start + length).min(objects)).collect()
+        let length = all.div_ceil(parts).next_multiple_of(64).max(64);
+        let mut place = 0;
+        let part = |start: usize| {
+            let objects = start..(start + length).min(all);
+            let first = place;
+            place += self.owned.others(objects.clone()).count();
+            Part { objects, places: first..place }
+        };
+        (0..all).step_by(length).map(part).collect()
+    }
+
+    /// Returns the bytes of each object that is not owned, dead or alive, with all objects that it
+    /// owns, in the order of objects. [`HEAVY`] stands for as many bytes and more.
+    fn weights(&self) -> Vec<u32> {
+        let _phase = phases::begin("adding up owned objects");
+        let parts = self.parts();
+        let mut weights = vec![0; parts.last().map_or(0, |last| last.places.end)];
+        let mut rest = weights.as_mut_slice();
+        let column = |part: Part| (rest.split_off_mut(..part.places.len()), part.objects);
+        let parts: Vec<_> = parts.into_iter().map(column).collect();
+        parts.into_par_iter().for_each(|(weights, objects)| {
+            for (object, weight) in self.owned.others(objects).zip(weights.unwrap_or_default()) {
+                *weight = u32::try_from(self.weigh(object)).unwrap_or(HEAVY);
+            }
+        });
+        weights
+    }
+
+    /// Returns the bytes of an object and all objects that it owns. The function calls itself for
+    /// each level of owned objects, of which there are at most three.
+    fn weigh(&self, object: ObjectId) -> u64 {
+        let owned = self.owned.of_object(self.graph, object);
+        owned.fold(self.bytes(object), |bytes, owned| bytes.saturating_add(self.weigh(owned)))
     }
 
     /// Returns the objects that have a number, by number, and the live objects.
-    fn nodes(&self, numbers: Vec<u32>, dominator: &[u32]) -> (Vec<Node>, ObjectSet) {
-        let (bytes, live) = self.weigh_all(&numbers);
-        let none = Node { retained: 0, object: ObjectId(0), type_id: TypeId(0) };
-        let mut nodes = vec![none; dominator.len()];
-        let objects = self.owned.others(0..self.heap.len());
-        for ((object, number), retained) in objects.zip(numbers).zip(bytes) {
-            if number != 0 {
-                let type_id = self.heap.type_id(object);
-                nodes[number as usize] = Node { retained, object, type_id };
-            }
-        }
+    fn nodes(
+        &self,
+        numbers: Vec<u32>,
+        weights: Vec<u32>,
+        dominator: &[u32],
+    ) -> (Vec<Node>, ObjectSet) {
+        let _phase = phases::begin("adding up dominated objects");
+        // The kernel clears new memory when it is first written, here with all threads.
+        let nodes = (0..dominator.len()).into_par_iter().map(|_| Node::default());
+        let mut nodes: Vec<Node> = nodes.collect();
+        let of_part = |Part { objects, places }| {
+            self.fill(&nodes, objects, &numbers[places.clone()], &weights[places])
+        };
+        let dead = self.parts().into_par_iter().map(of_part).reduce_with(ObjectSet::or);
+        let dead = dead.unwrap_or_else(|| ObjectSet::none(self.heap.len()));
+        let live = ObjectSet { bits: dead.other_words(0..self.heap.len()).collect() };
+        drop((numbers, weights));
         for number in (1..nodes.len()).rev() {
-            let held = nodes[number].retained;
-            let above = &mut nodes[dominator[number] as usize].retained;
+            let held = nodes[number].retained();
+            let above = nodes[dominator[number] as usize].retained.get_mut();
             *above = above.saturating_add(held);
         }
         (nodes, live)
     }
 
-    /// Returns the bytes of each object that is not owned, with all objects that it owns, in the
-    /// order of objects, and the live objects.
-    fn weigh_all(&self, numbers: &[u32]) -> (Vec<u64>, ObjectSet) {
-        let mut bytes = vec![0; numbers.len()];
-        let (mut numbers, mut rest) = (numbers, bytes.as_mut_slice());
-        let mut parts = Vec::new();
-        for objects in self.parts() {
-            let count = self.owned.others(objects.clone()).count();
-            let bytes = rest.split_off_mut(..count).unwrap_or_default();
-            parts.push((objects, numbers.split_off(..count).unwrap_or_default(), bytes));
-        }
-        let of_part = |(objects, numbers, bytes): (Range<usize>, &[u32], &mut [u64])| {
-            let mut live = ObjectSet::none(self.heap.len());
-            let objects = self.owned.others(objects).zip(numbers).zip(bytes);
-            for ((object, _), bytes) in objects.filter(|((_, number), _)| **number != 0) {
-                *bytes = self.weigh(object, &mut live);
+    /// Writes the nodes of a part of the objects, and returns those of them that are dead.
+    fn fill(
+        &self,
+        nodes: &[Node],
+        objects: Range<usize>,
+        numbers: &[u32],
+        weights: &[u32],
+    ) -> ObjectSet {
+        let mut dead = ObjectSet::none(self.heap.len());
+        let rows = self.owned.others(objects).zip(numbers).zip(weights).enumerate();
+        for (row, ((object, number), weight)) in rows {
+            if let Some(soon) = numbers.get(row + AHEAD) {
+                prefetch(nodes, *soon as usize);
             }
-            live
-        };
-        let live = parts.into_par_iter().map(of_part).reduce_with(ObjectSet::or);
-        (bytes, live.unwrap_or_else(|| ObjectSet::none(self.heap.len())))
+            if *number == 0 {
+                self.add_with_owned(object, &mut dead);
+                continue;
+            }
+            let node = &nodes[*number as usize];
+            let bytes = if *weight == HEAVY { self.weigh(object) } else { u64::from(*weight) };
+            node.retained.store(bytes, Relaxed);
+            node.object.store(object.0, Relaxed);
+            node.type_id.store(self.heap.type_id(object).0, Relaxed);
+        }
+        dead
     }
 
-    /// Returns the bytes of an object and all objects that it owns, and marks them as live. The
-    /// function calls itself for each level of owned objects, of which there are at most three.
-    fn weigh(&self, object: ObjectId, live: &mut ObjectSet) -> u64 {
-        live.insert(object);
-        let owned = self.owned.of_object(self.graph, object);
-        owned.fold(self.bytes(object), |bytes, owned| bytes.saturating_add(self.weigh(owned, live)))
+    /// Adds an object and all objects that it owns to a set. The function calls itself for each level
+    /// of owned objects, of which there are at most three.
+    fn add_with_owned(&self, object: ObjectId, to: &mut ObjectSet) {
+        to.insert(object);
+        self.owned.of_object(self.graph, object).for_each(|owned| self.add_with_owned(owned, to));
     }
 }

@@ -59,9 +59,10 @@ impl Dominators {
     /// The result does not depend on them.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
-        let core = Core::with_limits(graph, steps_per_object, most_narrow);
+        let owned = Owned::of(graph);
+        let core = Core::with_limits(graph, &owned, steps_per_object, most_narrow);
         let _phase = phases::begin("numbering objects in preorder");
-        spread::spread(core, graph)
+        spread::spread(core, owned, graph)
     }
 
     /// Number of live objects.
@@ -135,9 +136,9 @@ impl Dominators {
     }
 }
 
-/// The dominators of the live objects that are not owned, and the owned objects. Live objects have
-/// numbers from 1 in the order of the search, so a dominator's number is smaller than the numbers
-/// of the objects that it dominates. 0 is the set of roots.
+/// The dominators of the live objects that are not owned. They have numbers from 1 in the order of the
+/// search, so a dominator's number is smaller than the numbers of the objects that it dominates. 0 is
+/// the set of roots.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     /// The numbers of the objects that are not owned, in the order of objects; 0 for those that the
@@ -145,23 +146,22 @@ pub(super) struct Core {
     pub(super) numbers: Vec<u32>,
     /// The dominator of each number.
     pub(super) dominator: Vec<u32>,
-    pub(super) owned: Owned,
 }
 
 impl Core {
-    /// Finds both.
-    pub(super) fn of(graph: &Graph<'_>) -> Self {
-        Self::with_limits(graph, STEPS_PER_OBJECT, MOST_NARROW)
+    /// Finds both. Most of it keeps one thread busy.
+    pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> Self {
+        Self::with_limits(graph, owned, STEPS_PER_OBJECT, MOST_NARROW)
     }
 
-    fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
-        let phase = phases::begin("finding owned objects");
-        let owned = Owned::of(graph);
-        drop(phase);
-        let phase = phases::begin("searching depth first");
+    fn with_limits(
+        graph: &Graph<'_>,
+        owned: &Owned,
+        steps_per_object: usize,
+        most_narrow: u64,
+    ) -> Self {
         let Found { numbers, parent, semi, backward } =
-            search::search(graph, &owned, most_narrow.min(MOST_NARROW));
-        drop(phase);
+            search::search(graph, owned, most_narrow.min(MOST_NARROW));
         let phase = phases::begin("finding semidominators");
         let semi = semi::semidominators(&parent, semi, backward);
         drop(phase);
@@ -169,13 +169,7 @@ impl Core {
         let steps = parent.len().saturating_mul(steps_per_object);
         let dominator = nearest_common_ancestors(&parent, &semi, steps)
             .unwrap_or_else(|| relative::dominators(&parent, semi));
-        Self { numbers, dominator, owned }
-    }
-
-    /// The live objects that are not owned, in the order of objects, with their numbers.
-    pub(super) fn live(&self, graph: &Graph<'_>) -> impl Iterator<Item = (ObjectId, u32)> + '_ {
-        let numbers = self.numbers.iter().copied();
-        self.owned.others(0..graph.len()).zip(numbers).filter(|(_, number)| *number != 0)
+        Self { numbers, dominator }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::graph::Graph;
 use super::object_set::{ObjectSet, bits};
 use crate::model::heap::ObjectId;
+use crate::phases;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -21,6 +22,7 @@ const HEIGHT: usize = 3;
 impl Owned {
     /// Finds them.
     pub(super) fn of(graph: &Graph<'_>) -> Self {
+        let _phase = phases::begin("finding owned objects");
         let once = graph.held_once();
         let mut owned = ObjectSet::none(graph.len());
         for _ in 0..HEIGHT {

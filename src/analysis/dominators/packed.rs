@@ -30,34 +30,30 @@ impl<W: Word> Packed<W> {
     /// The graph, and the records of the objects at which it begins.
     pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> (Self, Vec<W>) {
         let ranks = Ranks::of(graph, owned);
-        let mut packed = Self {
-            words: Vec::with_capacity(ranks.len() + graph.references.len() + graph.dependent.len()),
-            starts: Vec::new(),
-        };
-        let mut places = Vec::with_capacity(ranks.len());
+        // Owned objects have no words, so this is too much, but what nothing is written to takes no memory.
+        let most = most_words(graph);
+        let (mut words, mut starts) = (vec![W::default(); most], vec![0; most.div_ceil(64)]);
+        let mut places = vec![W::default(); ranks.len()];
+        let mut room =
+            Room { first: 0, words: &mut words, starts: &mut starts, places: &mut places };
         let blocks: Vec<usize> = (0..graph.len()).step_by(BLOCK).collect();
         for blocks in blocks.chunks(BLOCKS) {
             let records = |block: &usize| Records::of(graph, &ranks, *block);
             let blocks: Vec<Records<W>> = blocks.par_iter().map(records).collect();
-            blocks.into_iter().for_each(|records| packed.append(records, &mut places));
+            let blocks: Vec<_> =
+                blocks.iter().map(|records| (records, room.take(records))).collect();
+            blocks.into_par_iter().for_each(|(records, room)| room.fill(records));
         }
-        packed.words.shrink_to_fit();
+        let end = room.first;
+        words.truncate(end);
+        words.shrink_to_fit();
+        starts.truncate(end / 64);
+        starts.shrink_to_fit();
+        let mut packed = Self { words, starts };
         packed.link(&places);
         let place = |start: &ObjectId| ranks.get(*start).map(|rank| places[rank as usize]);
         let starts = graph.starts().iter().filter_map(place).collect();
         (packed, starts)
-    }
-
-    /// Appends the records of the next block, and their places.
-    fn append(&mut self, records: Records<W>, places: &mut Vec<W>) {
-        let end = self.words.len();
-        self.words.extend(records.words);
-        self.starts.resize(self.words.len().div_ceil(64), 0);
-        for start in records.starts {
-            let place = end + start as usize;
-            self.starts[place / 64] |= 1 << (place % 64);
-            places.push(W::of(place));
-        }
     }
 
     /// Writes places where there are ranks.
@@ -122,12 +118,66 @@ impl<W: Word> Packed<W> {
     /// The numbers of the objects that are not owned, in the order of objects; 0 for those that
     /// were not entered.
     pub(super) fn into_numbers(self) -> Vec<u32> {
-        let records = self.starts.iter().map(|starts| starts.count_ones() as usize).sum();
-        let mut numbers = Vec::with_capacity(records);
-        for (words, starts) in self.words.chunks(64).zip(self.starts) {
-            numbers.extend(bits(starts).map(|at| words[at as usize].number().unwrap_or(0)));
-        }
+        let records =
+            |starts: &[u64]| starts.iter().map(|starts| starts.count_ones() as usize).sum();
+        let mut numbers = vec![0; records(&self.starts)];
+        let mut rest = numbers.as_mut_slice();
+        let length = self.starts.len().div_ceil(rayon::current_num_threads()).max(1);
+        let parts = self.words.chunks(length * 64).zip(self.starts.chunks(length));
+        let parts: Vec<_> = parts.map(|part| (part, split(&mut rest, records(part.1)))).collect();
+        parts.into_par_iter().for_each(|((words, starts), numbers)| {
+            let places = (0..).step_by(64).zip(starts);
+            let places = places
+                .flat_map(|(first, starts)| bits(*starts).map(move |bit| first + bit as usize));
+            for (number, place) in numbers.iter_mut().zip(places) {
+                *number = words[place].number().unwrap_or(0);
+            }
+        });
         numbers
+    }
+}
+
+/// The number of words that the copy of a graph takes if nothing is owned.
+pub(super) fn most_words(graph: &Graph<'_>) -> usize {
+    let padding = graph.len().div_ceil(BLOCK) * 64;
+    graph.len() + graph.references.len() + graph.dependent.len() + padding
+}
+
+/// Takes the next places from a column.
+fn split<'c, T>(column: &mut &'c mut [T], places: usize) -> &'c mut [T] {
+    column.split_off_mut(..places).unwrap_or_default()
+}
+
+/// Where the next records go.
+struct Room<'r, W> {
+    /// The place of the first word.
+    first: usize,
+    words: &'r mut [W],
+    starts: &'r mut [u64],
+    /// By rank.
+    places: &'r mut [W],
+}
+
+impl<'r, W: Word> Room<'r, W> {
+    /// Takes the room for the records of a block.
+    fn take(&mut self, records: &Records<W>) -> Room<'r, W> {
+        let (first, length) = (self.first, records.words.len());
+        self.first += length;
+        Room {
+            first,
+            words: split(&mut self.words, length),
+            starts: split(&mut self.starts, length / 64),
+            places: split(&mut self.places, records.starts.len()),
+        }
+    }
+
+    fn fill(self, records: &Records<W>) {
+        self.words.copy_from_slice(&records.words);
+        for (place, start) in self.places.iter_mut().zip(&records.starts) {
+            let start = *start as usize;
+            self.starts[start / 64] |= 1 << (start % 64);
+            *place = W::of(self.first + start);
+        }
     }
 }
 
@@ -138,6 +188,7 @@ const BLOCKS: usize = 16;
 
 /// The records of a block of objects. In the place of references are the ranks of their targets.
 struct Records<W> {
+    /// Padded to a multiple of 64, so that no other block has bits in the same word.
     words: Vec<W>,
     /// Where each begins.
     starts: Vec<u32>,
@@ -155,6 +206,7 @@ impl<W: Word> Records<W> {
             words.extend(targets.map(|rank| W::of(rank as usize)));
             words[record] = W::of(words.len() - record - 1).with_mark();
         }
+        words.resize(words.len().next_multiple_of(64), W::default());
         Self { words, starts }
     }
 }

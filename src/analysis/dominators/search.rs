@@ -4,9 +4,10 @@
 //! followed, so that a list of any length needs one frame.
 
 use super::backward::Backward;
-use super::packed::{Packed, Word};
+use super::packed::{Packed, Word, most_words};
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
+use crate::phases;
 
 /// The result of the search. Numbers are from 1 in preorder; 0 is the set of roots.
 pub(super) struct Found {
@@ -25,8 +26,7 @@ pub(super) struct Found {
 /// Numbers all that can be reached from the roots and is not owned. With up to `most_narrow` words the copy of the
 /// graph has narrow ones.
 pub(super) fn search(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Found {
-    let words = graph.len() as u64 + graph.references.len() as u64 + graph.dependent.len() as u64;
-    if words <= most_narrow {
+    if most_words(graph) as u64 <= most_narrow {
         Search::<u32>::run(graph, owned)
     } else {
         Search::<u64>::run(graph, owned)
@@ -49,7 +49,10 @@ struct Search<W> {
 
 impl<W: Word> Search<W> {
     fn run(graph: &Graph<'_>, owned: &Owned) -> Found {
+        let phase = phases::begin("copying the graph");
         let (packed, starts) = Packed::of(graph, owned);
+        drop(phase);
+        let _phase = phases::begin("searching depth first");
         let column = || {
             let mut column = Vec::with_capacity(graph.len() - owned.len() + 1);
             column.push(0);

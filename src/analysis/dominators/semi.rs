@@ -7,10 +7,12 @@ use crate::analysis::buckets::Buckets;
 
 /// Semidominators by number. `semi` holds those that follow from references to larger numbers.
 pub(super) fn semidominators(parent: &[u32], mut semi: Vec<u32>, backward: Backward) -> Vec<u32> {
-    let sources = Buckets::of(parent.len(), backward.len(), || backward.iter());
+    let link = |(&ancestor, &least)| Link { ancestor, least };
+    let (sources, mut links) = rayon::join(
+        || Buckets::of(parent.len(), backward.len(), || backward.iter()),
+        || -> Vec<Link> { parent.iter().zip(&semi).map(link).collect() },
+    );
     drop(backward);
-    let mut links: Vec<Link> =
-        parent.iter().zip(&semi).map(|(&ancestor, &least)| Link { ancestor, least }).collect();
     let mut path = Vec::new();
     let next = |link: &Link| link.ancestor;
     sources.for_each_backward(&mut links, next, |number, sources, links| {

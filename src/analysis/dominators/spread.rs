@@ -11,10 +11,17 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// Gives each object the numbers right after its own to what it dominates: first the objects that
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
-pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
-    let mut found = vec![ObjectId(0); core.dominator.len() - 1];
-    core.live(graph).for_each(|(object, number)| found[number as usize - 1] = object);
-    let Core { numbers, mut dominator, owned } = core;
+pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators {
+    let Core { numbers, mut dominator } = core;
+    let mut found = vec![ObjectId(0); dominator.len() - 1];
+    for (row, (object, number)) in owned.others(0..graph.len()).zip(&numbers).enumerate() {
+        if let Some(soon) = numbers.get(row + AHEAD) {
+            prefetch(&found, soon.saturating_sub(1) as usize);
+        }
+        if *number != 0 {
+            found[*number as usize - 1] = object;
+        }
+    }
     drop(numbers);
     let parts = Below::parts(graph, &owned, &found);
     drop(owned);

@@ -1,6 +1,7 @@
 //! Counts and retained bytes by type and by root, against what is found by taking objects away.
 
 use super::sketches::{GROUPS, TYPES, Typed, typed};
+use crate::support::heap::Sketch;
 use dumptool::analysis::core_tree::CoreTree;
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::glob::{Glob, TypeFilter};
@@ -91,6 +92,33 @@ fn the_tree_without_owned_objects_counts_the_same() {
                 );
             }
         }
+    }
+}
+
+/// Sums of owned objects are kept in 4 bytes until they are needed.
+#[test]
+fn owned_objects_may_take_more_than_four_gigabytes() {
+    const LARGE: [u64; 3] = [u32::MAX as u64 - 16, u32::MAX as u64, 1 << 40];
+    for large in LARGE {
+        let sketch = Sketch {
+            sizes: vec![16, large, large, 16, large],
+            references: vec![(0, 1, false), (1, 2, false), (3, 4, false)],
+            roots: vec![0],
+            ..Sketch::default()
+        };
+        let heap = sketch.heap();
+        let graph = Graph::of(&heap);
+        let core = CoreTree::of(&heap, &graph);
+        let live = Histogram::of_types(
+            &heap,
+            Some(&core),
+            GroupBy::Type,
+            Scope::Live,
+            &TypeFilter::default(),
+        );
+        let [row] = &live.rows[..] else { panic!("{:?}", live.rows) };
+        assert_eq!((row.sum.count, row.retained_bytes), (3, Some(16 + 2 * large)));
+        assert_eq!(live.unreachable.map(|dead| dead.bytes()), Some(16 + large));
     }
 }
 
