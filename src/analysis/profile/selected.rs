@@ -114,7 +114,7 @@ impl<'a> Selected<'a> {
         let mut under = vec![Values::default(); stacks.len()];
         self.rows().for_each(|row| under[row.stack.index()].add(&row.values));
         // Callers have smaller numbers than what they call.
-        for stack in (1..stacks.len() as u32).rev().map(crate::model::profile::StackId) {
+        for stack in stacks.ids().rev() {
             // The parent is another stack, before this one.
             let (before, rest) = under.split_at_mut(stack.index());
             if let (Some(parent), Some(sums)) =

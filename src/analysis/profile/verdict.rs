@@ -1,7 +1,8 @@
 //! The first sentence about a profile: the hottest function with the caller that matters; and about
 //! two profiles: what became slower.
 
-use super::{CallTree, GroupLabel, Groups, ProfileChange, Selected};
+use super::{GroupLabel, Groups, ProfileChange, Selected};
+use crate::analysis::buckets::Buckets;
 use crate::model::profile::{FrameKind, Metric, StackId};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -257,15 +258,41 @@ fn largest(by_caller: FxHashMap<u32, i64>, all: i64, groups: &Groups) -> Option<
 
 /// The innermost function on the heaviest path below which half of all is.
 fn below(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Option<Caller> {
-    let tree = CallTree::of(selected, groups);
+    let stacks = &selected.profile.stacks;
+    let mut totals = vec![0i64; stacks.len()];
+    let mut add = |stack: StackId, value| {
+        let total = &mut totals[stack.index()];
+        *total = total.saturating_add(value);
+        *total
+    };
+    for row in selected.rows() {
+        add(row.stack, row.values.get(metric));
+    }
+    for stack in stacks.ids().rev() {
+        let total = add(stack, 0);
+        add(stacks.parent(stack), total);
+    }
+    let pairs = || stacks.ids().rev().map(|stack| (stacks.parent(stack).0, stack.0));
+    let callees = Buckets::of(stacks.len(), stacks.len() - 1, pairs);
     let whole = metric.whole(&selected.total) as f64;
-    // At most one child of a node can have more than half; callers come before callees.
-    let (mut node, mut found) = (StackId::EMPTY.0, None);
-    for (number, call) in (0..).zip(tree.nodes()).skip(1) {
-        let share = call.sums.total.get(metric) as f64 / whole;
-        if call.parent == node && share >= MATTERS {
-            (node, found) = (number, call.group.map(|group| (group, share)));
+    // The stacks that end with the function on the path.
+    let (mut path, mut found) = (vec![StackId::EMPTY.0], None);
+    loop {
+        let mut functions: FxHashMap<u32, (i64, Vec<u32>)> = FxHashMap::default();
+        for stack in path.iter().flat_map(|stack| callees.get(*stack)) {
+            let Some(frame) = stacks.leaf(StackId(*stack)) else { continue };
+            let (sum, list) = functions.entry(groups.of_frame(frame)).or_default();
+            *sum = sum.saturating_add(totals[*stack as usize]);
+            list.push(*stack);
         }
+        // Two may have half each.
+        let share = |sum: i64| sum as f64 / whole;
+        let heavy = functions.into_iter().filter(|(_, (sum, _))| share(*sum) >= MATTERS);
+        let Some((group, (sum, list))) = heavy.min_by_key(|(_, (_, list))| list.first().copied())
+        else {
+            break;
+        };
+        (path, found) = (list, Some((group, share(sum))));
     }
     found.map(|(group, share)| Caller { function: groups.label(group).clone(), share })
 }
@@ -307,7 +334,7 @@ fn is_library(function: &str, file: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::profile::{FrameBy, TopBy, changes, top};
+    use crate::analysis::profile::{CallTree, FrameBy, TopBy, changes, top};
     use crate::model::names::Names;
     use crate::model::profile::{
         Profile, ProfileBuilder, ProfileFrame, ProfileThread, Unit, ValueType, Values,
@@ -390,6 +417,46 @@ mod tests {
             "no function stands out: log has 3.0 % by itself; 80.0 % of 100 ms is below serve"
         );
         assert_eq!((sentence(&[]), sentence(&[("(idle)", 5)])), (None, None));
+    }
+
+    /// The path was looked for in a tree of all calls.
+    #[test]
+    fn half_of_all_is_below_the_function_that_a_tree_of_all_calls_has() {
+        let mut with = 0;
+        for seed in 0..2000_u64 {
+            let mut state = seed;
+            let mut below = |bound: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 33) % bound
+            };
+            let mut stacks = Vec::new();
+            for _ in 0..1 + below(6) {
+                let frames: Vec<String> =
+                    (0..1 + below(5)).map(|_| format!("f{}", below(3))).collect();
+                stacks.push((frames.join(";"), below(20) as i64));
+            }
+            let stacks: Vec<_> = stacks.iter().map(|(stack, value)| (&**stack, *value)).collect();
+            let profile = profile(&stacks);
+            let selected = Selected::of(&profile, &Selection::default());
+            let groups = Groups::of(&profile, FrameBy::Function);
+            let metric = profile.default_metric();
+            let (mut node, mut found) = (0, None);
+            for (number, call) in (0..).zip(CallTree::of(&selected, &groups).nodes()).skip(1) {
+                let share =
+                    call.sums.total.get(&metric) as f64 / metric.whole(&selected.total) as f64;
+                if call.parent == node && share >= MATTERS {
+                    (node, found) = (number, call.group.map(|group| (groups.label(group), share)));
+                }
+            }
+            with += u32::from(found.is_some());
+            let below = super::below(&selected, &groups, &metric);
+            assert_eq!(
+                below.as_ref().map(|it| (&it.function, it.share)),
+                found,
+                "seed {seed}: {stacks:?}"
+            );
+        }
+        assert!(with > 1000);
     }
 
     fn compare(old: &[(&str, i64)], new: &[(&str, i64)]) -> Option<String> {

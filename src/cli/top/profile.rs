@@ -30,15 +30,18 @@ pub(super) fn run(
     let (loaded, of_others) = load_several(several, &options, session)?;
     let metric = &loaded.metric(&options)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
-    let mut all = top(&selected, by);
-    all.sort(metric, args.cum);
+    let rows = || {
+        let mut all = top(&selected, by);
+        all.sort(metric, args.cum);
+        all
+    };
+    let (all, verdict) = rayon::join(rows, || hottest_function(&selected, metric, session));
     let (shown, rest) = session.shown(&all.rows, args.limit, super::ROWS);
     let each = match by {
         _ if !args.each => None,
         TopBy::Frames(by) => Some(Each::of(&selected, more.len() + 1, by, metric)),
         _ => return Err(UsageError::new("--each applies to functions, files and lines").into()),
     };
-    let verdict = hottest_function(&selected, metric, session);
     let document = || {
         let own = rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum));
         let samples: u64 = rest.iter().map(|row| row.sums.own.samples()).sum();

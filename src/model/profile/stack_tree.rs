@@ -48,7 +48,7 @@ impl StackTree {
     }
 
     /// Returns all stacks except the empty one; callers come before callees.
-    pub fn ids(&self) -> impl Iterator<Item = StackId> + use<> {
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = StackId> + use<> {
         (1..self.len() as u32).map(StackId)
     }
 
