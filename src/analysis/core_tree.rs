@@ -129,22 +129,25 @@ impl Tree for CoreTree<'_, '_, '_> {
     fn owned_tops(
         &self,
         group: impl Fn(ObjectId) -> Option<usize> + Sync,
-        deep: &[bool],
+        deep: impl FnOnce() -> Vec<bool>,
     ) -> Option<OwnedTops> {
-        let owning = &self.owning;
-        let of_part = |Part { objects, .. }| {
-            let retained = vec![0; deep.len()];
+        let (owning, deep) = (&self.owning, deep());
+        let tops = || {
             let late = ObjectSet::none(owning.heap.len());
-            let mut tops =
-                Tops { owning, group: &group, deep, found: OwnedTops { retained, late } };
+            Tops { owning, group: &group, deep: &deep, retained: vec![0; deep.len()], late }
+        };
+        let of_part = |Part { objects, .. }| {
+            let mut tops = tops();
             for object in owning.owned.others(objects) {
                 if self.live.contains(object) {
                     tops.add(object);
                 }
             }
-            tops.found
+            tops
         };
-        owning.parts().into_par_iter().map(of_part).reduce_with(OwnedTops::and)
+        let parts = owning.parts().into_par_iter().map(of_part);
+        let Tops { retained, late, .. } = parts.reduce_with(Tops::and).unwrap_or_else(tops);
+        Some(OwnedTops { retained, late, deep })
     }
 }
 
@@ -153,7 +156,9 @@ struct Tops<'t, 'g, 'h, 'a, G> {
     owning: &'t Owning<'g, 'h, 'a>,
     group: &'t G,
     deep: &'t [bool],
-    found: OwnedTops,
+    /// See [`OwnedTops`].
+    retained: Vec<u64>,
+    late: ObjectSet,
 }
 
 /// The group of an object, and those of the objects that own it.
@@ -169,11 +174,19 @@ impl Above<'_> {
 }
 
 impl<G: Fn(ObjectId) -> Option<usize>> Tops<'_, '_, '_, '_, G> {
+    /// Adds up the results of two parts of a heap.
+    fn and(mut self, other: Self) -> Self {
+        for (retained, other) in self.retained.iter_mut().zip(other.retained) {
+            *retained = retained.saturating_add(other);
+        }
+        Self { late: self.late.or(other.late), ..self }
+    }
+
     fn add(&mut self, object: ObjectId) {
         let mut is_late = false;
         self.add_owned(object, None, &mut is_late);
         if is_late {
-            self.found.late.insert(object);
+            self.late.insert(object);
         }
     }
 
@@ -191,7 +204,7 @@ impl<G: Fn(ObjectId) -> Option<usize>> Tops<'_, '_, '_, '_, G> {
             match group(object) {
                 Some(group) if self.deep[group] => *is_late = true,
                 Some(group) if !above.has(group) => {
-                    let retained = &mut self.found.retained[group];
+                    let retained = &mut self.retained[group];
                     *retained = retained.saturating_add(bytes);
                 }
                 _ => {}

@@ -170,7 +170,7 @@ pub trait Tree: Sync {
     fn owned_tops(
         &self,
         group: impl Fn(ObjectId) -> Option<usize> + Sync,
-        deep: &[bool],
+        deep: impl FnOnce() -> Vec<bool>,
     ) -> Option<OwnedTops>;
 }
 
@@ -180,16 +180,8 @@ pub struct OwnedTops {
     pub(super) retained: Vec<u64>,
     /// The objects with a position that own objects of deep groups.
     pub(super) late: ObjectSet,
-}
-
-impl OwnedTops {
-    /// Adds up the results of two parts of a heap.
-    pub(super) fn and(mut self, other: Self) -> Self {
-        for (retained, other) in self.retained.iter_mut().zip(other.retained) {
-            *retained = retained.saturating_add(other);
-        }
-        Self { retained: self.retained, late: self.late.or(other.late) }
-    }
+    /// Whether objects of the group were left out, by group.
+    pub(super) deep: Vec<bool>,
 }
 
 /// All objects have positions: their numbers.
@@ -238,7 +230,7 @@ impl Tree for DominatorTree {
     fn owned_tops(
         &self,
         _: impl Fn(ObjectId) -> Option<usize> + Sync,
-        _: &[bool],
+        _: impl FnOnce() -> Vec<bool>,
     ) -> Option<OwnedTops> {
         None
     }

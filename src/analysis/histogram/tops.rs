@@ -28,10 +28,10 @@ pub fn retained_by_type(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<u64> {
 /// Retained bytes by group.
 pub(super) fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
     let mut tops = Tops::new(heap, tree, groups);
-    let deep = tops.deep();
-    let owned = tree.owned_tops(|object| tops.group(object, heap.type_id(object)), &deep);
+    let group = |object| tops.group(object, heap.type_id(object));
+    let owned = tree.owned_tops(group, || tops.deep());
     let mut retained = vec![0_u64; groups.names.len()];
-    if let Some(OwnedTops { retained: owned, late }) = owned {
+    if let Some(OwnedTops { retained: owned, late, deep }) = owned {
         retained = owned;
         tops.late = Some(Late { owners: late, deep });
     }
@@ -85,7 +85,11 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
     /// The groups that have an object which dominates others with a position.
     fn deep(&self) -> Vec<bool> {
         let mut deep = vec![false; self.groups.names.len()];
-        for position in 1..self.tree.positions() {
+        let positions = self.tree.positions();
+        for position in 1..positions {
+            if position + AHEAD < positions {
+                self.tree.prefetch(self.heap, position + AHEAD);
+            }
             if self.tree.end(position) > position + 1
                 && let Some(object) = self.tree.object_at(position)
                 && let Some(group) = self.group(object, self.tree.type_at(self.heap, position))
