@@ -9,7 +9,7 @@
 pub(super) struct Preorder {
     /// The number at each position.
     number: Vec<u32>,
-    /// The number of positions that the object and everything it dominates take, by position.
+    /// By number: how many positions the object and everything it dominates take.
     size: Vec<u32>,
 }
 
@@ -19,21 +19,19 @@ impl Preorder {
     /// up sizes, and one forward gives each object the next position inside its dominator's range.
     pub(super) fn of(dominator: &[u32]) -> Self {
         let count = dominator.len();
-        let mut size_of_number = vec![1_u32; count];
+        let mut size = vec![1_u32; count];
         for number in (1..count).rev() {
-            size_of_number[dominator[number] as usize] += size_of_number[number];
+            size[dominator[number] as usize] += size[number];
         }
         // What is left inside an object's range begins here.
         let mut next = vec![1_u32; count];
-        let (mut number, mut size) = (vec![0; count], vec![0; count]);
-        size[0] = count as u32;
+        let mut number = vec![0; count];
         for own in 1..count {
             let next_of_dominator = &mut next[dominator[own] as usize];
             let position = *next_of_dominator;
-            *next_of_dominator += size_of_number[own];
+            *next_of_dominator += size[own];
             next[own] = position + 1;
             number[position as usize] = own as u32;
-            size[position as usize] = size_of_number[own];
         }
         Self { number, size }
     }
@@ -52,6 +50,6 @@ impl Preorder {
     /// Returns one more than the last position dominated from a position.
     #[inline]
     pub(super) fn end(&self, position: u32) -> u32 {
-        position + self.size[position as usize]
+        position + self.size[self.number(position) as usize]
     }
 }
