@@ -63,9 +63,11 @@ fn main() -> io::Result<()> {
     class(&mut head, RECORD, OBJECT, 12, &[(12, SHELVES)], &[(6, 2), (7, 2), (8, 10)])?;
     class(&mut head, STRING, OBJECT, 9, &[], &[(9, 2), (10, 10), (11, 8)])?;
     class(&mut head, ARRAY, OBJECT, 0, &[], &[])?;
-    // The class is a root.
-    head.push(0x05);
-    numbers(&mut head, &[RECORD])?;
+    // Classes are roots, as those of the system loader are. Instances of others refer to their class.
+    for class in [OBJECT, CLASS, RECORD, STRING, ARRAY] {
+        head.push(0x05);
+        numbers(&mut head, &[class])?;
+    }
     let shelf = |at: u32| FIRST + at * OBJECTS * 16;
     array(&mut head, SHELVES, (0..shelves).map(shelf))?;
     record(&mut out, 0x1c, head.len() as u32)?;
