@@ -110,12 +110,14 @@ pub use input::load::{
     NodeSizes, PlainObjectTypes, ProfileOptions, RootScan, SnapshotChoice,
 };
 pub use input::{Format, Kind, Progress};
-pub use model::profile::{FrameId, Metric, Profile, ProfileFrame, ProfileThread, StackId, Unit};
-pub use model::{
-    Array, FieldValue, Heap, Label, LabelKind, LoadWarning, NameId, Names, ObjectField, ObjectId,
-    Reference, References, Root, RootKind, SourceLocation, StackFrame, Sum, Thread, Type, TypeId,
-    TypeKind, Value, WarningKind,
+pub use model::heap::{
+    Array, FieldValue, Heap, Label, LabelKind, ObjectId, Reference, References, Root, RootKind,
+    SourceLocation, StackFrame, Thread, Type, TypeId, TypeKind, Value,
 };
+pub use model::names::{NameId, Names};
+pub use model::profile::{FrameId, Metric, Profile, ProfileFrame, ProfileThread, StackId, Unit};
+pub use model::sum::Sum;
+pub use model::{LoadWarning, ObjectField, WarningKind};
 pub use names::JavaMapping;
 pub use open::{Dump, FunctionRow, LoadedHeap, open};
 pub use output::OutputFormat;

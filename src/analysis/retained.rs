@@ -81,7 +81,7 @@ fn add_up<T: Copy + Send>(
 #[cfg(test)]
 mod tests {
     use crate::analysis::DominatorTree;
-    use crate::model::HeapBuilder;
+    use crate::model::builder::HeapBuilder;
     use crate::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
     use crate::model::names::Names;
 

@@ -1,12 +1,14 @@
 //! The data model that every format is decoded into.
 //!
-//! * [`Heap`]: a graph of objects in columns. [`HeapBuilder`] builds one. [`ObjectValues`] decodes
-//!   what the objects contain.
+//! * [`Heap`](heap::Heap): a graph of objects in columns. [`HeapBuilder`](builder::HeapBuilder) builds
+//!   one. [`ObjectValues`](values::ObjectValues) decodes what the objects contain.
 //! * [`Profile`](profile::Profile): threads, stacks, and the measurements of a profiler.
 //! * [`WeightedStacks`](stacks::WeightedStacks): stacks with numbers, the common form of profiles
 //!   and dominator trees.
-//! * [`Sample`] and [`SampleSink`]: a profile as a stream of samples, in file order.
-//! * [`Record`] and [`FieldSink`]: a record of a file as a list of named fields.
+//! * [`Sample`](sample::Sample) and [`SampleSink`](sample::SampleSink): a profile as a stream of
+//!   samples, in file order.
+//! * [`Record`](fields::Record) and [`FieldSink`](fields::FieldSink): a record of a file as a list of
+//!   named fields.
 //!
 //! Nothing here depends on a file format or on the rest of the crate.
 
@@ -37,23 +39,8 @@ mod types;
 pub mod values;
 mod warning;
 
-pub use addresses::Addresses;
-pub use builder::HeapBuilder;
-pub use fields::{FieldSink, Record};
-pub use heap::{Heap, Ids, MAX_OBJECTS, ObjectId};
-pub use label::{Label, LabelKind};
-pub use names::{NameId, Names};
 pub use object_fields::ObjectField;
 #[cfg(feature = "cli")]
 pub(crate) use object_fields::StoredValue;
 pub use redact::{RedactedNames, Redaction};
-pub use references::{Ephemeron, Reference, References};
-pub use root::{Root, RootKind, StackFrame, Thread};
-pub use sample::{Sample, SampleFrame, SampleSink};
-pub use sum::Sum;
-pub use types::{Type, TypeId, TypeKind};
-pub use values::{
-    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, SourceLocation,
-    Value,
-};
 pub use warning::{LoadWarning, WarningKind};

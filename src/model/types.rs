@@ -4,7 +4,7 @@ use super::named::named;
 use super::names::NameId;
 use super::object::ObjectId;
 
-/// A type: its row in [`Heap::types`](super::Heap::types).
+/// A type: its row in [`Heap::types`](super::heap::Heap::types).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 

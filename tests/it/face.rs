@@ -3,7 +3,7 @@
 
 use crate::support::{fixture, format_modules, sources};
 use dumptool::analysis::{DominatorTree, Histogram, shortest_path};
-use dumptool::model::HeapBuilder;
+use dumptool::model::builder::HeapBuilder;
 use dumptool::{ErrorKind, OutputFormat};
 use std::collections::BTreeMap;
 

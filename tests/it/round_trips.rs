@@ -13,7 +13,7 @@
 use dumptool::analysis::{DominatorTree, Graph, live::live};
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
-use dumptool::model::HeapBuilder;
+use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
 use dumptool::output::heapsnapshot::{self, HeapSnapshotOptions};
 use dumptool::output::hprof::{self, HprofOptions};

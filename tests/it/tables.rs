@@ -8,7 +8,7 @@ use dumptool::input::{
     self,
     load::{LoadOptions, Loaded},
 };
-use dumptool::model::HeapBuilder;
+use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Ids, Label, ObjectId, TypeKind};
 use dumptool::output::Syntax;
 use dumptool::tables::{self, DumpRow, Relation, Table, TableSelection, TextLimit};

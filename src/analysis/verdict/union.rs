@@ -183,7 +183,7 @@ mod tests {
     use crate::analysis::collections::Collections;
     use crate::analysis::dominator_tree::DominatorTree;
     use crate::analysis::graph::Graph;
-    use crate::model::HeapBuilder;
+    use crate::model::builder::HeapBuilder;
     use crate::model::heap::{Heap, Ids, Label, Root, RootKind, TypeKind};
     use crate::model::names::Names;
     use proptest::prelude::*;

@@ -12,7 +12,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::verdict::{Surveyed, Verdict};
 use crate::input::{Format, roles};
-use crate::model::HeapBuilder;
+use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
     EachField, Field, FieldValue, Heap, Ids, Label, ObjectId, ObjectValues, Root, RootKind,
     StackFrame, ThreadKind, TypeKind, Unreached, Value,

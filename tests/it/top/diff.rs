@@ -9,7 +9,8 @@ use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::identity::{Identified, Tracker, fates};
 use dumptool::input::{Format, identity_hashes};
 use dumptool::model::addresses::AddressesBuilder;
-use dumptool::model::{HeapBuilder, Ids, TypeKind};
+use dumptool::model::builder::HeapBuilder;
+use dumptool::model::heap::{Ids, TypeKind};
 use std::collections::BTreeMap;
 
 fn histogram(seed: u64) -> Histogram {
