@@ -63,7 +63,8 @@ fn main() -> io::Result<()> {
     class(&mut head, RECORD, OBJECT, 12, &[(12, SHELVES)], &[(6, 2), (7, 2), (8, 10)])?;
     class(&mut head, STRING, OBJECT, 9, &[], &[(9, 2), (10, 10), (11, 8)])?;
     class(&mut head, ARRAY, OBJECT, 0, &[], &[])?;
-    // Classes are roots, as those of the system loader are. Instances of others refer to their class.
+    // Classes are roots, like those that the JVM itself loads. An instance of a class that is not a root
+    // refers to it.
     for class in [OBJECT, CLASS, RECORD, STRING, ARRAY] {
         head.push(0x05);
         numbers(&mut head, &[class])?;

@@ -1,7 +1,7 @@
 //! The dominator tree of the objects that are not owned, for counting.
 
 use super::dominator_tree::{OwnedTops, Tree};
-use super::dominators::Core;
+use super::dominators::{AHEAD, Core};
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::owned::Owned;
@@ -59,9 +59,6 @@ const PARTS: usize = 4;
 
 /// A weight that does not fit 4 bytes, and is added up again where it is needed.
 const HEAVY: u32 = u32::MAX;
-
-/// The number of objects ahead for which nodes are prefetched.
-const AHEAD: usize = 24;
 
 impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
     /// Computes the tree. Without roots no object is live, and the tree is empty.

@@ -174,7 +174,7 @@ impl Core {
 }
 
 /// The number of objects ahead for which columns are prefetched.
-const AHEAD: usize = 24;
+pub(super) const AHEAD: usize = 24;
 
 /// The immediate dominator is the nearest ancestor, in the dominator tree built so far, whose
 /// number is not above the semidominator's. Returns `None` if that would take too many steps.

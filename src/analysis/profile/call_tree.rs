@@ -1,6 +1,8 @@
 //! Who calls whom: the stacks of a profile with equal functions merged.
 
+use super::top::callees;
 use super::{FrameBy, GroupLabel, Groups, Selected, Sums, TopBy, top};
+use crate::analysis::buckets::Buckets;
 use crate::model::profile::{
     Aggregate, CallGraph, FrameId, Metric, StackId, StackIndex, StackTree, ValueColumns, Values,
 };
@@ -72,6 +74,11 @@ impl CallTree {
     /// The node of a node's caller.
     pub(super) fn parent(&self, node: u32) -> u32 {
         self.nodes.parent(StackId(node)).0
+    }
+
+    /// The nodes of the direct callees of each node.
+    pub(super) fn children(&self) -> Buckets {
+        callees(&self.nodes)
     }
 
     /// The cost of a node with all its callees.

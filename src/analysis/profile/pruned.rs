@@ -1,7 +1,6 @@
 //! The largest nodes of a call tree.
 
 use super::call_tree::{CallTree, weight};
-use crate::analysis::buckets::Buckets;
 use crate::model::profile::Metric;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -39,9 +38,7 @@ pub struct PrunedNode {
 /// its callers.
 pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
     let value = |node: u32| tree.total(node).get(metric);
-    let children = Buckets::of(tree.len(), tree.len() - 1, || {
-        (1..tree.len() as u32).map(|node| (tree.parent(node), node))
-    });
+    let children = tree.children();
     let weight = |node: u32| weight(&tree.total(node), metric);
     let least = limits.min_share * limits.base.unsigned_abs() as f64;
     let fits = |node: u32| {

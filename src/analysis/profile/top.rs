@@ -207,11 +207,15 @@ fn share_little(selected: &Selected<'_>) -> bool {
     })
 }
 
+/// The stacks that have one more frame than a stack, by that stack, in the order of their numbers.
+pub(super) fn callees(stacks: &StackTree) -> Buckets {
+    let pairs = || stacks.ids().rev().map(|stack| (stacks.parent(stack).0, stack.0));
+    Buckets::of(stacks.len(), stacks.len() - 1, pairs)
+}
+
 /// Visits every stack whose innermost frame is the only one of its group.
 pub(super) fn outermost(stacks: &StackTree, groups: &Groups, mut visit: impl FnMut(StackId, u32)) {
-    let children = Buckets::of(stacks.len(), stacks.len() - 1, || {
-        stacks.ids().map(|stack| (stacks.parent(stack).0, stack.0))
-    });
+    let children = callees(stacks);
     let mut depth = vec![0u32; groups.labels().len()];
     let mut open = vec![Step::Enter(StackId::EMPTY)];
     while let Some(step) = open.pop() {

@@ -1,8 +1,8 @@
 //! The first sentence about a profile: the hottest function with the caller that matters; and about
 //! two profiles: what became slower.
 
+use super::top::callees;
 use super::{GroupLabel, Groups, ProfileChange, Selected};
-use crate::analysis::buckets::Buckets;
 use crate::model::profile::{FrameKind, Metric, StackId};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -259,21 +259,7 @@ fn largest(by_caller: FxHashMap<u32, i64>, all: i64, groups: &Groups) -> Option<
 /// The innermost function on the heaviest path below which half of all is.
 fn below(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Option<Caller> {
     let stacks = &selected.profile.stacks;
-    let mut totals = vec![0i64; stacks.len()];
-    let mut add = |stack: StackId, value| {
-        let total = &mut totals[stack.index()];
-        *total = total.saturating_add(value);
-        *total
-    };
-    for row in selected.rows() {
-        add(row.stack, row.values.get(metric));
-    }
-    for stack in stacks.ids().rev() {
-        let total = add(stack, 0);
-        add(stacks.parent(stack), total);
-    }
-    let pairs = || stacks.ids().rev().map(|stack| (stacks.parent(stack).0, stack.0));
-    let callees = Buckets::of(stacks.len(), stacks.len() - 1, pairs);
+    let (totals, callees) = (totals(selected, metric), callees(stacks));
     let whole = metric.whole(&selected.total) as f64;
     // The stacks that end with the function on the path.
     let (mut path, mut found) = (vec![StackId::EMPTY.0], None);
@@ -295,6 +281,25 @@ fn below(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Option<Ca
         (path, found) = (list, Some((group, share(sum))));
     }
     found.map(|(group, share)| Caller { function: groups.label(group).clone(), share })
+}
+
+/// By stack: the value of the samples whose stacks begin with it.
+fn totals(selected: &Selected<'_>, metric: &Metric) -> Vec<i64> {
+    let stacks = &selected.profile.stacks;
+    let mut totals = vec![0i64; stacks.len()];
+    let mut add = |stack: StackId, value| {
+        let total = &mut totals[stack.index()];
+        *total = total.saturating_add(value);
+        *total
+    };
+    for row in selected.rows() {
+        add(row.stack, row.values.get(metric));
+    }
+    for stack in stacks.ids().rev() {
+        let total = add(stack, 0);
+        add(stacks.parent(stack), total);
+    }
+    totals
 }
 
 fn is_function(kind: FrameKind) -> bool {
