@@ -1,5 +1,6 @@
 //! Sets of objects.
 
+use super::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 use std::ops::Range;
 
@@ -34,6 +35,12 @@ impl ObjectSet {
     #[inline]
     pub fn contains(&self, object: ObjectId) -> bool {
         self.bits[object.index() / 64] >> (object.index() % 64) & 1 == 1
+    }
+
+    /// Prefetches what tells whether the set contains the object.
+    #[inline]
+    pub(super) fn prefetch(&self, object: ObjectId) {
+        prefetch(&self.bits, object.index() / 64);
     }
 
     /// The objects of the set, in order.

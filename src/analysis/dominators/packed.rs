@@ -115,6 +115,12 @@ impl<W: Word> Packed<W> {
         (word.without_mark(), word.has_mark())
     }
 
+    /// Prefetches a word.
+    #[inline]
+    pub(super) fn prefetch(&self, word: W) {
+        prefetch(&self.words, word.index());
+    }
+
     /// The numbers of the objects that are not owned, in the order of objects; 0 for those that
     /// were not entered.
     pub(super) fn into_numbers(self) -> Vec<u32> {

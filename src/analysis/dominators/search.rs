@@ -3,6 +3,7 @@
 //! It keeps its own stack, and takes an object off it before the last of its references is
 //! followed, so that a list of any length needs one frame.
 
+use super::AHEAD;
 use super::backward::Backward;
 use super::packed::{Packed, Word, most_words};
 use crate::analysis::graph::Graph;
@@ -85,6 +86,7 @@ impl<W: Word> Search<W> {
             let (target, is_last) = self.packed.follow(reference);
             if is_last {
                 self.stack.pop();
+                self.prefetch_below();
             }
             match self.packed.number(target) {
                 None => self.enter(target, from),
@@ -96,6 +98,19 @@ impl<W: Word> Search<W> {
                 // references.
                 Some(_) => {}
             }
+        }
+    }
+
+    /// Prefetches what the frames below will need. On the way back the search takes one after the
+    /// other, and mostly finds that their targets have been entered.
+    #[inline]
+    fn prefetch_below(&self) {
+        let below = |by| self.stack.len().checked_sub(by).map(|at| self.stack[at].next);
+        if let Some(reference) = below(AHEAD) {
+            self.packed.prefetch(reference);
+        }
+        if let Some(reference) = below(AHEAD / 2) {
+            self.packed.prefetch(self.packed.follow(reference).0);
         }
     }
 

@@ -177,13 +177,16 @@ impl<'s, 'a> Scene<'s, 'a> {
         self.survey.tree.dominators.number(object)
     }
 
+    fn type_id(&self, number: u32) -> Option<TypeId> {
+        self.types.get(number.checked_sub(1)? as usize)
+    }
+
     pub(super) fn kin(&self, number: u32) -> u32 {
-        let type_id = number.checked_sub(1).and_then(|at| self.types.get(at as usize));
-        type_id.map_or(0, |type_id| self.kin_of[type_id.0 as usize])
+        self.type_id(number).map_or(0, |type_id| self.kin_of[type_id.0 as usize])
     }
 
     pub(super) fn role(&self, number: u32) -> Role {
-        self.object(number).map_or(Role::Passage, |object| self.role_of(object))
+        self.type_id(number).map_or(Role::Passage, |type_id| self.role_of_kin(type_id.0))
     }
 
     pub(super) fn role_of(&self, object: ObjectId) -> Role {

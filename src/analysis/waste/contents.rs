@@ -156,6 +156,9 @@ fn keep_repeated(objects: &mut Vec<Hashed>) {
 /// Slots for each object in the table of [`drop_most_unique`].
 const SLOTS: usize = 8;
 
+/// The number of objects ahead for which slots are prefetched.
+const AHEAD: usize = 24;
+
 /// Drops most of the objects whose hash no other has: those that are alone in their slot of a table
 /// that is too small for all hashes. The values of most heaps are unique, and this takes less time
 /// than to sort them.
@@ -163,9 +166,26 @@ fn drop_most_unique(objects: &mut Vec<Hashed>) {
     let slots = objects.len().saturating_mul(SLOTS).next_power_of_two();
     let slot = |object: &Hashed| ObjectId(object.hash() & (slots - 1) as u32);
     let (mut once, mut more) = (ObjectSet::none(slots), ObjectSet::none(slots));
-    let again = objects.iter().map(slot).filter(|slot| !once.insert(*slot));
-    again.for_each(|slot| _ = more.insert(slot));
-    objects.retain(|object| more.contains(slot(object)));
+    for (at, object) in objects.iter().enumerate() {
+        if let Some(soon) = objects.get(at + AHEAD) {
+            once.prefetch(slot(soon));
+        }
+        if !once.insert(slot(object)) {
+            more.insert(slot(object));
+        }
+    }
+    drop(once);
+    let mut kept = 0;
+    for at in 0..objects.len() {
+        if let Some(soon) = objects.get(at + AHEAD) {
+            more.prefetch(slot(soon));
+        }
+        if more.contains(slot(&objects[at])) {
+            objects[kept] = objects[at];
+            kept += 1;
+        }
+    }
+    objects.truncate(kept);
 }
 
 impl Contents {
