@@ -4,7 +4,7 @@
 //! followed, so that a list of any length needs one frame.
 
 use super::AHEAD;
-use super::backward::Backward;
+use super::backward::{Backward, SortedParts};
 use super::packed::{Packed, Word, most_words};
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
@@ -21,50 +21,37 @@ pub(super) struct Found {
     /// object itself.
     pub(super) semi: Vec<u32>,
     /// References from a larger number to a smaller one.
-    pub(super) backward: Backward,
+    pub(super) backward: SortedParts,
 }
 
 /// Numbers all that can be reached from the roots and is not owned. With up to `most_narrow` words the copy of the
 /// graph has narrow ones.
 pub(super) fn search(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Found {
     if most_words(graph) as u64 <= most_narrow {
-        Search::<u32>::run(graph, owned)
+        run::<u32>(graph, owned)
     } else {
-        Search::<u64>::run(graph, owned)
+        run::<u64>(graph, owned)
     }
 }
 
-/// An object some of whose references are still to be followed.
-struct Frame<W> {
-    number: u32,
-    next: W,
-}
-
-struct Search<W> {
-    packed: Packed<W>,
-    stack: Vec<Frame<W>>,
-    parent: Vec<u32>,
-    semi: Vec<u32>,
-    backward: Backward,
-}
-
-impl<W: Word> Search<W> {
-    fn run(graph: &Graph<'_>, owned: &Owned) -> Found {
-        let phase = phases::begin("copying the graph");
-        let (packed, starts) = Packed::of(graph, owned);
-        drop(phase);
-        let _phase = phases::begin("searching depth first");
-        let column = || {
-            let mut column = Vec::with_capacity(graph.len() - owned.len() + 1);
-            column.push(0);
-            column
-        };
-        let mut search = Self {
+fn run<W: Word>(graph: &Graph<'_>, owned: &Owned) -> Found {
+    let phase = phases::begin("copying the graph");
+    let (packed, starts) = Packed::of(graph, owned);
+    drop(phase);
+    let _phase = phases::begin("searching depth first");
+    let column = || {
+        let mut column = Vec::with_capacity(graph.len() - owned.len() + 1);
+        column.push(0);
+        column
+    };
+    let sorted = SortedParts::default();
+    let (packed, parent, semi) = rayon::scope(|scope| {
+        let mut search = Search::<W> {
             packed,
             stack: Vec::new(),
             parent: column(),
             semi: column(),
-            backward: Backward::default(),
+            backward: Backward::new(scope, &sorted),
         };
         for start in starts {
             match search.packed.number(start) {
@@ -73,11 +60,27 @@ impl<W: Word> Search<W> {
             }
             search.follow();
         }
-        let Self { packed, stack, parent, semi, backward } = search;
-        drop(stack);
-        Found { numbers: packed.into_numbers(), parent, semi, backward }
-    }
+        search.backward.finish();
+        (search.packed, search.parent, search.semi)
+    });
+    Found { numbers: packed.into_numbers(), parent, semi, backward: sorted }
+}
 
+/// An object some of whose references are still to be followed.
+struct Frame<W> {
+    number: u32,
+    next: W,
+}
+
+struct Search<'s, 'scope, W> {
+    packed: Packed<W>,
+    stack: Vec<Frame<W>>,
+    parent: Vec<u32>,
+    semi: Vec<u32>,
+    backward: Backward<'s, 'scope>,
+}
+
+impl<W: Word> Search<'_, '_, W> {
     /// Follows what is left on the stack.
     fn follow(&mut self) {
         while let Some(frame) = self.stack.last_mut() {
