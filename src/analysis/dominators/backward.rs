@@ -48,19 +48,15 @@ impl<'s, 'scope> Backward<'s, 'scope> {
 ///
 /// A source comes once, before its targets. Sources rise, and targets are below their source: what
 /// is above the last source is the next one. So most references take 4 bytes.
+#[derive(Default)]
 struct Part {
     numbers: Vec<u32>,
     source: u32,
 }
 
-impl Default for Part {
-    fn default() -> Self {
-        Self { numbers: Vec::with_capacity(Self::FULL + 1), source: 0 }
-    }
-}
-
 impl Part {
-    /// With so many numbers a part takes no more references: 4 MiB of them.
+    /// With so many numbers a part takes no more references. It may have one more then: 4 MiB of
+    /// them.
     const FULL: usize = (1 << 20) - 1;
 
     #[inline]
