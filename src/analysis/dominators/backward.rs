@@ -55,8 +55,7 @@ struct Part {
 }
 
 impl Part {
-    /// With so many numbers a part takes no more references. It may have one more then: 4 MiB of
-    /// them.
+    /// A part with so many numbers is full. A last reference may have added one more: 4 MiB of them.
     const FULL: usize = (1 << 20) - 1;
 
     #[inline]
