@@ -86,6 +86,7 @@ pub mod names;
 mod open;
 #[doc(hidden)]
 pub mod output;
+mod parallel;
 #[doc(hidden)]
 pub mod phases;
 #[doc(hidden)]

@@ -8,6 +8,7 @@ use super::owned::Owned;
 use super::prefetch::prefetch;
 use super::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId};
+use crate::parallel;
 use crate::phases;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -70,9 +71,11 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
         });
         let owning = Owning { heap, graph, owned: Owned::of(graph), external };
         let (Core { numbers, dominator }, weights) =
-            rayon::join(|| Core::of(graph, &owning.owned), || owning.weights());
-        let (preorder, (nodes, live)) =
-            rayon::join(|| Preorder::of(&dominator), || owning.nodes(numbers, weights, &dominator));
+            parallel::join(|| Core::of(graph, &owning.owned), || owning.weights());
+        let (preorder, (nodes, live)) = parallel::join(
+            || Preorder::of(&dominator),
+            || owning.nodes(numbers, weights, &dominator),
+        );
         Self { owning, live, nodes, preorder }
     }
 
@@ -142,8 +145,8 @@ impl Tree for CoreTree<'_, '_, '_> {
             }
             tops
         };
-        let parts = owning.parts().into_par_iter().map(of_part);
-        let Tops { retained, late, .. } = parts.reduce_with(Tops::and).unwrap_or_else(tops);
+        let parts = parallel::map(owning.parts(), of_part).into_iter();
+        let Tops { retained, late, .. } = parts.reduce(Tops::and).unwrap_or_else(tops);
         Some(OwnedTops { retained, late, deep })
     }
 }
@@ -264,7 +267,7 @@ impl Owning<'_, '_, '_> {
         let mut rest = weights.as_mut_slice();
         let column = |part: Part| (rest.split_off_mut(..part.places.len()), part.objects);
         let parts: Vec<_> = parts.into_iter().map(column).collect();
-        parts.into_par_iter().for_each(|(weights, objects)| {
+        parallel::for_each(parts, |(weights, objects)| {
             for (object, weight) in self.owned.others(objects).zip(weights.unwrap_or_default()) {
                 *weight = u32::try_from(self.weigh(object)).unwrap_or(HEAVY);
             }
@@ -293,7 +296,7 @@ impl Owning<'_, '_, '_> {
         let of_part = |Part { objects, places }| {
             self.fill(&nodes, objects, &numbers[places.clone()], &weights[places])
         };
-        let dead = self.parts().into_par_iter().map(of_part).reduce_with(ObjectSet::or);
+        let dead = parallel::map(self.parts(), of_part).into_iter().reduce(ObjectSet::or);
         let dead = dead.unwrap_or_else(|| ObjectSet::none(self.heap.len()));
         let live = ObjectSet { bits: dead.other_words(0..self.heap.len()).collect() };
         drop((numbers, weights));

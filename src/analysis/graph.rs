@@ -4,7 +4,7 @@ use super::ephemerons::Dependent;
 use super::object_set::ObjectSet;
 use super::prefetch::prefetch;
 use crate::model::heap::{Heap, ObjectId, Offsets, References, Root, RootKind};
-use rayon::prelude::*;
+use crate::parallel;
 use std::sync::OnceLock;
 
 /// The strong references of a heap, with ephemerons resolved, and the targets of its roots.
@@ -122,10 +122,9 @@ fn held_once(graph: &Graph<'_>) -> ObjectSet {
         references.strong(rows).for_each(|target| seen.see(target, false));
         seen
     };
-    let mut seen = (0..parts)
-        .into_par_iter()
-        .map(of_part)
-        .reduce_with(Seen::and)
+    let mut seen = parallel::map(0..parts, of_part)
+        .into_iter()
+        .reduce(Seen::and)
         .unwrap_or_else(|| Seen::none(graph.len()));
     graph.dependent.values().for_each(|value| seen.see(value, false));
     graph.starts().iter().for_each(|start| seen.see(*start, true));

@@ -9,6 +9,7 @@ use super::root_groups::{HeldBy, RootGroups};
 use super::sites::SiteGroups;
 use crate::model::heap::{Heap, ObjectId, TypeKind, TypeSource};
 use crate::model::sum::Sum;
+use crate::parallel;
 use groups::Groups;
 pub use groups::package_root;
 use std::cmp::Reverse;
@@ -183,7 +184,7 @@ impl Histogram {
                 Scope::Unreachable => vec![0; groups.names.len()],
             })
         };
-        let (Counted { sums, whole, unreachable }, retained) = rayon::join(count, retained);
+        let (Counted { sums, whole, unreachable }, retained) = parallel::join(count, retained);
         let sources = groups.sources(heap);
         let rows = groups.names.into_iter().zip(sums).enumerate().map(
             |(group, ((name, namespace), sum))| HistogramRow {

@@ -3,6 +3,7 @@
 use super::by_type::ObjectsByType;
 use super::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, ObjectId, TypeId};
+use crate::parallel;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -25,8 +26,8 @@ pub fn largest(
         keys
     };
     let blocks =
-        found.par_chunks(BLOCK).flat_map_iter(|block| largest(block.iter().map(key).collect()));
-    let mut keys = largest(blocks.collect());
+        parallel::map(found.chunks(BLOCK), |block| largest(block.iter().map(key).collect()));
+    let mut keys = largest(blocks.concat());
     keys.par_sort_unstable();
     keys.into_iter().map(|(_, object)| object).collect()
 }

@@ -17,6 +17,7 @@ use super::collections::Collections;
 use super::dominator_tree::DominatorTree;
 use super::graph::Graph;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
+use crate::parallel;
 use contents::Contents;
 use owners::{Item, Owner, Owners};
 use rooms::{Measured, Rooms};
@@ -207,7 +208,7 @@ impl Waste {
 
     /// The same from measurements.
     pub fn of_measured(heap: &Heap<'_>, tree: &DominatorTree, measured: &Measurements) -> Self {
-        let (mut waste, mut found) = rayon::join(
+        let (mut waste, mut found) = parallel::join(
             || Self::without_owners(heap, tree, measured),
             || owners(heap, tree, measured).find(heap, tree),
         );

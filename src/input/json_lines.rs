@@ -6,7 +6,7 @@ use crate::input::json::Scanner;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::addresses::Addresses;
 use crate::model::fields::Record;
-use rayon::prelude::*;
+use crate::parallel;
 use std::marker::PhantomData;
 
 pub(super) trait JsonLine<'a>: Sized {
@@ -60,17 +60,12 @@ pub(super) fn read_all<'a, L: JsonLine<'a>, S: Default + Send>(
     each: impl Fn(&mut S, u64, &L) + Sync,
 ) -> (Vec<S>, Skipped) {
     let parts = parts(bytes);
-    let outcomes: Vec<(S, Skipped)> = parts
-        .into_par_iter()
-        .map(|(start, end)| {
-            progress(start as u64);
-            let (mut state, mut skipped) = (S::default(), Skipped::default());
-            read_part(bytes, start, end, &mut skipped, |offset, line| {
-                each(&mut state, offset, line)
-            });
-            (state, skipped)
-        })
-        .collect();
+    let outcomes = parallel::map(parts, |(start, end)| {
+        progress(start as u64);
+        let (mut state, mut skipped) = (S::default(), Skipped::default());
+        read_part(bytes, start, end, &mut skipped, |offset, line| each(&mut state, offset, line));
+        (state, skipped)
+    });
     let mut all = Skipped::default();
     let mut states = Vec::with_capacity(outcomes.len());
     for (state, skipped) in outcomes {

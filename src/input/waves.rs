@@ -1,6 +1,6 @@
 //! Parts of a file that are read side by side, with their results in the order of the file.
 
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Parts for each thread that are read before their results are taken.
 const PARTS: usize = 4;
@@ -21,7 +21,7 @@ pub(super) fn in_waves<P: Sync, R: Send>(
     let length = rayon::current_num_threads().saturating_mul(PARTS).clamp(1, MOST);
     for next in parts.chunks(length) {
         let taken = || wave.into_iter().all(&mut take);
-        let (goes_on, read) = rayon::join(taken, || next.par_iter().map(&read).collect());
+        let (goes_on, read) = parallel::join(taken, || parallel::map(next, &read));
         if !goes_on {
             return;
         }

@@ -21,9 +21,9 @@ use crate::error::Error;
 use crate::input::load::{NameCode, Unwind};
 use crate::model::names::Names;
 use crate::model::profile::{Code, CodePlace, FrameGroups, FrameId, Profile, ProfileFrame};
+use crate::parallel;
 use crate::source::Source;
 use files::{Files, Library};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -104,14 +104,11 @@ impl Symbols {
             })
             .filter(|(_, places)| !places.is_empty())
             .collect();
-        let found: Vec<_> = jobs
-            .into_par_iter()
-            .map(|(library, places)| {
-                let mut unused = Vec::new();
-                let functions = self.files.functions(&library, &places, recorded, &mut unused);
-                (library, places, functions, unused)
-            })
-            .collect();
+        let found = parallel::map(jobs, |(library, places): (Library, Vec<u64>)| {
+            let mut unused = Vec::new();
+            let functions = self.files.functions(&library, &places, recorded, &mut unused);
+            (library, places, functions, unused)
+        });
         let mut state = self.state();
         state.known = known;
         for (library, places, functions, unused) in found {

@@ -5,7 +5,7 @@ use crate::analysis::object_set::bits;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
-use rayon::prelude::*;
+use crate::parallel;
 use std::ops::Range;
 
 /// The packed graph: each object that is not owned is followed by its references to such objects.
@@ -39,10 +39,9 @@ impl<W: Word> Packed<W> {
         let blocks: Vec<usize> = (0..graph.len()).step_by(BLOCK).collect();
         for blocks in blocks.chunks(BLOCKS) {
             let records = |block: &usize| Records::of(graph, &ranks, *block);
-            let blocks: Vec<Records<W>> = blocks.par_iter().map(records).collect();
-            let blocks: Vec<_> =
-                blocks.iter().map(|records| (records, room.take(records))).collect();
-            blocks.into_par_iter().for_each(|(records, room)| room.fill(records));
+            let blocks = parallel::map(blocks, records);
+            let blocks = blocks.iter().map(|records| (records, room.take(records)));
+            parallel::for_each(blocks, |(records, room)| room.fill(records));
         }
         let end = room.first;
         words.truncate(end);
@@ -60,8 +59,8 @@ impl<W: Word> Packed<W> {
     fn link(&mut self, places: &[W]) {
         let parts = rayon::current_num_threads();
         let length = self.starts.len().div_ceil(parts).max(1);
-        let parts = self.words.par_chunks_mut(length * 64).zip(self.starts.par_chunks(length));
-        parts.for_each(|(words, starts)| {
+        let parts = self.words.chunks_mut(length * 64).zip(self.starts.chunks(length));
+        parallel::for_each(parts, |(words, starts)| {
             for at in 0..words.len() {
                 if let Some(soon) = words.get(at + AHEAD) {
                     prefetch(places, soon.without_mark().index());
@@ -130,8 +129,8 @@ impl<W: Word> Packed<W> {
         let mut rest = numbers.as_mut_slice();
         let length = self.starts.len().div_ceil(rayon::current_num_threads()).max(1);
         let parts = self.words.chunks(length * 64).zip(self.starts.chunks(length));
-        let parts: Vec<_> = parts.map(|part| (part, split(&mut rest, records(part.1)))).collect();
-        parts.into_par_iter().for_each(|((words, starts), numbers)| {
+        let parts = parts.map(|part| (part, split(&mut rest, records(part.1))));
+        parallel::for_each(parts, |((words, starts), numbers)| {
             let places = (0..).step_by(64).zip(starts);
             let places = places
                 .flat_map(|(first, starts)| bits(*starts).map(move |bit| first + bit as usize));

@@ -5,6 +5,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
+use crate::parallel;
 use rayon::prelude::*;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -53,7 +54,7 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
         firsts.push(first);
         first += below.of_owner.len();
     }
-    parts.into_par_iter().zip(firsts).for_each(|(below, first)| {
+    parallel::for_each(parts.into_iter().zip(firsts), |(below, first)| {
         let mut rest = below.objects.iter().zip(&below.size);
         for (number, owner) in (first..).zip(&found[first - 1..][..below.of_owner.len()]) {
             let (own, size) = (position[number], size_of[number]);
@@ -89,7 +90,7 @@ impl Placed {
         let size: Vec<u32> = self.size.into_iter().map(AtomicU32::into_inner).collect();
         let mut dominator = vec![0; size.len()];
         let (number, ()) =
-            rayon::join(|| numbers(&order, objects), || dominators(&size, &mut dominator));
+            parallel::join(|| numbers(&order, objects), || dominators(&size, &mut dominator));
         Dominators { order, dominator, number, size }
     }
 }

@@ -4,7 +4,7 @@ use super::{Node, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds};
 use crate::model::names::NameId;
-use rayon::prelude::*;
+use crate::parallel;
 use rustc_hash::FxHashMap;
 
 /// An object is a line by itself only with this share of the live heap; smaller siblings of one
@@ -291,7 +291,7 @@ impl<'h, 'a> Expander<'h, 'a> {
                 Below { shown, rows: vec![NONE; self.heap.types.len()], ..Below::default() };
             (each(part.to_vec(), &mut below), below)
         };
-        let parts: Vec<(T, Below)> = objects.par_chunks(PART).map(part).collect();
+        let parts = parallel::map(objects.chunks(PART), part);
         drop(objects);
         let added = parts.into_iter().map(|(part, more)| {
             below.append(more);

@@ -4,6 +4,7 @@ use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeIds, TypeKind};
+use crate::parallel;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -74,8 +75,8 @@ impl Group {
     }
 
     /// The members in parts, for several threads.
-    fn parts(&self) -> impl IndexedParallelIterator<Item = &[u32]> {
-        self.heads.par_chunks(PART).chain(self.inner.par_chunks(PART))
+    fn parts(&self) -> impl Iterator<Item = &[u32]> {
+        self.heads.chunks(PART).chain(self.inner.chunks(PART))
     }
 }
 
@@ -266,7 +267,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             }
             inner
         };
-        let parts: Vec<Vec<u32>> = group.heads.par_chunks(PART).map(below).collect();
+        let parts = parallel::map(group.heads.chunks(PART), below);
         parts.iter().for_each(|part| group.inner.extend_from_slice(part));
         let is_part = self.role_of_kin(kin).is_part();
         let [head] = group.heads[..] else { return };
@@ -289,7 +290,7 @@ impl<'s, 'a> Scene<'s, 'a> {
             let children = members.iter().flat_map(|member| self.children(*member));
             self.by_kin(children.filter(is_other))
         };
-        let parts: Vec<Vec<Group>> = group.parts().map(below).collect();
+        let parts = parallel::map(group.parts(), below);
         let mut groups = Groups::default();
         parts.into_iter().flatten().for_each(|part| groups.add(part));
         sorted(groups.list)

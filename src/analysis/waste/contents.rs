@@ -4,6 +4,7 @@ use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
+use crate::parallel;
 use crate::phases;
 use rayon::prelude::*;
 use rustc_hash::FxHasher;
@@ -114,7 +115,7 @@ impl Read {
         let is_held_by_text = |object| of_texts.contains(object) && once.contains(object);
         let counts = |object| !is_held_by_text(object) || is_text(heap, object);
         let mut found = Scan::of(heap, counts);
-        rayon::join(|| keep_repeated(&mut found.texts), || keep_repeated(&mut found.blocks));
+        parallel::join(|| keep_repeated(&mut found.texts), || keep_repeated(&mut found.blocks));
         found.zeros.par_sort_unstable();
         Self { found, of_texts: Some(of_texts) }
     }
@@ -212,7 +213,7 @@ impl Contents {
             let values = runs.map(|run| run.iter().map(|(_, object)| *object).collect());
             Grouped::of(heap, tree, values, false, true)
         };
-        let (texts, (mut blocks, mut all_zero)) = rayon::join(
+        let (texts, (mut blocks, mut all_zero)) = parallel::join(
             || equal_of(&mut texts, true),
             || (equal_of(&mut blocks, false), zeros_of(&mut zeros)),
         );

@@ -4,6 +4,7 @@ use super::{WasteKind, WasteOwner};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::object_set::{ObjectSet, Ranked};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, TypeId, TypeKind, Value};
+use crate::parallel;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -88,7 +89,7 @@ impl Owners {
         }
         let size = (heap.len() as u32).div_ceil(PARTS).max(1);
         let in_part = |part: u32| self.find_in(heap, tree, part * size, size);
-        let parts: Vec<Found> = (0..PARTS).into_par_iter().map(in_part).collect();
+        let parts = parallel::map(0..PARTS, in_part);
         let mut sums: FxHashMap<(WasteKind, Owner), WasteOwner> = FxHashMap::default();
         let mut is_found = vec![false; self.items.len()];
         for part in parts {

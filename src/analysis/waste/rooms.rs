@@ -4,7 +4,7 @@ use crate::analysis::collections::{CollectionKind, Collections, Storage};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, LabelKind, ObjectId, TypeKind};
-use rayon::prelude::*;
+use crate::parallel;
 
 /// An array of objects whose second half is null counts from this many nulls on.
 const LEAST_NULLS: u64 = 8;
@@ -77,8 +77,7 @@ impl Rooms {
             }
             (found, arrays)
         };
-        let batches = (0..heap.len() as u32).into_par_iter().step_by(BATCH as usize);
-        let found: Vec<(Vec<Measured>, Vec<Measured>)> = batches.map(batch).collect();
+        let found = parallel::map((0..heap.len() as u32).step_by(BATCH as usize), batch);
         for array in found.iter().flat_map(|(found, _)| found).filter_map(|found| found.array) {
             claimed.insert(array);
         }

@@ -18,8 +18,8 @@ use crate::cli::terminal::shown;
 use crate::input::Format;
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
+use crate::parallel;
 use memchr::memmem::Finder;
-use rayon::prelude::*;
 
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let options = &args.heap;
@@ -230,9 +230,11 @@ fn matching(
             && value.as_ref().is_none_or(|value| value.fits(heap, object))
     };
     let count = heap.len() as u32;
-    let blocks = (0..count.div_ceil(BLOCK)).into_par_iter().map(|block| block * BLOCK);
-    let objects = |first: u32| (first..first.saturating_add(BLOCK).min(count)).map(ObjectId);
-    blocks.flat_map_iter(|first| objects(first).filter(|object| fits(*object))).collect()
+    let found = parallel::map((0..count).step_by(BLOCK as usize), |first| {
+        let objects = (first..first.saturating_add(BLOCK).min(count)).map(ObjectId);
+        objects.filter(|object| fits(*object)).collect::<Vec<_>>()
+    });
+    found.concat()
 }
 
 /// The text that values have to contain. Numbers have to be equal to it.

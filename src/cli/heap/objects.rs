@@ -14,6 +14,7 @@ use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
+use crate::parallel;
 
 /// A heap with the analysis of its graph.
 pub(crate) struct Analysed<'h, 'a> {
@@ -50,7 +51,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
             self.analyses.collections();
             Read::of(self.heap, self.graph)
         };
-        rayon::join(|| self.tree(), read)
+        parallel::join(|| self.tree(), read)
     }
 
     /// Measures what collections and contents waste.

@@ -32,6 +32,7 @@ use crate::output::report::{
     Answer, BarPart, Card, Report, ReportSuspect, ReportTree, Tile, Tone, address, object_address,
     without_packages,
 };
+use crate::parallel;
 use compared::{Compared, Sums};
 use std::cmp::Reverse;
 use stored::{Sampled, Stored};
@@ -133,7 +134,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             (types, waste)
         };
         let (((threads, by_root, lines), (types, waste)), verdict) =
-            rayon::join(|| rayon::join(held, counted), || loaded.verdict());
+            parallel::join(|| parallel::join(held, counted), || loaded.verdict());
         loaded.keep_histogram((ByArg::Type, ObjectsArg::Live), &types);
         let found = || verdict.suspects.iter().take(SUSPECTS);
         let words = Words::new(loaded, analysed, found(), session).knowing(rules, format);

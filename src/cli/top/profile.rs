@@ -13,6 +13,7 @@ use crate::cli::size::{count, plural, showing};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown;
 use crate::model::profile::{Metric, ThreadId};
+use crate::parallel;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -35,7 +36,7 @@ pub(super) fn run(
         all.sort(metric, args.cum);
         all
     };
-    let (all, verdict) = rayon::join(rows, || hottest_function(&selected, metric, session));
+    let (all, verdict) = parallel::join(rows, || hottest_function(&selected, metric, session));
     let (shown, rest) = session.shown(&all.rows, args.limit, super::ROWS);
     let each = match by {
         _ if !args.each => None,

@@ -14,6 +14,7 @@ use crate::cli::print::{Document, Shown, print};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::{Status, UsageError};
+use crate::parallel;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     if args.heap.snapshot == Some(Snapshots::All) {
@@ -37,7 +38,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         (verdict, most, words)
     };
     let ((verdict, most, words), wasted) =
-        rayon::join(describe, || Outstanding::of(heap, tree, &analysed.measured(read)));
+        parallel::join(describe, || Outstanding::of(heap, tree, &analysed.measured(read)));
     let words = words.knowing(&rules, input.format);
     let found = &verdict.suspects;
     let waste = WasteWords { analysed: &analysed, session };

@@ -34,6 +34,7 @@ use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, TypeIds, WarningKind};
 use crate::model::sum::Sum;
+use crate::parallel;
 use bits::Bits;
 use edges::Edges;
 use entries::Tables;
@@ -92,7 +93,7 @@ fn build<'a>(
         Finder { graph: &graph, meta, strings, locations, maps: Some(maps) }.find()
     });
     let types = || types_of_nodes(&graph, &meta, &strings, options, &originals, &mut builder);
-    let ((weak, orphans), types) = rayon::join(held, types);
+    let ((weak, orphans), types) = parallel::join(held, types);
     builder.heap().type_of = types;
     if options.bare {
         edges.label = Vec::new();

@@ -7,7 +7,7 @@
 use super::meta::MAX_FIELDS;
 use crate::error::{Error, Result};
 use crate::input::json::Numbers;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// Bytes of a part. Small enough that threads end at about the same time, large enough that parts
 /// cost nothing.
@@ -38,14 +38,10 @@ impl<'a> Rows<'a> {
         };
         let (bytes, offset) = (numbers.bytes(), numbers.offset());
         let starts = starts(bytes);
-        let counts: Vec<usize> = starts
-            .par_iter()
-            .enumerate()
-            .map(|(part, &start)| {
-                let end = starts.get(part.wrapping_add(1)).copied().unwrap_or(bytes.len());
-                memchr::memchr_iter(b',', bytes.get(start..end).unwrap_or_default()).count()
-            })
-            .collect();
+        let counts = parallel::map(starts.iter().enumerate(), |(part, &start)| {
+            let end = starts.get(part.wrapping_add(1)).copied().unwrap_or(bytes.len());
+            memchr::memchr_iter(b',', bytes.get(start..end).unwrap_or_default()).count()
+        });
         // The last number has no comma after it, unless the writer is generous.
         let tail = bytes.trim_ascii_end();
         let total = counts

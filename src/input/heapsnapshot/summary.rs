@@ -11,7 +11,7 @@ use crate::input::info::{
 use crate::input::json::{Numbers, Scanner, Token};
 use crate::input::read::ReadOptions;
 use crate::model::heap::{LoadWarning, WarningKind};
-use rayon::prelude::*;
+use crate::parallel;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
@@ -155,7 +155,7 @@ impl Sums {
             sums.damage = outcome.err();
             sums
         };
-        let parts: Vec<Self> = rows.parts.par_iter().map(read).collect();
+        let parts = parallel::map(&rows.parts, read);
         let mut total = Self::NONE;
         for part in parts {
             total.count = total.count.wrapping_add(part.count);

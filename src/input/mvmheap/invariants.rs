@@ -19,7 +19,7 @@ use super::{Version, tables::TableSizes};
 use crate::error::{Error, Result};
 use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;
-use rayon::prelude::*;
+use crate::parallel;
 use std::num::Saturating;
 
 /// Checks every invariant; decompresses everything. Snapshots that are not complete are left out.
@@ -30,12 +30,9 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         check_positions(bytes, &mut findings);
     }
     check_tables(&dump, &mut findings);
-    let parts: Vec<_> = dump
-        .snapshots
-        .par_iter()
-        .enumerate()
-        .map(|(i, snapshot)| check_snapshot(&dump, i, snapshot, options))
-        .collect();
+    let parts = parallel::map(dump.snapshots.iter().enumerate(), |(i, snapshot)| {
+        check_snapshot(&dump, i, snapshot, options)
+    });
     (options.progress)(bytes.len() as u64);
     findings.set_damage(dump.damage);
     for part in parts {

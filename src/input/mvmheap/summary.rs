@@ -12,7 +12,7 @@ use crate::input::info::{
     BiggestType, ByKind, FormatDetails, HeapInfo, Info, InfoWarning, MvmheapDetails, SnapshotInfo,
 };
 use crate::input::read::ReadOptions;
-use rayon::prelude::*;
+use crate::parallel;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Summarizes a file: one pass over the columns of collectables, several snapshots at a time;
@@ -23,11 +23,8 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut dump = Dump::read(bytes)?;
     let mut info = super::SPEC.summary(dump.format_version());
     let done = AtomicU64::new(16);
-    let summaries: Vec<_> = dump
-        .snapshots
-        .par_iter()
-        .map(|snapshot| summarize(&dump, snapshot, options, &done))
-        .collect();
+    let summaries =
+        parallel::map(&dump.snapshots, |snapshot| summarize(&dump, snapshot, options, &done));
     (options.progress)(bytes.len() as u64);
     let mut snapshots = Vec::new();
     for (index, (mut summary, error)) in (0..).zip(summaries) {

@@ -8,6 +8,7 @@
 use super::column::{Column, Decoders, Numbers};
 use super::dump::Snapshot;
 use super::tally::Tally;
+use crate::parallel;
 
 /// Numbers of a column that are decompressed at a time.
 const CHUNK: usize = 16 << 10;
@@ -31,7 +32,7 @@ pub(super) fn sum_columns(
             Some(None)
         }
     };
-    let (kinds, (managed, unmanaged)) = rayon::join(
+    let (kinds, (managed, unmanaged)) = parallel::join(
         || {
             count_kinds(
                 open(snapshot, "colkind", decoders)?,
@@ -39,7 +40,7 @@ pub(super) fn sum_columns(
                 advance,
             )
         },
-        || rayon::join(|| sum(size, "colsize"), || sum(unmanaged, "colusize")),
+        || parallel::join(|| sum(size, "colsize"), || sum(unmanaged, "colusize")),
     );
     let (mut tally, managed, unmanaged) = (kinds?, managed?, unmanaged?);
     let same_rows = [&managed, &unmanaged].into_iter().flatten().all(|sum| sum.rows == tally.rows);

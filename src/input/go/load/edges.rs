@@ -14,7 +14,7 @@ use crate::bytes::Cursor;
 use crate::input::go::fields::{Field, Fields};
 use crate::input::go::phantoms::HEADER;
 use crate::model::heap::{Label, ObjectId, Offsets, References, TypeId};
-use rayon::prelude::*;
+use crate::parallel;
 
 pub(super) struct Edges {
     pub(super) references: References,
@@ -67,12 +67,7 @@ impl Edges {
                 shape_of,
                 found,
             });
-            let done: Vec<_> = work
-                .collect::<Vec<_>>()
-                .into_par_iter()
-                .map(|work| chunk(reader, placed, work))
-                .collect();
-            for found in done {
+            for found in parallel::map(work, |work| chunk(reader, placed, work)) {
                 target.append(&mut found.targets);
                 label.append(&mut found.labels);
                 shapes.push(std::mem::take(&mut found.shapes));

@@ -6,7 +6,7 @@ use crate::input::go::object::Object;
 use crate::input::go::records::{Rec, Records};
 use crate::input::go::version::Version;
 use crate::model::heap::{Offsets, Sizes};
-use rayon::prelude::*;
+use crate::parallel;
 use std::num::Saturating;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -38,10 +38,7 @@ impl Placed {
         // The first of several records at one address counts; that is known only in the order of
         // the file.
         let done: Vec<Done> = match survey.duplicates {
-            0 => chunks
-                .into_par_iter()
-                .map(|(number, records)| placing.chunk(number, records.clone()))
-                .collect(),
+            0 => parallel::map(chunks, |(number, records)| placing.chunk(number, records.clone())),
             _ => chunks
                 .into_iter()
                 .map(|(number, records)| placing.chunk(number, records.clone()))

@@ -11,7 +11,7 @@ use super::survey::Survey;
 use super::{CHUNK, chunks_at_a_time};
 use crate::model::heap::{Type, TypeId, TypeKind};
 use crate::model::names::Names;
-use rayon::prelude::*;
+use crate::parallel;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) fn number(
@@ -28,16 +28,12 @@ pub(super) fn number(
     for (first_row, rows) in (0..).step_by(rows_at_a_time).zip(type_of.chunks_mut(rows_at_a_time)) {
         let chunks: Vec<_> =
             (first_row..).step_by(CHUNK).zip(rows.chunks_mut(CHUNK)).zip(shapes.by_ref()).collect();
-        let typed: Vec<_> = chunks
-            .into_par_iter()
-            .map(|((first_row, rows), shapes)| {
-                let typed = typing.chunk(first_row, rows, &shapes);
-                (rows, typed)
-            })
-            .collect();
-        let numbers: Vec<_> =
-            typed.into_iter().map(|(rows, typed)| (rows, found.merge(typed))).collect();
-        numbers.into_par_iter().for_each(|(rows, numbers)| {
+        let typed = parallel::map(chunks, |((first_row, rows), shapes)| {
+            let typed = typing.chunk(first_row, rows, &shapes);
+            (rows, typed)
+        });
+        let numbers = typed.into_iter().map(|(rows, typed)| (rows, found.merge(typed)));
+        parallel::for_each(numbers, |(rows, numbers)| {
             for row in rows {
                 *row = numbers.get(row.0 as usize).copied().unwrap_or(TypeId(0));
             }

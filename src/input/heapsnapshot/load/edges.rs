@@ -10,7 +10,7 @@ use crate::input::read::Progress;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{KeyName, Label, LabelKind, ObjectId};
 use crate::model::names::NameId;
-use rayon::prelude::*;
+use crate::parallel;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -137,11 +137,11 @@ impl Edges {
         let mut kind = vec![OTHER; rows.count];
         let mut target = vec![0; rows.count];
         let mut label = vec![Label::NONE; if named { rows.count } else { 0 }];
-        let columns = (
-            split(&mut kind, &rows.parts),
-            split(&mut target, &rows.parts),
-            split(&mut label, &rows.parts),
-        );
+        let columns = split(&mut kind, &rows.parts)
+            .into_iter()
+            .zip(split(&mut target, &rows.parts))
+            .zip(split(&mut label, &rows.parts))
+            .map(|((kind, target), label)| (kind, target, label));
         let reader = Reader {
             fields,
             kinds: meta.edge_types.iter().map(|(known, _)| code(*known)).collect(),
@@ -156,8 +156,7 @@ impl Edges {
             progress(part.offset());
             reader.read(part, columns)
         };
-        let parts = rows.parts.par_iter().zip(columns.into_par_iter());
-        let outcomes: Vec<_> = parts.map(read).collect();
+        let outcomes = parallel::map(rows.parts.iter().zip(columns), read);
         let Rest { mut beyond, mut weak_map_entries } = Rest::default();
         let mut ends = Vec::with_capacity(outcomes.len());
         for (done, error, rest) in outcomes {
@@ -244,7 +243,8 @@ impl Edges {
                 of_beyond.get(row).copied().unwrap_or(Label::NONE)
             });
         };
-        self.label.par_chunks_mut(1 << 16).for_each(|labels| labels.iter_mut().for_each(named));
+        let chunks = self.label.chunks_mut(1 << 16);
+        parallel::for_each(chunks, |labels| labels.iter_mut().for_each(named));
         builder.heap().keys = keys;
     }
 }

@@ -15,6 +15,7 @@ use super::bits::Bits;
 use super::edges::{ELEMENT, Edges, SHORTCUT, WEAK};
 use super::nodes::Nodes;
 use crate::model::heap::{ObjectId, Offsets};
+use crate::parallel;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -152,8 +153,7 @@ impl Graph<'_> {
             }
             held
         };
-        let starts: Vec<usize> = (0..count).step_by(length).collect();
-        let held = starts.into_par_iter().map(of_part).reduce_with(Bits::or);
+        let held = parallel::map((0..count).step_by(length), of_part).into_iter().reduce(Bits::or);
         let held = held.unwrap_or_else(|| Bits::none(count));
         (0..count).filter(|node| !held.has(*node)).map(|node| ObjectId(node as u32)).collect()
     }

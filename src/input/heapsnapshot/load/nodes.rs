@@ -7,7 +7,7 @@ use crate::input::heapsnapshot::meta::Meta;
 use crate::input::heapsnapshot::rows::{Part, Rows, first_error};
 use crate::input::read::Progress;
 use crate::model::heap::{MAX_OBJECTS, Sizes};
-use rayon::prelude::*;
+use crate::parallel;
 
 #[derive(Default)]
 pub(super) struct Nodes {
@@ -94,19 +94,18 @@ impl Nodes {
         let (mut kind, mut name) = (vec![0; rows.count], vec![0; rows.count]);
         let (mut id, mut size, mut edges) =
             (vec![0; rows.count], vec![0; rows.count], vec![0; rows.count]);
-        let columns = (
-            split(&mut kind, &rows.parts),
-            split(&mut name, &rows.parts),
-            split(&mut id, &rows.parts),
-            split(&mut size, &rows.parts),
-            split(&mut edges, &rows.parts),
-        );
+        let columns = split(&mut kind, &rows.parts)
+            .into_iter()
+            .zip(split(&mut name, &rows.parts))
+            .zip(split(&mut id, &rows.parts))
+            .zip(split(&mut size, &rows.parts))
+            .zip(split(&mut edges, &rows.parts))
+            .map(|((((kind, name), id), size), edges)| (kind, name, id, size, edges));
         let read = |(part, columns): (&Part<'_>, Columns<'_>)| {
             progress(part.offset());
             read_part(&document.meta, part, columns)
         };
-        let outcomes: Vec<_> =
-            rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
+        let outcomes = parallel::map(rows.parts.iter().zip(columns), read);
         let mut nodes = Self {
             kind,
             name,

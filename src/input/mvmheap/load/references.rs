@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::input::mvmheap::dump::{Data, Dump, Snapshot};
 use crate::input::mvmheap::rows::{ReferenceChunk, ReferenceReader};
 use crate::model::heap::{Label, Offsets, References};
+use crate::parallel;
 
 /// Decodes all references. The number is that of labels that are in no table of strings.
 pub(super) fn read(
@@ -21,7 +22,7 @@ pub(super) fn read(
     let mut descriptions = Placement::new(order, &first);
     match &snapshot.data {
         Data::Blocks(_) => {
-            let (read, described) = rayon::join(
+            let (read, described) = parallel::join(
                 || {
                     decode_stored(dump, snapshot, "reftrget", steps, &mut |numbers| {
                         targets.put_stored(numbers, target)

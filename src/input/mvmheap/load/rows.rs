@@ -8,6 +8,7 @@ use crate::input::mvmheap::dump::{COLLECTABLES, Data, Dump, Snapshot};
 use crate::input::mvmheap::rows::{Chunk, RowReader};
 use crate::input::mvmheap::tally::KINDS;
 use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets, Sizes};
+use crate::parallel;
 
 /// Numbers that are decoded at a time.
 const CHUNK: usize = 4096;
@@ -106,7 +107,7 @@ fn read_columns(
     let Rows { kinds, shallow, tofi, first, external, starts, references } = rows;
     let decode =
         |name: &str, each: &mut dyn FnMut(&[u64])| decode(dump, snapshot, name, steps, each);
-    let (order, rest) = rayon::join(
+    let (order, rest) = parallel::join(
         || {
             let counts = decode("colrfcnt", &mut |values| add_counts(first, references, values))?;
             let begins = decode("colrfstr", &mut |values| add_starts(starts, values))?;

@@ -6,7 +6,7 @@ use super::super::types::{Kind, TypeRef, Types};
 use super::{Columns, path};
 use crate::model::heap::{Label, LabelKind, ObjectId};
 use crate::model::names::{NameId, Names};
-use rayon::prelude::*;
+use crate::parallel;
 use rustc_hash::FxHashMap;
 
 /// Elements of an array whose fields get labels of their own. Later ones share those of
@@ -34,7 +34,7 @@ impl Propagation<'_, '_, '_, '_> {
             let references = first.get(rows.end).saturating_sub(first.get(rows.start)) as usize;
             chunks.push((rows, rest.split_off_mut(..references).unwrap_or_default()));
         }
-        let found = chunks.par_iter_mut().map(|(rows, labels)| {
+        let found = parallel::map(&mut chunks, |(rows, labels)| {
             let mut positions = Positions::default();
             let base = first.get(rows.start);
             for row in rows.clone() {
@@ -46,7 +46,6 @@ impl Propagation<'_, '_, '_, '_> {
             }
             positions.list
         });
-        let found: Vec<Vec<Position>> = found.collect();
         let mut known: FxHashMap<Position, Label> = FxHashMap::default();
         let mut label =
             |position| *known.entry(position).or_insert_with(|| position.label(types, names));
@@ -54,7 +53,7 @@ impl Propagation<'_, '_, '_, '_> {
             .into_iter()
             .map(|positions| positions.into_iter().map(&mut label).collect())
             .collect();
-        chunks.into_par_iter().zip(named).for_each(|((_, labels), named)| {
+        parallel::for_each(chunks.into_iter().zip(named), |((_, labels), named)| {
             for label in labels {
                 if let LabelKind::Field(NameId(number)) = label.kind() {
                     *label = named.get(number as usize).copied().unwrap_or_default();

@@ -15,7 +15,7 @@ use super::judge::Verdict;
 use super::{Form, Item, Propagation, Values};
 use crate::input::go::load::pointers::Reader;
 use crate::model::heap::ObjectId;
-use rayon::prelude::*;
+use crate::parallel;
 
 /// The number of chunks after which one thread merges the results. The result depends on this
 /// number, and therefore not on the number of threads.
@@ -135,7 +135,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 let work = wave.iter().zip(&mut done);
                 let run = |(chunk, done): (&usize, &mut Done)| done.work(judge, chunks, *chunk);
                 if is_shared {
-                    work.collect::<Vec<_>>().into_par_iter().for_each(run)
+                    parallel::for_each(work, run)
                 } else {
                     work.for_each(run)
                 }
@@ -151,7 +151,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 let (reader, found) = (self.ground.reader, &*done);
                 let fill = |part: &mut Part| part.add_found(found, chunks, reader);
                 if found.iter().map(|done| done.found.len()).sum::<usize>() >= MANY {
-                    waiting.parts.par_iter_mut().for_each(fill)
+                    parallel::for_each(&mut waiting.parts, fill)
                 } else {
                     waiting.parts.iter_mut().for_each(fill)
                 }
