@@ -6,6 +6,7 @@ use super::graph::Graph;
 use super::made_up::MadeUp;
 use super::object_set::{ObjectSet, Ranked};
 use crate::model::heap::ObjectId;
+use crate::parallel;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -80,8 +81,8 @@ impl<'d> Regions<'d> {
         let (first, targets) = (Vec::new(), Vec::new());
         let regions = Self { dominators, tops: Ranked::of(tops), made_up, first, targets };
         let objects = graph.len() as u32;
-        let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
-            let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
+        let blocks = parallel::map((0..objects).step_by(BLOCK as usize), |first| {
+            let block = first..first.saturating_add(BLOCK).min(objects);
             let mut edges: Vec<(u32, u32)> = Vec::new();
             for_each_reference(graph, block, &heads, |object, target, _| {
                 if let (Some(from), Some(to)) = (regions.node(object), regions.node(target))
@@ -94,7 +95,7 @@ impl<'d> Regions<'d> {
             edges.dedup();
             edges
         });
-        let mut edges: Vec<(u32, u32)> = blocks.collect();
+        let mut edges = blocks.concat();
         edges.par_sort_unstable();
         edges.dedup();
         let mut first = vec![0; place as usize + 1];

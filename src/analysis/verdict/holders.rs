@@ -8,6 +8,7 @@ use crate::analysis::regions::{BLOCK, Targets, for_each_reference};
 use crate::model::heap::{
     Heap, Label, LabelKind, ObjectId, Role, Root, RootKind, StackFrame, TypeKind, Value,
 };
+use crate::parallel;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -82,8 +83,8 @@ impl Holders {
         }
         let marked = Targets::of(marked);
         let objects = heap.len() as u32;
-        let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
-            let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
+        let blocks = parallel::map((0..objects).step_by(BLOCK as usize), |first| {
+            let block = first..first.saturating_add(BLOCK).min(objects);
             let mut found = Vec::new();
             for_each_reference(scene.survey.graph, block, &marked, |source, target, row| {
                 let label = row.map_or(Label::NONE, |row| heap.references.label(row));
@@ -95,7 +96,7 @@ impl Holders {
             });
             found
         });
-        self.references.par_extend(blocks);
+        self.references.extend(blocks.into_iter().flatten());
         self.references.par_sort_unstable();
         for (row, root) in (0..).zip(&heap.roots) {
             if marked.contains(root.object) {
