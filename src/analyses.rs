@@ -19,11 +19,12 @@ use crate::analysis::tree::{self, TreeLine, TreeOptions};
 use crate::analysis::verdict::{Grown, Surveyed, TracedOwner, Verdict, grown, owners};
 use crate::input::load::Loaded;
 use crate::model::heap::ObjectId;
+use crate::parallel::lock;
 use crate::phases;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The analyses of a heap. Each is computed when it is first asked for, and kept.
 ///
@@ -260,10 +261,6 @@ impl<'h> Analyses<'h> {
         }
         heads
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The loaded heap, as the reader returned it.

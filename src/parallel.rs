@@ -5,7 +5,7 @@
 //! are blocks of objects or parts of a file; loops over objects are left to rayon itself.
 
 use rayon::prelude::*;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Does some work for each item, on all threads. The results are in the order of the items.
 pub(crate) fn map<I: Send, R: Send>(
@@ -15,7 +15,7 @@ pub(crate) fn map<I: Send, R: Send>(
     let slots = items.into_iter().map(|item| Mutex::new((Some(item), None)));
     let slots: Vec<Mutex<(Option<I>, Option<R>)>> = slots.collect();
     run(slots.len(), &|at| {
-        let mut slot = slots[at].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&slots[at]);
         let (item, result) = &mut *slot;
         *result = item.take().map(&work);
     });
@@ -40,6 +40,11 @@ pub(crate) fn join<A: Send, B: Send>(
     let (mut of_a, mut of_b) = (None, None);
     both(&mut || of_a = a.take().map(|a| a()), &mut || of_b = b.take().map(|b| b()));
     of_a.zip(of_b).expect("both functions have run")
+}
+
+/// Locks a mutex whose contents are as good after a panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(count: usize, work: &(dyn Fn(usize) + Sync)) {

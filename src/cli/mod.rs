@@ -55,6 +55,7 @@ mod top;
 mod tree;
 mod waste;
 
+use crate::parallel::lock;
 use args::{
     CatArgs, CheckArgs, Cli, Common, CompletionsArgs, ConvertArgs, DiffArgs, ExploreArgs, FindArgs,
     GrowthArgs, InfoArgs, McpArgs, NoArgs, PathArgs, QueryArgs, ReportArgs, ServeArgs, ShowArgs,
@@ -69,12 +70,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks a mutex whose contents are as good after a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Adds the command to a command line that only names a file or an address: `info --verdict` answers
 /// first.

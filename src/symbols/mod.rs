@@ -21,13 +21,13 @@ use crate::error::Error;
 use crate::input::load::{NameCode, Unwind};
 use crate::model::names::Names;
 use crate::model::profile::{Code, CodePlace, FrameGroups, FrameId, Profile, ProfileFrame};
-use crate::parallel;
+use crate::parallel::{self, lock};
 use crate::source::Source;
 use files::{Files, Library};
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use unwind::Unwinder;
 
 /// A function at an address, or one that was inlined there.
@@ -87,7 +87,7 @@ impl Symbols {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Looks up addresses that are not known yet, all libraries at once.

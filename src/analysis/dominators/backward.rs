@@ -5,6 +5,7 @@
 //! goes on, and each block is sorted by target when its turn comes, within the caches.
 
 use crate::analysis::buckets::Buckets;
+use crate::parallel::lock;
 use std::sync::{Mutex, PoisonError};
 
 /// Takes the references that lead back from the search that finds them.
@@ -39,7 +40,7 @@ impl<'s, 'scope> Backward<'s, 'scope> {
         let (part, sorted) = (std::mem::take(&mut self.part), self.sorted);
         self.scope.spawn(move |_| {
             let part = part.sorted();
-            sorted.0.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+            lock(&sorted.0).push(part);
         });
     }
 }

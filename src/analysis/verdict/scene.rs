@@ -4,11 +4,11 @@ use super::Surveyed;
 use crate::analysis::collections::{CollectionKind, Collections};
 use crate::analysis::owners::TypeOwners;
 use crate::model::heap::{Heap, ObjectId, Role, TypeId, TypeIds, TypeKind};
-use crate::parallel;
+use crate::parallel::{self, lock};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A chain or a tree of objects of one type has at least this many below its first.
 pub(super) const LEAST_CHAIN: usize = 20;
@@ -124,7 +124,7 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     /// The role of a name in the table of the runtime.
     pub(super) fn named_role(&self, name: &str) -> Option<Role> {
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = lock(&self.named);
         if let Some(role) = named.get(name) {
             return *role;
         }

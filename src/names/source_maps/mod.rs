@@ -12,12 +12,13 @@ mod text;
 mod vlq;
 
 use crate::error::{Error, Result};
+use crate::parallel::lock;
 use files::{Files, Found};
 use map::SourceMap;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use vlq::Place;
 
 /// The source maps of some files and folders. Those of folders are read when a script needs them.
@@ -143,7 +144,7 @@ impl SourceMaps {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn script(&self, url: &str) -> Option<Arc<Script>> {

@@ -1,13 +1,14 @@
 //! The table `strings`.
 
 use crate::model::heap::{Heap, ObjectId, TypeKind, Value};
+use crate::parallel::lock;
 use crate::tables::column::{Column, ColumnOf};
 use crate::tables::relation::Rows;
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 /// The number of bytes of each text that the table `strings` contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl<'h> Strings<'h> {
     /// Measures a text, once if many objects may share it.
     fn measured<T>(&self, object: ObjectId, text: &str, f: impl FnOnce(&Measured) -> T) -> T {
         let Some(long) = self.heap.long_text(object) else { return f(&Measured::of(text)) };
-        let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut measured = lock(&self.measured);
         f(measured.entry(long).or_insert_with(|| Measured::of(text)))
     }
 
