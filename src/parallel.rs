@@ -1,13 +1,14 @@
 //! Work that threads share, compiled once for the program.
 //!
-//! rayon compiles its splitting, stealing and waiting anew for each closure: some 5,000 lines for LLVM
-//! a call. Here it only sees closures behind a pointer. That costs a call and a lock for each item, so items
-//! are blocks of objects or parts of a file; loops over objects are left to rayon itself.
+//! rayon's splitting, stealing and waiting are compiled anew for each closure, which is about 5,000
+//! lines of LLVM IR for each loop. Here rayon sees closures behind a pointer only. Each item costs a
+//! call and a lock, so items should be blocks of objects or parts of a file. Loops over single objects
+//! call rayon themselves.
 
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Does some work for each item, on all threads. The results are in the order of the items.
+/// Calls a function for each item, on all threads. The results are in the order of the items.
 pub(crate) fn map<I: Send, R: Send>(
     items: impl IntoIterator<Item = I>,
     work: impl Fn(I) -> R + Sync,
@@ -26,7 +27,7 @@ pub(crate) fn map<I: Send, R: Send>(
     results.collect()
 }
 
-/// Does some work for each item, on all threads.
+/// Calls a function for each item, on all threads.
 pub(crate) fn for_each<I: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I) + Sync) {
     map(items, work);
 }

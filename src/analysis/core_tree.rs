@@ -266,8 +266,7 @@ impl Owning<'_, '_, '_> {
         let mut weights = vec![0; parts.last().map_or(0, |last| last.places.end)];
         let mut rest = weights.as_mut_slice();
         let column = |part: Part| (rest.split_off_mut(..part.places.len()), part.objects);
-        let parts: Vec<_> = parts.into_iter().map(column).collect();
-        parallel::for_each(parts, |(weights, objects)| {
+        parallel::for_each(parts.into_iter().map(column), |(weights, objects)| {
             for (object, weight) in self.owned.others(objects).zip(weights.unwrap_or_default()) {
                 *weight = u32::try_from(self.weigh(object)).unwrap_or(HEAVY);
             }

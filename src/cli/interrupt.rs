@@ -321,21 +321,22 @@ mod pending {
 
 #[cfg(not(unix))]
 mod pending {
+    use crate::parallel::lock;
     use std::path::{Path, PathBuf};
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::Mutex;
 
     static PATH: Mutex<Option<PathBuf>> = Mutex::new(None);
 
     pub(super) fn set(path: &Path) {
-        *PATH.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
+        *lock(&PATH) = Some(path.to_owned());
     }
 
     pub(super) fn clear() {
-        *PATH.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&PATH) = None;
     }
 
     pub(super) fn remove() {
-        if let Some(path) = PATH.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(path) = lock(&PATH).take() {
             let _ = std::fs::remove_file(path);
         }
     }

@@ -93,7 +93,7 @@ impl Symbols {
     /// Looks up addresses that are not known yet, all libraries at once.
     fn look_up(&self, wanted: FxHashMap<Library, Vec<u64>>, recorded: Option<u64>) {
         let known = std::mem::take(&mut self.state().known);
-        let jobs: Vec<(Library, Vec<u64>)> = wanted
+        let jobs = wanted
             .into_iter()
             .map(|(library, mut places)| {
                 let known = known.get(&library);
@@ -102,9 +102,8 @@ impl Symbols {
                 places.dedup();
                 (library, places)
             })
-            .filter(|(_, places)| !places.is_empty())
-            .collect();
-        let found = parallel::map(jobs, |(library, places): (Library, Vec<u64>)| {
+            .filter(|(_, places)| !places.is_empty());
+        let found = parallel::map(jobs, |(library, places)| {
             let mut unused = Vec::new();
             let functions = self.files.functions(&library, &places, recorded, &mut unused);
             (library, places, functions, unused)

@@ -96,7 +96,7 @@ impl Holders {
             });
             found
         });
-        self.references.extend(blocks.into_iter().flatten());
+        blocks.into_iter().for_each(|mut found| self.references.append(&mut found));
         self.references.par_sort_unstable();
         for (row, root) in (0..).zip(&heap.roots) {
             if marked.contains(root.object) {

@@ -26,8 +26,7 @@ pub(super) fn number(
     let mut shapes = shapes.into_iter();
     let rows_at_a_time = CHUNK.saturating_mul(chunks_at_a_time());
     for (first_row, rows) in (0..).step_by(rows_at_a_time).zip(type_of.chunks_mut(rows_at_a_time)) {
-        let chunks: Vec<_> =
-            (first_row..).step_by(CHUNK).zip(rows.chunks_mut(CHUNK)).zip(shapes.by_ref()).collect();
+        let chunks = (first_row..).step_by(CHUNK).zip(rows.chunks_mut(CHUNK)).zip(shapes.by_ref());
         let typed = parallel::map(chunks, |((first_row, rows), shapes)| {
             let typed = typing.chunk(first_row, rows, &shapes);
             (rows, typed)
