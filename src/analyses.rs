@@ -153,9 +153,10 @@ impl<'h> Analyses<'h> {
         objects: impl Iterator<Item = ObjectId>,
         stays: bool,
     ) -> Shortest<'_, 'h> {
-        match stays || self.kept.shortest.get().is_some() {
-            true => self.shortest(),
-            false => Shortest::of_objects(&self.heap, &self.graph, objects.collect()),
+        if stays || self.kept.shortest.get().is_some() {
+            self.shortest()
+        } else {
+            Shortest::of_objects(&self.heap, &self.graph, objects.collect())
         }
     }
 

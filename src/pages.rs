@@ -39,19 +39,19 @@ pub(crate) fn rounded(size: usize) -> usize {
 // the same layout.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match is_mapped(layout) {
-            true => mapping::new(layout.size()),
-            // SAFETY: the caller's promise is passed on.
-            false => unsafe { System.alloc(layout) },
+        if is_mapped(layout) {
+            return mapping::new(layout.size());
         }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        match is_mapped(layout) {
-            true => mapping::new(layout.size()),
-            // SAFETY: the caller's promise is passed on.
-            false => unsafe { System.alloc_zeroed(layout) },
+        if is_mapped(layout) {
+            return mapping::new(layout.size());
         }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {

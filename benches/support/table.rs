@@ -100,9 +100,10 @@ impl Table {
             .collect();
         for row in rows {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-                match WORDS.contains(&column) {
-                    true => format!("{cell:width$}"),
-                    false => format!("{cell:>width$}"),
+                if WORDS.contains(&column) {
+                    format!("{cell:width$}")
+                } else {
+                    format!("{cell:>width$}")
                 }
             });
             println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());

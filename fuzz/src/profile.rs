@@ -152,11 +152,8 @@ fn analyses(profile: &Profile) {
     let selected = Selected::of(profile, &Selection::default());
     let exact = is_exact(profile);
     // Where samples are events of several kinds, those of the main metric are selected.
-    let whole = match profile.has_separate_values {
-        true => selected.total.clone(),
-        false => profile.total.clone(),
-    };
-    assert!(!exact || selected.total == whole);
+    let whole = if profile.has_separate_values { &selected.total } else { &profile.total };
+    assert!(!exact || selected.total == *whole);
     let frames = [FrameBy::Function, FrameBy::File, FrameBy::Line].map(TopBy::Frames);
     for by in frames.into_iter().chain([TopBy::Thread, TopBy::Process]) {
         let mut rows = top(&selected, by);
@@ -166,7 +163,7 @@ fn analyses(profile: &Profile) {
             Values::default()
         };
         rows.rows.iter().for_each(|row| own.add(&row.sums.own));
-        assert!(!exact || own == whole, "every sample is somebody's own");
+        assert!(!exact || own == *whole, "every sample is somebody's own");
         for metric in &profile.metrics_to_choose() {
             rows.sort(metric, false);
             let both = (metric, metric);
@@ -178,7 +175,7 @@ fn analyses(profile: &Profile) {
     }
     let groups = Groups::of(profile, FrameBy::Function);
     let tree = CallTree::of(&selected, &groups);
-    assert!(!exact || tree.node(0).sums.total == whole);
+    assert!(!exact || tree.node(0).sums.total == *whole);
     let wanted: Vec<bool> = (0..groups.labels().len()).map(|group| group % 2 == 0).collect();
     let focus = Focus::of(&selected, &groups, &wanted);
     for metric in &profile.metrics_to_choose() {
@@ -222,9 +219,10 @@ fn again_as_mojo(profile: &Profile, bytes: &[u8]) {
         if !is_exact(profile) {
             continue;
         }
-        match merge {
-            false => assert_eq!(again.total, profile.total),
-            true => assert_eq!(measured(&again.total), measured(&profile.total)),
+        if merge {
+            assert_eq!(measured(&again.total), measured(&profile.total));
+        } else {
+            assert_eq!(again.total, profile.total);
         }
     }
 }

@@ -62,11 +62,10 @@ pub fn of(
         let frame = starts.frame(object);
         let dominator = dominators.dominator_of_number(number);
         let above = dominators.object(dominator);
-        let parent = match above.is_none_or(|above| heap.is_made_up(above)) {
-            true => {
-                starts.start(&mut tree, object, above.map_or(0, |_| node_of[dominator as usize]))
-            }
-            false => node_of[dominator as usize],
+        let parent = if above.is_none_or(|above| heap.is_made_up(above)) {
+            starts.start(&mut tree, object, above.map_or(0, |_| node_of[dominator as usize]))
+        } else {
+            node_of[dominator as usize]
         };
         let node = if tree.nodes[parent as usize].frame == frame {
             parent
@@ -193,11 +192,10 @@ impl<'h, 'a> Starts<'h, 'a> {
             HeldBy::Several | HeldBy::None => (Start::Several, self.owners.divide()),
         };
         let path = tree.child(path, self.number(start));
-        match is_divided {
-            true => {
-                tree.child(path, self.number(Start::Owner(self.owners.owner(self.heap, object))))
-            }
-            false => path,
+        if is_divided {
+            tree.child(path, self.number(Start::Owner(self.owners.owner(self.heap, object))))
+        } else {
+            path
         }
     }
 

@@ -158,10 +158,10 @@ pub fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
     heap.threads
         .iter()
         .zip(0u32..)
-        .map(|(thread, row)| match thread.frames.is_empty() {
-            // Nothing says that these do the same.
-            true => row,
-            false => *groups.entry(key(thread)).or_insert(row),
+        .map(|(thread, row)| {
+            // Nothing says that threads without frames do the same.
+            let is_known = !thread.frames.is_empty();
+            if is_known { *groups.entry(key(thread)).or_insert(row) } else { row }
         })
         .scan((FxHashMap::default(), 0), |(numbers, next), first| {
             Some(*numbers.entry(first).or_insert_with(|| {

@@ -128,12 +128,11 @@ pub fn lines_below(
     let mut members = Vec::new();
     let mut number = 1;
     while number <= dominators.len() as u32 {
-        number = match dominators.object(number).is_some_and(&selects) {
-            true => {
-                members.push(number);
-                dominators.end(number)
-            }
-            false => number + 1,
+        number = if dominators.object(number).is_some_and(&selects) {
+            members.push(number);
+            dominators.end(number)
+        } else {
+            number + 1
         };
     }
     below(heap, tree, members, options)

@@ -84,11 +84,12 @@ impl Destination {
     /// output to a terminal.
     pub(super) fn create(output: &Path, binary: bool, session: &Session) -> anyhow::Result<Self> {
         let Session { inputs, budget, .. } = session;
-        let refuse = |file: io::Result<Metadata>| match file.is_ok_and(|file| inputs.have(&file)) {
-            true => {
+        let refuse = |file: io::Result<Metadata>| {
+            if file.is_ok_and(|file| inputs.have(&file)) {
                 Err(UsageError::new("the output file is also an input").hint("choose another file"))
+            } else {
+                Ok(())
             }
-            false => Ok(()),
         };
         let new = |path: PathBuf, out: Box<dyn Write>, temporary: Option<TempPath>| {
             let (writer, is_new) = (Encoder::new(output, out)?, session.resident.is_some());
@@ -146,9 +147,10 @@ impl Destination {
         self.writer.finish().map_err(fail)?;
         let Some(temporary) = self.temporary else { return Ok(None) };
         let bytes = fs::metadata(&temporary).map_err(fail)?.len();
-        let kept = match self.is_new {
-            true => temporary.persist_noclobber(&self.path),
-            false => temporary.persist(&self.path),
+        let kept = if self.is_new {
+            temporary.persist_noclobber(&self.path)
+        } else {
+            temporary.persist(&self.path)
         };
         let kept = kept.map_err(|error| fail(error.error));
         interrupt::keep();

@@ -187,9 +187,10 @@ impl Dumps {
     /// # Errors
     /// A [`UsageError`] with the path.
     pub(super) fn allow(&self, path: &Path) -> Result<(), UsageError> {
-        match (self.allowed)(path) {
-            true => Ok(()),
-            false => Err(UsageError::new(format!("{} may not be read here", show_path(path)))),
+        if (self.allowed)(path) {
+            Ok(())
+        } else {
+            Err(UsageError::new(format!("{} may not be read here", show_path(path))))
         }
     }
 

@@ -131,13 +131,14 @@ fn measure_histograms(
     let input = session.open(path)?;
     let all = histograms(&input, session)?;
     if all.len() < 2 {
-        let error = match input.format == Format::Jfr {
-            true => format!(
+        let error = if input.format == Format::Jfr {
+            format!(
                 "{} has {} of classes",
                 show_path(path),
                 plural(all.len() as u64, "histogram", "histograms")
-            ),
-            false => "growth needs at least two files".to_owned(),
+            )
+        } else {
+            "growth needs at least two files".to_owned()
         };
         return Err(UsageError::new(error)
             .hint("recordings have histograms if jdk.ObjectCount or jdk.ObjectCountAfterGC is enabled")

@@ -313,9 +313,10 @@ fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -
 
 /// Returns the retained bytes of an object, for a column of its own.
 fn retains(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -> String {
-    match analysed.is_live(object) {
-        true => format!("retains {}", session.size(analysed.retained(object))),
-        false => analysed.not_live(object).to_owned(),
+    if analysed.is_live(object) {
+        format!("retains {}", session.size(analysed.retained(object)))
+    } else {
+        analysed.not_live(object).to_owned()
     }
 }
 

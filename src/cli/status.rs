@@ -148,11 +148,10 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
 pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     const LENIENT: &str = "--lenient keeps what was read (exit status 0)";
     let is_damage = matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt);
-    match terminal.lenient {
-        true => tell_input(terminal, &terminal.yellow("warning:"), path, error, None),
-        false => {
-            tell_input(terminal, &terminal.red("error:"), path, error, is_damage.then_some(LENIENT))
-        }
+    if terminal.lenient {
+        tell_input(terminal, &terminal.yellow("warning:"), path, error, None)
+    } else {
+        tell_input(terminal, &terminal.red("error:"), path, error, is_damage.then_some(LENIENT))
     }
 }
 

@@ -60,8 +60,9 @@ pub(super) fn accept(common: &Common, input: &Input) -> Result<(), UsageError> {
             "--symbols applies to profiles with addresses of machine code; {file} has none"
         )));
     }
-    match path.exists() {
-        true => Ok(()),
-        false => Err(UsageError::new(format!("--symbols: {} does not exist", show_path(path)))),
+    if path.exists() {
+        Ok(())
+    } else {
+        Err(UsageError::new(format!("--symbols: {} does not exist", show_path(path))))
     }
 }

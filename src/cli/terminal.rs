@@ -237,10 +237,7 @@ const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 const YELLOW: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 
 fn paint(text: &str, style: anstyle::Style, color: bool) -> String {
-    match color && !text.is_empty() {
-        true => format!("{style}{text}{style:#}"),
-        false => text.to_owned(),
-    }
+    if color && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
 
 #[cfg(test)]

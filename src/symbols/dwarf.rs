@@ -37,10 +37,8 @@ impl<'s> Lines<'s> {
         file.section_by_name(".debug_info")
             .or_else(|| file.section_by_name("__debug_info"))
             .filter(|section| section.size() > 0)?;
-        let endian = match file.is_little_endian() {
-            true => RunTimeEndian::Little,
-            false => RunTimeEndian::Big,
-        };
+        let endian =
+            if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let section = |id: gimli::SectionId| {
             let found = file.section_by_name(id.name());
             Ok::<_, gimli::Error>(found.and_then(|section| contents(&section)).unwrap_or_default())

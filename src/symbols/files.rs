@@ -54,9 +54,10 @@ impl Library {
         let is_kernel = self.kernel.is_some();
         let has_file = !self.path.is_empty() && (is_kernel || !self.path.starts_with('['));
         let inside = address >= mapping.start && (mapping.limit == 0 || address < mapping.limit);
-        let offset = match is_kernel {
-            true => address,
-            false => address.wrapping_sub(mapping.start).wrapping_add(mapping.offset),
+        let offset = if is_kernel {
+            address
+        } else {
+            address.wrapping_sub(mapping.start).wrapping_add(mapping.offset)
         };
         (has_file && inside).then_some(offset)
     }

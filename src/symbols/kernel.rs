@@ -120,9 +120,10 @@ fn rows(bytes: &[u8], recorded: &Recorded<'_>) -> Result<Vec<Row>, String> {
     lines.retain(|line| line.3 == module && matches!(line.1, b't' | b'T' | b'w' | b'W'));
     if lines.iter().all(|line| line.0 == 0) {
         let whose = if module.is_empty() { "the kernel" } else { module };
-        return Err(match lines.is_empty() {
-            true => format!("it has no functions of {whose}"),
-            false => "it has no addresses; copy /proc/kallsyms as root".to_owned(),
+        return Err(if lines.is_empty() {
+            format!("it has no functions of {whose}")
+        } else {
+            "it has no addresses; copy /proc/kallsyms as root".to_owned()
         });
     }
     // Of several at one address, the one that perf prefers: not weak, global, with fewer

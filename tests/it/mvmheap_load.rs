@@ -265,11 +265,11 @@ fn compare(bytes: &[u8], snapshot: u64, info: &Value) {
     let (name, repr) = (biggest["name"].as_str().unwrap(), biggest["repr"].as_str().unwrap());
     let sum = |(count, bytes): (u64, u64), object| {
         let kind = heap.type_of(object);
-        match heap.names().text(kind.name) == name
-            && heap.representation(heap.type_id(object)) == repr
+        if heap.names().text(kind.name) == name && heap.representation(heap.type_id(object)) == repr
         {
-            true => (count + 1, bytes + heap.shallow_bytes(object) + heap.external_bytes(object)),
-            false => (count, bytes),
+            (count + 1, bytes + heap.shallow_bytes(object) + heap.external_bytes(object))
+        } else {
+            (count, bytes)
         }
     };
     let (count, bytes) = heap.objects().fold((0, 0), sum);

@@ -58,13 +58,13 @@ fn without_templates(name: &str) -> String {
 /// beginning and of the allocator, depends on inlining.
 fn key<'a>(frames: impl Iterator<Item = &'a str>) -> Vec<String> {
     let left_out = ["_start", "__libc_start_main_impl", "__libc_start_call_main", "calloc"];
-    let mut key: Vec<_> = frames
-        .filter(|name| !left_out.contains(name))
-        .map(|name| match name.starts_with(['[', '0']) {
-            true => "?".to_owned(),
-            false => without_templates(name),
-        })
-        .collect();
+    let mut key: Vec<_> =
+        frames
+            .filter(|name| !left_out.contains(name))
+            .map(|name| {
+                if name.starts_with(['[', '0']) { "?".to_owned() } else { without_templates(name) }
+            })
+            .collect();
     key.sort();
     key
 }
@@ -471,9 +471,10 @@ fn costs_of_a_call_graph_are_those_of_the_stacks() {
         } else if line.starts_with(|c: char| c.is_ascii_digit()) {
             let cost = number(line, leaked);
             *all.entry(function).or_default() += cost;
-            match std::mem::take(&mut is_call) {
-                true => *calls.entry((function, callee)).or_default() += cost,
-                false => own += cost,
+            if std::mem::take(&mut is_call) {
+                *calls.entry((function, callee)).or_default() += cost
+            } else {
+                own += cost
             }
         } else if let Some(totals) = line.strip_prefix("totals:") {
             assert_eq!(number(totals, leaked), total(&profile, "leaked"));

@@ -199,9 +199,10 @@ fn check_several(heap: &Heap<'_>, k: usize) {
         let mut expected = all_lengths(heap, &graph, object);
         expected.truncate(k);
         let lengths: Vec<usize> = paths.iter().map(|path| path.steps.len()).collect();
-        match expected.is_empty() {
-            true => assert!(lengths.len() <= 1, "over immediates, or not at all"),
-            false => assert_eq!(lengths, expected, "to {object:?}"),
+        if expected.is_empty() {
+            assert!(lengths.len() <= 1, "over immediates, or not at all")
+        } else {
+            assert_eq!(lengths, expected, "to {object:?}")
         }
     }
 }

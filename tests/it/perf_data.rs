@@ -208,9 +208,10 @@ struct Writer {
 
 impl Writer {
     fn number(&mut self, value: u64, size: usize) -> &mut Self {
-        match self.is_big {
-            true => self.bytes.extend(&value.to_be_bytes()[8 - size..]),
-            false => self.bytes.extend(&value.to_le_bytes()[..size]),
+        if self.is_big {
+            self.bytes.extend(&value.to_be_bytes()[8 - size..])
+        } else {
+            self.bytes.extend(&value.to_le_bytes()[..size])
         }
         self
     }

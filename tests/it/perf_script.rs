@@ -29,9 +29,10 @@ fn inferno_sums(text: &str) -> BTreeMap<String, i64> {
 /// The samples of one event. perf pads the names of events; inferno wants one blank before them.
 fn only(text: &str, event: &str) -> String {
     let mark = format!(" {event}: ");
-    let blocks: Vec<_> = match text.contains("\n\n") {
-        true => text.split_inclusive("\n\n").filter(|block| block.contains(&mark)).collect(),
-        false => text.lines().filter(|line| line.contains(&mark)).collect(),
+    let blocks: Vec<_> = if text.contains("\n\n") {
+        text.split_inclusive("\n\n").filter(|block| block.contains(&mark)).collect()
+    } else {
+        text.lines().filter(|line| line.contains(&mark)).collect()
     };
     blocks.join("\n").replace(&format!("  {mark}"), &mark)
 }

@@ -434,13 +434,14 @@ fn what_is_replaced_or_left_out_is_counted() {
 
 /// Sums that hprof has a place for: samples, and memory that came into use and what of it stays.
 fn in_hprof(values: &Values, memory: bool) -> (u64, u64, u64) {
-    match memory {
-        true => (
+    if memory {
+        (
             values.samples(),
             values.memory_gained(),
             values.memory_gained().saturating_sub(values.memory_freed()),
-        ),
-        false => (values.samples(), 0, 0),
+        )
+    } else {
+        (values.samples(), 0, 0)
     }
 }
 

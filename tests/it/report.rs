@@ -519,9 +519,10 @@ fn the_heap_over_time_has_the_peak() {
         assert!(of.is_sorted_by_key(|point| point[0].as_u64().unwrap()), "{name}");
         let most = of.iter().map(|point| point[1].as_u64().unwrap()).max().unwrap();
         let profile = &json(&["info", path])["profile"];
-        let peak = match name.starts_with("jfr") {
-            true => &profile["details"]["most_heap_bytes"],
-            false => &profile["metrics"][0]["total"],
+        let peak = if name.starts_with("jfr") {
+            &profile["details"]["most_heap_bytes"]
+        } else {
+            &profile["metrics"][0]["total"]
         };
         let peak = peak.as_u64().unwrap();
         // Snapshots may have 1 % more than the one that massif calls the peak.

@@ -447,8 +447,8 @@ impl Image {
         ];
         self.header(16, &[&start[..], &rest].concat());
         let size = END - TEXT;
-        let segment: [(u64, usize); 8] = match wide {
-            true => [
+        let segment: [(u64, usize); 8] = if wide {
+            [
                 (1, 4),
                 (7, 4),
                 (TEXT - BASE, 8),
@@ -457,8 +457,9 @@ impl Image {
                 (size, 8),
                 (size + 0x100, 8),
                 (0x1000, 8),
-            ],
-            false => [
+            ]
+        } else {
+            [
                 (1, 4),
                 (TEXT - BASE, 4),
                 (TEXT, 4),
@@ -467,7 +468,7 @@ impl Image {
                 (size + 0x100, 4),
                 (7, 4),
                 (0x1000, 4),
-            ],
+            ]
         };
         self.header(sizes.0, &segment);
         if !sections {

@@ -107,9 +107,10 @@ impl Snapshot {
         for (row, (node_type, name, size, detachedness)) in self.nodes.iter().enumerate() {
             let count = self.edges.iter().filter(|edge| edge.0 == row).count();
             let (name, id) = (number(name), 2 * row + 1);
-            nodes.push(match self.modern {
-                false => format!("{node_type},{name},{id},{size},{count}"),
-                true => format!("{detachedness},{count},{size},{id},{name},{node_type}"),
+            nodes.push(if self.modern {
+                format!("{detachedness},{count},{size},{id},{name},{node_type}")
+            } else {
+                format!("{node_type},{name},{id},{size},{count}")
             });
             if !self.traces.is_empty() {
                 let trace = self.traces.iter().find(|(node, _)| *node == row);
@@ -124,9 +125,10 @@ impl Snapshot {
                 edges.push(format!("{edge_type},{name},{}", to * fields));
             }
         }
-        let node_fields = match self.modern {
-            false => r#""type","name","id","self_size","edge_count""#,
-            true => r#""detachedness","edge_count","self_size","id","name","type""#,
+        let node_fields = if self.modern {
+            r#""detachedness","edge_count","self_size","id","name","type""#
+        } else {
+            r#""type","name","id","self_size","edge_count""#
         };
         let trace = if self.traces.is_empty() { "" } else { r#","trace_node_id""# };
         let mut file = String::new();

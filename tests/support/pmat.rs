@@ -39,18 +39,20 @@ impl Pmat {
     }
 
     pub fn u32(&mut self, number: u32) -> &mut Self {
-        match self.wide {
-            true => self.bytes.extend(number.to_le_bytes()),
-            false => self.bytes.extend(number.to_be_bytes()),
+        if self.wide {
+            self.bytes.extend(number.to_le_bytes())
+        } else {
+            self.bytes.extend(number.to_be_bytes())
         }
         self
     }
 
     pub fn words(&mut self, words: &[u64]) -> &mut Self {
         for word in words {
-            match self.wide {
-                true => self.bytes.extend(word.to_le_bytes()),
-                false => self.bytes.extend((*word as u32).to_be_bytes()),
+            if self.wide {
+                self.bytes.extend(word.to_le_bytes())
+            } else {
+                self.bytes.extend((*word as u32).to_be_bytes())
             }
         }
         self

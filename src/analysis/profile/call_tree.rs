@@ -172,9 +172,10 @@ impl CallTree {
 /// The size of sums. Changes of memory cancel each other out: a caller that kept little may have
 /// called what kept and freed much.
 pub(super) fn weight(sums: &Values, metric: &Metric) -> u64 {
-    match *metric == Metric::MEMORY {
-        true => sums.memory_gained().max(sums.memory_freed()),
-        false => sums.get(metric).unsigned_abs(),
+    if *metric == Metric::MEMORY {
+        sums.memory_gained().max(sums.memory_freed())
+    } else {
+        sums.get(metric).unsigned_abs()
     }
 }
 

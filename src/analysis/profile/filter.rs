@@ -83,11 +83,10 @@ impl ProfileFilter {
             self.stacks(profile, &groups, &matching)
         });
         let is_meant = |thread| self.has_labels(profile, thread);
-        let threads = match self.labels.is_empty() {
-            true => Vec::new(),
-            false => {
-                profile.threads.iter().map(|thread| is_meant(profile.labels_of(thread))).collect()
-            }
+        let threads = if self.labels.is_empty() {
+            Vec::new()
+        } else {
+            profile.threads.iter().map(|thread| is_meant(profile.labels_of(thread))).collect()
         };
         profile.narrow(Narrowed { stacks, threads, time: self.time.clone() });
         unmatched

@@ -81,9 +81,10 @@ pub fn hottest(
         own,
         whole,
         caller: caller(selected, groups, metric, group),
-        below: match stands_out || selected.profile.calls.is_some() {
-            true => None,
-            false => below(selected, groups, metric),
+        below: if stands_out || selected.profile.calls.is_some() {
+            None
+        } else {
+            below(selected, groups, metric)
         },
     })
 }
@@ -162,9 +163,10 @@ impl Slower {
 fn called_by(caller: Option<&Caller>, words: &Words<'_>) -> String {
     caller.map_or(String::new(), |caller| {
         let name = (words.name)(&caller.function);
-        match caller.share >= NEARLY_ALL {
-            true => format!(", called by {name}"),
-            false => format!(", {:.1} % of it called by {name}", caller.share * 100.0),
+        if caller.share >= NEARLY_ALL {
+            format!(", called by {name}")
+        } else {
+            format!(", {:.1} % of it called by {name}", caller.share * 100.0)
         }
     })
 }

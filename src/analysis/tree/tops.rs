@@ -18,17 +18,13 @@ pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> (
     while let Some(number) = open.pop() {
         for child in tree.dominators.children(number) {
             let object = tops.object(child);
-            match heap.is_made_up(object) {
-                false => members.push(child),
-                true => {
-                    made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
-                    if tops.isolates.contains(&object) {
-                        isolates.push(child)
-                    } else {
-                        open.push(child)
-                    }
-                }
+            if !heap.is_made_up(object) {
+                members.push(child);
+                continue;
             }
+            made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
+            let list = if tops.isolates.contains(&object) { &mut isolates } else { &mut open };
+            list.push(child);
         }
     }
     let mut nodes: Vec<Node> = isolates.into_iter().map(|isolate| tops.isolate(isolate)).collect();

@@ -192,9 +192,10 @@ impl Candidate {
         }
         if element.count() == 1 {
             let single = element.heads[0];
-            return match scene.own(single) >= scene.bytes(single) / 2 {
-                true => SuspectKind::Large,
-                false => SuspectKind::Single,
+            return if scene.own(single) >= scene.bytes(single) / 2 {
+                SuspectKind::Large
+            } else {
+                SuspectKind::Single
             };
         }
         match role {
@@ -216,10 +217,7 @@ impl Candidate {
         }
         let chain = |step: &Group| step.heads.len() == 1 && step.inner.len() >= LEAST_CHAIN;
         if chain(element) && self.container.is_none_or(|step| !self.is_collection(scene, step)) {
-            return match self.branches(scene) {
-                true => SuspectKind::Tree,
-                false => SuspectKind::Chain,
-            };
+            return if self.branches(scene) { SuspectKind::Tree } else { SuspectKind::Chain };
         }
         match self.container {
             Some(_) => SuspectKind::Collection,

@@ -38,9 +38,10 @@ impl Descent {
             let enough = |group: &Group| {
                 u128::from(group.bytes) * 100 >= u128::from(steps[last].bytes) * u128::from(KEEP)
             };
-            let at = match rest.first().is_some_and(enough) {
-                true => Some(0),
-                false => content(scene, &steps[last], &rest),
+            let at = if rest.first().is_some_and(enough) {
+                Some(0)
+            } else {
+                content(scene, &steps[last], &rest)
             };
             let Some(at) = at else { return Self { steps, rest } };
             let mut next = scene.narrowed(std::mem::take(&mut rest[at]));

@@ -176,11 +176,10 @@ pub(super) fn alone<'g>(
 /// The objects on the way from an owner to what it is the owner of: all but the last.
 fn opened(scene: &Scene<'_, '_>, descent: &Descent) -> Vec<u32> {
     let singles: Vec<u32> = descent.steps.iter().map_while(Group::single).collect();
-    let stays = match singles.len() < descent.steps.len() {
-        // Several large groups, of which none is nearly all: the object is opened too.
-        false if splits(scene, descent) => singles.len(),
-        _ => descent.container(scene, descent.element(scene)).unwrap_or(0),
-    };
+    // Several large groups, of which none is nearly all: the object is opened too.
+    let is_split = singles.len() == descent.steps.len() && splits(scene, descent);
+    let container = || descent.container(scene, descent.element(scene)).unwrap_or(0);
+    let stays = if is_split { singles.len() } else { container() };
     singles.into_iter().take(stays).collect()
 }
 

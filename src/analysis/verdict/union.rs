@@ -41,9 +41,10 @@ impl<'s> Owners<'s> {
                 let holder = self.flood(scene, regions, groups);
                 let mut bytes = vec![0_u64; groups.len()];
                 regions.for_each_head(|number, region| {
-                    let own = match partition.is_open(number) {
-                        true => scene.own(number),
-                        false => scene.bytes(number),
+                    let own = if partition.is_open(number) {
+                        scene.own(number)
+                    } else {
+                        scene.bytes(number)
                     };
                     add(&mut bytes, holder[region as usize], own);
                 });

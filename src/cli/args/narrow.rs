@@ -163,9 +163,12 @@ fn label_pattern(value: &str) -> Result<LabelPattern, UsageError> {
 fn range(value: &str) -> Option<LabelPattern> {
     let (least, most) = value.split_once(':').filter(|ends| *ends != ("", ""))?;
     let is_time = |text: &str| parse_time(text).is_some();
-    let number = |text: &str| match is_time(text) {
-        true => Some(i64::try_from(parse_time(text)?).ok()?.saturating_mul(1000)),
-        false => i64::try_from(parse_size(text).ok()?).ok(),
+    let number = |text: &str| {
+        if is_time(text) {
+            Some(i64::try_from(parse_time(text)?).ok()?.saturating_mul(1000))
+        } else {
+            i64::try_from(parse_size(text).ok()?).ok()
+        }
     };
     let end = |text: &str, without: i64| if text.is_empty() { Some(without) } else { number(text) };
     let ends = (end(least, i64::MIN)?, end(most, i64::MAX)?);

@@ -143,14 +143,18 @@ fn shown(rule: &Rule, new: &[&Number], value: u64, session: &Session) -> String 
 /// be compared between runs of different lengths.
 fn numbers(rule: &Rule, new: &[&Number], old: &[&Number], args: &CheckArgs) -> Runs {
     let is_growth = rule.kind == RuleKind::MaxGrowth;
-    let is_share = match is_growth {
-        true => args.rules.normalize || rule.column == "share",
-        false => matches!(rule.limit, Limit::Share(_)),
+    let is_share = if is_growth {
+        args.rules.normalize || rule.column == "share"
+    } else {
+        matches!(rule.limit, Limit::Share(_))
     };
     let whole = median(new.iter().map(|number| number.whole).collect()) as f64;
-    let value = |number: &&Number| match is_share {
-        true => (number.value as f64 * whole / number.whole.max(1) as f64).round() as u64,
-        false => number.value,
+    let value = |number: &&Number| {
+        if is_share {
+            (number.value as f64 * whole / number.whole.max(1) as f64).round() as u64
+        } else {
+            number.value
+        }
     };
     let new: Vec<u64> = new.iter().map(value).collect();
     let old: Vec<u64> = old.iter().filter(|_| is_growth).map(value).collect();
@@ -166,10 +170,7 @@ fn median(mut numbers: Vec<u64>) -> u64 {
     numbers.sort_unstable();
     let (middle, is_even) = (numbers.len() / 2, numbers.len().is_multiple_of(2));
     let at = |row: usize| numbers.get(row).copied().unwrap_or(0);
-    match is_even {
-        true => at(middle.saturating_sub(1)).midpoint(at(middle)),
-        false => at(middle),
-    }
+    if is_even { at(middle.saturating_sub(1)).midpoint(at(middle)) } else { at(middle) }
 }
 
 /// The difference between the largest and the smallest number.

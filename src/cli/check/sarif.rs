@@ -97,9 +97,10 @@ fn uri(path: &str) -> String {
     let is_absolute = !uri.is_empty() || path.contains("://");
     for byte in path.bytes() {
         let is_plain = byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-        match is_plain || (byte == b':' && is_absolute) {
-            true => uri.push(char::from(byte)),
-            false => uri.push_str(&format!("%{byte:02X}")),
+        if is_plain || (byte == b':' && is_absolute) {
+            uri.push(char::from(byte))
+        } else {
+            uri.push_str(&format!("%{byte:02X}"))
         }
     }
     uri

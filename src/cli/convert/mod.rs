@@ -99,9 +99,10 @@ fn heap(job: &Job<'_>) -> anyhow::Result<Status> {
 fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageError> {
     let possible: Vec<_> = output_formats(from, kind).collect();
     let names: Vec<_> = possible.iter().map(|target| target.name()).collect();
-    let hint = match names.is_empty() {
-        true => format!("dumptool cannot convert {} yet", from.title()),
-        false => format!("{} can be converted to {}", from.title(), names.join(", ")),
+    let hint = if names.is_empty() {
+        format!("dumptool cannot convert {} yet", from.title())
+    } else {
+        format!("{} can be converted to {}", from.title(), names.join(", "))
     };
     let extension = format_extension(&args.output);
     let known =

@@ -151,9 +151,10 @@ fn footer(all: &[Fate], by_hash: bool, rows: usize, shown: usize) -> String {
     let sum = |read: fn(&Fate) -> u64| count(all.iter().map(read).sum());
     let what = "types with new or gone objects";
     let types = showing(shown, rows, what, what);
-    let rest = match by_hash {
-        true => format!("{} objects without identity hash ignored", sum(|fate| fate.unknown)),
-        false => format!("{} doubtful: their type or size has changed", sum(|fate| fate.doubtful)),
+    let rest = if by_hash {
+        format!("{} objects without identity hash ignored", sum(|fate| fate.unknown))
+    } else {
+        format!("{} doubtful: their type or size has changed", sum(|fate| fate.doubtful))
     };
     format!(
         "{types}; {} new, {} gone, {} kept; {rest}\n",

@@ -230,17 +230,18 @@ fn same_metric(
         return Ok(metrics);
     }
     let (old, new) = (&old.profile, &new.profile);
-    let error = match old.value_types.is_empty() && new.value_types.is_empty() {
-        true => format!(
+    let error = if old.value_types.is_empty() && new.value_types.is_empty() {
+        format!(
             "the old profile was recorded in {} mode, the new one in {} mode",
             old.mode.name(),
             new.mode.name()
-        ),
-        false => format!(
+        )
+    } else {
+        format!(
             "the old profile measures {}, the new one {}",
             name(metrics.0.name()),
             name(metrics.1.name())
-        ),
+        )
     };
     let hint = "select a metric that both have, such as --metric samples";
     Err(UsageError::new(error).hint(hint))

@@ -202,9 +202,10 @@ impl App {
 
     /// Goes back, or forward again.
     pub(super) fn step(&mut self, is_back: bool) {
-        let (from, to) = match is_back {
-            true => (&mut self.back, &mut self.forward),
-            false => (&mut self.forward, &mut self.back),
+        let (from, to) = if is_back {
+            (&mut self.back, &mut self.forward)
+        } else {
+            (&mut self.forward, &mut self.back)
         };
         if let Some(here) = from.pop() {
             to.push(std::mem::replace(&mut self.here, here));
@@ -282,12 +283,13 @@ impl App {
         let (count, wanted) = (sheet.rows.len(), text.to_lowercase());
         let matches = |at: &usize| sheet.rows.get(*at).is_some_and(|row| row.contains(&wanted));
         let start = self.here.selected + usize::from(!from_here);
-        let found = match is_forward {
-            true => (start..count).chain(0..start.min(count)).find(matches),
-            false => (0..self.here.selected.min(count))
+        let found = if is_forward {
+            (start..count).chain(0..start.min(count)).find(matches)
+        } else {
+            (0..self.here.selected.min(count))
                 .rev()
                 .chain((start.min(count)..count).rev())
-                .find(matches),
+                .find(matches)
         };
         if let Some(found) = found {
             self.select(found);

@@ -85,9 +85,10 @@ pub(super) fn calls(doc: &Value, place: &Place) -> Sheet {
     let row = |(index, node): (usize, &tree::Node)| {
         let has_calls = node.omitted > 0 || tree::children(&nodes, index).next().is_some();
         let inside = place.inside.iter().cloned().chain([node.key()]).collect();
-        let enter = match has_calls {
-            true => Place { inside, title: shown(&node.name), ..place.clone() },
-            false => Place::function(&node.name, node.namespace.as_deref()),
+        let enter = if has_calls {
+            Place { inside, title: shown(&node.name), ..place.clone() }
+        } else {
+            Place::function(&node.name, node.namespace.as_deref())
         };
         Row {
             enter: Some(enter),

@@ -91,25 +91,26 @@ pub(super) fn snapshots(doc: &Value, _: &Place) -> Sheet {
 pub(super) fn diff(doc: &Value, place: &Place) -> Sheet {
     let is_profile = doc["unit"].is_string();
     let key = if is_profile { "self" } else { "retained_bytes" };
-    let shape = |value: i64| match is_profile {
-        true => amount(value, doc.text("unit")),
-        false => signed_size(value, false),
+    let shape = |value: i64| {
+        if is_profile { amount(value, doc.text("unit")) } else { signed_size(value, false) }
     };
     let most = doc.rows("rows").iter().map(|row| row["delta"].signed(key).unsigned_abs()).max();
     let row = |row: &Value| {
         let delta = row["delta"].signed(key);
-        let enter = match is_profile {
-            true => Place::function(row.text("name"), row["namespace"].as_str()),
-            false => Place::objects_of(&type_glob(row)),
+        let enter = if is_profile {
+            Place::function(row.text("name"), row["namespace"].as_str())
+        } else {
+            Place::objects_of(&type_glob(row))
         };
         Row {
             cells: vec![
                 changed(delta, shape(delta)),
                 bar(part(delta.unsigned_abs(), most.unwrap_or_default())),
                 toned(Tone::Plain, shape(row["new"].signed(key))),
-                match is_profile {
-                    true => Cell::default(),
-                    false => signed_count(row["delta"].signed("count")),
+                if is_profile {
+                    Cell::default()
+                } else {
+                    signed_count(row["delta"].signed("count"))
                 },
                 name(row.text("name")),
             ],

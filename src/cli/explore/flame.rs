@@ -89,9 +89,10 @@ fn color(node: &Node, theme: Theme) -> Style {
     if !theme.color {
         return Style::new().add_modifier(Modifier::REVERSED | Modifier::DIM);
     }
-    let colors = match node.kind.is_empty() {
-        true => [Color::Yellow, Color::LightYellow, Color::LightRed, Color::LightMagenta],
-        false => [Color::Cyan, Color::LightCyan, Color::Green, Color::LightGreen],
+    let colors = if node.kind.is_empty() {
+        [Color::Yellow, Color::LightYellow, Color::LightRed, Color::LightMagenta]
+    } else {
+        [Color::Cyan, Color::LightCyan, Color::Green, Color::LightGreen]
     };
     let sum = node.name.bytes().fold(7_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));
     Style::new().fg(Color::Black).bg(colors[sum % colors.len()])
@@ -132,9 +133,10 @@ pub(super) fn key(app: &mut App, key: KeyCode) -> bool {
 fn beside(nodes: &[Node], at: usize, is_after: bool) -> Option<usize> {
     let parent = nodes.get(at)?.parent?;
     let mut siblings = children(nodes, parent).map(|(index, _)| index);
-    match is_after {
-        true => siblings.find(|index| *index > at),
-        false => siblings.take_while(|index| *index < at).last(),
+    if is_after {
+        siblings.find(|index| *index > at)
+    } else {
+        siblings.take_while(|index| *index < at).last()
     }
 }
 

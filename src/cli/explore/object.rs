@@ -141,20 +141,16 @@ fn to(label: &str, object: &Value) -> Row {
 
 /// A row about a value under a name: an object, or something that is none.
 fn valued(label: &str, value: &Value, object: &Value) -> Row {
-    match object.is_object() {
-        true => {
-            let mut row = to(label, object);
-            if let (false, Some(last)) = (value.is_null(), row.cells.last_mut()) {
-                last.text = format!("{}  {}", brief(value), last.text);
-            }
-            row
+    if object.is_object() {
+        let mut row = to(label, object);
+        if let (false, Some(last)) = (value.is_null(), row.cells.last_mut()) {
+            last.text = format!("{}  {}", brief(value), last.text);
         }
-        false => {
-            let text = if value.is_null() { "null".to_owned() } else { brief(value) };
-            let cells =
-                vec![Cell::default(), Cell::default(), name(label), toned(Tone::Plain, text)];
-            Row { cells, ..Row::default() }
-        }
+        row
+    } else {
+        let text = if value.is_null() { "null".to_owned() } else { brief(value) };
+        let cells = vec![Cell::default(), Cell::default(), name(label), toned(Tone::Plain, text)];
+        Row { cells, ..Row::default() }
     }
 }
 
@@ -175,9 +171,10 @@ fn entry((index, entry): (usize, &Value)) -> Row {
 
 fn element((index, element): (usize, &Value)) -> Row {
     let index = format!("[{}]", element.maybe("index").unwrap_or(index as u64));
-    match element.is_object() {
-        true => valued(&index, &element["value"], &element["object"]),
-        false => valued(&index, element, &Value::Null),
+    if element.is_object() {
+        valued(&index, &element["value"], &element["object"])
+    } else {
+        valued(&index, element, &Value::Null)
     }
 }
 

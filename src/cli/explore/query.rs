@@ -28,10 +28,7 @@ pub(super) fn rows(doc: &Value, place: &Place) -> Sheet {
         Row { cells, enter, object: id, ..Row::default() }
     };
     let all = doc.rows("rows");
-    let align = |key: &str| match all.iter().any(|row| row[key].is_string()) {
-        true => Left,
-        false => Right,
-    };
+    let align = |key: &str| if all.iter().any(|row| row[key].is_string()) { Left } else { Right };
     let mut rows: Vec<Row> = all.iter().map(row).collect();
     if doc["complete"] == false {
         rows.push(Row::next("… more (Enter)".to_owned(), place));

@@ -214,9 +214,10 @@ pub(crate) fn known_types(
 fn no_such_type(heap: &Heap<'_>, text: &str) -> UsageError {
     let error = UsageError::new(format!("no type matches {text}"));
     let near = near(heap, text);
-    match near.is_empty() {
-        true => error.hint("`dumptool top` lists the types"),
-        false => error.hint(format!("did you mean {}?", near.join(", "))),
+    if near.is_empty() {
+        error.hint("`dumptool top` lists the types")
+    } else {
+        error.hint(format!("did you mean {}?", near.join(", ")))
     }
 }
 

@@ -69,9 +69,10 @@ pub(crate) fn headline(session: &Session, analysed: &Analysed<'_, '_>, object: O
         0 => String::new(),
         bytes => format!(" and {} external", session.size(bytes)),
     };
-    let held = match analysed.is_live(object) {
-        true => format!(", retains {}", session.size(analysed.retained(object))),
-        false => String::new(),
+    let held = if analysed.is_live(object) {
+        format!(", retains {}", session.size(analysed.retained(object)))
+    } else {
+        String::new()
     };
     let shallow = session.size(heap.shallow_bytes(object));
     format!(
@@ -190,10 +191,7 @@ pub(crate) fn named_root(kind: RootKind, root: &str) -> String {
         .split_whitespace()
         .take(2)
         .any(|word| word.trim_end_matches(':').eq_ignore_ascii_case(kind.name()));
-    match says_kind {
-        true => shown(root),
-        false => format!("{} {}", kind.name(), shown(root)),
-    }
+    if says_kind { shown(root) } else { format!("{} {}", kind.name(), shown(root)) }
 }
 
 /// The root, then each step: its label and its object, followed by a text.

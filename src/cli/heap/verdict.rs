@@ -245,12 +245,12 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let holders: Vec<String> = finding
             .holders
             .iter()
-            .map(|holder| match holder.object == Some(finding.example) {
+            .map(|holder| {
                 // The name leads to the object itself, whose type is the first word.
-                true if !holder.label.is_empty() && !holder.label.starts_with("held by ") => {
-                    shown(&holder.label)
-                }
-                _ => self.holder(holder),
+                let is_named = holder.object == Some(finding.example)
+                    && !holder.label.is_empty()
+                    && !holder.label.starts_with("held by ");
+                if is_named { shown(&holder.label) } else { self.holder(holder) }
             })
             .filter(|text| !text.is_empty())
             .collect();
@@ -358,9 +358,10 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     fn contents(&self, finding: &Suspect) -> String {
         let size = |bytes| self.session.size(bytes);
         let each = finding.each;
-        let each = (finding.count > 1).then(|| match each.min == each.max {
-            true => format!("each {}", size(each.max)),
-            false => {
+        let each = (finding.count > 1).then(|| {
+            if each.min == each.max {
+                format!("each {}", size(each.max))
+            } else {
                 let [min, max, median] = [each.min, each.max, each.median].map(size);
                 format!("each {min} to {max}, median {median}")
             }

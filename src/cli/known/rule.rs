@@ -134,9 +134,10 @@ impl TryFrom<String> for Address {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        match text.starts_with("https://") {
-            true => Ok(Self(text)),
-            false => Err(format!("expected an address that begins with https://, found {text:?}")),
+        if text.starts_with("https://") {
+            Ok(Self(text))
+        } else {
+            Err(format!("expected an address that begins with https://, found {text:?}"))
         }
     }
 }
@@ -197,9 +198,10 @@ impl TryFrom<f64> for Share {
     type Error = String;
 
     fn try_from(percent: f64) -> Result<Self, Self::Error> {
-        match (0.0..=100.0).contains(&percent) {
-            true => Ok(Self(percent)),
-            false => Err(format!("expected a share from 0 to 100, found {percent}")),
+        if (0.0..=100.0).contains(&percent) {
+            Ok(Self(percent))
+        } else {
+            Err(format!("expected a share from 0 to 100, found {percent}"))
         }
     }
 }

@@ -102,9 +102,12 @@ fn keep_first(count: usize, document: &[u8], most: usize) -> Option<Cut> {
 
 /// The name of a list below these levels: `paths[].steps`.
 fn name(levels: &[Level<'_>]) -> String {
-    let parts = levels.iter().map(|level| match level.is_list {
-        true => "[]".to_owned(),
-        false => format!(".{}", String::from_utf8_lossy(level.key)),
+    let parts = levels.iter().map(|level| {
+        if level.is_list {
+            "[]".to_owned()
+        } else {
+            format!(".{}", String::from_utf8_lossy(level.key))
+        }
     });
     let name: String = parts.collect();
     match name.strip_prefix('.') {

@@ -108,12 +108,11 @@ impl Server {
         while let Ok(length) = next(&mut line)
             && length > 0
         {
-            let answer = match length > LONGEST {
-                true => {
-                    let why = format!("a request must be at most {LONGEST} bytes long");
-                    Some(refusal(Value::Null, (INVALID_REQUEST, why)))
-                }
-                false => self.answer_line(&line),
+            let answer = if length > LONGEST {
+                let why = format!("a request must be at most {LONGEST} bytes long");
+                Some(refusal(Value::Null, (INVALID_REQUEST, why)))
+            } else {
+                self.answer_line(&line)
             };
             if let Some(answer) = answer {
                 let mut output = io::stdout().lock();

@@ -363,9 +363,10 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
     rows.sort_by_key(|(name, value)| (Reverse(value.unsigned_abs()), *name));
     let part = |(name, value): &(&str, i64)| {
         let is_change = tone == Tone::Up;
-        let link = match is_change {
-            true => address("function", &[("name", name)]),
-            false => address("table/functions", &[("filter", name)]),
+        let link = if is_change {
+            address("function", &[("name", name)])
+        } else {
+            address("table/functions", &[("filter", name)])
         };
         let short = name.rsplit('/').next().unwrap_or(name);
         let tone = if is_change && *value < 0 { Tone::Down } else { tone };

@@ -123,13 +123,13 @@ impl<'a, T> Columns<'a, T> {
     /// Adds a bar for a share of the whole, drawn on terminals that have room for it.
     pub(crate) fn bar(self, read: impl Fn(&'a T) -> f64 + 'a) -> Self {
         let session = self.layout.session;
-        match session.terminal.bar(0.0).is_some() {
-            true => self
-                .cell("bar", "", Align::Left, move |row| {
-                    session.terminal.bar(read(row)).unwrap_or_default()
-                })
-                .last(|column| column.kind = Kind::Bar),
-            false => self,
+        if session.terminal.bar(0.0).is_some() {
+            self.cell("bar", "", Align::Left, move |row| {
+                session.terminal.bar(read(row)).unwrap_or_default()
+            })
+            .last(|column| column.kind = Kind::Bar)
+        } else {
+            self
         }
     }
 

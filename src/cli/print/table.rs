@@ -186,10 +186,10 @@ impl Table {
             if self.below == Some(column) && !self.is_beside(row, column, widths) {
                 cell = "";
             }
-            let width = match row.spans && column + 1 == row.cells.len() {
-                true => columns
-                    .map_or(usize::MAX, |all| usize::from(all).saturating_sub(before(column))),
-                false => (*width)?,
+            let width = if row.spans && column + 1 == row.cells.len() {
+                columns.map_or(usize::MAX, |all| usize::from(all).saturating_sub(before(column)))
+            } else {
+                (*width)?
             };
             let lines = match self.excess {
                 _ if display_width(cell) <= width => vec![cell.to_owned()],

@@ -40,10 +40,10 @@ pub(crate) fn with_filters<'d, const N: usize>(
         Some(filters) => filters.describe(document),
         None => document,
     };
-    match counts.iter().all(|(_, count)| *count == 0) {
-        true => document,
-        false => document
-            .with("dropped_frames", Value::from(counts.map(|(key, count)| (key, count.into())))),
+    if counts.iter().all(|(_, count)| *count == 0) {
+        document
+    } else {
+        document.with("dropped_frames", Value::from(counts.map(|(key, count)| (key, count.into()))))
     }
 }
 

@@ -99,9 +99,10 @@ pub(crate) fn named(profile: &Profile, name: &str, path: &Path) -> Result<Metric
 pub(super) fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
     let (path, name) = (show_path(path), shown(name));
     let mode = profile.mode.name();
-    let error = match profile.value_types.is_empty() {
-        true => UsageError::new(format!("{path} has no {name}: it was recorded in {mode} mode")),
-        false => UsageError::new(format!("{path} has no metric {name}")),
+    let error = if profile.value_types.is_empty() {
+        UsageError::new(format!("{path} has no {name}: it was recorded in {mode} mode"))
+    } else {
+        UsageError::new(format!("{path} has no metric {name}"))
     };
     // Gained and freed memory are parts of memory.
     let parts = [Metric::MEMORY_GAINED, Metric::MEMORY_FREED];
@@ -150,9 +151,10 @@ fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
     keys.sort_unstable();
     keys.dedup();
     let error = UsageError::new(format!("{} has no label {}", show_path(&input.path), shown(key)));
-    match keys.is_empty() {
-        true => error.hint("its samples have no labels"),
-        false => error.hint(format!("its labels are {}", keys.join(", "))),
+    if keys.is_empty() {
+        error.hint("its samples have no labels")
+    } else {
+        error.hint(format!("its labels are {}", keys.join(", ")))
     }
 }
 
@@ -232,8 +234,9 @@ pub(crate) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
     alike.dedup();
     alike.truncate(SHOWN);
     let error = UsageError::new(format!("no function matches {pattern}"));
-    match alike.is_empty() {
-        true => error.hint("`dumptool top -n 0` lists all functions; * matches any characters"),
-        false => error.hint(format!("did you mean {}? * matches any characters", alike.join(", "))),
+    if alike.is_empty() {
+        error.hint("`dumptool top -n 0` lists all functions; * matches any characters")
+    } else {
+        error.hint(format!("did you mean {}? * matches any characters", alike.join(", ")))
     }
 }

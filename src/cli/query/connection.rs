@@ -71,9 +71,8 @@ fn protect(connection: &mut Connection) -> rusqlite::Result<()> {
     ] {
         connection.set_limit(limit, most)?;
     }
-    connection.authorizer(Some(|context: AuthContext<'_>| match is_allowed(&context.action) {
-        true => Authorization::Allow,
-        false => Authorization::Deny,
+    connection.authorizer(Some(|context: AuthContext<'_>| {
+        if is_allowed(&context.action) { Authorization::Allow } else { Authorization::Deny }
     }))
 }
 

@@ -86,14 +86,12 @@ pub(crate) fn paths(args: &PathArgs, input: &Input, session: &Session) -> anyhow
 }
 
 fn require(old: &OldObjects, input: &Input) -> Result<(), UsageError> {
-    match old.samples.is_empty() {
-        false => Ok(()),
-        true => Err(UsageError::new(format!(
-            "{} has no samples of old objects (jdk.OldObjectSample)",
-            show_path(&input.path)
-        ))
-        .hint("record with -XX:StartFlightRecording=settings=profile,path-to-gc-roots=true")),
+    if !old.samples.is_empty() {
+        return Ok(());
     }
+    let path = show_path(&input.path);
+    Err(UsageError::new(format!("{path} has no samples of old objects (jdk.OldObjectSample)"))
+        .hint("record with -XX:StartFlightRecording=settings=profile,path-to-gc-roots=true"))
 }
 
 fn address(text: &str) -> Result<u64, UsageError> {
@@ -143,9 +141,10 @@ impl<'o> View<'o> {
         let [first, ..] = group.samples[..] else { return String::new() };
         let ages = group.samples.iter().map(|sample| sample.age_ns.max(0) as u64 / 1000);
         let (least, most) = ages.fold((u64::MAX, 0), |(a, b), age| (a.min(age), b.max(age)));
-        let ages = match duration(least) == duration(most) {
-            true => duration(most),
-            false => format!("{} to {}", duration(least), duration(most)),
+        let ages = if duration(least) == duration(most) {
+            duration(most)
+        } else {
+            format!("{} to {}", duration(least), duration(most))
         };
         let bytes = sum_of_bytes(group).map(|bytes| format!(", {}", self.session.size(bytes)));
         let number = group.samples.len() as u64;
@@ -185,9 +184,10 @@ impl<'o> View<'o> {
             None => "  no path from a root (record with path-to-gc-roots=true)\n".to_owned(),
         };
         let chain = self.chain(sample);
-        let cut = match chain.len() > MOST_LINES {
-            true => MOST_LINES / 2..chain.len() - MOST_LINES / 2,
-            false => 0..0,
+        let cut = if chain.len() > MOST_LINES {
+            MOST_LINES / 2..chain.len() - MOST_LINES / 2
+        } else {
+            0..0
         };
         for (depth, object) in chain.iter().enumerate() {
             let indent = "  ".repeat(depth.min(MOST_LINES / 2));

@@ -373,10 +373,7 @@ impl<'a> Top<'a> {
             (Some(sum), _) => {
                 let unreachable = if self.incomplete { "not reached" } else { "unreachable" };
                 let (objects, bytes) = (plural(sum.count, "object", "objects"), bytes(sum.bytes()));
-                let counted = match is_counted && sum.count > 0 {
-                    true => format!(" · {unreachable}: {objects}, {bytes}"),
-                    false => String::new(),
-                };
+                let counted = if is_counted && sum.count > 0 { format!(" · {unreachable}: {objects}, {bytes}") } else { String::new() };
                 let damaged = "\nthe dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished";
                 if self.incomplete { counted + damaged } else { counted }
             }

@@ -160,9 +160,10 @@ fn chain(names: &[(String, String)]) -> String {
     let show = |from: usize, until: usize| {
         let shown = names[from..until].iter().enumerate().map(|(i, (name, file))| {
             let next = names[..until].get(from + i + 1);
-            match file.is_empty() || next.is_some_and(|(_, next)| next == file) {
-                true => name.clone(),
-                false => format!("{name} ({file})"),
+            if file.is_empty() || next.is_some_and(|(_, next)| next == file) {
+                name.clone()
+            } else {
+                format!("{name} ({file})")
             }
         });
         shown.collect::<Vec<_>>().join(" → ")

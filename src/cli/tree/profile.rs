@@ -85,12 +85,11 @@ const CALLERS: &str = "callers";
 impl<'a> View<'a> {
     fn show_all(&self, is_inverted: bool) -> anyhow::Result<()> {
         let least = self.limits.min_share * self.limits.base.unsigned_abs() as f64;
-        let (tree, direction) = match is_inverted {
-            true => {
-                let tree = CallTree::inverted(self.selected, self.groups, (self.metric, least));
-                (tree, CALLERS)
-            }
-            false => (CallTree::of(self.selected, self.groups), CALLS),
+        let (tree, direction) = if is_inverted {
+            let tree = CallTree::inverted(self.selected, self.groups, (self.metric, least));
+            (tree, CALLERS)
+        } else {
+            (CallTree::of(self.selected, self.groups), CALLS)
         };
         let root = match self.selected.threads().collect::<Vec<_>>()[..] {
             [thread] if !self.loaded.profile.thread(thread).is_unknown() => {
@@ -266,17 +265,16 @@ impl<'a> View<'a> {
         let whole_of = whole(&self.selected.total, self.metric, &self.amount);
         let samples = plural(self.selected.total.samples(), "sample", "samples");
         let least = format!("{} %", (self.limits.min_share * 1e4).round() / 100.0);
-        match shown < all {
-            true => format!(
+        if shown < all {
+            format!(
                 "showing {shown} of {}, at least {least} of {whole_of} · {samples}\n",
                 plural(all as u64, "call path", "call paths")
-            ),
-            false => {
-                format!(
-                    "all {}; {whole_of} · {samples}\n",
-                    plural(all as u64, "call path", "call paths")
-                )
-            }
+            )
+        } else {
+            format!(
+                "all {}; {whole_of} · {samples}\n",
+                plural(all as u64, "call path", "call paths")
+            )
         }
     }
 }

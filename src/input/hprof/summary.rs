@@ -301,9 +301,10 @@ impl<'a> Totals<'a> {
     /// Warnings about what the dump does not have. In one that is damaged or of another runtime than
     /// HotSpot, missing elements have other causes.
     fn lacks(&mut self, id_size: IdSize, is_whole: bool) -> Vec<InfoWarning> {
-        let elements = match is_whole {
-            true => std::mem::take(&mut self.omitted).count(id_size).unwrap_or(0),
-            false => 0,
+        let elements = if is_whole {
+            std::mem::take(&mut self.omitted).count(id_size).unwrap_or(0)
+        } else {
+            0
         };
         let stacks = self.virtual_threads.lack_stacks(&self.thread_roots).into();
         let contents = Some(self.no_data.0).filter(|count| *count > 0);

@@ -144,9 +144,12 @@ impl Types {
     }
 
     fn least_of(&self, class: &Class) -> u64 {
-        let of_field = |field: &Field| match field.is_array || field.is_pooled {
-            true => 1,
-            false => self.class(field.class).map_or(0, |class| class.least),
+        let of_field = |field: &Field| {
+            if field.is_array || field.is_pooled {
+                1
+            } else {
+                self.class(field.class).map_or(0, |class| class.least)
+            }
         };
         match class.kind {
             Kind::Byte | Kind::Number | Kind::Text => 1,

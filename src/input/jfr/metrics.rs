@@ -47,9 +47,10 @@ impl Metrics {
         }
         let others = survey.events().filter(|(name, event)| event.has_stack && !is_measured(name));
         for (name, event) in others.take(OTHERS) {
-            let (unit, weight) = match event.has_durations {
-                true => (Unit::Nanoseconds, Some("duration")),
-                false => (Unit::Count, None),
+            let (unit, weight) = if event.has_durations {
+                (Unit::Nanoseconds, Some("duration"))
+            } else {
+                (Unit::Count, None)
             };
             let share = Share { metric: 0, event: name.to_owned(), weight, class: None };
             metrics.add(name, unit, share);

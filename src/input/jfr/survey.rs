@@ -155,9 +155,10 @@ impl Survey {
         let known = class.and_then(|class| self.by_name.get(&class.name));
         let known = known.copied().unwrap_or_default();
         let has = |field| class.is_some_and(|class| class.position(field).is_some());
-        let asks = match has("duration") || has("stackTrace") {
-            true => ASKED.saturating_sub(known.count),
-            false => 0,
+        let asks = if has("duration") || has("stackTrace") {
+            ASKED.saturating_sub(known.count)
+        } else {
+            0
         };
         let role = Role::of(class.map(|class| class.name.as_str()));
         let name = class.map_or("", |class| &class.name);

@@ -15,9 +15,10 @@ pub(in crate::input) struct TextLine<'a> {
 impl TextLine<'_> {
     /// Returns the error about a line that cannot be read.
     pub(in crate::input) fn damage(&self, message: &'static str, expected: &'static str) -> Error {
-        let error = match self.is_cut {
-            true => Error::truncated(self.offset, message),
-            false => Error::corrupt(self.offset, message),
+        let error = if self.is_cut {
+            Error::truncated(self.offset, message)
+        } else {
+            Error::corrupt(self.offset, message)
         };
         error.expected(expected)
     }

@@ -133,10 +133,7 @@ impl Attribute {
             return (Some(0), Some(8));
         }
         let place = (words(&[IP, TID, TIME, ADDR]), words(&[ID, STREAM_ID, CPU]));
-        match self.has(ID) {
-            true => (Some(place.0), Some(place.1)),
-            false => (None, None),
-        }
+        if self.has(ID) { (Some(place.0), Some(place.1)) } else { (None, None) }
     }
 
     /// Where the time of a record that is not a sample is, in bytes before its end.

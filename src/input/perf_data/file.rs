@@ -91,9 +91,10 @@ impl<'a> PerfFile<'a> {
             self.attributes.push(event);
             offset = offset.saturating_add(attribute_size);
         }
-        match self.attributes.is_empty() {
-            true => Err(Error::corrupt(place.0, "a recording without events")),
-            false => Ok(()),
+        if self.attributes.is_empty() {
+            Err(Error::corrupt(place.0, "a recording without events"))
+        } else {
+            Ok(())
         }
     }
 

@@ -196,9 +196,12 @@ impl Image {
         let before = self.maps.iter().zip(&self.reach).take(after).rev();
         let reaching = before.take_while(|(_, reach)| **reach > address).take(MOST_OVERLAPS);
         for (map, _) in reaching.filter(|(map, _)| address < map.end) {
-            let key = |map: &Map| match map.time <= time {
-                true => (1, map.time),
-                false => (0, u64::MAX.saturating_sub(map.time)),
+            let key = |map: &Map| {
+                if map.time <= time {
+                    (1, map.time)
+                } else {
+                    (0, u64::MAX.saturating_sub(map.time))
+                }
             };
             if best.is_none_or(|best| key(map) > key(best)) {
                 best = Some(map);
@@ -247,8 +250,9 @@ fn file_of(name: &[u8], pid: i32) -> (Vec<u8>, bool) {
     const ANONYMOUS: [&[u8]; 7] =
         [b"//anon", b"/dev/zero", b"/anon_hugepage", b"[heap]", b"[stack", b"/SYSV", b"/memfd:"];
     let is_listed = name.is_empty() || ANONYMOUS.iter().any(|start| name.starts_with(start));
-    match is_listed {
-        true => (format!("/tmp/perf-{pid}.map").into_bytes(), true),
-        false => (name.to_vec(), false),
+    if is_listed {
+        (format!("/tmp/perf-{pid}.map").into_bytes(), true)
+    } else {
+        (name.to_vec(), false)
     }
 }

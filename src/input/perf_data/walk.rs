@@ -96,12 +96,11 @@ pub(super) fn walk(data: Data<'_>, visit: &mut Visit<'_>) -> Result<()> {
             return Ok(());
         }
     }
-    match walker.pending.is_empty() {
-        true => Ok(()),
-        false => {
-            let end = data.start.saturating_add(data.bytes.len() as u64);
-            Err(Error::truncated(end, "a record in compressed ones"))
-        }
+    if walker.pending.is_empty() {
+        Ok(())
+    } else {
+        let end = data.start.saturating_add(data.bytes.len() as u64);
+        Err(Error::truncated(end, "a record in compressed ones"))
     }
 }
 

@@ -19,26 +19,17 @@ impl<'a> Words<'a> {
 
     #[inline]
     pub(super) fn u64(&mut self, what: &'static str) -> Result<u64> {
-        match self.is_big {
-            false => self.cursor.u64::<LE>(what),
-            true => self.cursor.u64::<BE>(what),
-        }
+        if self.is_big { self.cursor.u64::<BE>(what) } else { self.cursor.u64::<LE>(what) }
     }
 
     #[inline]
     pub(super) fn u32(&mut self, what: &'static str) -> Result<u32> {
-        match self.is_big {
-            false => self.cursor.u32::<LE>(what),
-            true => self.cursor.u32::<BE>(what),
-        }
+        if self.is_big { self.cursor.u32::<BE>(what) } else { self.cursor.u32::<LE>(what) }
     }
 
     #[inline]
     pub(super) fn u16(&mut self, what: &'static str) -> Result<u16> {
-        match self.is_big {
-            false => self.cursor.u16::<LE>(what),
-            true => self.cursor.u16::<BE>(what),
-        }
+        if self.is_big { self.cursor.u16::<BE>(what) } else { self.cursor.u16::<LE>(what) }
     }
 
     #[inline]
@@ -83,10 +74,11 @@ impl<'a> U64s<'a> {
     pub(super) fn iter(self) -> impl Iterator<Item = u64> + use<'a> {
         let is_big = self.is_big;
         let (words, _) = self.bytes.as_chunks::<8>();
-        words.iter().map(move |word| match is_big {
-            false => u64::from_le_bytes(*word),
-            true => u64::from_be_bytes(*word),
-        })
+        words.iter().map(
+            move |word| {
+                if is_big { u64::from_be_bytes(*word) } else { u64::from_le_bytes(*word) }
+            },
+        )
     }
 
     /// The numbers in these bytes.

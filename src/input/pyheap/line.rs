@@ -289,9 +289,10 @@ fn frame<'a>(json: &mut Scanner<'a>) -> Result<Frame<'a>> {
 fn addresses<'a>(json: &mut Scanner<'a>) -> Result<Addresses<'a>> {
     let offset = json.offset();
     let numbers = json.numbers()?;
-    match numbers.is_cut() {
-        true => Err(Error::truncated(offset, "a list of addresses")),
-        false => Ok(Addresses(numbers.bytes().trim_ascii_start())),
+    if numbers.is_cut() {
+        Err(Error::truncated(offset, "a list of addresses"))
+    } else {
+        Ok(Addresses(numbers.bytes().trim_ascii_start()))
     }
 }
 

@@ -323,10 +323,8 @@ impl<'a> Loader<'a> {
                         Some(self.builder.names().intern(&text))
                     })
                 {
-                    let set = match namespace.is_scope {
-                        true => &mut self.declared,
-                        false => &mut self.attributes,
-                    };
+                    let set =
+                        if namespace.is_scope { &mut self.declared } else { &mut self.attributes };
                     set.insert(name);
                     key = Label::field(name);
                 }

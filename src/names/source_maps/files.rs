@@ -213,9 +213,10 @@ fn reference(script: &[u8]) -> Option<String> {
 /// The contents of a `data:` URL.
 fn inline(data: &str) -> Option<Vec<u8>> {
     let (kind, text) = data.split_once(',')?;
-    match kind.ends_with(";base64") {
-        false => Some(unescaped(text).into_bytes()),
-        true => super::vlq::base64(text.as_bytes()),
+    if kind.ends_with(";base64") {
+        super::vlq::base64(text.as_bytes())
+    } else {
+        Some(unescaped(text).into_bytes())
     }
 }
 

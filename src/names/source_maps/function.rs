@@ -72,11 +72,13 @@ pub(super) fn find<'m>(map: &'m SourceMap, place: Place, generated: &str) -> Opt
         // Nothing is assigned to these: their own name may be at their parentheses.
         _ => here,
     };
-    let name =
-        named.and_then(|segment| map.name(segment)).map(|name| match bare.starts_with('#') {
-            true if !name.starts_with('#') => format!("#{name}"),
-            _ => with_accessor(name),
-        });
+    let name = named.and_then(|segment| map.name(segment)).map(|name| {
+        if bare.starts_with('#') && !name.starts_with('#') {
+            format!("#{name}")
+        } else {
+            with_accessor(name)
+        }
+    });
     let segment = segment.or(named)?;
     Some(Function { segment, name })
 }

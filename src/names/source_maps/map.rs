@@ -231,9 +231,10 @@ pub(super) fn script_of(bytes: &[u8]) -> Option<String> {
 fn without_prefix(bytes: &[u8]) -> (&[u8], usize) {
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let rest = bytes.get(mark..).unwrap_or_default();
-    let line = match rest.starts_with(b")]}") {
-        true => memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
-        false => 0,
+    let line = if rest.starts_with(b")]}") {
+        memchr::memchr(b'\n', rest).unwrap_or(rest.len())
+    } else {
+        0
     };
     (rest.get(line..).unwrap_or_default(), mark.saturating_add(line))
 }

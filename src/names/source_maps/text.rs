@@ -96,10 +96,10 @@ fn declared(text: &str) -> Declared<'_> {
     let (name, after) = identifier(rest);
     let after = after.trim_start();
     if name.is_empty() {
-        return match rest.starts_with(['(', '<', '{']) && (is_declaration || !rest.starts_with('{'))
-        {
-            true => Declared::Anonymous,
-            false => Declared::Other,
+        return if rest.starts_with(['(', '<', '{']) && (is_declaration || !rest.starts_with('{')) {
+            Declared::Anonymous
+        } else {
+            Declared::Other
         };
     }
     match is_declaration {

@@ -376,12 +376,11 @@ fn fill_elements(
         };
         let mut id = around.ids.object(target);
         if any_weak && references.is_weak(row) {
-            match is_weak(around.heap, object, &Reference { target, label, weak: true }) {
-                true => {
-                    id = around.ids.fresh();
-                    around.scratch.weak.push((id, target));
-                }
-                false => around.losses.add(LossKind::Ephemeron, 1),
+            if is_weak(around.heap, object, &Reference { target, label, weak: true }) {
+                id = around.ids.fresh();
+                around.scratch.weak.push((id, target));
+            } else {
+                around.losses.add(LossKind::Ephemeron, 1)
             }
         }
         put_id(area, place as usize * width, id, around.wide);

@@ -257,13 +257,14 @@ fn a_subtree_is_what_its_objects_retain() {
             let lines = lines_below_object(&of.heap, &dominators, object, ALL);
             let selected = lines_below(&of.heap, &dominators, |other| other == object, ALL);
             assert_eq!(format!("{lines:?}"), format!("{selected:?}"));
-            match dominators.is_live(object) {
-                true => assert_eq!(
+            if dominators.is_live(object) {
+                assert_eq!(
                     (lines[0].depth, lines[0].total_bytes),
                     (0, dominators.retained(object)),
                     "seed {seed}"
-                ),
-                false => assert!(lines.is_empty(), "seed {seed}"),
+                )
+            } else {
+                assert!(lines.is_empty(), "seed {seed}")
             }
         }
         let histogram = Histogram::by_type(&of.heap, &dominators);

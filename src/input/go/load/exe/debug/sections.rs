@@ -24,9 +24,8 @@ impl<'a> Sections<'a> {
     /// # Errors
     /// `Corrupt` if a section cannot be decompressed.
     pub(in super::super) fn load(image: &Image<'a>) -> Result<Option<Self>> {
-        let load = |id: SectionId| match IDS.contains(&id) {
-            true => section(image, id.name()),
-            false => Ok(Cow::default()),
+        let load = |id: SectionId| {
+            if IDS.contains(&id) { section(image, id.name()) } else { Ok(Cow::default()) }
         };
         let endian = if image.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little };
         let sections = Self { sections: DwarfSections::load(load)?, endian };

@@ -112,9 +112,10 @@ impl<'a> Judge<'_, '_, 'a> {
         level: Level,
         found: &mut Vec<Item>,
     ) -> Option<Lead> {
-        Some(match self.types.get(ty)?.direct && may_be_word {
-            true => Lead::Inline(ty),
-            false => self.value(data, ty, level.max(Level::Dynamic), found),
+        Some(if self.types.get(ty)?.direct && may_be_word {
+            Lead::Inline(ty)
+        } else {
+            self.value(data, ty, level.max(Level::Dynamic), found)
         })
     }
 
