@@ -166,11 +166,12 @@ impl Candidate {
         if element.count() == 1 || is_own(scene.role_of_kin(element.kin)) && !is_chain {
             return None;
         }
-        let of_all = |step: &&Group| {
-            scene.role_of_kin(step.kin) == Role::Program && step.count() * 2 >= element.count()
+        let steps = below.iter().map(|step| (step.kin, step.count()));
+        let mut held = steps.chain(self.descent.rest.iter().map(|held| (held.kin, held.count)));
+        let of_all = |(kin, count): &(u32, usize)| {
+            scene.role_of_kin(*kin) == Role::Program && count * 2 >= element.count()
         };
-        let with = below.iter().chain(&self.descent.rest).find(of_all)?;
-        Some(TypeId(with.kin))
+        held.find(of_all).map(|(kin, _)| TypeId(kin))
     }
 
     fn roles<'c>(&'c self, scene: &'c Scene<'_, '_>) -> impl Iterator<Item = Role> + 'c {

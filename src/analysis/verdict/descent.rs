@@ -1,6 +1,6 @@
 //! The way down from an owner to the objects in which its memory accumulates.
 
-use super::scene::{Group, Scene};
+use super::scene::{Group, Held, Scene};
 use crate::model::heap::Role;
 
 /// The way goes on as long as one group below has this share of its owners, in percent.
@@ -24,7 +24,7 @@ const MANY: usize = 20;
 pub(super) struct Descent {
     pub(super) steps: Vec<Group>,
     /// What the last group holds.
-    pub(super) rest: Vec<Group>,
+    pub(super) rest: Vec<Held>,
 }
 
 impl Descent {
@@ -35,8 +35,8 @@ impl Descent {
         let mut last = 0;
         loop {
             let mut rest = scene.below(&steps[last]);
-            let enough = |group: &Group| {
-                u128::from(group.bytes) * 100 >= u128::from(steps[last].bytes) * u128::from(KEEP)
+            let enough = |held: &Held| {
+                u128::from(held.bytes) * 100 >= u128::from(steps[last].bytes) * u128::from(KEEP)
             };
             let at = if rest.first().is_some_and(enough) {
                 Some(0)
@@ -44,7 +44,7 @@ impl Descent {
                 content(scene, &steps[last], &rest)
             };
             let Some(at) = at else { return Self { steps, rest } };
-            let mut next = scene.narrowed(std::mem::take(&mut rest[at]));
+            let mut next = scene.narrowed(scene.group_below(&steps[last], &rest.remove(at)));
             scene.complete(&mut next);
             let role = scene.role_of_kin(next.kin);
             let outer = steps.iter().position(|step| step.kin == next.kin);
@@ -87,13 +87,12 @@ impl Descent {
         let mut open = next;
         loop {
             steps[known].inner.extend(open.members());
-            let mut level = scene.below(&open);
             // Between two members there is at most one object of another type that counts.
-            let Some(between) = level.first_mut().map(std::mem::take) else { break };
-            let mut below = scene.below(&between);
-            match below.iter().position(|group| group.kin == kin) {
-                Some(at) => open = std::mem::take(&mut below[at]),
-                None => return Self { steps, rest: vec![between] },
+            let Some(held) = scene.below(&open).first().copied() else { break };
+            let between = scene.group_below(&open, &held);
+            match scene.below(&between).iter().find(|held| held.kin == kin) {
+                Some(held) => open = scene.group_below(&between, held),
+                None => return Self { steps, rest: vec![held] },
             }
             scene.complete(&mut open);
         }
@@ -175,7 +174,7 @@ fn is_collection(role: Role) -> bool {
 
 /// The objects that a collection or small parts of one are there for, however much memory the parts take:
 /// objects of the program before others.
-fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Group]) -> Option<usize> {
+fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Held]) -> Option<usize> {
     let role = scene.role_of_kin(parts.kin);
     if !(role.is_part() || is_collection(role) && parts.count() == 1) {
         return None;
@@ -184,10 +183,10 @@ fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Group]) -> Option<usiz
     if parts.count() == 1 {
         // A map, or its table, whose keys take memory too.
         let is_large =
-            |at: &usize| below[*at].count() >= MANY && below[*at].bytes >= parts.bytes / LEAST_PART;
+            |at: &usize| below[*at].count >= MANY && below[*at].bytes >= parts.bytes / LEAST_PART;
         return (0..below.len()).filter(is_large).find(is_program);
     }
-    let is_for_each = |at: &usize| below[*at].count() * 2 >= parts.count();
+    let is_for_each = |at: &usize| below[*at].count * 2 >= parts.count();
     let each = || (0..below.len()).filter(is_for_each);
     each().find(is_program).or_else(|| each().next())
 }

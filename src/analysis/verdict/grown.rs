@@ -376,10 +376,10 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         for wanted in &trace.steps[1..] {
             let mut last = steps.pop()?;
             scene.complete(&mut last);
-            let mut below = scene.below(&last);
-            steps.push(last);
-            let at = below.iter().position(|group| type_name(scene, group.kin) == *wanted)?;
-            steps.push(std::mem::take(&mut below[at]));
+            let below = scene.below(&last);
+            let held = below.iter().find(|held| type_name(scene, held.kin) == *wanted)?;
+            let next = scene.group_below(&last, held);
+            steps.extend([last, next]);
         }
         scene.complete(steps.last_mut()?);
         Some(Candidate::along(scene, steps))

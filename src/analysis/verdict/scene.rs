@@ -38,6 +38,18 @@ pub(super) struct Scene<'s, 'a> {
     named: Mutex<FxHashMap<String, Option<Role>>>,
 }
 
+/// The objects of one type among those that the members of a group hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// The type: the first one of its name.
+    pub(super) kin: u32,
+    pub(super) count: usize,
+    /// The sum of their retained bytes.
+    pub(super) bytes: u64,
+    /// The number of the first of them.
+    first: u32,
+}
+
 /// Objects of one type that are counted together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
@@ -208,24 +220,16 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// Groups numbers by type, those with most bytes first. Members that a member holds are not
     /// looked for: see [`Scene::complete`].
     pub(super) fn groups(&self, numbers: impl Iterator<Item = u32>) -> Vec<Group> {
-        sorted(self.by_kin(numbers))
-    }
-
-    /// Groups numbers by type, in the order of the first of each.
-    fn by_kin(&self, numbers: impl Iterator<Item = u32>) -> Vec<Group> {
-        let mut groups = Groups::default();
-        let mut recent = [(u32::MAX, 0); RECENT];
+        let mut groups = ByKin::default();
         for number in numbers {
             let kin = self.kin(number);
-            let recent = &mut recent[kin as usize % RECENT];
-            if kin != recent.0 {
-                *recent = (kin, groups.slot(kin));
-            }
-            let group = &mut groups.list[recent.1];
+            let group = groups.of(kin, || Group { kin, ..Group::default() });
             group.heads.push(number);
             group.bytes = group.bytes.saturating_add(self.bytes(number));
         }
-        groups.list
+        let mut groups = groups.list;
+        groups.sort_by_key(|group| (Reverse(group.bytes), group.heads[0]));
+        groups
     }
 
     /// A group without the members that hold next to nothing, if one member holds nearly all. Parts
@@ -283,50 +287,72 @@ impl<'s, 'a> Scene<'s, 'a> {
         }
     }
 
-    /// The objects that a completed group holds, grouped.
-    pub(super) fn below(&self, group: &Group) -> Vec<Group> {
-        let is_other = |child: &u32| group.inner.is_empty() || self.kin(*child) != group.kin;
-        let below = |members: &[u32]| {
-            let children = members.iter().flat_map(|member| self.children(*member));
-            self.by_kin(children.filter(is_other))
+    /// The objects that a completed group holds, counted by type, those with most bytes first.
+    pub(super) fn below(&self, group: &Group) -> Vec<Held> {
+        let parts = parallel::map(group.parts(), |members| {
+            let one =
+                |first| Held { kin: self.kin(first), count: 1, bytes: self.bytes(first), first };
+            added(self.held(group, members).map(one))
+        });
+        let mut held = added(parts.into_iter().flatten());
+        held.sort_by_key(|held| (Reverse(held.bytes), held.first));
+        held
+    }
+
+    /// The objects of one type that a completed group holds.
+    pub(super) fn group_below(&self, group: &Group, held: &Held) -> Group {
+        let of_kin = |members: &[u32]| {
+            let held_by = self.held(group, members);
+            held_by.filter(|number| self.kin(*number) == held.kin).collect::<Vec<u32>>()
         };
-        let parts = parallel::map(group.parts(), below);
-        let mut groups = Groups::default();
-        parts.into_iter().flatten().for_each(|part| groups.add(part));
-        sorted(groups.list)
+        let heads = parallel::map(group.parts(), of_kin).concat();
+        Group { kin: held.kin, heads, bytes: held.bytes, ..Group::default() }
+    }
+
+    /// What some members of a completed group hold, without other members.
+    fn held<'m>(&'m self, group: &'m Group, members: &'m [u32]) -> impl Iterator<Item = u32> + 'm {
+        let is_other = |child: &u32| group.inner.is_empty() || self.kin(*child) != group.kin;
+        members.iter().flat_map(|member| self.children(*member)).filter(is_other)
     }
 }
 
-/// Groups by type, in the order of the first of each.
-#[derive(Default)]
-struct Groups {
+/// Adds up what is held by type, in the order of the first of each.
+fn added(parts: impl Iterator<Item = Held>) -> Vec<Held> {
+    let mut all = ByKin::default();
+    for part in parts {
+        let held = all.of(part.kin, || Held { count: 0, bytes: 0, ..part });
+        held.count += part.count;
+        held.bytes = held.bytes.saturating_add(part.bytes);
+    }
+    all.list
+}
+
+/// What is collected by type, in the order of the first of each.
+struct ByKin<T> {
+    list: Vec<T>,
     slots: FxHashMap<u32, usize>,
-    list: Vec<Group>,
+    recent: [(u32, usize); RECENT],
 }
 
-impl Groups {
-    /// The group of a type, as an index into the list.
-    fn slot(&mut self, kin: u32) -> usize {
-        *self.slots.entry(kin).or_insert_with(|| {
-            self.list.push(Group { kin, ..Group::default() });
-            self.list.len() - 1
-        })
+impl<T> Default for ByKin<T> {
+    fn default() -> Self {
+        Self { list: Vec::new(), slots: FxHashMap::default(), recent: [(u32::MAX, 0); RECENT] }
     }
+}
 
-    /// Adds the objects of a group to those of its type.
-    fn add(&mut self, part: Group) {
-        let slot = self.slot(part.kin);
-        let group = &mut self.list[slot];
-        group.bytes = group.bytes.saturating_add(part.bytes);
-        if group.heads.is_empty() {
-            group.heads = part.heads;
-        } else {
-            group.heads.extend_from_slice(&part.heads);
+impl<T> ByKin<T> {
+    /// What is collected of a type.
+    #[inline]
+    fn of(&mut self, kin: u32, new: impl FnOnce() -> T) -> &mut T {
+        let Self { list, slots, recent } = self;
+        let recent = &mut recent[kin as usize % RECENT];
+        if recent.0 != kin {
+            let slot = *slots.entry(kin).or_insert_with(|| {
+                list.push(new());
+                list.len() - 1
+            });
+            *recent = (kin, slot);
         }
+        &mut list[recent.1]
     }
-}
-
-fn sorted(mut groups: Vec<Group>) -> Vec<Group> {
-    groups.sort_by_key(|group| (Reverse(group.bytes), group.heads[0]));
-    groups
 }
