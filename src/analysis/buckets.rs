@@ -35,9 +35,9 @@ impl Buckets {
             [self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
     }
 
-    /// Calls `each` with every key from the last to the first, its items, and the records. `each`
-    /// reads the records of its items, and perhaps those that `next` returns for them and again for
-    /// these, so all of these are prefetched.
+    /// Calls `each` with every key, from the last to the first, its items, and `records`.
+    /// Prefetches the records of the items, and those that one and two applications of `next` lead
+    /// to, because `each` may read all of them.
     pub(super) fn for_each_backward<T>(
         &self,
         records: &mut [T],
@@ -51,8 +51,8 @@ impl Buckets {
     }
 }
 
-/// The number of items ahead for which records are prefetched: enough to hide a read of memory, few
-/// enough for them to be there still.
+/// The number of items ahead for which records are prefetched: enough to hide the latency of
+/// memory, few enough for the records to stay in the cache until they are needed.
 const AHEAD: usize = 48;
 
 fn backward<P: Position, T>(

@@ -1,9 +1,8 @@
-//! Collections as what they mean: lists, sets and maps with their entries, of the runtimes'
-//! libraries.
+//! Collections of the runtimes' libraries, decoded to lists, sets and maps with their entries.
 //!
-//! `shapes` is a table of classes; nothing here knows one class from another. Chains and trees are
-//! followed without recursion and no further than there are objects in the heap, so that damaged
-//! and cyclic ones end.
+//! `shapes` is a table of classes; no code here depends on a particular class. Chains and trees are
+//! followed without recursion and for at most as many steps as the heap has objects, so that
+//! damaged and cyclic ones end.
 
 mod entries;
 mod shapes;
@@ -16,10 +15,10 @@ use shapes::{Fill, Shape, Size, known_shapes};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Wrappers around wrappers that are followed.
+/// The maximum number of nested wrappers to follow.
 const MAX_WRAPPERS: usize = 8;
 
-/// Cells of a counter that are added up. The JDK makes no more than there are processors.
+/// The maximum number of counter cells to add up. The JDK makes no more than there are processors.
 const MAX_CELLS: u64 = 4096;
 
 /// The smallest table that a hash table has once it is in use: that of java.util.HashMap.
@@ -31,7 +30,7 @@ pub struct Collections<'h, 'a> {
     shapes: Arc<CollectionShapes>,
 }
 
-/// The shape of each type of a heap, so that it can be kept.
+/// The shape of each type of a heap. [`Collections::again`] reuses it.
 pub struct CollectionShapes(Vec<Option<&'static Shape>>);
 
 /// The array of a collection.
@@ -99,8 +98,8 @@ impl<'h, 'a> Collections<'h, 'a> {
         inner
     }
 
-    /// The number of entries that a collection states. `None` if it states none, or one that cannot
-    /// be.
+    /// The number of entries that a collection states. `None` if it states none or an impossible
+    /// one.
     pub fn size(&self, object: ObjectId) -> Option<u64> {
         let object = self.unwrapped(object);
         let shape = self.shape(object)?;
@@ -144,7 +143,7 @@ impl<'h, 'a> Collections<'h, 'a> {
         }
     }
 
-    /// The array of a collection and how full it is. `None` if the collection has none, or a
+    /// The array of a collection and how full it is. `None` if the collection has no array, or a
     /// damaged one.
     pub fn storage(&self, object: ObjectId) -> Option<Storage> {
         let shape = self.shape(object)?;
@@ -155,7 +154,7 @@ impl<'h, 'a> Collections<'h, 'a> {
         let capacity = self.heap.array(array)?.length;
         let size = self.size(object)?;
         let (each, needed) = match shape.fill {
-            // A text under construction takes two bytes for each char if not all are Latin-1.
+            // A string builder stores two bytes per char if not all of its chars are Latin-1.
             Fill::Full(_) if get(self.heap, object, "coder") == Some(FieldValue::Integer(1)) => {
                 (2, size.checked_mul(2)?)
             }

@@ -15,9 +15,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// As [`DominatorTree`](super::DominatorTree), but without numbers for owned objects: objects with
-/// a single reference to them that refer to few other objects or none. Most objects of a program
-/// are owned. They are found again through the references.
+/// Like [`DominatorTree`](super::DominatorTree), but without numbers for owned objects: objects
+/// with a single reference to them that refer to few other objects or none. Most objects of a
+/// program are owned. They are found again through the references.
 ///
 /// 24 bytes for each live object that has a number, and two bits for each object of the heap.
 pub struct CoreTree<'g, 'h, 'a> {
@@ -54,11 +54,11 @@ impl Node {
     }
 }
 
-/// Parts of the objects that are looked at side by side. Each takes a bit for each object of the
+/// Parts of the objects that are processed in parallel. Each takes a bit for each object of the
 /// heap.
 const PARTS: usize = 4;
 
-/// A weight that does not fit 4 bytes, and is added up again where it is needed.
+/// Stands for a weight that does not fit in 4 bytes. It is added up again where it is needed.
 const HEAVY: u32 = u32::MAX;
 
 impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
@@ -217,7 +217,7 @@ impl<G: Fn(ObjectId) -> Option<usize>> Tops<'_, '_, '_, '_, G> {
 /// A range of objects.
 struct Part {
     objects: Range<usize>,
-    /// The places of those that are not owned, among all such objects.
+    /// The range of the part's objects that are not owned, among all such objects.
     places: Range<usize>,
 }
 
@@ -243,7 +243,7 @@ impl Owning<'_, '_, '_> {
         }
     }
 
-    /// Parts of all objects, to be looked at side by side.
+    /// Divides all objects into parts to process in parallel.
     fn parts(&self) -> Vec<Part> {
         let all = self.heap.len();
         let parts = rayon::current_num_threads().clamp(1, PARTS);
@@ -258,8 +258,8 @@ impl Owning<'_, '_, '_> {
         (0..all).step_by(length).map(part).collect()
     }
 
-    /// Returns the bytes of each object that is not owned, dead or alive, with all objects that it
-    /// owns, in the order of objects. [`HEAVY`] stands for as many bytes and more.
+    /// Returns the bytes of each object that is not owned, live or not, together with all objects
+    /// that it owns, in the order of objects. [`HEAVY`] stands for this many bytes or more.
     fn weights(&self) -> Vec<u32> {
         let _phase = phases::begin("adding up owned objects");
         let parts = self.parts();

@@ -51,7 +51,7 @@ impl HistogramChange {
     /// Returns newer minus older. A missing group counts as 0.
     pub fn delta(&self) -> Delta {
         let [old, new] = [self.old, self.new].map(Option::unwrap_or_default);
-        // A side that is not there says nothing about roots.
+        // A side that is absent does not show whether its heap has roots.
         let retained = match (
             self.old.map(|side| side.retained_bytes),
             self.new.map(|side| side.retained_bytes),
@@ -68,7 +68,7 @@ impl HistogramChange {
     }
 }
 
-/// A difference. Those beyond 63 bits become the largest, or the smallest, there is.
+/// A difference. Values that do not fit in an `i64` become its maximum or minimum.
 pub fn rise(old: u64, new: u64) -> i64 {
     i64::try_from(i128::from(new) - i128::from(old)).unwrap_or(if new > old {
         i64::MAX

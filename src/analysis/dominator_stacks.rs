@@ -1,10 +1,9 @@
 //! The dominator tree as weighted stacks, by types.
 //!
 //! The stack of an object is the path of types that dominate it, under the group of roots that
-//! holds the first of them. Class objects go by the class that they represent. The numbers of a
-//! stack are the object and its bytes, so that what a type has by itself is its shallow bytes, and
-//! what it has in total, by counting every stack that has the type once, is what its objects
-//! retain.
+//! holds the first of them. Class objects appear as the class that they represent. The numbers of a
+//! stack are its objects and their bytes. So the self value of a type is its shallow bytes, and its
+//! total, which counts every stack with the type once, is the bytes that its objects retain.
 //!
 //! Objects of a type that are dominated by one of the same type are put into its stack: a list of a
 //! million elements is one frame. Objects of equal stacks are one entry, so the tree has as many
@@ -88,7 +87,7 @@ pub fn of(
 #[derive(Clone, Copy)]
 struct Node {
     parent: u32,
-    /// A type as of [`Heap::merged_type`], or after all of them a name of [`Starts`].
+    /// A type as returned by [`Heap::merged_type`]; larger numbers are names of [`Starts`].
     frame: u32,
     objects: u64,
     bytes: u64,
@@ -131,10 +130,10 @@ struct Starts<'h, 'a> {
     roots: RootGroups,
     owners: TypeOwners,
     isolates: Vec<ObjectId>,
-    /// The starts in use, by number, and the numbers.
+    /// The starts in use, by number, and the number of each.
     starts: Vec<Start>,
     numbers: FxHashMap<Start, u32>,
-    /// The frame of the first one, after those of types.
+    /// The frame of the first start: the number after those of the types.
     first: u32,
 }
 

@@ -65,14 +65,14 @@ impl DominatorTree {
         self.dominators.is_live(object)
     }
 
-    /// As [`Self::dominator`], but what no single object dominates is dominated by the object that
-    /// represents all roots, if the heap has one.
+    /// Like [`Self::dominator`], but objects that no single object dominates are dominated by the
+    /// object that represents all roots, if the heap has one.
     pub fn dominator_or_root(&self, heap: &Heap<'_>, object: ObjectId) -> Option<ObjectId> {
         let root = || heap.root_object().filter(|root| self.is_live(object) && *root != object);
         self.dominator(object).or_else(root)
     }
 
-    /// As [`Self::retained`], but the object that represents all roots retains all live bytes.
+    /// Like [`Self::retained`], but the object that represents all roots retains all live bytes.
     pub fn retained_or_all(&self, heap: &Heap<'_>, object: ObjectId) -> u64 {
         if object.0 == 0 && heap.root_object() == Some(object) {
             self.live_bytes()
@@ -119,8 +119,8 @@ impl DominatorTree {
         self.types.get_or_init(|| types)
     }
 
-    /// As [`Self::types`], for callers that read so many objects: `None` if they are too few to be
-    /// worth it.
+    /// Like [`Self::types`], for callers that read `objects` of them. `None` if that is too few to
+    /// be worth computing them.
     pub(crate) fn types_for(&self, heap: &Heap<'_>, objects: u64) -> Option<&TypeIds> {
         if objects < self.len() as u64 / 8 {
             return self.types.get();
@@ -134,8 +134,8 @@ impl DominatorTree {
     }
 }
 
-/// A dominator tree as counting reads it: in preorder, position 0 being the set of roots. Objects have
-/// a position, or are owned by one that has, or by another owned object.
+/// A dominator tree for counting: in preorder, with position 0 for the set of roots. An object has
+/// a position, or is owned by an object with a position or by another owned object.
 pub trait Tree: Sync {
     /// Returns `true` if the object can be reached from the roots.
     fn is_live(&self, object: ObjectId) -> bool;
@@ -152,14 +152,14 @@ pub trait Tree: Sync {
     /// Prefetches the type of the object at a position.
     fn prefetch(&self, heap: &Heap<'_>, position: u32);
 
-    /// One more than the last position of what is dominated from a position.
+    /// Returns one more than the last position that the object at a position dominates.
     fn end(&self, position: u32) -> u32;
 
     /// The retained bytes of the object at a position.
     fn retained_at(&self, position: u32) -> u64;
 
     /// Calls `each` with the objects without a position that an object owns, and the bytes of each.
-    /// Below each other there are at most three.
+    /// Owned objects are nested at most three levels deep.
     fn for_each_owned(&self, object: ObjectId, each: &mut dyn FnMut(ObjectId, u64));
 
     /// Adds up the live objects without a position that no other object of their group dominates, by
@@ -184,7 +184,7 @@ pub struct OwnedTops {
     pub(super) deep: Vec<bool>,
 }
 
-/// All objects have positions: their numbers.
+/// Every object has a position: its number.
 impl Tree for DominatorTree {
     #[inline]
     fn is_live(&self, object: ObjectId) -> bool {

@@ -40,7 +40,7 @@ pub struct Dominators {
     dominator: Vec<u32>,
     /// The number of each object; 0 for unreachable ones.
     number: Vec<u32>,
-    /// How many objects each number dominates, itself included.
+    /// The number of objects that each number dominates, itself included.
     size: Vec<u32>,
 }
 
@@ -54,7 +54,7 @@ impl Dominators {
         Self::with_limits(graph, STEPS_PER_OBJECT, MOST_NARROW)
     }
 
-    /// As [`Dominators::of`], with limits, for tests: the number of steps per object before the
+    /// Like [`Dominators::of`], with limits, for tests: the number of steps per object before the
     /// other algorithm takes over, and the number of narrow words before the search uses wide ones.
     /// The result does not depend on them.
     #[doc(hidden)]
@@ -70,12 +70,12 @@ impl Dominators {
         self.order.len()
     }
 
-    /// Whether nothing is alive.
+    /// Returns `true` if no object is live.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// Objects of the heap, live or not.
+    /// The number of objects of the heap, live or not.
     pub(super) fn objects(&self) -> usize {
         self.number.len()
     }
@@ -97,14 +97,14 @@ impl Dominators {
         Some(self.number[object.index()]).filter(|number| *number != 0)
     }
 
-    /// The object of a number; none for 0, the set of roots.
+    /// The object of a number. `None` for 0, the set of roots.
     #[inline]
     pub fn object(&self, number: u32) -> Option<ObjectId> {
         self.order.get((number as usize).checked_sub(1)?).copied()
     }
 
-    /// The object that dominates a live one and no other dominator of it. None for unreachable
-    /// objects and for those that only the set of roots dominates.
+    /// The immediate dominator of a live object. `None` for unreachable objects and for those that
+    /// only the set of roots dominates.
     #[inline]
     pub fn dominator(&self, object: ObjectId) -> Option<ObjectId> {
         self.object(self.dominator_of_number(self.number(object)?))
@@ -149,7 +149,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Finds both. Most of it keeps one thread busy.
+    /// Finds the numbers and dominators. Most of the work runs on one thread.
     pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> Self {
         Self::with_limits(graph, owned, STEPS_PER_OBJECT, MOST_NARROW)
     }

@@ -15,7 +15,7 @@ pub(super) struct Dependent {
 }
 
 impl Dependent {
-    /// Finds them from the objects that the roots hold.
+    /// Finds the ephemerons in effect, given the objects that the roots hold.
     pub(super) fn of(heap: &Heap<'_>, starts: &[ObjectId]) -> Self {
         if heap.ephemerons.is_empty() {
             return Self::default();
@@ -26,22 +26,22 @@ impl Dependent {
         Self { pairs, holders: Some(holders) }
     }
 
-    /// Whether there are none.
+    /// Whether no ephemeron is in effect.
     pub(super) fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// The number of entries.
+    /// The number of ephemerons in effect.
     pub(super) fn len(&self) -> usize {
         self.pairs.len()
     }
 
-    /// Their values.
+    /// The values of these ephemerons.
     pub(super) fn values(&self) -> impl Iterator<Item = ObjectId> + '_ {
         self.pairs.iter().map(|(_, value)| *value)
     }
 
-    /// Holder and value of those of this holder.
+    /// Holder and value of the ephemerons in effect with this holder.
     #[inline]
     pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
         match &self.holders {
@@ -107,8 +107,8 @@ impl<'h, 'a> Search<'h, 'a> {
         }
     }
 
-    /// Follows the ephemerons that have the object, which is alive, as holder or key and whose
-    /// other one is alive as well.
+    /// Looks at the ephemerons that have this live object as holder or key, and follows those whose
+    /// other part is live as well.
     #[cold]
     fn look_at(&mut self, object: ObjectId, found: &mut Vec<(ObjectId, ObjectId)>) {
         let all = &self.heap.ephemerons;
@@ -131,7 +131,7 @@ impl<'h, 'a> Search<'h, 'a> {
     }
 }
 
-/// Where the sorted items are that have this key.
+/// The range of the sorted items that have this key.
 fn equal<T>(items: &[T], key: impl Fn(&T) -> ObjectId, wanted: ObjectId) -> Range<usize> {
     let first = items.partition_point(|item| key(item) < wanted);
     let count = items[first..].partition_point(|item| key(item) == wanted);

@@ -5,20 +5,20 @@ use super::dominators::MOST_NARROW;
 /// About how many bytes live objects, dominators, retained sizes and referrers take at their peak,
 /// beyond the loaded heap.
 ///
-/// That depends on the graph: half of the references are taken to lead backward in the order of the
-/// search (two fifths do in graphs like those of programs), and a quarter of the objects to be on
-/// its stack at once.
+/// The peak depends on the graph. The estimate assumes that half of the references lead backward in
+/// the order of the search (two fifths do in typical programs), and that a quarter of the objects
+/// are on its stack at once.
 pub fn memory_estimate(objects: u64, references: u64) -> u64 {
     let offset = if references > u32::MAX.into() { 8 } else { 4 };
-    // Those of the graph that the search makes for itself: one for each object and one for each
+    // Words of the copy of the graph that the search makes: one for each object and one for each
     // reference.
     let words = objects.saturating_add(references);
     let word = if words > MOST_NARROW { 8 } else { 4 };
     let of_objects = |bytes: u64| objects.saturating_mul(bytes);
     let of_references = |bytes: u64| references.saturating_mul(bytes);
     let backward = |bytes: u64| (references / 2).saturating_mul(bytes);
-    // Parents and semidominators, or these and numbers, are there from the search on. A source of
-    // backward references takes 4 bytes, too.
+    // From the search on, each object has a parent and a semidominator, or a semidominator and a
+    // number. The source of each backward reference takes 4 bytes, too.
     let stack = (objects / 4).saturating_mul(2 * word);
     let search = of_objects(8 + 4)
         .saturating_add(words.saturating_mul(word))
@@ -26,7 +26,7 @@ pub fn memory_estimate(objects: u64, references: u64) -> u64 {
         .saturating_add(backward(4));
     let sorting = of_objects(12 + offset + 4).saturating_add(backward(4 + 4));
     let semidominators = of_objects(12 + offset + 8).saturating_add(backward(4));
-    // Then 12 bytes of an object are left, to which retained sizes and referrers come.
+    // After that, 12 bytes per object remain; retained sizes and referrers are added.
     let answers = of_objects(12 + 8 + offset).saturating_add(of_references(4));
     search.max(sorting).max(semidominators).max(answers)
 }
@@ -34,10 +34,9 @@ pub fn memory_estimate(objects: u64, references: u64) -> u64 {
 /// Returns the approximate peak memory in bytes for loading the heap of a JVM and counting its
 /// objects by type with retained sizes, as `dumptool top` does.
 ///
-/// Nothing is loaded but types, sizes, first references and addresses, and the targets of
-/// references. Objects that a single reference leads to, such as the characters of a string, have
-/// no part in the search: in JVMs these are more than half of all objects, of which half are taken
-/// for granted.
+/// Only types, sizes, first references, addresses and the targets of references are loaded. Objects
+/// to which a single reference leads, such as the characters of a string, take no part in the
+/// search: more than half of all objects in JVMs. The estimate assumes half.
 pub fn counting_estimate(objects: u64, references: u64) -> u64 {
     let first = if references > u32::MAX.into() { 8 } else { 4 };
     let owned = objects / 2;

@@ -1,4 +1,4 @@
-//! Finds out who alone holds each object.
+//! Finds the only holder of each object.
 
 use super::frontier::Frontier;
 use super::graph::Graph;
@@ -26,7 +26,7 @@ pub(super) trait Ground {
     /// [`NOTHING`] nor [`ALL`], and this holder.
     fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32));
 
-    /// The holder of each object, from that of each node.
+    /// Converts the holder of each node to the holder of each object.
     fn by_object(&self, holder: Vec<u32>) -> Vec<u32>;
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Flood<'g, G, F> {
 }
 
 impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
-    /// A flood that has reached nothing yet. `wider` gives the holder that a holder is part of.
+    /// Creates a flood that has reached nothing. `wider` returns the holder that contains a holder.
     pub(super) fn new(ground: &'g G, wider: F) -> Self {
         let (holder, pending) = (vec![NOTHING; ground.len()], Frontier::new(ground.len()));
         Self { ground, wider, holder, pending }
@@ -152,7 +152,7 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
         self.ground.by_object(self.holder)
     }
 
-    /// Calls `each` with the objects that some roots hold, but not all together, and their holder.
+    /// Calls `each` with the objects that some roots but not all together hold, and their holder.
     pub(super) fn for_each_held(self, each: impl FnMut(ObjectId, u32)) {
         self.ground.for_each_held(&self.holder, each);
     }

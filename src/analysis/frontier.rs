@@ -3,8 +3,8 @@
 use crate::model::heap::ObjectId;
 
 /// The objects of a level: a list while they are few, a bit for each object of the heap when they
-/// are many. In a search that comes to an object once, at most 32 levels are that large, so that
-/// the bits cost little time, and neither takes more than an eighth of a byte for each object.
+/// are many. In a search that visits an object once, at most 32 levels are that large, so the bits
+/// cost little time, and neither form takes more than an eighth of a byte for each object.
 pub(super) struct Frontier {
     list: Vec<ObjectId>,
     bits: Vec<u64>,
@@ -15,12 +15,12 @@ pub(super) struct Frontier {
 const MANY: usize = 32;
 
 impl Frontier {
-    /// No objects, of this many in the heap.
+    /// Creates an empty frontier for a heap with this many objects.
     pub(super) fn new(objects: usize) -> Self {
         Self { list: Vec::new(), bits: Vec::new(), objects }
     }
 
-    /// Whether there are none.
+    /// Whether the frontier has no objects.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty() && self.bits.is_empty()
     }
@@ -41,8 +41,8 @@ impl Frontier {
         }
     }
 
-    /// Calls `each` with every object: many objects in their order, in which they are near each
-    /// other in memory, and few as they came.
+    /// Calls `each` with every object: many objects in the order of the heap, so that neighbors in
+    /// memory are visited together, and few in the order in which they were added.
     pub(super) fn for_each(self, mut each: impl FnMut(ObjectId)) {
         self.list.into_iter().for_each(&mut each);
         for (word, mut bits) in (0u32..).zip(self.bits) {

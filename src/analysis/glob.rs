@@ -1,5 +1,5 @@
-//! Patterns for names: `*` any characters, `?` one, `{a,b}` either. Brackets are part of names
-//! (`[]uint8`) and mean themselves.
+//! Patterns for names: `*` matches any characters, `?` one, `{a,b}` either. Brackets are part of
+//! names (`[]uint8`) and match themselves.
 
 use crate::model::heap::Heap;
 
@@ -7,11 +7,11 @@ use crate::model::heap::Heap;
 #[derive(Clone, Debug)]
 pub struct Glob(Vec<Vec<char>>);
 
-/// Braces multiply; nobody needs more than this.
+/// The maximum number of alternatives. Several pairs of braces multiply their alternatives.
 const MOST_ALTERNATIVES: usize = 256;
 
 impl Glob {
-    /// Parses a pattern. Every text is one.
+    /// Parses a pattern. Every text is a valid pattern.
     pub fn new(text: &str) -> Self {
         let mut open = vec![text.to_owned()];
         let mut alternatives = Vec::new();
@@ -79,8 +79,8 @@ impl TypeFilter {
     }
 }
 
-/// The first pair of braces with a comma between them, and no other pair. Those without are part of
-/// names: `struct {}`.
+/// Returns the first pair of braces with a comma and no other braces between them. Braces without a
+/// comma are part of names: `struct {}`.
 fn braces(text: &str) -> Option<(usize, usize)> {
     text.match_indices('{').find_map(|(start, _)| {
         let end = start + text[start..].find('}')?;
@@ -89,8 +89,8 @@ fn braces(text: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Without recursion: a star that took too little takes one more character, and only the last star
-/// has to be tried again.
+/// Matches without recursion: on a mismatch, the last star takes one more character. Earlier stars
+/// never have to be tried again.
 fn fits(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -58,8 +58,8 @@ impl<'h> Graph<'h> {
         self.references.strong_targets(object).chain(values)
     }
 
-    /// The objects that exactly one reference leads to, and no root. They are found once and then
-    /// kept: a bit for each object.
+    /// The objects to which exactly one reference leads, and no root: a bit for each object.
+    /// Computed once and then kept.
     pub(crate) fn held_once(&self) -> &ObjectSet {
         if let Some(once) = self.once.get() {
             return once;
@@ -91,7 +91,7 @@ impl<'h> Graph<'h> {
         !self.dependent.is_empty()
     }
 
-    /// Holder and value of the ephemerons in effect that an object is the holder of.
+    /// Holder and value of the ephemerons in effect whose holder is the given object.
     #[inline]
     pub fn dependent_on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
         self.dependent.on(holder)
@@ -106,8 +106,8 @@ fn starts(heap: &Heap<'_>) -> Vec<ObjectId> {
     root.into_iter().chain(named).filter(|object| seen.insert(*object)).collect()
 }
 
-/// Parts of the references that are looked at side by side. Each takes two bits for each object of the
-/// heap.
+/// Parts of the references that are processed in parallel. Each takes two bits for each object of
+/// the heap.
 const PARTS: usize = 4;
 
 /// The objects to which exactly one reference leads, and no root.
@@ -131,8 +131,8 @@ fn held_once(graph: &Graph<'_>) -> ObjectSet {
     ObjectSet { bits: seen.0.into_iter().map(|[once, more]| once & !more).collect() }
 }
 
-/// Whether a reference leads to an object, and whether there is more; side by side, because both
-/// are needed.
+/// Two bits per object: whether a reference leads to it, and whether more than one does. They are
+/// side by side because both are needed.
 struct Seen(Vec<[u64; 2]>);
 
 impl Seen {

@@ -43,7 +43,7 @@ impl GroupBy {
     }
 }
 
-/// Objects and bytes without what they retain.
+/// Objects and bytes, without retained bytes.
 struct Counted {
     /// Objects and bytes of each group.
     sums: Vec<Sum>,
@@ -53,7 +53,7 @@ struct Counted {
 }
 
 impl Counted {
-    /// Counts the objects of a heap, those in `sums` and `whole` if `counts` says so.
+    /// Counts the objects of a heap. `counts` selects the objects of `sums` and `whole`.
     fn of(
         heap: &Heap<'_>,
         groups: &Groups,
@@ -121,8 +121,8 @@ pub struct HistogramRow {
     /// Retained bytes of the group: the sum over its objects that no other object of the group
     /// dominates. `None` if the heap has no roots.
     pub retained_bytes: Option<u64>,
-    /// What `sum` stands for if it is a sample that can be scaled. Only for groups by allocation
-    /// site.
+    /// The estimated total that `sum` is a sample of, if it can be scaled. Only for groups by
+    /// allocation site.
     pub estimate: Option<Sum>,
 }
 
@@ -164,7 +164,7 @@ impl Histogram {
         Self::of_types(heap, tree, by, scope, &TypeFilter::default())
     }
 
-    /// As [`Histogram::of`], for the types that a filter selects.
+    /// Like [`Histogram::of`], for the types that a filter selects.
     pub fn of_types<T: Tree>(
         heap: &Heap<'_>,
         tree: Option<&T>,
@@ -209,7 +209,7 @@ impl Histogram {
         Self::by_root_of_types(heap, tree, roots, &TypeFilter::default())
     }
 
-    /// As [`Histogram::by_root`], for the types that a filter selects.
+    /// Like [`Histogram::by_root`], for the types that a filter selects.
     pub fn by_root_of_types(
         heap: &Heap<'_>,
         tree: &impl Tree,
@@ -270,10 +270,10 @@ impl Histogram {
     }
 
     /// Groups objects by the innermost function of the program on the stack that allocated them.
-    /// The namespace is its file and line. Where the file counts live objects itself, its counts are
-    /// taken, which may be a sample and know neither `scope` nor retained bytes.
+    /// The namespace is its file and line. If the file itself counts live objects, its counts are
+    /// used; they may be a sample, do not depend on `scope`, and have no retained bytes.
     ///
-    /// Objects whose allocation was not recorded are in no row, but count for the whole.
+    /// Objects whose allocation was not recorded are in no row, but count in `whole`.
     pub fn by_site(
         heap: &Heap<'_>,
         tree: Option<&DominatorTree>,

@@ -25,7 +25,7 @@ pub struct Fate {
     pub unknown: u64,
 }
 
-/// Objects of a heap with what identifies them.
+/// The objects of a heap with their identities.
 #[derive(Clone, Copy)]
 pub struct Identified<'h, 'a> {
     /// The heap.
@@ -36,7 +36,7 @@ pub struct Identified<'h, 'a> {
 }
 
 impl Identified<'_, '_> {
-    /// What identifies an object. `None` if nothing does: it has no hash code.
+    /// The identity of an object. `None` if the object has no hash code.
     pub fn key(&self, object: ObjectId) -> Option<u64> {
         let key = match (self.hashes, &self.heap.ids) {
             (Some(hashes), _) => hashes.get(object.index()).copied().unwrap_or_default().into(),
@@ -51,8 +51,8 @@ impl Identified<'_, '_> {
 /// Group, key and object.
 type Key = (u32, u64, ObjectId);
 
-/// Compares two heaps by (type, hash code), or by id. Of several objects with the same code as many
-/// are kept as both heaps have. Sorted by name and namespace.
+/// Compares two heaps by (type, hash code), or by id. If several objects share a hash code, as many
+/// count as kept as both heaps have. Sorted by name and namespace.
 pub fn fates(old: Identified<'_, '_>, new: Identified<'_, '_>) -> Vec<Fate> {
     let mut fates: Vec<Fate> = Vec::new();
     let mut index: FxHashMap<(String, String), u32> = FxHashMap::default();
@@ -95,15 +95,15 @@ pub fn fates(old: Identified<'_, '_>, new: Identified<'_, '_>) -> Vec<Fate> {
     fates
 }
 
-/// Follows objects from heap to heap, of which only one is in memory at a time.
+/// Tracks objects through several heaps, of which only one is in memory at a time.
 ///
-/// Takes 16 bytes for each object of the oldest heap, and 24 for each that was born after it.
+/// Takes 16 bytes for each object of the oldest heap, and 24 for each object born later.
 #[derive(Debug, Default)]
 pub struct Tracker {
     groups: FxHashMap<(String, String), u32>,
     /// The keys of the oldest heap.
     base: Vec<(u32, u64)>,
-    /// The keys and sizes of what was born after it.
+    /// The keys and sizes of the objects born after the oldest heap.
     born: Vec<(u32, u64, u64)>,
 }
 
@@ -134,8 +134,8 @@ impl Tracker {
         born
     }
 
-    /// The objects of a last heap that were born. Those whose type or size is another one now do
-    /// not count, because another object may have taken their place.
+    /// The objects of a last heap that were born after the oldest one. Objects whose type or size
+    /// has changed do not count, because another object may have taken their place.
     pub fn survivors(&mut self, heap: Identified<'_, '_>) -> ObjectSet {
         let keys = self.keys(heap);
         let by_type = heap.hashes.is_some();
@@ -168,7 +168,7 @@ impl Tracker {
     }
 }
 
-/// Where a key stands among others. Ids identify objects of any type; hash codes those of one.
+/// The sort key of an object. Ids identify objects of any type; hash codes those of one type.
 fn order(by_type: bool, group: u32, key: u64) -> (u32, u64) {
     (if by_type { group } else { 0 }, key)
 }

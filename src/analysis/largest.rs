@@ -7,7 +7,7 @@ use crate::parallel;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// Objects of which the largest are found at a time.
+/// The number of objects whose largest are found at a time.
 const BLOCK: usize = 1 << 16;
 
 /// The largest objects, largest first; equal ones are in the order of the file.
@@ -32,8 +32,8 @@ pub fn largest(
     keys.into_iter().map(|(_, object)| object).collect()
 }
 
-/// The objects of each type that retain most, with the sums of all. At most 4 bytes for each object
-/// of the heap, and 1 KiB for each type.
+/// The objects of each type that retain most, and the sums over all objects of the type. At most 4
+/// bytes for each object of the heap, and 1 KiB for each type.
 pub struct LargestByType(Vec<OfType>);
 
 struct OfType {
@@ -47,7 +47,7 @@ struct OfType {
 pub struct Largest {
     /// The number of all objects.
     pub count: usize,
-    /// Their shallow bytes.
+    /// The shallow bytes of all of these objects.
     pub shallow_bytes: u64,
     /// The largest of them, largest first.
     pub objects: Vec<ObjectId>,
@@ -57,8 +57,8 @@ impl LargestByType {
     /// The number of objects that are kept of each type.
     pub const MOST: usize = 256;
 
-    /// Finds the largest objects of each type. Of those that retain nothing, the largest by
-    /// themselves come first.
+    /// Finds the largest objects of each type. Objects that retain nothing are sorted by their own
+    /// size.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
         let objects = ObjectsByType::of(heap);
         let of_type = |row| {

@@ -1,4 +1,4 @@
-//! The synthetic objects, with which the writer of a dump represents its roots.
+//! The synthetic objects with which the writer of a dump represents its roots.
 
 use super::graph::Graph;
 use super::object_set::ObjectSet;
@@ -10,19 +10,19 @@ pub(super) struct MadeUp {
     /// Sorted by distance from the roots.
     pub(super) list: Vec<ObjectId>,
     objects: ObjectSet,
-    /// None: every root counts.
+    /// The objects whose roots count. `None` if every root counts.
     targets: Option<ObjectSet>,
 }
 
 impl MadeUp {
-    /// Finds them.
+    /// Finds the synthetic objects of a heap.
     pub(super) fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         let mut objects = ObjectSet::none(heap.len());
         let mut targets = heap.root_object().map(|_| ObjectSet::none(heap.len()));
         let starts = graph.starts().iter().copied();
         let mut list: Vec<ObjectId> =
             starts.filter(|object| heap.is_made_up(*object) && objects.insert(*object)).collect();
-        // Beside the object for the set of roots, those that nothing owns.
+        // Besides the targets of the object for the set of roots, the objects that nothing owns.
         if let Some(targets) = &mut targets {
             graph
                 .starts()
@@ -43,7 +43,7 @@ impl MadeUp {
         Self { list, objects, targets }
     }
 
-    /// Whether this is one of them.
+    /// Whether an object is one of the synthetic objects.
     #[inline]
     pub(super) fn contains(&self, object: ObjectId) -> bool {
         self.objects.contains(object)

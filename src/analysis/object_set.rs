@@ -37,7 +37,7 @@ impl ObjectSet {
         self.bits[object.index() / 64] >> (object.index() % 64) & 1 == 1
     }
 
-    /// Prefetches what tells whether the set contains the object.
+    /// Prefetches the word that stores whether the set contains the object.
     #[inline]
     pub(super) fn prefetch(&self, object: ObjectId) {
         prefetch(&self.bits, object.index() / 64);
@@ -65,15 +65,14 @@ impl ObjectSet {
         })
     }
 
-    /// The objects of both sets, which have the same room.
+    /// Returns the union of two sets for the same number of objects.
     pub(super) fn or(mut self, other: Self) -> Self {
         self.bits.iter_mut().zip(other.bits).for_each(|(bits, other)| *bits |= other);
         self
     }
 
-    /// The number of objects, counted again. A count that [`ObjectSet::insert`] keeps comes out too
-    /// small in optimized builds of Rust 1.95.0, as the benchmark `analysis` shows when there is
-    /// one.
+    /// Counts the objects. The count is not kept in a field: one that [`ObjectSet::insert`] updates
+    /// comes out too small in optimized builds of Rust 1.95.0, as the benchmark `analysis` shows.
     pub fn len(&self) -> usize {
         self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
     }

@@ -1,4 +1,4 @@
-//! Objects that need no search, because one reference alone leads to them.
+//! Objects that need no search, because exactly one reference leads to them.
 
 use super::graph::Graph;
 use super::object_set::{ObjectSet, bits};
@@ -7,8 +7,8 @@ use crate::phases;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Objects that one reference alone leads to, and no root, and that refer to nothing but such
-/// objects, in at most [`HEIGHT`] levels: a string with its characters, a boxed number.
+/// Objects to which exactly one reference leads, and no root, and that refer only to such objects,
+/// in at most [`HEIGHT`] levels: a string with its characters, a boxed number.
 ///
 /// The object with this reference is their dominator, and they are alive if it is. In heaps of
 /// programs these are most objects, so that the search for dominators leaves out the larger part.
@@ -20,7 +20,7 @@ pub(super) struct Owned(ObjectSet);
 const HEIGHT: usize = 3;
 
 impl Owned {
-    /// Finds them.
+    /// Finds the owned objects of a graph.
     pub(super) fn of(graph: &Graph<'_>) -> Self {
         let _phase = phases::begin("finding owned objects");
         let once = graph.held_once();
@@ -38,7 +38,7 @@ impl Owned {
         Self(owned)
     }
 
-    /// Whether an object is one.
+    /// Whether an object is owned.
     #[inline]
     pub(super) fn contains(&self, object: ObjectId) -> bool {
         self.0.contains(object)
@@ -50,12 +50,12 @@ impl Owned {
         self.0.others(objects)
     }
 
-    /// The objects that are not owned, 64 in a word, of this many objects.
+    /// The objects that are not owned among the first `objects`, 64 in a word.
     pub(super) fn other_words(&self, objects: usize) -> impl Iterator<Item = u64> + '_ {
         self.0.other_words(0..objects)
     }
 
-    /// Their number.
+    /// The number of owned objects.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -10,11 +10,11 @@ pub struct TypeOwner {
     /// The display name: `boot class loader`, `class loader app.Plugins`, `library
     /// package:app/main.dart`.
     pub name: String,
-    /// The object that represents it.
+    /// The object that represents the class loader or library.
     pub object: Option<ObjectId>,
 }
 
-/// The owner of each type. Formats that have none have no owners.
+/// The owner of each type. Empty for formats without owners.
 #[derive(Clone, Debug, Default)]
 pub struct TypeOwners {
     /// The owners, in the order of the types.

@@ -1,8 +1,8 @@
 //! Paths from roots to objects over strong references.
 //!
 //! * [`shortest`]: one shortest path to every object, from one breadth-first search;
-//! * [`several`]: the next shortest ones to one object;
-//! * [`merged`]: the paths to many objects, merged by what they look like;
+//! * [`several`]: the shortest paths to one object;
+//! * [`merged`]: the paths to many objects, with similar ones merged;
 //! * [`cycle`](mod@cycle): what keeps an object that no root reaches;
 //! * [`distances`]: the length of the shortest path to every object.
 //!
@@ -64,7 +64,7 @@ pub enum ReachedBy {
     Root,
     /// Over a reference: a row of [`Heap::references`].
     Reference(usize),
-    /// As the value of an ephemeron whose holder is the step before and whose key is live.
+    /// The object is the value of an ephemeron with a live key; its holder is the step before.
     Ephemeron,
 }
 

@@ -1,10 +1,10 @@
-//! Asking for memory before it is needed.
+//! Prefetching of memory before it is needed.
 //!
-//! Graph work mostly waits for records in no order. Where it is known early which one comes next,
-//! the processor fetches it while it works on the present one.
+//! Graph algorithms mostly wait for records in random order. If it is known early which record
+//! comes next, the processor fetches it while it works on the present one.
 #![allow(unsafe_code)]
 
-/// Asks for an element. Nothing happens if there is none, or if the processor cannot be asked.
+/// Prefetches an element. Does nothing if it does not exist or the processor has no prefetch.
 #[inline(always)]
 pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -9,7 +9,7 @@
 pub(super) struct Preorder {
     /// The number at each position.
     number: Vec<u32>,
-    /// By number: how many positions the object and everything it dominates take.
+    /// By number: the number of positions that the object and everything it dominates take.
     size: Vec<u32>,
 }
 
@@ -23,7 +23,7 @@ impl Preorder {
         for number in (1..count).rev() {
             size[dominator[number] as usize] += size[number];
         }
-        // What is left inside an object's range begins here.
+        // The first free position inside each object's range.
         let mut next = vec![1_u32; count];
         let mut number = vec![0; count];
         for own in 1..count {

@@ -1,6 +1,6 @@
-//! Objects of the JDK's value classes as people write them: `RED`, `2024-02-29`, `thread-7`.
+//! Objects of the JDK's value classes as readable text: `RED`, `2024-02-29`, `thread-7`.
 //!
-//! `forms` is a table of classes with the text of each; nothing here knows one class from another.
+//! `forms` is a table of classes with the text of each; no code here depends on a particular class.
 
 mod forms;
 mod numbers;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::{LazyLock, OnceLock};
 
-/// How the objects of a class are written.
+/// The way in which the objects of a class are written.
 #[derive(Clone, Copy)]
 enum Form {
     /// Text with fields in braces. `{a.b}` is a field of a field, `{a|b}` whichever exists, and
@@ -26,11 +26,11 @@ enum Form {
     Made(fn(&Heap<'_>, ObjectId) -> Option<String>),
 }
 
-/// Objects in objects that are written.
+/// The maximum depth of nested objects that are written.
 const DEPTH: u8 = 3;
-/// Fields of a record that are written.
+/// The maximum number of fields of a record that are written.
 const PARTS: usize = 16;
-/// Characters of a text inside of another.
+/// The maximum number of characters of a text inside another one.
 const MOST: usize = 1000;
 
 /// Returns the text that stands for an object. `None` if the class is not known, and for strings
@@ -48,7 +48,7 @@ fn text_within(heap: &Heap<'_>, object: ObjectId, depth: u8) -> Option<String> {
     }
 }
 
-/// The value that may be in an object, or that there is none: `OptionalInt.empty`.
+/// The value of an optional, or text for an empty one: `OptionalInt.empty`.
 fn optional(heap: &Heap<'_>, object: ObjectId, depth: u8) -> Option<String> {
     let value = heap.field(object, "value")?;
     let is_absent = heap.field(object, "isPresent") == Some(FieldValue::Boolean(false));
@@ -59,7 +59,7 @@ fn optional(heap: &Heap<'_>, object: ObjectId, depth: u8) -> Option<String> {
     Some(format!("{name}.empty"))
 }
 
-/// A record, as its `toString` has it: `Point[x=1, y=2]`.
+/// A record in the form of its `toString`: `Point[x=1, y=2]`.
 fn record(heap: &Heap<'_>, object: ObjectId, depth: u8) -> Option<String> {
     if !is_record(heap, object) {
         return None;
@@ -82,16 +82,16 @@ fn is_record(heap: &Heap<'_>, object: ObjectId) -> bool {
         .is_some_and(|parent| heap.shown_name(parent.target) == "class java.lang.Record")
 }
 
-/// The types of a heap whose objects have such texts, found out once for each type.
+/// Whether the objects of each type of a heap have such texts, determined once per type.
 pub struct ReadableTypes(Vec<OnceLock<bool>>);
 
 impl ReadableTypes {
-    /// Nothing is known yet.
+    /// Creates the table, with nothing determined yet.
     pub fn of(heap: &Heap<'_>) -> Self {
         Self(vec![OnceLock::new(); heap.types.len()])
     }
 
-    /// As [`text`].
+    /// Like [`text`], but skips objects of types that have no text.
     pub fn text(&self, heap: &Heap<'_>, object: ObjectId) -> Option<String> {
         let is_readable = || form(heap, object).is_some() || is_record(heap, object);
         let known = self.0.get(heap.type_id(object).0 as usize)?;
@@ -132,7 +132,7 @@ fn fill(heap: &Heap<'_>, object: ObjectId, template: &str, depth: u8) -> Option<
     Some(text)
 }
 
-/// The text of a field, which `path` and perhaps a width name.
+/// The text of a field, which `path` names, optionally with a width.
 fn placed(heap: &Heap<'_>, object: ObjectId, path: &str, depth: u8) -> Option<String> {
     let (path, width) = path.split_once(':').unwrap_or((path, ""));
     let text = value_text(heap, get(heap, object, path)?, depth)?;

@@ -1,4 +1,4 @@
-//! The graph with everything that one object dominates drawn together.
+//! The graph with all objects that one object dominates contracted to one node.
 
 use super::dominators::Dominators;
 use super::flood::{ALL, Ground, NOTHING};
@@ -12,28 +12,28 @@ use std::ops::Range;
 
 /// The regions of a heap. A region is an object that only synthetic objects dominate, with all
 /// objects that it dominates; some objects can be regions by themselves, and what they dominate is
-/// divided as if they were synthetic. An edge leads from one region to another if an object of the first
-/// refers to the top object of the second. There are no other references between regions: every
-/// path into a region leads through its top object.
+/// divided as if they were synthetic. An edge leads from one region to another if an object of the
+/// first refers to the top object of the second. There are no other references between regions:
+/// every path into a region leads through its top object.
 ///
 /// So the roots that reach an object are those that reach its region, and of most heaps few
 /// references are left. Two bits for each live object, 4 bytes for each region and 4 for each edge.
 pub(super) struct Regions<'d> {
     dominators: &'d Dominators,
     /// The numbers of synthetic objects and of the top objects of regions. The numbers of a region
-    /// follow that of its top object, so the places of these are the regions.
+    /// follow that of its top object, so the place of a top object in this set is its region.
     tops: Ranked,
-    /// The places of synthetic objects, which are no regions.
+    /// The places of synthetic objects, which are not regions.
     made_up: ObjectSet,
     /// The edges of region r lead to `targets[first[r]..first[r + 1]]`.
     first: Vec<usize>,
     targets: Vec<u32>,
 }
 
-/// More regions than one for this many live objects save no work.
+/// With more than one region for this many live objects, regions save no work.
 const FEW: usize = 4;
 
-/// Objects whose references are looked at together.
+/// The number of objects whose references are read together.
 pub(super) const BLOCK: u32 = 1 << 16;
 
 impl<'d> Regions<'d> {
@@ -46,7 +46,7 @@ impl<'d> Regions<'d> {
         Self::around(graph, dominators, made_up, |_| false)
     }
 
-    /// As [`Regions::of`], with a region for each object that is `alone`.
+    /// Like [`Regions::of`], with a region for each object that is `alone`.
     pub(super) fn around(
         graph: &Graph<'_>,
         dominators: &'d Dominators,
@@ -54,7 +54,7 @@ impl<'d> Regions<'d> {
         alone: impl Fn(u32) -> bool,
     ) -> Option<Self> {
         let live = dominators.len() as u32;
-        // With room for the number after the last one.
+        // Leaves room for the number after the last one.
         let mut tops = ObjectSet::none(dominators.len() + 2);
         let mut places = Vec::new();
         let mut heads = ObjectSet::none(graph.len());
@@ -108,11 +108,11 @@ impl<'d> Regions<'d> {
     }
 }
 
-/// Objects to which references are looked for.
+/// A set of objects to which references are searched.
 pub(super) struct Targets {
     objects: ObjectSet,
-    /// A bit for each 64 objects that any of these is among. Few are, so that most references need no
-    /// more than a look at this set, which fits into the nearest cache.
+    /// A bit for each group of 64 objects that contains a target. Few groups do, so most references
+    /// need only a look at this set, which fits into the first-level cache.
     words: ObjectSet,
 }
 
@@ -131,8 +131,8 @@ impl Targets {
 }
 
 /// Calls `each` with the strong references of a block of objects to some targets, and their rows;
-/// values of ephemerons have none. Few objects refer
-/// to one of them, so the references are looked at first, and their objects only where that helps.
+/// values of ephemerons have no row. Few objects refer to a target, so the references are read
+/// first, and their objects are looked up only for those that lead to one.
 pub(super) fn for_each_reference(
     graph: &Graph<'_>,
     block: Range<u32>,
@@ -178,7 +178,7 @@ impl Ground for Regions<'_> {
     }
 
     fn node(&self, object: ObjectId) -> Option<u32> {
-        // One place less than that of the next number: the top object is part of its region.
+        // One less than the place of the next number, because the top object is part of its region.
         let next = ObjectId(self.dominators.number(object)? + 1);
         let region = self.tops.place(next) - 1;
         (!self.made_up.contains(ObjectId(region))).then_some(region)

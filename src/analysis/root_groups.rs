@@ -54,14 +54,14 @@ pub struct Lands<'d> {
 }
 
 impl Lands<'static> {
-    /// All objects.
+    /// Uses all objects.
     pub(super) fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         Self { made_up: MadeUp::of(heap, graph), regions: None }
     }
 }
 
 impl<'d> Lands<'d> {
-    /// What dominators leave to follow.
+    /// Uses the regions of the dominator tree, if there are few enough.
     pub fn of_dominators(heap: &Heap<'_>, graph: &Graph<'_>, dominators: &'d Dominators) -> Self {
         let made_up = MadeUp::of(heap, graph);
         let regions = Regions::of(graph, dominators, &made_up);
@@ -79,12 +79,12 @@ impl RootGroups {
         Self::over(&Lands::of(heap, graph), heap, graph)
     }
 
-    /// Does the same with the dominators of the heap, which takes less work.
+    /// Like [`Self::of`], but uses the dominators of the heap, which takes less work.
     pub fn of_dominators(heap: &Heap<'_>, graph: &Graph<'_>, dominators: &Dominators) -> Self {
         Self::over(&Lands::of_dominators(heap, graph, dominators), heap, graph)
     }
 
-    /// The same where the ground to follow is at hand.
+    /// Like [`Self::of`], with [`Lands`] that have already been computed.
     pub fn over(lands: &Lands<'_>, heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         let made_up = &lands.made_up;
         match &lands.regions {
@@ -104,7 +104,7 @@ impl RootGroups {
                 (root.object, FIRST + numbers.group(group(heap, root), || kind(heap, root)))
             })
             .collect();
-        // What synthetic objects refer to without a root that names it.
+        // Targets of synthetic objects without a root that names them.
         let mut unnamed = made_up.list.clone();
         unnamed.sort_unstable();
         let unnamed: Vec<(ObjectId, u32)> = unnamed
@@ -157,7 +157,7 @@ impl RootGroups {
 struct Numbers {
     groups: Vec<RootGroup>,
     kinds: Vec<RootGroup>,
-    /// By group.
+    /// The kind of each group.
     kind_of: Vec<u32>,
     group_numbers: FxHashMap<RootGroup, u32>,
     kind_numbers: FxHashMap<RootGroup, u32>,

@@ -68,8 +68,8 @@ impl SiteGroups {
         groups
     }
 
-    /// Returns the live allocations of each group as the file counts them, and those that they stand
-    /// for if they are samples.
+    /// Returns the live allocations of each group as the file counts them, and, if they are
+    /// samples, the estimated totals.
     pub(super) fn counted(&self, heap: &Heap<'_>) -> Vec<(Sum, Option<Sum>)> {
         let mut sums = vec![(Sum::default(), None); self.names.len()];
         for (site, group) in heap.sites.sites.iter().zip(&self.of_site) {

@@ -1,11 +1,11 @@
-//! Summaries of the texts of all objects, with which a search for a text skips most of them.
+//! Summaries of the texts of all objects, with which a text search skips most objects.
 
 use crate::analysis::readable::ReadableTypes;
 use crate::model::heap::{Heap, ObjectId, Value};
 use rayon::prelude::*;
 
-/// A set of pairs of neighbouring bytes, hashed to 63 bits. A text that contains another one has all
-/// bits of that one. The last bit stands for any number with a fraction.
+/// A set of pairs of neighboring bytes, hashed to 63 bits. If a text contains another one, its
+/// signature has all bits of the other's. The last bit stands for any number with a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextSignature(u64);
 
@@ -38,7 +38,7 @@ impl TextSignature {
         Self(Self::of(text.as_bytes()).0 | number)
     }
 
-    /// The signature of the texts in which the value of an object is found.
+    /// The signature of all texts in which a search looks for the value of an object.
     fn of_object(heap: &Heap<'_>, object: ObjectId, readable: &ReadableTypes) -> Self {
         match heap.value(object) {
             Value::Text { text, .. } | Value::Name(text) => Self::of(text.as_bytes()),

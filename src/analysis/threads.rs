@@ -26,23 +26,23 @@ pub struct Threads {
     pub groups: Vec<ThreadGroup>,
     /// Count and bytes of the objects that each thread alone keeps alive, by row of [`Heap::threads`].
     pub retained: Vec<Sum>,
-    /// Whose objects include the object of each thread, by row of [`Heap::threads`].
+    /// By row of [`Heap::threads`]: the threads that alone keep the thread's object alive.
     objects: Vec<HeldBy>,
     /// Rows of [`Heap::roots`] that belong to frames, sorted by frame.
     locals: Vec<(u32, u32)>,
 }
 
-/// Who alone keeps the object of a thread alive.
+/// The smallest set of threads that alone keeps the object of a thread alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum HeldBy {
-    /// Others do too, or the thread has no object.
+    /// Something else keeps the object alive, too, or the thread has no object.
     Others,
     Group,
     Thread,
 }
 
 impl Threads {
-    /// Groups the threads of a heap by their stacks, or makes a group of each.
+    /// Groups the threads of a heap by their stacks, or puts each into a group of its own.
     ///
     /// A thread retains the objects that only it reaches. A group retains the objects that only
     /// threads of the group reach.
@@ -50,7 +50,7 @@ impl Threads {
         Self::over(&Lands::of(heap, graph), heap, graph, each)
     }
 
-    /// Does the same with the dominators of the heap, which takes less work.
+    /// Like [`Self::of`], but uses the dominators of the heap, which takes less work.
     pub fn of_dominators(
         heap: &Heap<'_>,
         graph: &Graph<'_>,
@@ -60,7 +60,7 @@ impl Threads {
         Self::over(&Lands::of_dominators(heap, graph, dominators), heap, graph, each)
     }
 
-    /// The same where the ground to follow is at hand.
+    /// Like [`Self::of`], with [`Lands`] that have already been computed.
     pub fn over(lands: &Lands<'_>, heap: &Heap<'_>, graph: &Graph<'_>, each: bool) -> Self {
         let group_of = if each { (0..heap.threads.len() as u32).collect() } else { by_stack(heap) };
         let count = group_of.iter().max().map_or(0, |last| *last as usize + 1);
@@ -103,14 +103,14 @@ impl Threads {
         Self { groups, retained, objects, locals }
     }
 
-    /// Bytes that a thread keeps alive, by row of [`Heap::threads`]: those that only it reaches, and
-    /// those that its object retains, which `of_object` says.
+    /// Bytes that the thread in a row of [`Heap::threads`] keeps alive: those that only it reaches,
+    /// and those that its object retains. `of_object` returns the retained bytes of an object.
     pub fn bytes(&self, heap: &Heap<'_>, row: u32, of_object: impl Fn(ObjectId) -> u64) -> u64 {
         let only_here = self.retained[row as usize].bytes();
         only_here.saturating_add(self.of_object(heap, row, HeldBy::Thread, of_object))
     }
 
-    /// The same for a group.
+    /// Bytes that a group of threads keeps alive, computed like [`Self::bytes`].
     pub fn group_bytes(
         &self,
         heap: &Heap<'_>,
@@ -122,9 +122,9 @@ impl Threads {
         of_objects.fold(group.retained.bytes(), u64::saturating_add)
     }
 
-    /// Bytes that the object of a thread retains, unless it is among the objects counted already.
-    /// What it retains is then among these, too; otherwise nothing of it is. Go keeps the object of
-    /// a goroutine for the next one, so that does not count.
+    /// Bytes that the object of a thread retains; 0 if it is among the objects counted already,
+    /// because they then include all that it retains. Otherwise they include nothing of it. Go
+    /// keeps the object of a goroutine for the next one, so that does not count.
     fn of_object(
         &self,
         heap: &Heap<'_>,
@@ -147,8 +147,8 @@ impl Threads {
     }
 }
 
-/// The group of each thread: equal are those of one kind, in one state, with equal frames, that the
-/// same call started.
+/// The group of each thread. Threads of one kind, in one state, with equal frames, and started by
+/// the same call are in one group.
 pub fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
     let mut groups = FxHashMap::default();
     let key = |thread: &Thread| {
@@ -159,7 +159,7 @@ pub fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
         .iter()
         .zip(0u32..)
         .map(|(thread, row)| {
-            // Nothing says that threads without frames do the same.
+            // Threads without frames are not known to do the same.
             let is_known = !thread.frames.is_empty();
             if is_known { *groups.entry(key(thread)).or_insert(row) } else { row }
         })
@@ -192,7 +192,7 @@ fn hold(
         None => ALL,
     };
     let mut flood = Flood::new(ground, wider);
-    // What other roots reach is passed over when the threads come to it.
+    // Other roots go first, so that threads skip the objects that these reach.
     for of_threads in [false, true] {
         for root in heap
             .roots
@@ -203,7 +203,7 @@ fn hold(
         }
         flood.follow();
     }
-    // What synthetic objects refer to without a root that names it.
+    // Targets of synthetic objects without a root that names them.
     for &object in &made_up.list {
         graph.targets(object).for_each(|target| flood.reach_first(target, ALL));
     }
@@ -220,7 +220,7 @@ pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h st
     program_calls(&frames(heap, thread).iter().map(names).collect::<Vec<_>>())
 }
 
-/// Does the same for functions with their files, innermost first.
+/// Like [`program_functions`], for functions with their files, innermost first.
 pub fn program_calls<'n>(frames: &[(&'n str, &'n str)]) -> Vec<(&'n str, u32)> {
     let own = |(function, file): &(&str, &str)| !is_library(function) && !file.contains(PYTHON);
     let range = match (frames.iter().position(own), frames.iter().rposition(own)) {

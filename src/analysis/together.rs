@@ -37,7 +37,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// A part without objects.
+    /// Creates a part without objects.
     pub fn none(name: &str) -> Self {
         Self { name: name.to_owned(), sum: Sum::default(), retained_bytes: 0 }
     }
@@ -56,9 +56,9 @@ impl Together {
         Self::of_objects(heap, held, is_wanted, is_wanted)
     }
 
-    /// Adds up the live objects for which `wanted` is `true`, and what those for which `retains` is
-    /// `true` retain. Without a graph, all objects count and nothing is retained. Rows that only represent roots do not count, and synthetic objects
-    /// retain nothing.
+    /// Adds up the live objects for which `wanted` is `true`, and the bytes that those for which
+    /// `retains` is `true` retain. Without a graph, all objects count and nothing is retained. Rows
+    /// that only represent roots do not count, and synthetic objects retain nothing.
     pub fn of_objects(
         heap: &Heap<'_>,
         held: Option<(&Graph<'_>, &DominatorTree)>,
@@ -76,7 +76,7 @@ impl Together {
         parts.finish(retained_bytes)
     }
 
-    /// As [`Self::of`], but without retained bytes, for which no dominator tree is needed.
+    /// Like [`Self::of`], but without retained bytes, for which no dominator tree is needed.
     pub fn counted(heap: &Heap<'_>, is_live: impl Fn(ObjectId) -> bool, wanted: &[bool]) -> Self {
         let mut parts = Parts::of(heap);
         parts.count(heap, |object| is_wanted(heap, object, wanted) && is_live(object));

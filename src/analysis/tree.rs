@@ -52,16 +52,16 @@ pub struct TreeLine {
     pub what: TreeItem,
     /// The number of objects. For the heap and for roots: all objects below.
     pub count: u64,
-    /// Their shallow and external bytes.
+    /// The shallow and external bytes of these objects.
     pub own_bytes: u64,
-    /// Their retained bytes.
+    /// The retained bytes of these objects.
     pub total_bytes: u64,
     /// Objects immediately below this line that are not shown.
     pub omitted: Omitted,
     /// The row of a reference from the object of the line above to that of this line.
     pub reference: Option<usize>,
-    /// The place of the line in the order in which lines are chosen: of a tree with fewer lines, those
-    /// with the lowest ranks are there. 0 for the first line.
+    /// The place of the line in the order in which lines are chosen: a tree with fewer lines
+    /// consists of those with the lowest ranks. 0 for the first line.
     pub rank: usize,
 }
 
@@ -70,7 +70,7 @@ pub struct TreeLine {
 pub struct Omitted {
     /// Number of omitted objects.
     pub count: u64,
-    /// Their retained bytes.
+    /// The retained bytes of the omitted objects.
     pub bytes: u64,
 }
 
@@ -85,8 +85,8 @@ pub fn lines(
 ) -> Vec<TreeLine> {
     let (tops, made_up) = tops::of(heap, tree, roots);
     let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
-    // What is made up represents the roots, and its own bytes for nothing. It is an object wherever
-    // objects are counted.
+    // Synthetic objects represent the roots, so their own bytes do not count. They count as objects
+    // wherever objects are counted.
     let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
     let line = TreeLine {
         depth: 0,
@@ -199,7 +199,7 @@ fn grow(
 struct Node {
     parent: usize,
     line: TreeLine,
-    /// The objects, until they are looked at.
+    /// The objects, until the line is expanded.
     members: Members,
     /// Lines below this one that are not objects. Groups of roots are at most three levels deep.
     below: Vec<Node>,
@@ -254,7 +254,7 @@ fn in_order(nodes: Vec<Node>, heap: &Heap<'_>) -> Vec<TreeLine> {
         children[node.parent].push(index);
     }
     for siblings in &mut children {
-        // The last one is the first that is taken off the stack.
+        // The stack is taken from its end, so the largest sibling comes last.
         siblings.sort_by_key(|index| (nodes[*index].line.total_bytes, std::cmp::Reverse(*index)));
     }
     let mut open = vec![0];

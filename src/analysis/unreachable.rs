@@ -47,7 +47,7 @@ pub fn reach<S: Iterator<Item = ObjectId>>(
 mod tests {
     use super::*;
 
-    /// The tops of what object 0 does not reach.
+    /// The tops of the objects that object 0 does not reach.
     fn tops_of(references: &[&[u32]]) -> Vec<u32> {
         let successors =
             |object: ObjectId| references[object.index()].iter().copied().map(ObjectId);
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn garbage_keeps_its_shape() {
         assert!(tops_of(&[&[1], &[0]]).is_empty());
-        // 4 holds 1, 3 refers to itself and to what is alive.
+        // 4 refers to 1; 3 refers to itself and to a live object.
         assert_eq!(tops_of(&[&[2], &[], &[], &[3, 0], &[1]]), [3, 4]);
-        // What hangs at a cycle is below it, and a cycle below something else has no top.
+        // An object that a cycle refers to is below it; a cycle below something else has no top.
         assert_eq!(tops_of(&[&[], &[2], &[3], &[2, 1], &[5], &[5, 4], &[4]]), [6, 1]);
     }
 }

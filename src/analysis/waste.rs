@@ -122,7 +122,7 @@ pub struct WastePart {
     /// Whether the dump contains the data from which the kind is computed. Otherwise the kind has
     /// no rows.
     pub known: bool,
-    /// Objects that waste memory, with those of which one would be kept.
+    /// The number of objects that waste memory, including the ones that would be kept.
     pub count: u64,
     /// Bytes that could be saved.
     pub bytes: u64,
@@ -152,7 +152,7 @@ pub struct WasteRow {
 /// The fill of the collections of a type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fill {
-    /// Collections of the type, with those that waste nothing.
+    /// The number of collections of the type, including those that waste nothing.
     pub all: u64,
     /// Places in their arrays.
     pub capacity: u64,
@@ -173,7 +173,7 @@ pub struct WasteOwner {
     pub example: ObjectId,
 }
 
-/// The measurements from which waste is computed, and some suspects.
+/// The measurements from which waste and some suspects are computed.
 pub struct Measurements {
     /// Collections and arrays.
     pub rooms: Rooms,
@@ -182,7 +182,7 @@ pub struct Measurements {
 }
 
 impl Measurements {
-    /// Looks at all live objects and their contents.
+    /// Measures all live objects and their contents.
     pub fn of_read(
         heap: &Heap<'_>,
         tree: &DominatorTree,
@@ -206,7 +206,7 @@ impl Waste {
         )
     }
 
-    /// The same from measurements.
+    /// Like [`Waste::of`], from measurements that have already been taken.
     pub fn of_measured(heap: &Heap<'_>, tree: &DominatorTree, measured: &Measurements) -> Self {
         let (mut waste, mut found) = parallel::join(
             || Self::without_owners(heap, tree, measured),
@@ -226,7 +226,7 @@ impl Waste {
     ) -> Self {
         let known = heap.known();
         let kinds = WasteKind::ALL.into_iter();
-        // The others are of all runtimes.
+        // The other kinds apply to all runtimes.
         let kinds = kinds.filter(|kind| *kind != WasteKind::Slots || known.slots);
         let mut parts: Vec<WastePart> = kinds.map(WastePart::new).collect();
         for part in &mut parts {
@@ -341,7 +341,7 @@ fn slots<'w>(
     live.filter_map(|object| Some((object, heap.slots_save(object)?)))
 }
 
-/// Objects by type, with how full those of the type are.
+/// Groups objects by type, with the fill of the type's collections.
 fn by_type(
     heap: &Heap<'_>,
     objects: impl Iterator<Item = (ObjectId, u64)>,

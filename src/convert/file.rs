@@ -28,7 +28,7 @@ pub struct DumpFile<'a> {
 }
 
 impl<'a> DumpFile<'a> {
-    /// The title of outputs in their viewers: the name of the file.
+    /// The title that viewers show for outputs: the name of the file.
     pub fn title(&self) -> &'a str {
         self.path.file_name().and_then(OsStr::to_str).unwrap_or("standard input")
     }

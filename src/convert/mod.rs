@@ -1,7 +1,7 @@
 //! Converts heaps and profiles to the formats of other tools.
 //!
-//! `Dump::convert` and the command `convert` share this code, so that both
-//! write the same bytes and report the same losses. Loading and the destination are theirs.
+//! `Dump::convert` and the command `convert` share this code, so that both write the same bytes and
+//! report the same losses. The callers load the dump and open the output.
 
 mod file;
 mod heap;
@@ -36,7 +36,7 @@ use std::io::{self, Write};
 pub fn output_formats(from: Format, kind: Kind) -> impl Iterator<Item = OutputFormat> + Clone {
     OutputFormat::ALL.into_iter().filter(move |format| match kind {
         Kind::Heap => format.takes_heaps(),
-        // Some profiles have sums, but no samples that could be written one by one.
+        // Some profiles have sums, but no single samples to write.
         Kind::Profile => {
             format.takes_profiles()
                 && (from.has_order()
@@ -50,9 +50,9 @@ pub fn output_formats(from: Format, kind: Kind) -> impl Iterator<Item = OutputFo
 pub struct Conversion<'a> {
     /// The format to write.
     pub target: OutputFormat,
-    /// The options. Those that the target does not use have no effect.
+    /// The options of the conversion. Options that the target does not use have no effect.
     pub options: &'a ConvertOptions,
-    /// The dump that is converted.
+    /// The dump to convert.
     pub file: DumpFile<'a>,
 }
 
@@ -60,9 +60,9 @@ pub struct Conversion<'a> {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// Heaps to hprof.
+    /// Options for heaps as hprof.
     pub hprof: HprofOptions,
-    /// Heaps to heapsnapshot.
+    /// Options for heaps as heap snapshots.
     pub heapsnapshot: HeapSnapshotOptions,
     /// Heaps to stacks: subtrees of the dominator tree with a smaller share of the live bytes are
     /// merged.
@@ -73,18 +73,18 @@ pub struct ConvertOptions {
     pub metric: Option<String>,
     /// Profiles: sums instead of samples.
     pub aggregate: bool,
-    /// Profiles to Austin's text.
+    /// The dialect of Austin's text, for profiles.
     pub dialect: Dialect,
     /// Profiles to MOJO: merge consecutive samples of a thread that have the same stack.
     pub merge: bool,
-    /// Flame graphs.
+    /// Options for flame graphs.
     pub picture: FlamegraphOptions,
-    /// The table to write. `None`: `objects` of heaps; of profiles `samples` in Parquet, and rows
-    /// with whole stacks in CSV and JSON lines.
+    /// The table to write. `None` selects `objects` for heaps; for profiles `samples` in Parquet,
+    /// and rows with whole stacks in CSV and JSON lines.
     pub table: Option<Table>,
     /// The texts in the table `strings`.
     pub texts: TextLimit,
-    /// The memory that the table `events` may take.
+    /// The maximum memory of the table `events`.
     pub memory: MemoryLimit,
 }
 
@@ -140,7 +140,7 @@ pub enum ConvertedCounts {
 }
 
 impl Conversion<'_> {
-    /// Whether a dump of this kind becomes a table.
+    /// Whether a dump of this kind is written as a table.
     pub fn writes_table(&self, kind: Kind) -> bool {
         match self.target {
             OutputFormat::Parquet => true,
@@ -151,7 +151,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Writes stacks, which profiles and dominator trees are. Formats with room for one value get
+    /// Writes the stacks of a profile or dominator tree. Formats with room for a single value get
     /// the first.
     fn stacks(&self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
         match self.target {

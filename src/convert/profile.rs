@@ -93,7 +93,7 @@ impl Conversion<'_> {
             (None, OutputFormat::Folded | OutputFormat::Svg) => {
                 vec![self.options.selection.usual_metric(profile)]
             }
-            // Events of other kinds are not samples of the main metric.
+            // Events of other kinds do not count as samples of the main metric.
             (None, OutputFormat::Firefox) if profile.has_separate_values => {
                 vec![self.options.selection.usual_metric(profile)]
             }
@@ -137,7 +137,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Freed memory, which is not written where the output contains only gained memory.
+    /// The loss of freed memory, if the output contains only gained memory.
     fn freed(&self, profile: &Profile, selection: &Selection) -> Option<Loss> {
         use OutputFormat::{Austin, Hprof, Mojo};
         let requested = self.options.metric.as_ref();
@@ -157,7 +157,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The losses that the model already has.
+/// The losses that occurred when the profile was loaded.
 fn lost_in_model(target: OutputFormat, notes: &ProfileNotes) -> [(LossKind, u64); 8] {
     let says_itself = target == OutputFormat::Mojo;
     [

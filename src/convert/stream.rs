@@ -13,19 +13,19 @@ use std::io::{self, Write};
 
 /// A recording that was streamed.
 pub struct Streamed {
-    /// The text.
+    /// The result of the conversion.
     pub converted: Converted,
     /// The number of samples.
     pub samples: u64,
-    /// Keys that are not defined.
+    /// The number of keys that are not defined.
     pub unresolved: u64,
     /// The damage that ended the reading early.
     pub damage: Option<Error>,
 }
 
 impl Conversion<'_> {
-    /// Whether [`Conversion::stream`] writes the dump: all of a MOJO recording as Austin's text. A
-    /// text is a profile like others.
+    /// Whether [`Conversion::stream`] can write the dump: a whole MOJO recording as Austin's text.
+    /// Recordings in text form are converted like other profiles.
     pub fn streams(&self) -> bool {
         let Selection { pid, thread, labels, .. } = &self.options.selection;
         let is_whole = pid.is_none() && thread.is_none() && labels.is_empty();

@@ -17,7 +17,7 @@ pub struct TableSource<'a> {
     model: Model<'a>,
     texts: TextLimit,
     dump: DumpRow,
-    /// Empty unless the table `events` is wanted.
+    /// The events, if the table `events` is wanted. Otherwise empty.
     events: EventRows,
 }
 
@@ -90,7 +90,7 @@ impl<'a> TableSource<'a> {
     /// Writes a table and returns its number of rows.
     ///
     /// # Errors
-    /// If the output cannot be written, or the format is not one of tables in this build.
+    /// If the output cannot be written, or this build does not support tables in the format.
     pub fn write(&self, table: Table, out: &mut impl Write) -> io::Result<u64> {
         let relation = self.relation(table);
         match self.target {
@@ -112,7 +112,7 @@ impl<'a> TableSource<'a> {
         }
     }
 
-    /// The only table of a conversion.
+    /// Writes the only table of a conversion.
     pub(super) fn convert(&self, table: Table, out: &mut impl Write) -> io::Result<Converted> {
         let rows = self.write(table, out)?;
         Ok(Converted { written: ConvertedCounts::Rows { rows }, lost: Vec::new() })
@@ -136,10 +136,10 @@ fn dump_row(
     }
 }
 
-/// Reads the events of a recording, or only counts them. Those before its first damage are read.
+/// Reads the events of a recording up to its first damage, or only counts them.
 ///
 /// # Errors
-/// If they take more memory than they may.
+/// If the events take more memory than allowed.
 pub fn read_events(
     format: Format,
     bytes: &[u8],

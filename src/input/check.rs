@@ -12,9 +12,9 @@ use std::fmt;
 pub struct Finding {
     /// The name of the rule, dotted: `memstats.heap_objects`.
     pub rule: String,
-    /// Whether it holds.
+    /// Whether the rule holds.
     pub ok: bool,
-    /// The expected number, or the most it may be; see the message.
+    /// The expected number, or the allowed maximum; `message` states which.
     pub limit: u64,
     /// The actual number.
     pub actual: u64,
@@ -37,7 +37,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// No findings yet, about a part of a dump: `snapshot 2`.
+    /// Returns empty findings for a part of a dump, such as `snapshot 2`.
     pub(super) fn of_part(name: &str) -> Self {
         Self { prefix: format!("{name}: "), ..Self::default() }
     }
@@ -144,8 +144,8 @@ impl fmt::Display for CheckWarning {
 /// Declares counters of faults, each with its rule and its description in `check`, in the order of
 /// the report.
 ///
-/// A rule with `if` is checked only where that holds; it may name what is in parentheses, which
-/// `report` takes after the findings.
+/// A rule with `if` is checked only where the condition holds. The condition may use the parameters
+/// in parentheses, which `report` takes after the findings.
 macro_rules! faults {
     (
         $(#[$meta:meta])*
@@ -160,7 +160,7 @@ macro_rules! faults {
         }
 
         impl $name {
-            /// Notes every rule.
+            /// Records a finding for every rule.
             fn report(&self, findings: &mut $crate::input::check::Findings $(, $($context: $Context),+)?) {$(
                 if true $(&& $condition)? {
                     findings.none($rule, self.$counter.0, $message);

@@ -1,5 +1,5 @@
-//! The kinds of frames of Python profiles, by the names of their files, since MOJO and Austin's
-//! text do not state them; and the ids of their threads. The threads and units of perf.
+//! Frame kinds and thread ids of Python profiles, and threads and value types of perf. MOJO and
+//! Austin's text do not state the kind of a frame, so it follows from the name of the file.
 
 use crate::model::names::NameId;
 use crate::model::profile::{
@@ -12,8 +12,8 @@ pub(crate) fn is_python_file(file: &str) -> bool {
     file.ends_with(".py") || file.starts_with('<') && file.ends_with('>')
 }
 
-/// Code, unless the profiler calls the file native, or it is a library of machine code. Scripts
-/// need not end in `.py`.
+/// Returns the kind of a file's frames: native if the profiler calls the file native or the file is
+/// a library of machine code, otherwise code. Scripts need not end in `.py`.
 pub(crate) fn kind_of_file(file: &str) -> FrameKind {
     let library =
         [".so", ".dll", ".dylib", ".pyd"].iter().any(|extension| file.ends_with(extension))
@@ -25,11 +25,11 @@ pub(crate) fn kind_of_file(file: &str) -> FrameKind {
     }
 }
 
-/// A thread id as MOJO has it, from the decimal number that people see. `None` for names.
+/// Converts a decimal thread id, as people see it, to the form of MOJO. `None` for names.
 pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(thread).ok()?;
     let id: i128 = text.parse().ok()?;
-    // Only what a number is printed as represents one.
+    // A number in another form, such as `007`, is a name.
     if id.to_string() != text {
         return None;
     }
@@ -39,7 +39,7 @@ pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
     })
 }
 
-/// The name of a thread of which a file has the id as people see it, or a name.
+/// Returns the name of a thread that a file identifies by a decimal id or by a name.
 pub(crate) fn thread_name(thread: &[u8], builder: &mut ProfileBuilder) -> NameId {
     match raw_thread_id(thread) {
         Some(id) => builder.name(id.as_bytes()),
@@ -47,8 +47,8 @@ pub(crate) fn thread_name(thread: &[u8], builder: &mut ProfileBuilder) -> NameId
     }
 }
 
-/// The thread that dumptool calls `P12;T34` or `P12;T0:34` in its outputs, and what follows after
-/// another `;`.
+/// Parses a thread as dumptool writes it, `P12;T34` or `P12;T0:34`. Returns the thread and the text
+/// after the next `;`.
 pub(crate) fn own_thread<'a>(
     label: &'a str,
     builder: &mut ProfileBuilder,
@@ -67,7 +67,7 @@ pub(crate) fn own_thread<'a>(
     Some((builder.thread(pid.into(), interpreter, name), rest))
 }
 
-/// The thread with a name, which may be one of dumptool's.
+/// The thread with a name, which may have the form that dumptool writes.
 pub(crate) fn labelled_thread(label: &str, builder: &mut ProfileBuilder) -> ThreadId {
     // A name of another writer may have semicolons, too.
     if label.matches(';').count() == 1
@@ -79,9 +79,9 @@ pub(crate) fn labelled_thread(label: &str, builder: &mut ProfileBuilder) -> Thre
     builder.labelled_thread(ProfileThread::named(name))
 }
 
-/// Sets the value types of samples of perf: their number, and the periods of each event, which are
-/// nanoseconds for clocks. Periods count, as in perf's own reports: those of the event with the most
-/// samples.
+/// Sets the value types of samples of perf: their number, and the period of each event, in
+/// nanoseconds for clocks. As in perf's own reports, the main one is a period: that of the event
+/// with the most samples.
 pub(crate) fn set_perf_types(
     builder: &mut ProfileBuilder,
     events: impl Iterator<Item = (String, u64)>,
@@ -111,7 +111,7 @@ pub(crate) fn perf_thread(
     let label =
         SampleLabel { key: builder.name(b"comm"), value: LabelValue::Text(builder.name(comm)) };
     let labels = if comm.is_empty() { LabelsId::default() } else { builder.labels(&[label]) };
-    // Ids of threads of processes are hexadecimal in the model.
+    // The ids of threads of a known process are hexadecimal in the model.
     let name = match (pid, tid) {
         (Some(_), 0..) => format!("{tid:x}"),
         (Some(_), _) => format!("-{:x}", tid.unsigned_abs()),

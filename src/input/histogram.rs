@@ -21,7 +21,7 @@ pub struct TypeCounts {
     pub damage: Option<Error>,
 }
 
-/// The sums of the types of a builder, while objects are counted.
+/// The running sums of a builder's types, while objects are counted.
 #[derive(Default)]
 pub(super) struct TypeSums(Vec<Sum>);
 
@@ -52,9 +52,9 @@ pub struct TypeRow {
     pub name: String,
     /// Library, package or file; empty if there is none.
     pub namespace: String,
-    /// The kind of its objects. [`TypeKind::Synthetic`]: the runtime made them up for the dump.
+    /// The kind of its objects. [`TypeKind::Synthetic`]: they exist only in the dump.
     pub kind: TypeKind,
-    /// Their count and sizes.
+    /// The count and sizes of the objects.
     pub sum: Sum,
 }
 
@@ -70,7 +70,7 @@ impl TypeCounts {
         Self::new(&heap.types, &heap.names, &sums, snapshot, damage)
     }
 
-    /// The types, and the sum of each.
+    /// Combines types with the sum of each. Types without objects are left out.
     pub(super) fn new(
         types: &[Type],
         names: &Names,

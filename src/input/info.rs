@@ -55,7 +55,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// An empty, complete summary. An empty version is none.
+    /// An empty, complete summary. An empty version becomes `None`.
     pub(super) fn new(format: Format, kind: Kind, format_version: impl Into<String>) -> Self {
         Self {
             format,
@@ -140,7 +140,7 @@ impl RecordCounts {
         }
     }
 
-    /// Adds those of some counts that are not 0.
+    /// Adds the given counts, except those that are 0.
     pub(super) fn add_all(&mut self, counts: impl IntoIterator<Item = (&'static str, u64)>) {
         let counts = counts.into_iter().filter(|(_, count)| *count > 0);
         counts.for_each(|(name, count)| self.add(name, count));
@@ -299,7 +299,7 @@ pub struct ProfileInfo {
     pub samples: u64,
     /// Samples without any frame.
     pub empty_samples: u64,
-    /// Samples that the profiler marked as not to be trusted.
+    /// Samples that the profiler marked as unreliable.
     pub invalid_samples: u64,
     /// Distinct process ids.
     pub processes: u64,
@@ -317,7 +317,7 @@ pub struct ProfileInfo {
     pub memory_bytes: Option<i64>,
     /// Samples taken while the garbage collector ran.
     pub gc_samples: u64,
-    /// Time of those samples.
+    /// Time of the samples taken while the garbage collector ran.
     pub gc_time_us: u64,
     /// The sampling interval.
     pub interval_us: Option<u64>,

@@ -24,8 +24,8 @@
 //! Data that nests to any depth, such as call trees, is read with [`Scanner::token`] and a stack of
 //! the caller's own.
 //!
-//! The structure is taken strictly (commas, colons, brackets), and contents leniently, because
-//! writers get those wrong: bytes that are not UTF-8, control characters, unknown escapes and lone
+//! The structure (commas, colons, brackets) is read strictly, but contents leniently, because
+//! writers get them wrong: bytes that are not UTF-8, control characters, unknown escapes and lone
 //! surrogates in strings; a byte order mark; `NaN` and `Infinity`; integers that are written as
 //! `1e3` or `1.0`; a comma after the last number of an array.
 
@@ -87,7 +87,7 @@ enum State {
     End,
 }
 
-/// Reads a document token by token. What reads a value of one kind fails when something else comes
+/// Reads a document token by token. Methods for values of one kind fail when something else comes
 /// next.
 #[derive(Clone, Debug)]
 pub struct Scanner<'a> {
@@ -119,8 +119,8 @@ impl<'a> Scanner<'a> {
         self.depth
     }
 
-    /// Starts again with another document of the same input, which begins at `at` of the bytes. For
-    /// JSON lines.
+    /// Starts again with another document of the same input (for JSON lines), at position `at` of
+    /// the bytes.
     #[inline]
     pub fn restart(&mut self, at: usize) {
         (self.at, self.state, self.depth) = (at.min(self.bytes.len()), State::Value, 0);

@@ -24,7 +24,7 @@ pub(super) trait JsonLine<'a>: Sized {
     fn is_known(&self) -> bool;
 }
 
-/// Bytes of a part.
+/// The size of a part of the file in bytes.
 const PART: usize = 4 << 20;
 
 /// The lines of a part that could not be read.
@@ -33,7 +33,7 @@ pub(super) struct Skipped {
     pub(super) count: u64,
     /// The error of the first skipped line.
     pub(super) first: Option<Error>,
-    /// The last line of the file is cut off.
+    /// The error of the last line of the file if that line is cut off.
     pub(super) cut: Option<Error>,
 }
 
@@ -44,7 +44,7 @@ impl Skipped {
         (count > 0).then_some(InfoWarning::MalformedLines { count, first })
     }
 
-    /// Adds those of the next part.
+    /// Adds the skipped lines of the next part.
     pub(super) fn add(&mut self, next: Self) {
         self.count = self.count.saturating_add(next.count);
         self.first = self.first.take().or(next.first);
@@ -97,7 +97,7 @@ pub(super) fn for_each_line<'a, L: JsonLine<'a>, R: Record>(
     damage.map_or(Ok(()), Err)
 }
 
-/// The number of a part, and of an object among those of the part.
+/// The number of a part, and the number of an object within the part.
 pub(super) type Place = (u32, u32);
 
 /// The positions of the objects of all parts, in the order of their addresses. The first of several

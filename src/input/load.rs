@@ -30,7 +30,7 @@ pub enum SnapshotChoice {
     /// The last complete one.
     #[default]
     Last,
-    /// This one, from 0.
+    /// The snapshot with this number, counted from 0.
     Number(u64),
 }
 
@@ -151,7 +151,7 @@ pub struct Loaded<'a> {
 }
 
 impl<'a> Loaded<'a> {
-    /// A whole heap of a file that has one snapshot.
+    /// Wraps a heap that was loaded without damage from a file with one snapshot.
     pub fn of(heap: Heap<'a>) -> Self {
         Self {
             heap,
@@ -171,10 +171,11 @@ options! {
         keep_samples: bool = false,
         /// Keep the addresses of frames, and the programs and libraries that they are in (pprof).
         keep_code: bool = false,
-        /// Keep the frames that the profile asks to leave out (`drop_frames` of pprof), which are kept
-        /// with their addresses in any case, and those of allocators at the inner end of stacks.
+        /// Keep the frames that the profile asks to leave out (`drop_frames` of pprof; `keep_code`
+        /// keeps them as well), and those of allocators at the inner end of stacks.
         all_frames: bool = false,
-        /// Take the numbers of the samples instead of those of all allocations (jemalloc, gperftools).
+        /// Keep the numbers of the samples instead of scaling them to all allocations (jemalloc,
+        /// gperftools).
         raw_counts: bool = false,
         /// The snapshot to load (massif). `None`: the peak.
         snapshot: Option<SnapshotChoice> = None,
@@ -193,25 +194,25 @@ options! {
     }
 }
 
-/// Metrics of a profile.
+/// The metrics to load from a profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetricChoice<'a> {
     /// All metrics.
     #[default]
     All,
-    /// The main one.
+    /// The main metric.
     Main,
-    /// The one with this name.
+    /// The metric with this name.
     Named(&'a str),
 }
 
 /// Looks up functions by their addresses.
 pub trait NameCode: Sync {
-    /// Names the frames of a profile that has [places](Profile::code) but not all functions. Leaves
+    /// Names the frames of a profile that has [places](Profile::code) but not all functions. Keeps
     /// the places only with `keep_code`.
     fn name_code(&self, profile: &mut Profile, keep_code: bool);
 
-    /// Returns what unwinds the stacks of a recording. `None` if they cannot be unwound.
+    /// Returns an unwinder for the stacks of a recording. `None` if they cannot be unwound.
     fn unwinder(&self) -> Option<Box<dyn Unwind + '_>> {
         None
     }
@@ -219,8 +220,8 @@ pub trait NameCode: Sync {
 
 /// Unwinds stacks of which registers and bytes were recorded.
 pub trait Unwind {
-    /// Appends the addresses of a stack, innermost first, those of calls and not those after them.
-    /// `find` returns where the code at an address comes from.
+    /// Appends the addresses of a stack, innermost first: those of calls, not return addresses.
+    /// `find` returns the file and mapping of the code at an address.
     fn unwind<'m>(
         &mut self,
         stack: &RecordedStack<'_>,
@@ -232,11 +233,11 @@ pub trait Unwind {
 /// A part of a stack, recorded on x86-64.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedStack<'a> {
-    /// By their numbers in DWARF; the last one is the address of the instruction.
+    /// Values by DWARF register number; the last one is the address of the instruction.
     pub registers: &'a [Option<u64>; 17],
-    /// The address of the first byte.
+    /// The address of the first of `bytes`.
     pub start: u64,
-    /// The bytes.
+    /// The recorded contents of the stack.
     pub bytes: &'a [u8],
 }
 
@@ -324,8 +325,7 @@ pub(super) fn check_count(objects: usize) -> Result<()> {
     Err(Error::limit(0, "the dump has too many objects").expected(format!("at most {MAX_OBJECTS}")))
 }
 
-/// Refuses all but the only snapshot of a format that has one. Fails when a snapshot other than the
-/// only one is requested.
+/// Refuses a snapshot number other than 0, for formats whose files have one snapshot.
 pub(super) fn only_snapshot(choice: SnapshotChoice) -> Result<()> {
     match choice {
         SnapshotChoice::Number(number @ 1..) => Err(no_snapshot(number, 1)),

@@ -1,8 +1,8 @@
 //! The readers: one module for each format, and the few things they have in common.
 //!
 //! Every reader has a **pull iterator of records** with their offsets, which serves `cat`, `info`
-//! and `check`, and says of itself what it can read. The set of formats is closed: [`Format`]
-//! dispatches with plain `match`es.
+//! and `check`, and a `FormatSpec` that describes its format. The set of formats is closed:
+//! [`Format`] dispatches with plain `match`es.
 //!
 //! A reader never panics on its input, never recurses over it, and allocates no more than the
 //! input's size justifies. It stops at the first damage and gives what came before it together with
@@ -80,7 +80,7 @@ use serde::{Serialize, Serializer};
 use spec::{Detection, FormatSpec, HeapReader, Identity, Origin, ProfileReader};
 use std::fmt;
 
-/// Declares the formats: the enum, its list, and the [`FormatSpec`] of each, with what gives its
+/// Declares the formats: the enum, its list, the [`FormatSpec`] of each, and the source of its
 /// records: an iterator, one that reads a header first, or a function that takes the visitor.
 macro_rules! formats {
     ($(
@@ -258,7 +258,7 @@ impl Format {
         self.spec().kind()
     }
 
-    /// The number of objects and of references that a heap of this many bytes has at most.
+    /// The maximum number of objects and of references in a heap of this many bytes.
     #[cfg_attr(
         not(feature = "cli"),
         allow(dead_code, reason = "the command line estimates memory with it")
@@ -268,7 +268,7 @@ impl Format {
         (bytes.checked_div(object).unwrap_or(bytes), bytes.checked_div(reference).unwrap_or(bytes))
     }
 
-    /// Whether such files begin like these bytes.
+    /// Whether these bytes begin like a file of the format.
     pub(crate) fn begins(self, bytes: &[u8]) -> bool {
         self.magics().iter().any(|magic| bytes.starts_with(magic))
     }
@@ -306,7 +306,7 @@ pub fn info(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<In
     (format.spec().info)(bytes, options)
 }
 
-/// Reads the beginning of a file for the program that it is of.
+/// Reads the beginning of a file to identify the program that it is about.
 pub fn origin(format: Format, bytes: &[u8]) -> Provenance {
     match format.spec().origin {
         Origin::Several => Provenance::default(),
@@ -345,8 +345,8 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
     Ok(loaded)
 }
 
-/// The warning about most names of a program that look minified, which [`info()`] gives where it costs
-/// nothing. In snapshots of V8, only references tell the scripts of functions.
+/// The warning that most names of a program look minified, which [`info()`] gives where it costs
+/// nothing. In snapshots of V8, only references identify the script of a function.
 pub fn short_names(
     format: Format,
     bytes: &[u8],
@@ -374,8 +374,8 @@ pub fn load_profile(
 }
 
 /// Counts the objects of a heap by type in a pass or two, with memory for types but not for
-/// objects. Where types need no graph, which is everywhere but in Go, types and sizes are those of
-/// [`load()`]; objects that stand in the file twice, which is damage, count twice.
+/// objects. Types and sizes are those of [`load()`], except in Go, where types need the graph.
+/// Objects that are in the file twice, which is damage, count twice.
 ///
 /// A damaged dump gives the objects before the damage, with [`TypeCounts::damage`] set.
 ///

@@ -41,16 +41,16 @@ pub(super) use options;
 /// A JVM's layout of objects, as far as the user states it (hprof). All numbers are bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LayoutChoice {
-    /// A reference: 4 or 8.
+    /// The size of a reference: 4 or 8.
     pub references: Option<u64>,
-    /// The header of an object: 8, 12 or 16.
+    /// The size of an object's header: 8, 12 or 16.
     pub header: Option<u64>,
-    /// The number of which addresses are multiples: a power of two from 8 to 256.
+    /// The alignment of object addresses: a power of two from 8 to 256.
     pub alignment: Option<u64>,
 }
 
-/// The memory that a profile may take. The size of its stacks is known only when they are there, so
-/// the loader stops where it becomes more.
+/// The memory that a profile may take. The size of its stacks is known only once they are loaded,
+/// so the loader stops where the profile exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimit {
     /// The limit in bytes.
@@ -69,7 +69,7 @@ impl MemoryLimit {
     /// Any amount.
     pub const NONE: Self = Self { most: u64::MAX, per_stack: 0 };
 
-    /// Refuses a profile that takes too much. Fails with [`ErrorKind::Memory`] with what the
+    /// Refuses a profile that takes too much. Fails with `ErrorKind::Memory` with what the
     /// profile needs so far.
     #[inline]
     pub(super) fn check(&self, offset: u64, builder: &ProfileBuilder, besides: u64) -> Result<()> {

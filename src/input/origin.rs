@@ -1,4 +1,4 @@
-//! The program that a file is of, as far as the beginning of the file identifies it.
+//! The program that a file is about, as far as the beginning of the file identifies it.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! Reading of records, and the trait for those who take them.
+//! Reading of records, and the trait of their receivers.
 
 use super::load::NameCode;
 use super::options::{LayoutChoice, MemoryLimit, options};
@@ -56,7 +56,7 @@ pub(super) fn visit<R: Record>(
     Ok(())
 }
 
-/// Adds one to a counter that is part of what callers see.
+/// Adds one to a counter in a public structure, up to the maximum.
 #[inline]
 pub(super) fn count_one(counter: &mut u64) {
     *counter = counter.saturating_add(1);

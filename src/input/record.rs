@@ -7,9 +7,9 @@
 //!     pub struct StackFrame<'a>(version: Version) {
 //!         /// Its lowest address.
 //!         sp: u64 = uvarint("a frame's stack pointer") => address,
-//!         /// Where it will go on. `None` before version 2.
+//!         /// The address where it continues. `None` before version 2.
 //!         next: Option<u64> = uvarint("a frame's continuation") if version >= Version::V2 => address as "next_pc",
-//!         /// Where its pointers are.
+//!         /// The positions of its pointers.
 //!         pointers: Pointers<'a> = Pointers::read(version) => with(Pointers::pass_to),
 //!         /// Zeros in every file seen.
 //!         reserved: u64 = uvarint("the reserved number of a frame"),
@@ -19,12 +19,12 @@
 //!
 //! Each line is a field in the order of the file:
 //!
-//! * after `=` stands the function that reads it, which gets the cursor and then these arguments;
-//!   they may name what is in parentheses after the structure, and fields before;
+//! * after `=` comes the function that reads the field; it takes the cursor and these arguments,
+//!   which may use the parameters after the structure's name, and earlier fields;
 //! * a field with `if` is an `Option`, read and shown only where the condition holds;
-//! * after `=>` stands the method of [`FieldSink`](crate::model::fields::FieldSink) that shows it,
-//!   under the name of the field or the one after `as`; `with` calls a function that shows what it
-//!   likes. A field without `=>` is not shown.
+//! * after `=>` comes the method of [`FieldSink`](crate::model::fields::FieldSink) that shows the
+//!   field, under its own name or the one after `as`; `with` calls a function that may show any
+//!   number of fields. A field without `=>` is not shown.
 //!
 //! This gives `StackFrame::read(cursor, version)` and `StackFrame::pass_to(&self, sink)`. `records!`
 //! declares an enum in the same way: each line is a tag, the name of the record, and either its
@@ -50,7 +50,7 @@ macro_rules! record {
             $crate::input::record::record!(@pass $sink $field value, [] $show);
         }
     };
-    // The name of what a variant holds.
+    // The name that binds the value of a variant.
     (@bind $name:ident $Held:ty) => { $name };
     (
         $(#[$meta:meta])*
@@ -132,14 +132,13 @@ macro_rules! records {
                 }))
             }
 
-            /// Whether a record has this tag. For those who must know it before they read.
+            /// Whether a record has this tag, for callers that must know before they read.
             #[allow(dead_code)]
             pub(super) fn has_tag(tag: u64) -> bool {
                 [$($tag),+].contains(&tag)
             }
 
-            /// Position of the record's name in `NAMES`, if it has a tag here. For those who count
-            /// by it.
+            /// Position of the record's name in `NAMES`, if it has a tag here, to count by name.
             #[allow(dead_code)]
             #[inline]
             pub(super) fn index(&self) -> usize {

@@ -26,7 +26,7 @@ pub(crate) struct FormatSpec {
     pub(super) extensions: &'static [&'static str],
     /// The means by which such files are detected.
     pub(super) detection: Detection,
-    /// The program that a file is of.
+    /// The way to identify the program that a file is about.
     pub(super) origin: Origin,
     /// The names of the records, in groups.
     pub(super) record_names: &'static [&'static [&'static str]],
@@ -45,11 +45,11 @@ pub(super) enum Detection {
     Magics(&'static [&'static [u8]]),
     /// Whether a file that begins with these bytes is of the format.
     Contents(fn(&[u8]) -> bool),
-    /// Contents where there is no magic.
+    /// Magics, or contents for files without one.
     MagicsOrContents(&'static [&'static [u8]], fn(&[u8]) -> bool),
 }
 
-/// The program that a file is of.
+/// The way to identify the program that a file is about.
 pub(super) enum Origin {
     /// Several runtimes write the format, or record programs of several.
     Several,

@@ -11,7 +11,7 @@ const MOST: usize = 32;
 /// Reads parts with all threads and passes the results on in their order, a few parts at a time, so that
 /// results take memory for a short while only. Ends early if `take` returns `false`.
 ///
-/// What `take` does keeps one thread busy while the others read the next parts.
+/// `take` occupies one thread while the others read the next parts.
 pub(super) fn in_waves<P: Sync, R: Send>(
     parts: &[P],
     read: impl Fn(&P) -> R + Sync,

@@ -1,4 +1,4 @@
-//! Objects by address: which object is at, or around, this address, and where is this object?
+//! Maps addresses to the objects at or around them, and objects to their addresses.
 //!
 //! A bitmap with ranks. Each granule of 512 bytes of the heap has a record of 16 bytes: a bit for
 //! each slot of 8 bytes in which an object begins, and the number of objects before the granule.
@@ -25,8 +25,8 @@ struct Granule {
     rank: u32,
 }
 
-/// Granules that are looked through for the start of an object before all of a chunk are searched:
-/// 32 KiB, which is the largest slot of Go's size classes.
+/// The number of granules that are searched for the start of an object before a whole chunk is: 32
+/// KiB, the largest slot of Go's size classes.
 const FEW_GRANULES: usize = 64;
 
 /// The addresses of objects, whose ids are their ranks in address order.
@@ -46,7 +46,7 @@ struct Bitmap {
     /// The granules of each chunk. `None` for a chunk without objects.
     chunks: Vec<Option<Box<[Granule]>>>,
     used: u64,
-    /// First objects of each chunk, and the number of all at the end: to find an object's chunk.
+    /// The first object of each chunk, and the number of all objects at the end.
     first: Vec<u32>,
 }
 
@@ -58,7 +58,7 @@ pub struct AddressesBuilder {
     count: u64,
 }
 
-/// Chunks that the bitmap may have beyond those that the objects justify.
+/// The number of chunks that the bitmap may have beyond those that its objects justify.
 const FREE_CHUNKS: u64 = 16;
 
 impl AddressesBuilder {
@@ -97,7 +97,7 @@ impl AddressesBuilder {
         bitmap.saturating_add(sorted.saturating_mul(size_of::<u64>()))
     }
 
-    /// The finished table.
+    /// Returns the finished table.
     pub fn finish(self) -> Addresses {
         match self.sorted {
             Some(mut sorted) => {
@@ -124,9 +124,9 @@ impl Bitmap {
         granules.get_mut(granule_number(address))
     }
 
-    /// The granule of an address, made if need be. `None` when the address does not fit: it is odd,
-    /// or so far from the others that the directory or the table would take more than `allowed`
-    /// chunks.
+    /// The granule of an address, created if necessary. `None` if the address does not fit: it is
+    /// not a multiple of 8, or so far from the others that the directory or the table would take
+    /// more than `allowed` chunks.
     fn granule_mut(&mut self, address: u64, allowed: u64) -> Option<&mut Granule> {
         if !address.is_multiple_of(8) {
             return None;
@@ -287,8 +287,8 @@ fn bits(set: u64) -> impl Iterator<Item = u64> {
         .map(|rest| rest.trailing_zeros().into())
 }
 
-/// Largest span of a directory, in chunks: 4 TiB of addresses, of which an entry takes 16 bytes for
-/// each 64 MiB.
+/// The maximum span of a directory, in chunks: 4 TiB of addresses. An entry takes 16 bytes per 64
+/// MiB.
 const DIRECTORY: u64 = 1 << 16;
 
 impl Addresses {
@@ -300,7 +300,7 @@ impl Addresses {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

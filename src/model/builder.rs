@@ -13,16 +13,16 @@ use rustc_hash::FxHashMap;
 /// Collects objects and their references. Counts that are known beforehand avoid growth by
 /// doubling.
 ///
-/// Loaders of formats that come in columns fill a [`Heap`] themselves; this is for those that come
-/// record by record.
+/// For formats that are stored record by record. Loaders of formats that are stored in columns fill
+/// a [`Heap`] themselves.
 pub struct HeapBuilder<'a> {
     heap: Heap<'a>,
     labels: bool,
 }
 
 impl<'a> HeapBuilder<'a> {
-    /// A builder with room for this many objects and references. The caller has compared both with
-    /// the size of its input.
+    /// Creates a builder with capacity for this many objects and references. The caller must have
+    /// checked both against the size of its input.
     pub fn with_capacity(objects: usize, references: usize) -> Self {
         let mut first = Offsets::with_capacity(objects + 1, references as u64);
         first.push(0);
@@ -101,7 +101,7 @@ impl<'a> HeapBuilder<'a> {
         self.heap.external.clear();
     }
 
-    /// The texts.
+    /// The strings of the heap.
     pub fn names(&mut self) -> &mut Names {
         &mut self.heap.names
     }
@@ -131,8 +131,8 @@ impl<'a> HeapBuilder<'a> {
         ObjectId(heap.type_of.len() as u32 - 1)
     }
 
-    /// Adds a reference of the last object. Its target need not be there yet, but must be in the
-    /// end.
+    /// Adds a reference of the last object. The target may be added later, but before the heap is
+    /// finished.
     #[inline]
     pub fn add_reference(&mut self, target: ObjectId, label: Label, weak: bool) {
         let references = &mut self.heap.references;
@@ -150,7 +150,7 @@ impl<'a> HeapBuilder<'a> {
         }
     }
 
-    /// Makes the reference in a row weak. No row after it is.
+    /// Makes the reference in a row weak. No later row may be weak.
     #[cold]
     fn weaken(&mut self, row: usize) {
         let references = &mut self.heap.references;
@@ -158,8 +158,8 @@ impl<'a> HeapBuilder<'a> {
         references.weak[row / 64] |= 1 << (row % 64);
     }
 
-    /// Appends the objects of another builder, with their references and external bytes. Types, names
-    /// and all numbers of objects are those of this heap.
+    /// Appends the objects of another builder, with their references and external bytes. Their
+    /// types, names and object numbers must be those of this heap.
     pub(crate) fn append(&mut self, part: HeapBuilder<'_>) {
         let HeapBuilder { heap: part, .. } = part;
         let heap = &mut self.heap;
@@ -189,7 +189,7 @@ impl<'a> HeapBuilder<'a> {
         self.heap.roots.push(root);
     }
 
-    /// Adds a pair of references of which one depends on the other.
+    /// Adds a pair of references, one of which depends on the other.
     pub fn add_ephemeron(&mut self, ephemeron: Ephemeron) {
         self.heap.ephemerons.push(ephemeron);
     }
@@ -220,8 +220,8 @@ impl<'a> HeapBuilder<'a> {
         first
     }
 
-    /// Counts something that could not be loaded as it is in the file. A count of 0 adds no
-    /// warning.
+    /// Adds a warning about data that could not be loaded as it is in the file. A count of 0 adds
+    /// none.
     pub fn warn(&mut self, kind: WarningKind, count: u64) {
         self.heap.warnings.extend((count > 0).then_some(LoadWarning { kind, count }));
     }
@@ -248,8 +248,8 @@ impl<'a> HeapBuilder<'a> {
         self.finish_edited()
     }
 
-    /// The finished heap, with the ids and values of the heap that [`HeapBuilder::from_heap`] was
-    /// given.
+    /// Returns the finished heap, with the ids and values of the heap that
+    /// [`HeapBuilder::from_heap`] received.
     pub fn finish_edited(mut self) -> Heap<'a> {
         self.merge_external();
         self.drop_dangling();
@@ -284,7 +284,7 @@ impl<'a> HeapBuilder<'a> {
         self.heap.roots.retain(|root| root.object.0 < objects);
         self.warn(WarningKind::DanglingRoots, (roots - self.heap.roots.len()) as u64);
         let references = &mut self.heap.references;
-        // Some at a time, so that the processor compares several at once.
+        // Compared in groups, so that the processor compares several at once.
         let exist = |targets: &[ObjectId]| {
             targets.iter().fold(true, |exist, target| exist & (target.0 < objects))
         };

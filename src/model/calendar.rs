@@ -1,6 +1,6 @@
-//! Times as people read them.
+//! Times as readable text.
 
-/// A time in nanoseconds since 1970 in UTC, as RFC 3339 writes it.
+/// A time in nanoseconds since 1970 in UTC, in the format of RFC 3339.
 pub(crate) fn rfc3339_of_nanoseconds(nanoseconds: i128) -> String {
     let seconds = i64::try_from(nanoseconds.div_euclid(1_000_000_000)).unwrap_or(i64::MAX);
     rfc3339(seconds, nanoseconds.rem_euclid(1_000_000_000) as u64)
@@ -26,15 +26,14 @@ pub(crate) fn rfc3339(seconds: i64, nanoseconds: u64) -> String {
 
 /// Year, month and day of a number of days since 1970 in the Gregorian calendar.
 fn date(days: i64) -> (i64, i64, i64) {
-    // Years that begin in March have their leap day at the end; eras of 400 years have 146,097
-    // days.
+    // If years begin in March, the leap day is the last day; eras of 400 years have 146,097 days.
     let days = days.saturating_add(719_468);
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let leaps = |day: i64| (day / 1460).wrapping_sub(day / 36_524).wrapping_add(day / 146_096);
     let year = day.wrapping_sub(leaps(day)) / 365;
     let before = year.wrapping_mul(365).wrapping_add(year / 4).wrapping_sub(year / 100);
     let day = day.wrapping_sub(before);
-    // Five months from March on have 153 days.
+    // From March on, each group of five months has 153 days.
     let month = day.wrapping_mul(5).wrapping_add(2) / 153;
     let day = day.wrapping_sub(month.wrapping_mul(153).wrapping_add(2) / 5).wrapping_add(1);
     let month = month.wrapping_add(if month < 10 { 3 } else { -9 });

@@ -4,12 +4,12 @@ use super::types::TypeId;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// A number per object that is nearly always small: in 2 bytes each as long as few are 65,535 or
-/// more, otherwise in 4.
+/// A number per object that is nearly always small. Takes 2 bytes per number as long as few are
+/// 65,535 or more, otherwise 4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
     low: Low,
-    /// Sizes that do not fit, whose low value is the largest one.
+    /// Sizes that do not fit. Their low value is the maximum of its type.
     large: FxHashMap<u32, u64>,
 }
 
@@ -29,12 +29,12 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// Room for this many.
+    /// Creates an empty column with capacity for `count` sizes.
     pub fn with_capacity(count: usize) -> Self {
         Self { low: Low::Narrow(Vec::with_capacity(count)), large: FxHashMap::default() }
     }
 
-    /// All zero.
+    /// Creates a column of `count` zeros.
     pub fn zeros(count: usize) -> Self {
         Self { low: Low::Narrow(vec![0; count]), large: FxHashMap::default() }
     }
@@ -61,8 +61,8 @@ impl Sizes {
 
     /// Appends sizes.
     pub fn extend_from_slice(&mut self, sizes: &[u64]) {
-        // All bits of all sizes: the processor computes several at once, so that this takes less
-        // time than to compare each.
+        // Combines the bits of all sizes, because the processor combines several at once, which is
+        // faster than comparing each.
         let bits = sizes.iter().fold(0, |bits, size| bits | size);
         match &mut self.low {
             Low::Narrow(low) if bits < u16::MAX.into() => {
@@ -126,7 +126,7 @@ impl Sizes {
         }
     }
 
-    /// Removes all.
+    /// Removes all sizes.
     pub fn clear(&mut self) {
         match &mut self.low {
             Low::Narrow(low) => low.clear(),
@@ -158,19 +158,19 @@ impl Sizes {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the column is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All, in order.
+    /// All sizes, in order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
 impl From<Vec<u32>> for Sizes {
-    /// From sizes that fit. One of `u32::MAX` may be replaced by a larger one with [`Sizes::set`].
+    /// Creates a column of sizes that fit. [`Sizes::set`] may enlarge one of `u32::MAX`.
     fn from(low: Vec<u32>) -> Self {
         Self { low: Low::Wide(low), large: FxHashMap::default() }
     }
@@ -179,14 +179,14 @@ impl From<Vec<u32>> for Sizes {
 /// The type of each object: 2 bytes each as long as there are at most 65,536 types, 4 otherwise.
 #[derive(Clone, Debug)]
 pub enum TypeIds {
-    /// All below 2¹⁶.
+    /// All ids are below 2¹⁶.
     Narrow(Vec<u16>),
-    /// Any.
+    /// Ids of any size.
     Wide(Vec<TypeId>),
 }
 
 impl TypeIds {
-    /// Room for this many.
+    /// Creates an empty column with capacity for `count` types.
     pub fn with_capacity(count: usize) -> Self {
         Self::Narrow(Vec::with_capacity(count))
     }
@@ -252,12 +252,12 @@ impl TypeIds {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the column is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All, in order.
+    /// All types, in order.
     pub fn iter(&self) -> impl Iterator<Item = TypeId> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))
     }
@@ -272,9 +272,9 @@ impl From<Vec<TypeId>> for TypeIds {
 /// Positions in a column: 4 bytes each as long as all fit into 32 bits, 8 otherwise.
 #[derive(Clone, Debug)]
 pub enum Offsets {
-    /// All below 2³².
+    /// All offsets are below 2³².
     Small(Vec<u32>),
-    /// Any.
+    /// Offsets of any size.
     Large(Vec<u64>),
 }
 
@@ -285,7 +285,7 @@ impl Default for Offsets {
 }
 
 impl Offsets {
-    /// Room for `count` offsets of which none exceeds `max`.
+    /// Creates an empty column with capacity for `count` offsets, none of which exceeds `max`.
     pub fn with_capacity(count: usize, max: u64) -> Self {
         match u32::try_from(max) {
             Ok(_) => Self::Small(Vec::with_capacity(count)),
@@ -293,7 +293,7 @@ impl Offsets {
         }
     }
 
-    /// `count` zeros, with room for offsets up to `max`.
+    /// Creates a column of `count` zeros that can store offsets up to `max`.
     pub fn zeros(count: usize, max: u64) -> Self {
         match u32::try_from(max) {
             Ok(_) => Self::Small(vec![0; count]),
@@ -313,7 +313,7 @@ impl Offsets {
         }
     }
 
-    /// Appends offsets of which none exceeds `max`.
+    /// Appends offsets, none of which exceeds `max`.
     pub fn extend(&mut self, offsets: impl Iterator<Item = u64>, max: u64) {
         match self {
             Self::Small(small) if u32::try_from(max).is_ok() => {
@@ -375,7 +375,7 @@ impl Offsets {
         }
     }
 
-    /// Those in some rows; none if there are not so many rows.
+    /// The offsets in some rows; none if there are fewer rows.
     pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = u64> + '_ {
         let (small, large): (&[u32], &[u64]) = match self {
             Self::Small(small) => (small.get(rows).unwrap_or_default(), &[]),
@@ -392,7 +392,7 @@ impl Offsets {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the column is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,10 +1,10 @@
-//! Values that are kept once and referred to by numbers.
+//! Values that are stored once and referred to by number.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::hash::Hash;
 
-/// Different values in the order in which they came up, which is that of their numbers.
+/// Distinct values in the order of first use, which is that of their numbers.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Distinct<T> {
@@ -20,7 +20,7 @@ impl<T> Default for Distinct<T> {
 }
 
 impl<T: Clone + Eq + Hash> Distinct<T> {
-    /// The number of a value, which is new if the value is.
+    /// Returns the number of a value, and adds the value if it is new.
     #[inline]
     pub(crate) fn number(&mut self, value: T) -> u32 {
         let all = &mut self.all;
@@ -32,7 +32,7 @@ impl<T: Clone + Eq + Hash> Distinct<T> {
 }
 
 impl Distinct<String> {
-    /// The number of a text, which is copied if it is new.
+    /// Returns the number of a text, and adds a copy if it is new.
     pub(crate) fn text(&mut self, text: &str) -> u32 {
         match self.numbers.get(text) {
             Some(number) => *number,

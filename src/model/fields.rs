@@ -5,7 +5,7 @@
 
 /// A record of a file, with a name and fields.
 pub trait Record {
-    /// The name by which `--record` selects it and which counts are kept under.
+    /// The name by which `--record` selects the record, and by which records are counted.
     fn name(&self) -> &'static str;
 
     /// The name of the record's type, in formats whose files describe their own types (JFR).
@@ -28,7 +28,7 @@ pub trait FieldSink {
     fn address(&mut self, name: &str, value: u64);
     /// A floating-point number.
     fn float(&mut self, name: &str, value: f64);
-    /// Yes or no.
+    /// A boolean.
     fn boolean(&mut self, name: &str, value: bool);
     /// Text that ought to be UTF-8 but may not be.
     fn text(&mut self, name: &str, value: &[u8]);

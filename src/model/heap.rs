@@ -52,7 +52,7 @@ pub enum Ids {
 }
 
 impl Ids {
-    /// The numbers in the ids of an object and of all after it. Cheaper than to look up each.
+    /// The numbers in the ids of an object and all later ones. Cheaper than looking up each.
     pub(crate) fn numbers_from(&self, object: ObjectId) -> Box<dyn Iterator<Item = u64> + '_> {
         match self {
             Self::Rows(first) => Box::new(u64::from(object.0) + first..),
@@ -89,18 +89,18 @@ impl Ids {
 
 /// A heap.
 pub struct Heap<'a> {
-    /// The texts that everything else refers to.
+    /// The strings that all other columns refer to.
     pub(crate) names: Names,
     pub(crate) types: Vec<Type>,
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
-    /// The names in the code that was run of types that have others in their source.
+    /// The generated names of types that have other names in their source.
     pub(crate) generated_types: FxHashMap<TypeId, String>,
-    /// These types by name and namespace, once somebody asked.
+    /// The types of `generated_types` by name and namespace, computed on first use.
     pub(crate) generated_by_name: OnceLock<FxHashMap<(NameId, NameId), TypeId>>,
-    /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty
-    /// elsewhere.
+    /// The representation of the objects of each type, if the runtime has representations (MoarVM).
+    /// Otherwise empty.
     pub(crate) representations: Vec<NameId>,
     pub(crate) type_of: TypeIds,
     pub(crate) shallow: Sizes,
@@ -108,7 +108,7 @@ pub struct Heap<'a> {
     pub(crate) ids: Ids,
     pub(crate) references: References,
     /// The label of references from objects to their classes, each the first reference of its
-    /// object. `None` if there are none.
+    /// object. `None` if there are no such references.
     pub(crate) class_label: Option<Label>,
     pub(crate) classes: Vec<ClassObject>,
     pub(crate) ephemerons: Vec<Ephemeron>,
@@ -135,7 +135,7 @@ pub struct Heap<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeyName {
     pub(crate) name: NameId,
-    /// It could also be a name in source code: an identifier.
+    /// Whether the name could also be an identifier in source code.
     pub(crate) is_like_code: bool,
 }
 
@@ -145,7 +145,7 @@ pub(crate) enum Unreached {
     /// Garbage that waits for the next collection.
     #[default]
     Garbage,
-    /// Leaks: the runtime frees an object when nothing refers to it any more (Perl).
+    /// Leaks: the runtime frees an object as soon as nothing refers to it (Perl).
     Leaked,
     /// Cycles: the runtime frees all else at once, and cycles when its collector runs, if that is
     /// not turned off (Python).
@@ -165,12 +165,11 @@ impl<'a> Heap<'a> {
         self.type_of(object).kind.is_made_up()
     }
 
-    /// The name that the types with a name and a namespace have in the code that was run, if it is
-    /// another one.
+    /// The generated name of the types with a name and a namespace, if it differs from that name.
     pub fn generated_name(&self, name: &str, namespace: &str) -> Option<&str> {
         let by_name = self.generated_by_name.get_or_init(|| {
-            // Several types have one generated name only if it stands for several classes. The
-            // first one counts.
+            // Several types share one generated name only if that name stands for several classes.
+            // The first type counts.
             let mut types: Vec<TypeId> = self.generated_types.keys().copied().collect();
             types.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
             let names = |id: TypeId| &self.types[id.0 as usize];
@@ -270,9 +269,9 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// The type under which objects are merged: as [`Heap::shown_type`] if instances of the class
-    /// are known, because then the object has the static fields of its class. Otherwise its own
-    /// type.
+    /// The type under which objects are merged: that of [`Heap::shown_type`] if instances of the
+    /// class are known, because then the object has the static fields of its class. Otherwise its
+    /// own type.
     #[inline]
     pub fn merged_type(&self, object: ObjectId) -> TypeId {
         match self.class_row(object).filter(|row| self.classes[*row].instances.is_some()) {
@@ -359,7 +358,7 @@ impl<'a> Heap<'a> {
         &self.frames
     }
 
-    /// Where objects were allocated, if the file states it.
+    /// The places where objects were allocated, if the file states them.
     pub fn sites(&self) -> &AllocationSites {
         &self.sites
     }
@@ -379,7 +378,7 @@ impl<'a> Heap<'a> {
         self.big_endian
     }
 
-    /// Warnings about data that could not be loaded as the file has it.
+    /// Warnings about data that could not be loaded as it is in the file.
     pub fn warnings(&self) -> &[LoadWarning] {
         &self.warnings
     }
@@ -415,8 +414,8 @@ impl<'a> Heap<'a> {
         self.ids.append(self.ids.number(object), text);
     }
 
-    /// Finds an object by its id in the file, or by an address inside the object. `@12`, as Chrome
-    /// DevTools writes ids, and `12` are `#12`.
+    /// Finds an object by its id in the file, or by an address inside the object. `@12`, the
+    /// notation of Chrome DevTools, and `12` mean `#12`.
     pub fn find(&self, id: &str) -> Option<ObjectId> {
         let bare = Some(id).filter(|id| id.starts_with(|c: char| c.is_ascii_digit()));
         match (&self.ids, id.strip_prefix(['#', '@']).or(bare), id.strip_prefix("0x")) {

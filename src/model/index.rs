@@ -8,14 +8,14 @@
 /// columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    /// 0 is free. A power of two in number.
+    /// A slot of 0 is free. The number of slots is a power of two.
     slots: Vec<u32>,
     rows: usize,
 }
 
 const SMALLEST: usize = 1 << 8;
 
-/// The most rows that an index, and so a column with one, can have.
+/// The maximum number of rows of an index, and so of a column with one.
 pub(crate) const MAX_ROWS: usize = 3 << 30;
 
 impl Index {
@@ -61,7 +61,7 @@ impl Index {
     #[cold]
     fn grow(&mut self, hash_of: impl Fn(usize) -> u64) {
         let size = (self.slots.len() * 2).max(SMALLEST);
-        // The columns have all that is needed: the old table need not be there beside the new one.
+        // The columns have all the data, so the old table is freed before the new one is allocated.
         self.slots = Vec::new();
         self.slots = vec![0; size];
         let slots = Slots::of(size);
@@ -76,7 +76,7 @@ impl Index {
     }
 }
 
-/// Where a table of a given size keeps hashes and slots.
+/// The layout of slots in a table of a given size.
 #[derive(Clone, Copy)]
 struct Slots {
     /// The bits of a slot that are a row.
@@ -99,7 +99,7 @@ impl Slots {
     }
 }
 
-/// A hash of two numbers of which all bits are good.
+/// A hash of two numbers whose bits are all well mixed.
 #[inline]
 pub(crate) fn hash(a: u32, b: u32) -> u64 {
     let product = u128::from((u64::from(a) << 32 | u64::from(b)) ^ 0x9e37_79b9_7f4a_7c15)

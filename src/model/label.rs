@@ -8,7 +8,7 @@ use std::fmt::Write;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(u32);
 
-/// A [`Label`], taken apart.
+/// The parts of a [`Label`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelKind {
     /// No label.
@@ -22,12 +22,12 @@ pub enum LabelKind {
 }
 
 impl Label {
-    /// The label without a name.
+    /// No label.
     pub const NONE: Self = Self(0);
     /// The largest index or offset of a label. Larger ones become [`Label::NONE`].
     pub const MAX: u64 = (1 << 30) - 1;
 
-    /// A field or variable.
+    /// Creates the label of a field or variable.
     pub fn field(name: NameId) -> Self {
         Self::new(1, name.0.into())
     }
@@ -54,7 +54,7 @@ impl Label {
         self.0
     }
 
-    /// The result of [`Label::bits`].
+    /// Creates a label from the result of [`Label::bits`].
     pub fn from_bits(bits: u32) -> Self {
         Self(bits)
     }

@@ -33,7 +33,7 @@ impl Names {
     /// Maximum length of a text in bytes; longer texts are truncated.
     pub const LONGEST: usize = 4096;
 
-    /// The number of a text, which is new if the text is.
+    /// Returns the number of a text, and adds the text if it is new.
     #[inline]
     pub fn intern(&mut self, text: &str) -> NameId {
         if text.len() > Self::LONGEST {
@@ -67,7 +67,7 @@ impl Names {
         id
     }
 
-    /// The numbers of all texts but the empty one.
+    /// The numbers of all texts except the empty one.
     pub(crate) fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
         (1..self.texts.len() as u32).map(NameId)
     }
@@ -88,7 +88,7 @@ impl Names {
         }
     }
 
-    /// Like [`Names::intern`], for bytes that ought to be UTF-8.
+    /// Like [`Names::intern`], for bytes that should be UTF-8.
     pub fn intern_bytes(&mut self, text: &[u8]) -> NameId {
         self.intern(&String::from_utf8_lossy(text))
     }
@@ -103,7 +103,7 @@ impl Names {
         self.texts.get(id.0 as usize).map_or("", |text| text)
     }
 
-    /// The text of a number, to be kept.
+    /// The text of a number, as a shared reference that can be kept.
     pub fn shared(&self, id: NameId) -> Arc<str> {
         self.texts.get(id.0 as usize).map_or_else(|| "".into(), Arc::clone)
     }

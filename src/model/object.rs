@@ -1,4 +1,4 @@
-//! Objects, as the columns number them.
+//! Objects, identified by their rows in the columns.
 
 /// An object of a [`Heap`](super::heap::Heap): its row number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! The fields of an object as values of their own, which display as text.
+//! The fields of an object as owned values, which display as text.
 
 use super::heap::{FieldValue, Heap, ObjectId, Value};
 use std::fmt;

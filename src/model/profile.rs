@@ -84,7 +84,7 @@ pub struct ProfileFrame {
     pub function: NameId,
     /// The source file of the function, or a substitute; may be empty.
     pub file: NameId,
-    /// 1-based; 0 is unknown.
+    /// The line, from 1; 0 if unknown.
     pub line: u32,
     /// The kind of the frame.
     pub kind: FrameKind,
@@ -112,7 +112,7 @@ named! {
 }
 
 impl Mode {
-    /// The mode that a file calls so. Unknown ones are measured in time.
+    /// Parses a mode name from the file. Unknown modes count as wall time.
     pub fn of(name: &str) -> Self {
         match name {
             "cpu" => Self::Cpu,
@@ -141,7 +141,7 @@ impl Mode {
     }
 }
 
-/// A key and value pair of the file.
+/// A key and value pair of metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileMetadatum {
     /// The key; keys may repeat.
@@ -152,7 +152,7 @@ pub struct ProfileMetadatum {
     pub before: u64,
 }
 
-/// Something that happened to an asyncio task.
+/// An event of an asyncio task, with its place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskEvent {
     /// The number of samples before it in the file. It lies inside the sample with this number,
@@ -171,20 +171,20 @@ pub enum TaskChange {
     Stack {
         /// The task's name. Empty if an earlier sample of the task has stated it.
         name: NameId,
-        /// Where it waits.
+        /// The stack in which the task waits.
         stack: StackId,
     },
-    /// This task awaits it; 0 means that no task does any more.
+    /// The other task that awaits this one; 0 if no task does any more.
     Waiter(u64),
-    /// The thread of the sample was executing it.
+    /// The thread of the sample was executing the task.
     Running,
 }
 
-/// Something found while loading that a person should know.
+/// Counts of data that was changed or dropped during loading, which users should know about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProfileNotes {
-    /// Names that were no UTF-8 and got U+FFFD.
+    /// Names that were not UTF-8 and got U+FFFD.
     pub replaced: u64,
     /// Keys that the file defines nowhere, shown as `<unresolved>`.
     pub unresolved: u64,
@@ -196,12 +196,12 @@ pub struct ProfileNotes {
     pub without_metric: u64,
     /// Frames and metrics outside samples.
     pub strays: u64,
-    /// Last lines and columns of frames, which are not kept.
+    /// Last lines and columns of frames, which are not stored.
     pub ranges: u64,
     /// Events of asyncio tasks.
     pub task_events: u64,
-    /// Stacks of more than [`StackTree::DEEPEST`] frames, of which only the outermost are kept:
-    /// samples of MOJO, different stacks of other formats.
+    /// Stacks of more than [`StackTree::DEEPEST`] frames, of which only the outermost frames are
+    /// kept. Counts samples of MOJO, and distinct stacks of other formats.
     pub deep: u64,
     /// Lines, times and changes of memory that did not fit into their columns and were set to the
     /// maximum.
@@ -219,18 +219,18 @@ pub struct Profile {
     pub names: Names,
     /// The frames, indexed by [`FrameId`].
     pub frames: Vec<ProfileFrame>,
-    /// The names in the code that was run of functions that have others in their source, by function
-    /// and file.
+    /// The generated names of functions that have other names in their source, by function and
+    /// file.
     pub generated: FxHashMap<(NameId, NameId), NameId>,
     /// The stacks, indexed by [`StackId`].
     pub stacks: StackTree,
     /// The threads, indexed by [`ThreadId`], in order of appearance.
     pub threads: Vec<ProfileThread>,
-    /// Sets of labels by [`LabelsId`], after the empty set, which is not in it.
+    /// Sets of labels by [`LabelsId`], without the empty set, which has the id 0.
     pub labels: Vec<Box<[SampleLabel]>>,
-    /// The samples in the order of the file, if they were to be kept.
+    /// The samples in the order of the file, if samples are kept.
     pub samples: Option<Samples>,
-    /// The events in the order of time, if they were to be kept: only with
+    /// The events in the order of time, if samples are kept: only with
     /// [`Profile::has_separate_values`].
     pub events: Vec<TimedEvent>,
     /// The sums of each thread in each of its stacks, in the order in which they first appear.
@@ -242,13 +242,13 @@ pub struct Profile {
     pub value_types: Vec<ValueType>,
     /// The index of the default value type.
     pub default_value: usize,
-    /// Samples are events of several kinds, each of which has numbers for its own value types: a
-    /// sample of the CPU is not a sample of allocations. Those without a number for a metric do not
-    /// count as its samples.
+    /// Whether samples are events of several kinds, each of which has numbers only for its own
+    /// value types: a CPU sample is not an allocation sample. Events without a number for a metric
+    /// do not count as samples of it.
     pub has_separate_values: bool,
     /// The metadata, in file order.
     pub metadata: Vec<ProfileMetadatum>,
-    /// The places of frames, if the format has them and they were to be kept.
+    /// The places of frames in machine code, if the format has them and they are kept.
     pub code: Option<Code>,
     /// The calls between functions, if the file has them instead of stacks.
     pub calls: Option<CallGraph>,
@@ -258,7 +258,7 @@ pub struct Profile {
     pub tasks: Vec<TaskEvent>,
     /// The memory over time, if the format has it.
     pub curve: Option<MemoryCurve>,
-    /// Warnings for a person.
+    /// Counts of data that was changed or dropped during loading.
     pub notes: ProfileNotes,
 }
 
@@ -282,7 +282,7 @@ impl Profile {
         self.generated = generated.map(|((name, old), own)| ((name, file(old)), own)).collect();
     }
 
-    /// The name that a function has in the code that was run, if it has another one in its source.
+    /// The generated name of a function, if it differs from the name in its source.
     pub fn generated_name(&self, function: &str, file: &str) -> Option<&str> {
         let key = (self.names.find(function)?, self.names.find(file)?);
         self.generated.get(&key).map(|name| self.names.text(*name))
@@ -304,13 +304,13 @@ impl Profile {
         self.samples.is_some() || !self.events.is_empty()
     }
 
-    /// Whether two neighbours among the events are numbers of one sample.
+    /// Whether two adjacent events are numbers of one sample.
     pub(crate) fn is_one_sample(&self, one: &TimedEvent, other: &TimedEvent) -> bool {
         let place = |event: &TimedEvent| (event.start, event.length, event.thread, event.stack);
         !self.has_separate_values && place(one) == place(other)
     }
 
-    /// The function's name as people see it: `<invalid>`, `<gc>` and empty names included.
+    /// The function's name for display, including `<invalid>`, `<gc>` and a text for empty names.
     pub fn function_name(&self, frame: FrameId) -> &str {
         let frame = self.frame(frame);
         display_name(frame.kind, self.names.text(frame.function))
@@ -388,8 +388,8 @@ impl Profile {
         self.default_metric().shown()
     }
 
-    /// The metric with this name: one of the file's, or a standard one, of which the profile may
-    /// have no numbers. In names of standard metrics, `-` is as good as `_`.
+    /// The metric with this name: one of the file's, or a standard one, for which the profile may
+    /// have no numbers. In names of standard metrics, `-` can replace `_`.
     pub fn metric(&self, name: &str) -> Option<Metric> {
         if self.value_types.is_empty() {
             Metric::STANDARD.into_iter().find(|metric| metric.name() == name.replace('-', "_"))
@@ -419,8 +419,8 @@ impl Profile {
     }
 }
 
-/// The name of a frame of which only the file is known: `[libm.so.6]`. Files that have no path, such
-/// as `[vdso]`, have their own name.
+/// The name of a frame of which only the file is known: `[libm.so.6]`. Files without a path, such
+/// as `[vdso]`, keep their own name.
 pub(crate) fn library_name(file: &[u8]) -> Vec<u8> {
     let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
     if name.starts_with(b"[") { name.to_vec() } else { [b"[", name, b"]"].concat() }

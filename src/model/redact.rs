@@ -1,4 +1,4 @@
-//! Redaction: a heap without the data that its program kept in it, so that it can be shared.
+//! Redaction: removes the program's data from a heap, so that it can be shared.
 //!
 //! Types, sizes, references, roots and lengths stay, so every analysis of the graph has the same
 //! result. Contents become unreadable:
@@ -11,9 +11,9 @@
 //! | names of references that may be data: keys of hashes, properties and symbols of JavaScript | numbers in braces |
 //! | attributes and URLs in the names of native nodes of a browser | omitted |
 //!
-//! Names that come from source code stay: types, fields, functions, files. A program may use an object
-//! of JavaScript as a map, so its properties are not known to be such names;
-//! [`RedactedNames::NotLikeCode`] keeps those that could be.
+//! Names that come from source code stay: types, fields, functions, files. JavaScript programs may
+//! use an object as a map, so its property names may be data; [`RedactedNames::NotLikeCode`] keeps
+//! those that could be identifiers.
 
 mod names;
 mod numbers;
@@ -35,8 +35,8 @@ pub enum Redaction {
     /// number, the same for equal contents. Blocks of zeros stay.
     ///
     /// The numbers follow the order of objects and are not computed from the contents, so that
-    /// nobody can find a short text by trying all of them. The same text has other numbers in other
-    /// dumps.
+    /// nobody can find a short text by trying all of them. The same text has different numbers in
+    /// different dumps.
     Hash,
 }
 

@@ -9,12 +9,12 @@ use std::ops::Range;
 /// 1]`, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct References {
-    /// One more than there are objects.
+    /// The first row of each object, and the number of rows at the end.
     pub(crate) first: Offsets,
     pub(crate) target: Vec<ObjectId>,
-    /// The name of the reference. Empty: no reference has a name.
+    /// The label of each reference. Empty if no reference has a label.
     pub(crate) label: Vec<Label>,
-    /// One bit for each reference that does not keep its target alive. Empty: there is none.
+    /// One bit per reference: set if it does not keep its target alive. Empty if none is weak.
     pub(crate) weak: Vec<u64>,
 }
 
@@ -35,7 +35,7 @@ impl References {
         self.target.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no references.
     pub fn is_empty(&self) -> bool {
         self.target.is_empty()
     }
@@ -52,8 +52,8 @@ impl References {
         self.weak.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
 
-    /// The targets of an object's references that keep them alive, in their order; one may come
-    /// several times.
+    /// The targets of an object's references that keep them alive, in the order of the references.
+    /// An object may occur several times.
     #[inline]
     pub fn strong_targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
         self.range(object).filter(|row| !self.is_weak(*row)).map(|row| self.target[row])
@@ -81,7 +81,7 @@ impl References {
         targets.filter(|(_, row)| !self.is_weak(*row)).map(|(target, _)| *target)
     }
 
-    /// The number that fits without another allocation.
+    /// The number of references that fit without another allocation.
     #[doc(hidden)]
     pub fn capacity(&self) -> usize {
         self.target.capacity()
@@ -126,8 +126,8 @@ impl References {
     }
 }
 
-/// A pair of references of one object of which the second keeps its target alive if the target of
-/// the first is alive. Both are weak references.
+/// A pair of weak references of one object. The second keeps its target alive if the target of the
+/// first is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ephemeron {
     /// The object that has the two references, such as a `_WeakProperty`.

@@ -1,17 +1,17 @@
-//! Regular expressions as Go and pprof write them, over the bytes of names.
+//! Regular expressions in the syntax of Go and pprof, over the bytes of names.
 
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
-/// Bytes of the automaton that an expression becomes.
+/// The maximum size in bytes of the automaton of an expression.
 const MAX_STATES: usize = 1 << 18;
-/// Bytes for the cache of an automaton, which may be cleared this many times before it must prove
-/// efficient.
+/// The size in bytes of an automaton's cache, and the number of times that it may be cleared before
+/// the automaton must prove efficient.
 const MEMORY: usize = 1 << 21;
 const CLEARED: usize = 4;
-/// Bytes of names that a state has to be good for then.
+/// The minimum number of bytes of names that each state must then have processed.
 const WORTH: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -22,12 +22,12 @@ pub(crate) struct Regex {
 }
 
 impl Regex {
-    /// An expression that a whole name has to match. `None` if it is wrong or too large.
+    /// Parses an expression that must match a whole name. `None` if it is invalid or too large.
     pub(crate) fn whole(text: &str) -> Option<Self> {
         Self::build(&format!("^(?:{})$", as_here(text)), Anchored::Yes)
     }
 
-    /// An expression that some part of a name has to match. `None` as in [`Regex::whole`].
+    /// Parses an expression that must match some part of a name. `None` as in [`Regex::whole`].
     pub(crate) fn part(text: &str) -> Option<Self> {
         Self::build(&as_here(text), Anchored::No)
     }
@@ -62,7 +62,7 @@ impl Regex {
     }
 }
 
-/// Spells an expression of Go, where it differs: brackets and operators inside of classes, quoted
+/// Translates the syntax of Go where it differs: brackets and operators inside of classes, quoted
 /// text, and `\<`.
 fn as_here(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -142,7 +142,7 @@ mod tests {
         for pattern in ["(", "a**b(", "\\q", "((a{1000}){1000}){1000}"] {
             assert!(Regex::whole(pattern).is_none(), "{pattern}");
         }
-        // Every state of this automaton is new.
+        // For this expression, every state of the automaton is new.
         let mut slow = Regex::whole("(a|b)*a(a|b){18}c").unwrap();
         let mut seed = 1u32;
         let name: Vec<u8> = std::iter::repeat_with(|| {

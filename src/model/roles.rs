@@ -33,8 +33,8 @@ pub enum Role {
     Finalizer,
     /// A text that is a part of another text, which it keeps alive.
     Slice,
-    /// A call frame of which the fields are variables, or what resumes one, such as a generator. Its
-    /// value is the name of the function.
+    /// A call frame whose fields are variables, or an object that resumes one, such as a generator.
+    /// Its value is the name of the function.
     Frame,
     /// Data of the runtime about objects, such as their layout. They do not explain why an object
     /// is alive.
@@ -54,14 +54,14 @@ pub enum Role {
 pub type Roles = &'static [(&'static str, Role)];
 
 impl Role {
-    /// Whether the objects are parts of others, which are not worth a name.
+    /// Whether the objects are parts of others and so are not worth naming.
     pub fn is_part(self) -> bool {
         matches!(self, Self::Inside | Self::Collided | Self::ThreadLocal | Self::Finalizer)
     }
 }
 
 pub(super) fn role_in(roles: Roles, namespace: &str, name: &str) -> Option<Role> {
-    // `dart:core:_List`: libraries have colons too, and so have names: `Thread::Queue`.
+    // For example `dart:core:_List`. Both libraries and names may contain colons: `Thread::Queue`.
     let fits = |pattern: &str| {
         fits(pattern, name)
             || pattern.contains(':') && fits(pattern, &format!("{namespace}:{name}"))

@@ -61,7 +61,7 @@ pub struct Root {
     /// The thread that it belongs to, with or without a frame: a row of
     /// [`super::heap::Heap::threads`].
     pub thread: Option<u32>,
-    /// The variable that it is a part of, if several roots may be: `main.cache`. Roots of one
+    /// The variable that contains the root, if it may contain several: `main.cache`. Roots of one
     /// variable belong together.
     pub variable: Option<NameId>,
     /// Whether the root is known to be a reference: `false` for a word of a C stack that only looks
@@ -70,7 +70,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// A root without a label of its own that belongs to no thread.
+    /// Creates a root without a label that belongs to no thread.
     pub fn new(object: ObjectId, kind: RootKind, group: NameId) -> Self {
         let label = Label::NONE;
         let (frame, thread, variable) = (None, None, None);
@@ -114,8 +114,7 @@ pub struct Thread {
     pub name: NameId,
     /// The number of the thread in its runtime.
     pub id: u64,
-    /// The state, or the reason why it waits: `RUNNABLE`, `chan receive`. Empty if that is not
-    /// known.
+    /// The state, or the reason why the thread waits: `RUNNABLE`, `chan receive`. Empty if unknown.
     pub state: NameId,
     /// The minimum time that the thread has waited, in microseconds. `None` if unknown.
     pub wait_us: Option<u64>,
@@ -130,9 +129,9 @@ pub struct Thread {
 /// The call that started a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Creation {
-    /// The function, and where the call is.
+    /// The function that was running, and the location of the call.
     pub call: StackFrame,
-    /// The number of the thread that ran it. `None` if unknown.
+    /// The number of the thread that made the call. `None` if unknown.
     pub thread: Option<u64>,
 }
 
@@ -153,6 +152,6 @@ pub struct StackFrame {
     pub function: NameId,
     /// The source file of the function; empty if unknown.
     pub file: NameId,
-    /// 1-based; 0 is unknown.
+    /// The line, from 1; 0 if unknown.
     pub line: u32,
 }

@@ -9,7 +9,7 @@ pub enum SampleFrame<'a> {
         file: &'a [u8],
         /// Function name.
         function: &'a [u8],
-        /// 1-based line; 0 is unknown.
+        /// The line, from 1; 0 if unknown.
         line: i128,
     },
     /// A function of the operating system's kernel.
@@ -29,13 +29,13 @@ pub struct Sample<'a, 'f> {
     pub interpreter: Option<i128>,
     /// Thread id or name, as the file has it.
     pub thread: &'a [u8],
-    /// Outermost first, in the order of the file.
+    /// The frames, outermost first, in the order of the file.
     pub frames: &'f [SampleFrame<'a>],
     /// Microseconds since the previous sampling round.
     pub time: Option<i128>,
     /// Change of the memory in use, in bytes.
     pub memory: Option<i128>,
-    /// The thread was not running.
+    /// Whether the thread was not running.
     pub idle: bool,
 }
 
@@ -47,12 +47,12 @@ pub trait SampleSink<'a> {
     /// A key and value pair of the file's header or trailer.
     ///
     /// # Errors
-    /// Whatever the sink's output meets.
+    /// Any error of the sink's output.
     fn metadata(&mut self, key: &'a [u8], value: &'a [u8]) -> Result<(), Self::Error>;
 
-    /// A sample that is complete.
+    /// Receives a complete sample.
     ///
     /// # Errors
-    /// Whatever the sink's output meets.
+    /// Any error of the sink's output.
     fn sample(&mut self, sample: &Sample<'a, '_>) -> Result<(), Self::Error>;
 }

@@ -1,4 +1,4 @@
-//! Where objects were allocated, in formats that record it.
+//! The places where objects were allocated, in formats that record them.
 
 use super::object::ObjectId;
 use super::root::StackFrame;
@@ -30,12 +30,12 @@ pub enum Sampling {
     Unknown,
 }
 
-/// A stack that allocates.
+/// A stack that allocates objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllocationSite {
     /// The frames of the stack, innermost first: rows of [`AllocationSites::frames`].
     pub frames: Range<u32>,
-    /// The site with the frames around these. It comes before this one in
+    /// The site whose frames are the callers of these. It comes before this one in
     /// [`AllocationSites::sites`].
     pub caller: Option<u32>,
     /// The number of garbage collections before the allocation.

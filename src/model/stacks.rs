@@ -35,7 +35,7 @@ pub struct Track {
     pub thread: Option<String>,
     /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,
-    /// The labels of its entries, where they are kept. The thread and the process are among them.
+    /// The labels of the track's entries, if labels are kept, including the thread and process.
     pub labels: Vec<SampleLabel>,
 }
 
@@ -44,7 +44,7 @@ pub struct Track {
 pub struct Moment {
     /// Microseconds from the track's beginning to the beginning of the sample.
     pub start: i64,
-    /// Microseconds that it took.
+    /// The duration of the sample in microseconds.
     pub length: i64,
     /// Whether the thread was idle.
     pub idle: bool,
@@ -72,8 +72,8 @@ pub struct WeightedStacks {
     /// The threads or heaps that entries belong to.
     pub tracks: Vec<Track>,
     entries: Entries,
-    /// Whether entries are in the order of time. Otherwise each pair of a track and a
-    /// stack is there at most once.
+    /// Whether entries are in the order of time. Otherwise each pair of a track and a stack occurs
+    /// at most once.
     pub in_order: bool,
     /// The sampling interval in microseconds, if known.
     pub interval_us: Option<u64>,
@@ -93,7 +93,7 @@ struct Entries {
     stack: Vec<StackId>,
     /// The values of the entries: one for each value type, entry after entry.
     values: Vec<i64>,
-    /// Empty, or one for each entry.
+    /// The moment of each entry. Empty if entries are not in the order of time.
     moments: Vec<Moment>,
 }
 

@@ -14,20 +14,20 @@ pub struct Type {
     /// The type's name, as users of the runtime know it, including the package:
     /// `java.util.HashMap`.
     pub name: NameId,
-    /// Its package or library: `java.util`, `dart:core`, `net/http`; empty if there is none.
+    /// The type's package or library: `java.util`, `dart:core`, `net/http`; empty if there is none.
     pub namespace: NameId,
-    /// The kind of its objects.
+    /// The kind of the type's objects.
     pub kind: TypeKind,
 }
 
-/// The way in which the type of an object was found, where the file does not state it.
+/// The way in which the type of an object was found, if the file does not state it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TypeSource {
     /// Not found: the name consists of size and layout, or comes from the file.
     #[default]
     None,
-    /// Nothing leads to the object, but only this type fits.
+    /// No reference determines the type, but only this type fits.
     Guess,
     /// The type agrees with the beginning of the object.
     Partial,

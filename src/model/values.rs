@@ -29,8 +29,8 @@ pub enum Value<'a> {
     Text {
         /// The text, or its beginning.
         text: Cow<'a, str>,
-        /// Length of the whole text in code units. [`Value::UNKNOWN_LENGTH`] if the file may have
-        /// only the beginning, without the length of the rest.
+        /// Length of the whole text in code units. [`Value::UNKNOWN_LENGTH`] if the file may
+        /// contain only the beginning, without a length.
         length: u64,
     },
     /// A number of elements.
@@ -41,7 +41,7 @@ pub enum Value<'a> {
     Bytes(Cow<'a, [u8]>),
 }
 
-/// The value as text, empty where there is none or where it is bytes.
+/// Formats the value as text. Nothing for no value, and for bytes.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -109,10 +109,10 @@ pub struct Array {
     pub element: &'static str,
 }
 
-/// Receives fields, one after the other, until it breaks.
+/// Receives fields one by one, until it breaks.
 pub type EachField<'e> = dyn FnMut(Field<'_>) -> ControlFlow<()> + 'e;
 
-/// Receives elements with their index, one after the other, until it breaks.
+/// Receives elements with their index one by one, until it breaks.
 pub type EachElement<'e> = dyn FnMut(u64, FieldValue<'_>) -> ControlFlow<()> + 'e;
 
 /// The kinds of contents that a file has. Contents of a `false` kind are unknown for all objects.
@@ -135,7 +135,7 @@ pub struct Known {
 /// The fill of a collection or an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Whether the object is a collection, of which an empty one could be left out, or only an
+    /// Whether the object is a collection, which could be left out if it is empty, and not only the
     /// array of one.
     pub is_collection: bool,
     /// Number of slots.
@@ -151,9 +151,9 @@ pub struct Room {
 pub struct SourceLocation {
     /// The file. Empty if it is not known.
     pub file: String,
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u64,
-    /// Column, from 1.
+    /// The column, from 1.
     pub column: u64,
 }
 
@@ -186,7 +186,7 @@ pub trait ObjectValues: Send + Sync {
         None
     }
 
-    /// The number of long texts. Those that [`ObjectValues::long_text`] returns are smaller.
+    /// The number of long texts. Results of [`ObjectValues::long_text`] are below it.
     fn long_texts(&self) -> usize {
         0
     }
@@ -197,7 +197,7 @@ pub trait ObjectValues: Send + Sync {
         None
     }
 
-    /// Returns the kinds of contents that the file has. The default is none.
+    /// Returns the kinds of contents that the file contains. The default is none.
     fn known(&self) -> Known {
         Known::default()
     }
@@ -210,8 +210,8 @@ pub trait ObjectValues: Send + Sync {
 
     /// The value of the first field with a name.
     ///
-    /// Implement this if a field is found faster than by visiting all before it: analyses call it
-    /// for millions of objects.
+    /// Implement this if a field can be found without visiting all fields before it: analyses call
+    /// this for millions of objects.
     fn field<'v>(
         &'v self,
         heap: &'v Heap<'_>,
@@ -240,7 +240,7 @@ pub trait ObjectValues: Send + Sync {
     /// Returns the fill of an object, if the reader knows more than the names of types and fields
     /// show.
     ///
-    /// The analysis of waste asks for it if [`Known::rooms`] is set, before it looks for
+    /// The analysis of waste calls this if [`Known::rooms`] is set, before it identifies
     /// collections by their names.
     fn room(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<Room> {
         None
@@ -275,7 +275,7 @@ impl FieldValue<'_> {
         }
     }
 
-    /// An integer that is not negative, such as a size or an index.
+    /// The value as a non-negative integer, such as a size or an index.
     pub fn count(self) -> Option<u64> {
         match self {
             Self::Integer(number) => u64::try_from(number).ok(),
@@ -284,7 +284,7 @@ impl FieldValue<'_> {
         }
     }
 
-    /// The value on its own. `None` if it borrows text.
+    /// The value without a borrow. `None` if it borrows text.
     pub fn owned(self) -> Option<FieldValue<'static>> {
         Some(match self {
             Self::Text(_) => return None,

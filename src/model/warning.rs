@@ -1,9 +1,9 @@
-//! Warnings about data that a loader could not take from a file as it is.
+//! Warnings about data that a loader could not load unchanged.
 
 use super::named::named;
 use std::fmt;
 
-/// Something that could not be loaded as it is in the file, and how often.
+/// Data that could not be loaded as it is in the file, and the number of occurrences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadWarning {
     /// The kind of warning. Its text is a noun phrase in the plural.

@@ -1,4 +1,4 @@
-//! `mapping.txt` of ProGuard and R8: the names that classes, fields and methods of Java had.
+//! `mapping.txt` of ProGuard and R8: the original names of Java classes, fields and methods.
 //!
 //! ```text
 //! original.Class -> a.b:
@@ -23,9 +23,9 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct JavaMapping {
     text: String,
-    /// By short name; those of one name in the order of the file.
+    /// Classes by short name; those with the same name are in the order of the file.
     classes: Vec<Class>,
-    /// Original classes with their source files, by class.
+    /// The original classes with their source files, sorted by class.
     files: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -116,8 +116,8 @@ impl JavaMapping {
         self.classes.is_empty()
     }
 
-    /// The original name of a class or of an array of one, `a.b[]`. Merged classes are `A | B`.
-    /// `None` if the mapping does not have it.
+    /// The original name of a class or of an array of a class, `a.b[]`. Merged classes are `A | B`.
+    /// `None` if the mapping does not contain it.
     pub fn class(&self, name: &str) -> Option<Cow<'_, str>> {
         let element = name.trim_end_matches("[]");
         let array = name.get(element.len()..).unwrap_or_default();
@@ -167,7 +167,7 @@ fn range(text: &str, part: &str) -> Range<usize> {
     start..start.saturating_add(part.len())
 }
 
-/// Joins names that cannot be distinguished, each once.
+/// Joins the distinct names of classes or methods that cannot be distinguished.
 fn joined<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let mut distinct: Vec<&str> = Vec::new();
     for name in names {

@@ -1,7 +1,7 @@
 //! The names that a program had before it was minified.
 //!
-//! Readers ask while they load, before types and functions are told apart by their names, so that
-//! every answer agrees.
+//! Readers look names up while they load, before types and functions are distinguished by name, so
+//! that all outputs agree.
 
 mod mapping;
 mod short;

@@ -1,18 +1,18 @@
-//! Names that look as if a minifier had made them.
+//! Detects names that look as if a minifier had produced them.
 
 use crate::java::package_of;
 
-/// The number of a program's names that look shortened.
+/// Counts the names of a program that look shortened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShortNames {
-    /// Names that look shortened.
+    /// The number of names that look shortened.
     pub short: u64,
-    /// All names.
+    /// The number of all names.
     pub all: u64,
 }
 
 impl ShortNames {
-    /// Short names that must be there at least.
+    /// The minimum number of short names.
     const LEAST: u64 = 3;
 
     /// Adds a name.
@@ -37,8 +37,8 @@ pub fn looks_short(name: &str) -> bool {
     (1..=2).contains(&name.len()) && is_name
 }
 
-/// Whether the name of a class of Java does: one or two letters, and so for the classes around it.
-/// `None` for classes of the platform, which are not shortened, and for arrays.
+/// Whether the name of a Java class looks shortened: one or two letters, as in the classes around
+/// it. `None` for classes of the platform, which are not shortened, and for arrays.
 pub fn looks_short_in_java(class: &str) -> Option<bool> {
     const PLATFORM: [&str; 8] =
         ["java", "javax", "jdk", "sun", "com.sun", "android", "com.android", "dalvik"];

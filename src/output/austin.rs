@@ -5,7 +5,7 @@
 //! P<pid>;T<interpreter>:<thread>;<file>:<function>:<line>;… <metric>
 //! ```
 //!
-//! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is
+//! Files of Austin 3.6 and later contain the interpreter. In the mode `full` the metric is
 //! `time,idle,memory`.
 
 use super::kept_samples;
@@ -17,7 +17,7 @@ use crate::output::loss::LossKind;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Two programs print MOJO as text, and they differ.
+/// The dialect of Austin's text. The two programs that print MOJO as text differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dialect {
@@ -48,7 +48,7 @@ pub struct AustinWriter<'a, W> {
 #[derive(Debug)]
 struct Held<'a> {
     mode: Mode,
-    /// Without its frames.
+    /// The sample without its frames.
     sample: Sample<'a, 'a>,
     frames: Vec<SampleFrame<'a>>,
 }
@@ -68,7 +68,7 @@ pub struct AustinCounts {
     pub left_out_metrics: u64,
     /// Samples that have no metric: written as 0 (`full`) or `None` (`peer`).
     pub without_metric: u64,
-    /// Names that were no UTF-8 and got U+FFFD.
+    /// Names that were not UTF-8 and got U+FFFD.
     pub replaced: u64,
 }
 

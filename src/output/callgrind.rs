@@ -1,13 +1,12 @@
-//! The format of callgrind: functions with their own costs by line, and calls with the costs of
-//! what they called, for KCachegrind, QCachegrind and `callgrind_annotate`.
+//! The format of callgrind: functions with their own costs by line, and calls with their inclusive
+//! costs, for KCachegrind, QCachegrind and `callgrind_annotate`.
 //!
 //! Each value is an event. The number of calls is not known, so it is 0, as in `go tool pprof
-//! -callgrind`. Where functions call themselves by others, a call that stands in a stack several
-//! times counts once. Functions that call themselves directly have no such calls, so that their
-//! own costs and those of their calls add up to what they cost in all.
+//! -callgrind`. In indirect recursion, a call that occurs in a stack several times counts once.
+//! Direct recursion produces no calls, so that the own costs of a function and those of its calls
+//! add up to its total cost.
 //!
-//! A profile that has calls instead of stacks is written with the calls, the counts and the costs
-//! that it has.
+//! A profile that has calls instead of stacks is written with its own calls, counts and costs.
 
 use super::loss::LossKind;
 use super::written::{Written, empty_entries};
@@ -73,7 +72,7 @@ fn event(name: &str, unit: &str) -> String {
     }
 }
 
-/// A text without ends of lines.
+/// A text without line ends.
 fn line(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ")
 }
@@ -119,7 +118,7 @@ impl Graph {
         let mut under = vec![0i64; stacks.stacks.len() * stacks.values.len()];
         let mut negative = 0;
         for entry in stacks.iter() {
-            // Xdebug's file has the memory that calls freed, too.
+            // In Xdebug's file, negative values are memory that calls freed.
             if calls.is_none() && entry.values.iter().any(|value| *value < 0) {
                 negative += 1;
                 continue;
@@ -235,7 +234,7 @@ fn row(table: &mut [i64], stack: StackId, width: usize) -> &mut [i64] {
     &mut table[stack.index() * width..][..width]
 }
 
-/// Names that were written: from then on, their numbers are enough.
+/// Names that have been written: from then on, their numbers are enough.
 #[derive(Default)]
 struct WrittenNames {
     functions: FxHashSet<usize>,

@@ -1,16 +1,16 @@
 //! Draws a few objects and their references as a graph for Graphviz.
 //!
-//! Only for results, such as paths and subtrees: nobody can read a drawing of a whole heap.
+//! Only for results, such as paths and subtrees: a drawing of a whole heap is unreadable.
 
 use crate::model::heap::{Heap, Label, ObjectId};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Most objects that are drawn.
+/// The maximum number of objects in a drawing that is still readable.
 pub const MAX_OBJECTS: usize = 200;
 
-/// Characters of a name that are shown.
+/// The maximum number of characters of a name.
 const LONGEST: usize = 80;
 
 /// The graph to draw.
@@ -29,18 +29,18 @@ pub struct Drawing {
 pub struct Arrow {
     /// The object that holds the reference.
     pub from: ObjectId,
-    /// The nodes that it refers to.
+    /// The object that the reference leads to.
     pub to: ObjectId,
-    /// The label of the node.
+    /// The label of the reference.
     pub label: Label,
-    /// It does not keep its target alive; it is dashed.
+    /// Whether the reference does not keep its target alive. Weak references are dashed.
     pub weak: bool,
 }
 
 /// A drawing has more objects than anyone can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// The number that it has.
+    /// The number of objects in the drawing.
     pub objects: usize,
 }
 
@@ -65,7 +65,7 @@ impl Drawing {
             .collect()
     }
 
-    /// Whether it can be drawn.
+    /// Checks that the drawing is small enough to be readable.
     ///
     /// # Errors
     /// When there are more than [`MAX_OBJECTS`].

@@ -1,9 +1,9 @@
 //! The processed profile format of the Firefox Profiler, version 55. Its front end upgrades old
 //! versions.
 //!
-//! A thread's weight is the first value. Where entries are in the order of time they have their
-//! times, idle and garbage collection are markers, and changes of memory a counter of the process;
-//! otherwise entries follow one another, a millisecond apart or as long as their time.
+//! The weight of a thread's samples is the first value. Entries in the order of time keep their
+//! times, idle and garbage collection become markers, and changes of memory a counter of the
+//! process. Other entries follow one another, a millisecond apart or as long as their time.
 
 use super::json::{self, Object};
 use super::written::{Written, empty_entries, rows_by_track};
@@ -24,7 +24,7 @@ const CATEGORIES: [(FrameKind, &str, &str); 5] = [
 ];
 const OTHER: usize = 5;
 
-/// Writes the first value, with the others where they have a place.
+/// Writes the first value, and the others where the format has a field for them.
 ///
 /// # Errors
 /// When the output cannot be written.

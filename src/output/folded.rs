@@ -1,10 +1,10 @@
 //! Folded stacks: `frame;frame;frame number`, outermost first, as flamegraph.pl, inferno,
-//! speedscope and grep take them.
+//! speedscope and grep read them.
 //!
-//! The first line is a comment that names the value and its unit, so that dumptool can read them
-//! again; for plain samples there is none. Lines of one function are one frame here. The process and the thread are the first two frames.
-//! Lines follow a walk over the tree, whose branches are sorted by name, so that two files can be
-//! compared.
+//! The first line is a comment that names the value and its unit, so that dumptool can read the
+//! file again; plain samples have no such line. All lines of a function are one frame. The process
+//! and the thread are the first two frames. Stacks are in the order of a walk over the tree, whose
+//! branches are sorted by name, so that two files can be compared.
 
 use super::loss::LossKind;
 use super::written::{Written, label};
@@ -52,7 +52,7 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
     Ok(written)
 }
 
-/// The bytes of a line, in memory that is used again.
+/// The bytes of a line, in a buffer that is reused.
 #[derive(Default)]
 struct Line {
     bytes: Vec<u8>,
@@ -85,7 +85,7 @@ impl Line {
     }
 }
 
-/// Stacks by the functions' names: lines of one function are one.
+/// Stacks by the functions' names. All lines of a function are one frame.
 struct Tree<'a> {
     labels: &'a Labels,
     /// Stacks whose frames are numbers of labels.
@@ -136,8 +136,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Nodes by their keys, which are below `count`, those with the same key in the order that they
-/// had; and where those of each key begin.
+/// Sorts nodes by their keys, which are below `count`; nodes with the same key keep their order.
+/// Also returns the place where the nodes of each key begin.
 fn in_buckets(
     nodes: &[StackId],
     count: usize,

@@ -1,4 +1,4 @@
-//! The writers: one for each output format. They see the model and nothing of the inputs.
+//! The writers: one for each output format. They depend on the model, not on the inputs.
 
 pub mod austin;
 pub mod callgrind;
@@ -31,7 +31,7 @@ pub use syntax::Syntax;
 use crate::model::profile::{Profile, Samples};
 use std::io;
 
-/// The error below one of csv's, which would hide what kind it is: that a pipe was closed, for one.
+/// Returns the I/O error inside a `csv` error, to keep its kind, such as a closed pipe.
 pub(crate) fn csv_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

@@ -14,9 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes the samples of the threads that are wanted. With `merge`, neighbours in a thread that
-/// differ in their numbers only become one. Metadata that counts samples is left out where it would
-/// not be true any more.
+/// Writes the samples of the selected threads. With `merge`, adjacent samples of a thread that
+/// differ only in their numbers become one. Metadata that counts samples is left out if it would no
+/// longer be true.
 ///
 /// # Errors
 /// When the output cannot be written, or the profile has not kept its samples.
@@ -70,7 +70,7 @@ pub fn write(
     Ok(writer.written(whole, samples.len()))
 }
 
-/// Both in one, if nothing but their sums is lost.
+/// Merges two samples if nothing but their separate numbers is lost.
 fn merged(a: &ProfileSample, b: &ProfileSample) -> Option<ProfileSample> {
     let add = |a: Option<i64>, b: Option<i64>| match (a, b) {
         (None, None) => Some(None),
@@ -83,8 +83,8 @@ fn merged(a: &ProfileSample, b: &ProfileSample) -> Option<ProfileSample> {
         .filter(|_| same)
 }
 
-/// Whether metadata stays true. From version 4 on saturation counts rounds of sampling, which
-/// version 3 reads as samples.
+/// Whether metadata stays true. From version 4 on, `saturation` counts rounds of sampling, but
+/// readers of version 3 take these as samples.
 fn is_kept(metadatum: &ProfileMetadatum, whole: bool, samples: usize) -> bool {
     let rounds =
         metadatum.value.split_once('/').and_then(|(_, total)| total.trim().parse::<usize>().ok());

@@ -1,8 +1,8 @@
 //! pprof's `profile.proto`, for `go tool pprof` and all tools that read its files. Written by hand,
 //! as in pprof's own library: the format needs only varints and length-prefixed messages.
 //!
-//! The message is written without compression; files must be gzipped by the caller. The tables that
-//! samples refer to follow them.
+//! The message is written uncompressed; the caller must gzip files. The tables that samples refer
+//! to are written after the samples.
 //!
 //! The statements of a pprof file about itself, its mappings and the addresses of its frames are
 //! written as they were read.
@@ -121,7 +121,7 @@ impl PprofWriter {
             values.0.clear();
             self.order.iter().for_each(|&value| _ = values.varint(entry.values[value] as u64));
             let labels = &self.labels[entry.track];
-            // Nearly all of a file are samples: they are put together where they are written from.
+            // Samples are nearly all of a file, so they are built in the output buffer itself.
             let length = Message::length(&locations.0) + Message::length(&values.0) + labels.len();
             self.pending
                 .varint(2 << 3 | 2)
@@ -201,7 +201,7 @@ impl PprofWriter {
             }
         }
         if let Some(pid) = track.pid {
-            // A number of 0 is as good as none.
+            // A number of 0 is the same as no number.
             label
                 .number(1, self.string("pid"))
                 .number(3, i64::try_from(pid).unwrap_or(i64::MAX) as u64);
@@ -384,7 +384,7 @@ type FunctionKey = (NameId, NameId, FrameKind, Option<(NameId, i64)>);
 /// The bit that the number of a location has if it is a frame without the others at its address.
 const ALONE: u64 = 1 << 32;
 
-/// The number of a frame's location: a location is a frame.
+/// The number of a frame's location. Each frame has a location of its own.
 #[inline]
 fn location(frame: FrameId) -> u64 {
     u64::from(frame.0) + 1
@@ -394,7 +394,7 @@ fn location(frame: FrameId) -> u64 {
 fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stacks.values.len()).collect();
     if stacks.main > 0 || stacks.code.is_some() {
-        // The order of the file.
+        // Keeps the order of the file.
         return order;
     }
     order.sort_by_key(|&value| stacks.values[value].unit != Unit::Count);

@@ -37,8 +37,7 @@ pub(crate) fn signed_size(bytes: i64, exact: bool) -> String {
     format!("{sign}{}", size(bytes.unsigned_abs(), exact))
 }
 
-/// A length of time, with one decimal where there are some: `850 µs`, `12.0 ms`, `33.4 s`, `12 min
-/// 5 s`.
+/// A duration, with one decimal where that is useful: `850 µs`, `12.0 ms`, `33.4 s`, `12 min 5 s`.
 pub(crate) fn duration(microseconds: u64) -> String {
     match microseconds {
         0..1_000 => format!("{microseconds} µs"),

@@ -192,7 +192,7 @@ impl FieldSink for JsonSink<'_> {
         if matches!(text, std::borrow::Cow::Borrowed(_)) {
             return;
         }
-        // One record has hardly ever two such texts; the second one names its field.
+        // A record hardly ever has two such texts; the second key contains the field's name.
         let out = if self.raw { self.field_with("raw_", name) } else { self.field("raw") };
         push_quoted_hex(out, value);
         self.raw = true;

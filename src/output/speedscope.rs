@@ -23,7 +23,7 @@ fn is_zero(line: &u32) -> bool {
     *line == 0
 }
 
-/// Writes all values. Equal neighbours in time become one.
+/// Writes all values. Adjacent samples with equal stacks become one.
 ///
 /// # Errors
 /// When the output cannot be written.
@@ -61,7 +61,7 @@ fn profile(
     out: &mut impl Write,
     written: &mut Written,
 ) -> io::Result<()> {
-    // Neighbours with the same stack in one, from the first row.
+    // Adjacent samples with the same stack become one, from the first row.
     let mut samples: Vec<(u32, i64)> = Vec::new();
     for &row in rows {
         let entry = stacks.entry(row as usize);
@@ -92,8 +92,8 @@ fn profile(
     out.write_all(b"}")
 }
 
-/// Writes all up to the array of profiles. `no_frames` is the number of the frame that represents
-/// empty stacks, if there is one; it takes its place among the others.
+/// Writes everything before the array of profiles. `no_frames` is the number of the frame that
+/// represents empty stacks, if there is one.
 fn head(stacks: &WeightedStacks, no_frames: Option<u32>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")?;
     json::value(out, ",\"exporter\":", &concat!("dumptool@", env!("CARGO_PKG_VERSION")))?;

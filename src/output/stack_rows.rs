@@ -106,7 +106,7 @@ fn json_row(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let track = &stacks.tracks[entry.track];
-    // Ids of more than 64 bits are texts: JSON's numbers end there.
+    // Ids of more than 64 bits are texts, because JSON numbers are too small for them.
     let number = |number: Option<i128>| match number.map(i64::try_from) {
         None => serde_json::Value::Null,
         Some(Ok(small)) => small.into(),

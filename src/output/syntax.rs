@@ -6,21 +6,21 @@ use std::fmt::{self, Write};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Syntax {
-    /// A JSON object a line.
+    /// One JSON object per line.
     Jsonl,
     /// Comma-separated values after a line of names, as in RFC 4180 but with line feeds.
     Csv,
 }
 
-/// Whether a character does more than stand in its place: it controls the terminal (C0, C1,
-/// delete), ends a line (U+2028, U+2029), turns the direction of text (Unicode's bidirectional
-/// controls), or cannot be seen.
+/// Whether a character has an effect beyond its place: it controls the terminal (C0, C1, delete),
+/// ends a line (U+2028, U+2029), turns the direction of text (Unicode's bidirectional controls), or
+/// is invisible.
 pub(crate) fn is_disruptive(c: char) -> bool {
     let invisible = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     c.is_control() || invisible
 }
 
-/// A word as a POSIX shell needs it.
+/// A word quoted for a POSIX shell.
 pub(crate) fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_./:@%+=,-".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -63,7 +63,7 @@ impl Written {
         self.sums[value].sum = self.sums[value].sum.saturating_add(number);
     }
 
-    /// Counts losses, together with those of the same name.
+    /// Counts losses, and merges them with those of the same kind.
     pub(crate) fn lose(&mut self, what: LossKind, count: u64) {
         match self.lost.iter_mut().find(|loss| loss.what == what) {
             Some(loss) => loss.count += count,
@@ -72,8 +72,8 @@ impl Written {
     }
 }
 
-/// A function as one text: `name (file)`; kernel functions as `name_[k]`, which is what flame
-/// graphs colour.
+/// A function as one text: `name (file)`; kernel functions as `name_[k]`, a suffix that flame
+/// graphs color.
 pub(super) fn label(stacks: &WeightedStacks, frame: ProfileFrame) -> String {
     let name = crate::model::profile::display_name(frame.kind, stacks.text(frame.function));
     let file = stacks.text(frame.file);

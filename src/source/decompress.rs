@@ -32,7 +32,7 @@ pub(super) fn unzstd(
     spill: &mut Spill<'_>,
     limits: Limits,
 ) -> Result<Option<Error>> {
-    // The decoder would panic if there were no memory.
+    // The decoder panics if there is not enough memory.
     if zstd::zstd_safe::DCtx::try_create().is_none() {
         return Err(Error::io(io::ErrorKind::OutOfMemory.into(), "cannot start zstd"));
     }
@@ -52,7 +52,7 @@ pub(super) fn unzstd(
 
 const UNKNOWN_FRAME: &str = "Unknown frame descriptor";
 
-/// The bytes after complete compressed data: none, zeros, or something that does not belong there.
+/// Checks the bytes after complete compressed data. Zeros are ignored; other data is damage.
 fn what_follows(
     stream: &mut Counted<impl BufRead>,
     written: u64,
@@ -76,7 +76,7 @@ fn what_follows(
     }
 }
 
-/// Counts the bytes read from a stream and keeps its head for detection.
+/// Counts the bytes read from a stream, and keeps the first ones for format detection.
 pub(super) struct Counted<R> {
     pub(super) inner: R,
     pub(super) count: u64,
@@ -84,7 +84,7 @@ pub(super) struct Counted<R> {
 }
 
 impl<R: BufRead> Counted<R> {
-    /// Reads ahead at least that many bytes, or to the end; `read` returns them again.
+    /// Reads ahead at least this many bytes, or to the end; `read` returns them again.
     pub(super) fn peek(&mut self, length: u64) -> io::Result<()> {
         let more = length.saturating_sub(self.head.len() as u64);
         self.inner.by_ref().take(more).read_to_end(&mut self.head)?;

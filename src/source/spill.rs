@@ -1,4 +1,4 @@
-//! The temporary file for an input that cannot be mapped as it is.
+//! The temporary file for an input that cannot be mapped directly.
 
 use super::{Limits, Watch};
 use crate::error::{Error, Result};
@@ -12,14 +12,14 @@ pub(super) const BUFFER: usize = 256 << 10;
 pub(super) struct Spill<'a> {
     file: Temporary,
     watch: Watch<'a>,
-    /// The data to be accepted; `None` afterwards.
+    /// The first bytes, until they are accepted; `None` afterwards.
     head: Option<Vec<u8>>,
     pub(super) written: u64,
     buffer: Vec<u8>,
 }
 
-/// First bytes that are looked at. A format may begin with 64 KiB of comments, or with as much of a
-/// VM service's header.
+/// The number of first bytes to examine. A format may begin with 64 KiB of comments, or with a
+/// header of the VM service of the same size.
 const HEAD: usize = 128 << 10;
 
 impl<'a> Spill<'a> {
@@ -42,7 +42,7 @@ impl<'a> Spill<'a> {
 
     fn accept(&mut self) -> Result<()> {
         let Some(head) = self.head.take() else { return Ok(()) };
-        // The content of frames of a VM service is checked when they are joined.
+        // The contents of VM service frames are checked when the frames are joined.
         if vm_service::payloads(&head).is_none() {
             (self.watch.accept)(&head)?;
         }
@@ -100,8 +100,8 @@ impl<'a> Spill<'a> {
         }
     }
 
-    /// Copies to the end, or to the first error of the input, as long as `check` of all bytes so
-    /// far has nothing against it.
+    /// Copies to the end, or to the first error of the input, as long as `check` accepts all bytes
+    /// so far.
     fn copy_while<D: Read>(
         &mut self,
         input: &mut D,
@@ -119,15 +119,15 @@ impl<'a> Spill<'a> {
     }
 }
 
-/// A file without a name. Where none can be created, such as in a container whose file system is
-/// read-only, small ones are in memory (Linux).
+/// A file without a name. If none can be created, such as in a container with a read-only file
+/// system, small files are in memory (Linux).
 pub(super) struct Temporary {
     pub(super) file: File,
-    /// The bytes that it may still grow by.
+    /// The number of bytes by which the file may still grow.
     room: u64,
 }
 
-/// Bytes of a temporary file in memory.
+/// The maximum number of bytes of a temporary file in memory.
 const IN_MEMORY: u64 = 256 << 20;
 
 impl Temporary {
@@ -151,7 +151,7 @@ impl Temporary {
     }
 }
 
-/// A file in memory, which goes with the last mapping of it.
+/// Creates a file in memory. It disappears with its last mapping.
 #[cfg(target_os = "linux")]
 fn memory_file() -> Option<File> {
     use std::os::fd::{FromRawFd, RawFd};

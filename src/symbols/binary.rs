@@ -6,7 +6,7 @@ use super::table::Table;
 use crate::error::{Error, Result};
 use object::{BinaryFormat, Object, ObjectSegment};
 
-/// An executable, with the file that has its debug information if there is another one.
+/// An executable, with the separate file of its debug information if there is one.
 pub(super) struct Binary<'a> {
     file: object::File<'a>,
     debug: Option<object::File<'a>>,
@@ -25,7 +25,7 @@ impl Segments {
         Self(segments.collect())
     }
 
-    /// The address, as symbols count it, of an offset in the file.
+    /// Converts an offset in the file to the address that symbols use.
     pub(super) fn address(&self, offset: u64) -> Option<u64> {
         self.0.iter().find_map(|&(start, size, address)| {
             let inside = offset.checked_sub(start)?;
@@ -47,7 +47,7 @@ impl<'a> Binary<'a> {
         Ok(Self { file, debug, segments })
     }
 
-    /// The address, as symbols count it, of an offset in the file. A file that has nothing but debug
+    /// Converts an offset in the file to the address that symbols use. A file that has only debug
     /// information does not contain its segments.
     pub(super) fn address(&self, offset: u64) -> Option<u64> {
         if self.file.format() == BinaryFormat::Pe {
@@ -58,7 +58,7 @@ impl<'a> Binary<'a> {
         self.segments.address(offset).or_else(|| is_debug().then_some(offset))
     }
 
-    /// The functions at these addresses, which are sorted.
+    /// The functions at these addresses, which must be sorted.
     pub(super) fn functions(&self, addresses: &[u64]) -> Vec<Functions> {
         let table = Table::of(std::iter::once(&self.file).chain(&self.debug));
         let with_lines = self.debug.iter().chain([&self.file]).find_map(Lines::sections);
@@ -67,7 +67,7 @@ impl<'a> Binary<'a> {
             let symbol = table.name(address);
             let mut functions =
                 lines.as_ref().and_then(|lines| lines.functions(address)).unwrap_or_default();
-            // The symbol is the name by which the linker, and so the profiler, knows the function.
+            // The linker, and so the profiler, knows the function by its symbol.
             match (functions.first_mut(), symbol) {
                 (Some(first), Some(name)) => first.name = name,
                 (None, Some(name)) => {

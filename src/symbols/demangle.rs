@@ -1,8 +1,8 @@
-//! Names as programmers write them.
+//! Names in the form that programmers write.
 
 use std::fmt::{self, Write};
 
-/// The name of a function of Rust or C++ without its mangling, parameters and hash. Other names stay.
+/// Removes mangling, parameters and hash from the name of a Rust or C++ function. Other names stay.
 pub(super) fn demangle(name: &str) -> String {
     let mut out = Bounded(String::new());
     // Mach-O puts an underscore before every name.
@@ -16,8 +16,8 @@ pub(super) fn demangle(name: &str) -> String {
     if !plain.starts_with("_Z") || plain.len() > LONGEST {
         return plain.to_owned();
     }
-    // What follows the name of a template are types, of which some forms are not understood: the name
-    // may end at each E.
+    // The name of a template is followed by types. Some forms of these cannot be parsed, so every E
+    // is tried as the end of the name.
     let ends = plain.match_indices('E').map(|(at, _)| &plain[..=at]).take(MOST_ENDS);
     let names = ends.filter_map(|name| cpp(&format!("{name}vv")));
     cpp(plain).or_else(|| names.into_iter().next()).unwrap_or_else(|| plain.to_owned())
@@ -32,10 +32,10 @@ fn cpp(mangled: &str) -> Option<String> {
     Some(out.0).filter(|name| !name.is_empty())
 }
 
-/// Ends of names to try.
+/// The maximum number of ends of a name to try.
 const MOST_ENDS: usize = 16;
 
-/// Bytes of a name. A short mangled name can stand for one of gigabytes.
+/// The maximum length of a name in bytes. A short mangled name can expand to gigabytes.
 const LONGEST: usize = 16 << 10;
 
 struct Bounded(String);

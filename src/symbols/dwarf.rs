@@ -15,7 +15,7 @@ type Bytes<'s> = EndianSlice<'s, RunTimeEndian>;
 
 pub(super) struct Lines<'s> {
     context: Context<Bytes<'s>>,
-    /// Units whose nesting was measured, by their offsets, and whether they may be read.
+    /// Whether each unit may be read, by offset, for units whose nesting has been measured.
     units: RefCell<rustc_hash::FxHashMap<usize, bool>>,
 }
 
@@ -25,14 +25,14 @@ pub(super) struct Sections<'a> {
     endian: RunTimeEndian,
 }
 
-/// Levels of entries that compilers write. Functions are read by recursion over them.
+/// The maximum nesting of entries. Compilers nest less. Functions are read by recursion over them.
 const DEEPEST: isize = 512;
 
-/// Functions that are inlined into each other at one address.
+/// The maximum number of functions that are inlined into each other at one address.
 const MOST_INLINED: usize = 128;
 
 impl<'s> Lines<'s> {
-    /// The sections of a file that has debug information.
+    /// The sections of a file, if it has debug information.
     pub(super) fn sections<'a>(file: &object::File<'a>) -> Option<Sections<'a>> {
         file.section_by_name(".debug_info")
             .or_else(|| file.section_by_name("__debug_info"))
@@ -46,7 +46,7 @@ impl<'s> Lines<'s> {
         Some(Sections { sections: DwarfSections::load(section).ok()?, endian })
     }
 
-    /// Reads which units there are. `None` if that is damaged.
+    /// Reads the list of units. `None` if it is damaged.
     pub(super) fn open(sections: &'s Sections<'_>) -> Option<Self> {
         let dwarf: Dwarf<Bytes<'s>> =
             sections.sections.borrow(|section| EndianSlice::new(section, sections.endian));
@@ -54,7 +54,7 @@ impl<'s> Lines<'s> {
         Some(Self { context, units: RefCell::default() })
     }
 
-    /// The functions at an address, outermost first. `None` if there is nothing about it.
+    /// The functions at an address, outermost first. `None` if the address is unknown.
     pub(super) fn functions(&self, address: u64) -> Option<Functions> {
         if !self.is_readable(address) {
             return None;
@@ -104,7 +104,7 @@ fn is_shallow<'s>(unit: &gimli::UnitRef<'_, Bytes<'s>>) -> gimli::Result<bool> {
     Ok(true)
 }
 
-/// The bytes of a section, decompressed if they do not become more than a file may.
+/// The bytes of a section, decompressed unless they would exceed the maximum size of a file.
 fn contents<'a>(section: &object::Section<'a, '_>) -> Option<Cow<'a, [u8]>> {
     let stored = section.compressed_data().ok()?;
     let size = stored.uncompressed_size;

@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
-/// A program or library, as a profile names it.
+/// A program or library, identified as in a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Library {
     path: String,
-    /// Lower-case hexadecimal. Empty if the profile has none.
+    /// The build id in lower-case hexadecimal. Empty if the profile has none.
     build_id: String,
     /// Whether addresses are those of the file's own symbols, and not offsets in the file.
     is_linked: bool,
-    /// Of the kernel and its modules: the mapping's offset, which for the kernel itself is the address
-    /// of the symbol that it begins with.
+    /// For the kernel and its modules, the mapping's offset; for the kernel itself, this is the
+    /// address of the symbol that it begins with. `None` for programs.
     kernel: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Library {
         }
     }
 
-    /// The file of code in memory. `None` if there is none.
+    /// The file of a region of code in memory. `None` if there is none.
     pub(super) fn of_region(region: &CodeRegion<'_>) -> Option<Self> {
         let path = String::from_utf8_lossy(region.file).into_owned();
         let has_file = !path.is_empty() && !path.starts_with('[');
@@ -49,7 +49,7 @@ impl Library {
         has_file.then_some(Self { path, build_id, is_linked: false, kernel: None })
     }
 
-    /// The offset in the file of what was at an address. `None` if there is no file.
+    /// The offset in the file of the code at an address. `None` if there is no file.
     pub(super) fn place(&self, mapping: &Mapping, address: u64) -> Option<u64> {
         let is_kernel = self.kernel.is_some();
         let has_file = !self.path.is_empty() && (is_kernel || !self.path.starts_with('['));
@@ -76,7 +76,7 @@ impl Library {
         name.split(".ko").next().unwrap_or_default().replace('-', "_")
     }
 
-    /// What the profile says of the kernel. `None` for programs.
+    /// The data that the profile contains about the kernel. `None` for programs.
     fn recorded(&self) -> Option<kernel::Recorded<'_>> {
         let address = self.kernel?;
         let symbol = self.path.strip_prefix(KERNEL).filter(|symbol| !symbol.is_empty());
@@ -89,14 +89,14 @@ impl Library {
 #[derive(Debug, Default)]
 pub(super) struct Files {
     places: Vec<PathBuf>,
-    /// The files in `places` by their build ids, once they were asked for.
+    /// The files in `places` by build id, read on first use.
     by_id: OnceLock<FxHashMap<String, PathBuf>>,
 }
 
-/// Files of a folder whose build ids are read.
+/// The maximum number of files in a folder whose build ids are read.
 const MOST_FILES: usize = 4096;
 
-/// Where distributions put debug information.
+/// The folder in which distributions put debug information.
 const DEBUG: &str = "/usr/lib/debug";
 
 impl Files {
@@ -104,7 +104,7 @@ impl Files {
         Self { places, by_id: OnceLock::new() }
     }
 
-    /// The functions at places of a library. Explains why files were not used if none was.
+    /// The functions at places of a library. If no file was used, records the reasons.
     pub(super) fn functions(
         &self,
         library: &Library,
@@ -126,12 +126,12 @@ impl Files {
         first_used(found, unused).unwrap_or_else(|| vec![Vec::new(); places.len()])
     }
 
-    /// The files that are those of a library, the best first.
+    /// The files that belong to a library, the best first.
     pub(super) fn sources(&self, library: &Library) -> impl Iterator<Item = Source> {
         self.found(library, None).filter_map(|(_, source)| source.ok())
     }
 
-    /// The files that are those of a library, the best first, or why one is not.
+    /// The files that belong to a library, the best first, or the reason why a file does not.
     fn found(
         &self,
         library: &Library,
@@ -140,7 +140,7 @@ impl Files {
         self.candidates(library).into_iter().filter_map(move |candidate| {
             let source = open(&candidate)?;
             let is_given = self.places.iter().any(|place| candidate.starts_with(place));
-            // Without a build id and a time, this machine's file may be any other.
+            // Without a build id and a time, this machine's file may be a different one.
             if !is_given && library.build_id.is_empty() && recorded.is_none() {
                 return None;
             }
@@ -150,7 +150,7 @@ impl Files {
         })
     }
 
-    /// The files that may be those of a library, the best first.
+    /// The files that may belong to a library, the best first.
     fn candidates(&self, library: &Library) -> Vec<PathBuf> {
         let (path, name, id) = (Path::new(&library.path), library.name(), &library.build_id);
         let mut all = Vec::new();
@@ -169,7 +169,7 @@ impl Files {
             let given = place.file_name().and_then(|given| given.to_str());
             all.extend(given.filter(|given| stem(given) == stem(name)).map(|_| place.clone()));
         }
-        // A path of a profile may be of another machine, and must not be one of the network here.
+        // The path may come from another machine. Here it must not lead to the network.
         all.extend(
             path.is_absolute()
                 .then(|| path.to_owned())
@@ -204,7 +204,7 @@ impl Files {
     }
 }
 
-/// The name of a file without what a copy of it may add.
+/// The name of a file without the extensions that a copy may add.
 fn stem(name: &str) -> &str {
     let suffixes = [".gz", ".zst", ".debug", ".exe"];
     suffixes.iter().fold(name, |name, suffix| name.strip_suffix(suffix).unwrap_or(name))
@@ -216,7 +216,7 @@ fn by_build_id(id: &str) -> Option<PathBuf> {
     (!rest.is_empty()).then(|| Path::new(first).join(format!("{rest}.debug")))
 }
 
-/// Whether a file is the one that ran.
+/// Checks that a file is the one that ran.
 fn is_same(
     library: &Library,
     path: &Path,
@@ -300,12 +300,12 @@ fn build_id(bytes: &[u8]) -> Option<String> {
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The name of the file with the debug information, and its checksum.
+/// The name and the checksum of the file with the debug information.
 fn debug_link(bytes: &[u8]) -> Option<(String, u32)> {
     let file = object::File::parse(bytes).ok()?;
     let (name, checksum) = file.gnu_debuglink().ok()??;
     let name = std::str::from_utf8(name).ok()?;
-    // A name, not a path that leads elsewhere.
+    // Only a name is accepted, not a path that leads elsewhere.
     (!name.contains('/') && !name.is_empty()).then(|| (name.to_owned(), checksum))
 }
 

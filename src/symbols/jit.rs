@@ -1,4 +1,4 @@
-//! Functions of compilers that work while the program runs: `/tmp/perf-PID.map` and jitdump.
+//! Functions of just-in-time compilers: `/tmp/perf-PID.map` and jitdump.
 
 use super::{Function, Functions};
 use crate::bytes::Cursor;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// A function: its first address, the one after its last, and its name.
 pub(super) type Row = (u64, u64, String);
 
-/// Whether a file lists functions that were compiled while the program ran.
+/// Whether a file lists functions of a just-in-time compiler.
 pub(super) fn is_map(name: &str) -> bool {
     numbered(name, "perf-", ".map") || numbered(name, "jit-", ".dump")
 }
@@ -29,14 +29,14 @@ pub(super) fn functions(path: &Path, addresses: &[u64]) -> Vec<Functions> {
         Some(b"JiTD") => jitdump::<BE>(bytes),
         _ => perf_map(bytes),
     };
-    // Of several functions that were at one address, the last one counts.
+    // If several functions were at one address, the last one counts.
     rows.reverse();
     rows.sort_by_key(|row| row.0);
     rows.dedup_by_key(|row| row.0);
     look_up(&rows, addresses)
 }
 
-/// The functions at addresses, given all of them sorted by address.
+/// The functions at addresses. `rows` has all functions, sorted by address.
 pub(super) fn look_up(rows: &[Row], addresses: &[u64]) -> Vec<Functions> {
     let look_up = |&address: &u64| {
         let after = rows.partition_point(|row| row.0 <= address);
@@ -49,7 +49,7 @@ pub(super) fn look_up(rows: &[Row], addresses: &[u64]) -> Vec<Functions> {
     addresses.iter().map(look_up).collect()
 }
 
-/// Lines of a start and a size in hexadecimal digits, and a name.
+/// Each line has a start and a size in hexadecimal digits, and a name.
 fn perf_map(bytes: &[u8]) -> Vec<Row> {
     let row = |line: &[u8]| {
         let line = String::from_utf8_lossy(line);

@@ -10,19 +10,19 @@ use super::{Functions, Unused};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-/// The kernel's own code in recordings; the symbol that it begins with may follow.
+/// The name of the kernel's own code in recordings; its first symbol may follow.
 pub(super) const KERNEL: &str = "[kernel.kallsyms]";
 
-/// The symbols of the kernel that runs, and its ELF notes, with its build id.
+/// The symbols of the running kernel, and its ELF notes, which contain its build id.
 const RUNNING: (&str, &str) = ("/proc/kallsyms", "/sys/kernel/notes");
 
-/// What a recording says of the kernel or of a module.
+/// The data that a recording contains about the kernel or a module.
 pub(super) struct Recorded<'a> {
-    /// Empty if unknown.
+    /// The build id. Empty if unknown.
     pub(super) build_id: &'a str,
     /// The name of the module. Empty for the kernel itself.
     pub(super) module: String,
-    /// The symbol that the kernel begins with, and its address then.
+    /// The first symbol of the kernel, and its address during the recording.
     pub(super) first: Option<(&'a str, u64)>,
 }
 
@@ -31,11 +31,11 @@ pub(super) fn perf_cache() -> Option<PathBuf> {
     Some(PathBuf::from(std::env::var_os("HOME")?).join(".debug"))
 }
 
-/// The size of the last function, after which nothing says where it ends.
+/// The assumed size of the last function, whose end is unknown.
 const LAST: u64 = 4096;
 
-/// The functions at addresses of the kernel or of a module. Explains why files were not used if none
-/// was.
+/// The functions at addresses of the kernel or of a module. If no file was used, records the
+/// reasons.
 pub(super) fn functions(
     recorded: &Recorded<'_>,
     addresses: &[u64],
@@ -43,7 +43,7 @@ pub(super) fn functions(
     unused: &mut Vec<Unused>,
 ) -> Vec<Functions> {
     let found = candidates(recorded.build_id, given).into_iter().filter_map(|path| {
-        // The files of /proc have no size, so that they cannot be mapped.
+        // Only plain files: those of /proc have no size, so they cannot be mapped.
         path.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let rows = rows(&std::fs::read(&path).ok()?, recorded);
         Some((path, rows))
@@ -52,7 +52,7 @@ pub(super) fn functions(
     rows.map_or_else(|| vec![Vec::new(); addresses.len()], |rows| look_up(&rows, addresses))
 }
 
-/// What the first file of some gives. Explains why they were not used if none gives anything.
+/// Returns the first result. If there is none, records the reason for each file.
 pub(super) fn first_used<T>(
     files: impl Iterator<Item = (PathBuf, Result<T, String>)>,
     unused: &mut Vec<Unused>,
@@ -68,8 +68,8 @@ pub(super) fn first_used<T>(
     None
 }
 
-/// The files that may have the symbols, the best first: copies that were given, those that perf keeps,
-/// and those of the kernel that runs, if it is the one that was recorded.
+/// The files that may have the symbols, the best first: given copies, those that perf keeps, and
+/// those of the running kernel, if it is the recorded one.
 fn candidates(build_id: &str, given: &[PathBuf]) -> Vec<PathBuf> {
     let below = |folder: &Path| folder.join(KERNEL).join(build_id).join("kallsyms");
     let is_copy = |path: &Path| path.file_name().is_some_and(|name| name == "kallsyms");
@@ -86,7 +86,7 @@ fn candidates(build_id: &str, given: &[PathBuf]) -> Vec<PathBuf> {
     all
 }
 
-/// Whether the kernel that runs has a build id.
+/// Whether the running kernel has this build id.
 fn is_running(build_id: &str) -> bool {
     let digits = build_id.as_bytes().chunks_exact(2);
     let byte = |digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
@@ -107,8 +107,8 @@ fn line(bytes: &[u8]) -> Option<Line<'_>> {
     Some((address, kind, name, module))
 }
 
-/// The functions of the kernel or of a module, by address, moved to where they were when the
-/// recording was made: the kernel may begin at another address each time that it starts.
+/// The functions of the kernel or of a module by address, moved to their addresses during the
+/// recording: the kernel may begin at another address after each boot.
 fn rows(bytes: &[u8], recorded: &Recorded<'_>) -> Result<Vec<Row>, String> {
     let module = recorded.module.as_str();
     let mut lines: Vec<Line<'_>> = bytes.split(|byte| *byte == b'\n').filter_map(line).collect();
@@ -126,7 +126,7 @@ fn rows(bytes: &[u8], recorded: &Recorded<'_>) -> Result<Vec<Row>, String> {
             "it has no addresses; copy /proc/kallsyms as root".to_owned()
         });
     }
-    // Of several at one address, the one that perf prefers: not weak, global, with fewer
+    // If several are at one address, use the one that perf prefers: not weak, global, with fewer
     // underscores, longer.
     lines.sort_by_key(|&(address, kind, name, _)| {
         let underscores = name.len() - name.trim_start_matches('_').len();

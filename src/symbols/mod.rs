@@ -1,12 +1,12 @@
 //! Names of functions, source files and lines for addresses in machine code.
 //!
-//! [`Symbols`] finds the files of the programs and libraries of a profile, and looks up its addresses
-//! in their debug information (DWARF, with inlined functions) and symbol tables, all files at once. Answers are kept for the run, so that a series of profiles
-//! reads each file for new addresses only.
+//! [`Symbols`] finds the files of a profile's programs and libraries, and looks up its addresses in
+//! their debug information (DWARF, with inlined functions) and symbol tables, all files at once.
+//! Answers are kept, so that a series of profiles reads each file for new addresses only.
 //!
-//! A file is used if its build id is that of the profile. Where the profile has none, the file must
-//! not have changed since the recording. Addresses beyond the end of a symbol have no name: another
-//! function is there.
+//! A file is used if its build id is that of the profile. If the profile has none, the file must
+//! not have changed since the recording. Addresses beyond the end of a symbol get no name, because
+//! another function is there.
 
 mod binary;
 mod demangle;
@@ -36,7 +36,7 @@ struct Function {
     name: String,
     /// The source file; may be empty.
     file: String,
-    /// 1-based; 0 is unknown.
+    /// The line, from 1; 0 if unknown.
     line: u32,
 }
 
@@ -152,8 +152,8 @@ impl NameCode for Symbols {
 }
 
 impl Function {
-    /// The frame of the function. Without a source file it is in that of the frame without a name: the
-    /// library.
+    /// The frame of the function. Without a source file, the frame has the file of the unnamed
+    /// frame: the library.
     fn frame(&self, unnamed: ProfileFrame, names: &mut Names) -> ProfileFrame {
         let file = if self.file.is_empty() { unnamed.file } else { names.intern(&self.file) };
         let function = names.intern(&self.name);
@@ -174,7 +174,7 @@ fn unnamed(code: &Code) -> Vec<(FrameId, Library, u64)> {
     code.places.iter().enumerate().filter_map(row).collect()
 }
 
-/// When the recording ended, in seconds since 1970, if the profile has it.
+/// The end of the recording, in seconds since 1970, if the profile states it.
 fn recorded(profile: &Profile) -> Option<u64> {
     let number = |key: &str| profile.metadatum(key)?.parse::<u64>().ok();
     let start = number("time_nanos")?;
@@ -187,7 +187,7 @@ fn open(path: &Path) -> Option<Source> {
     Source::open(path).ok()
 }
 
-/// An error of a file of this machine, without what is about dumps.
+/// The message of an error of a local file, without the parts that concern dumps.
 fn reason(error: &Error) -> String {
     error.message().to_string()
 }

@@ -7,23 +7,23 @@ use object::{
 };
 
 pub(super) struct Table<'a> {
-    /// Sorted by start.
+    /// Rows sorted by start.
     rows: Vec<Row<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Row<'a> {
     start: u64,
-    /// After the last address.
+    /// The address after the last one.
     end: u64,
-    /// Which of several symbols at one address people expect: the smallest.
+    /// The preference among several symbols at one address: the smallest one wins.
     rank: u8,
     name: &'a str,
     suffix: &'static str,
 }
 
 impl<'a> Table<'a> {
-    /// The functions of some files together.
+    /// The functions of several files together.
     pub(super) fn of<'f>(files: impl Iterator<Item = &'f object::File<'a>>) -> Self
     where
         'a: 'f,
@@ -43,10 +43,10 @@ impl<'a> Table<'a> {
         Self { rows }
     }
 
-    /// The function that an address is in, demangled. `None` beyond the end of every symbol.
+    /// The demangled name of the function at an address. `None` beyond the end of every symbol.
     pub(super) fn name(&self, address: u64) -> Option<String> {
         let after = self.rows.partition_point(|row| row.start <= address);
-        // A function may have other symbols inside.
+        // A function may contain other symbols.
         const INSIDE: usize = 8;
         let before = &self.rows[after.saturating_sub(INSIDE)..after];
         let row = before.iter().rev().find(|row| address < row.end)?;
@@ -64,7 +64,7 @@ fn row<'a>(symbol: &object::Symbol<'a, '_>) -> Option<Row<'a>> {
     Some(Row { start, end: start.saturating_add(symbol.size()), rank, name, suffix: "" })
 }
 
-/// Ends symbols at the next one: Mach-O and PE files have no sizes.
+/// Ends each symbol at the next one, because Mach-O and PE files have no sizes.
 fn end_at_next(file: &object::File<'_>, rows: &mut [Row<'_>]) {
     rows.sort_by_key(|row| row.start);
     let ends: Vec<u64> =

@@ -1,4 +1,4 @@
-//! Unwinds recorded stacks by the tables of programs for exceptions (`.eh_frame`), x86-64 only.
+//! Unwinds recorded stacks with the exception tables of programs (`.eh_frame`), x86-64 only.
 
 use super::binary::Segments;
 use super::files::{Files, Library};
@@ -12,12 +12,12 @@ use object::{Object, ObjectSection};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Frames of a stack, as perf unwinds by default.
+/// The maximum number of frames of a stack, as in perf by default.
 const DEEPEST: usize = 127;
 
 const MOST_OPERATIONS: u32 = 1000;
 
-/// Registers by their numbers in DWARF: 16 of integers, and the return address.
+/// Registers by their DWARF numbers: 16 integer registers, and the return address.
 type Registers = [Option<u64>; 17];
 const STACK_POINTER: usize = 7;
 const RETURN_ADDRESS: usize = 16;
@@ -26,7 +26,7 @@ type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 pub(super) struct Unwinder<'a> {
     files: &'a Files,
-    /// By path and build id. `None` if there is no such file.
+    /// Modules by path and build id. `None` if there is no such file.
     modules: FxHashMap<(Vec<u8>, String), Option<Module>>,
     context: UnwindContext<usize>,
 }
@@ -44,8 +44,8 @@ impl<'a> Unwinder<'a> {
         Self { files, modules: FxHashMap::default(), context: UnwindContext::new() }
     }
 
-    /// Finds the registers of the caller. Says also whether the frame is one that the kernel made for
-    /// a signal, so that what is below was interrupted and has not called.
+    /// Finds the registers of the caller. Also returns whether the kernel made the frame for a
+    /// signal, so that the code below was interrupted and did not make a call.
     fn caller(
         &mut self,
         region: &CodeRegion<'_>,
@@ -83,7 +83,7 @@ impl Unwind for Unwinder<'_> {
             let Some((caller, is_signal)) = self.caller(&region, address, &registers, stack) else {
                 return;
             };
-            // A caller has less of the stack.
+            // The stack pointer of a caller is higher.
             let is_above = caller[STACK_POINTER] > registers[STACK_POINTER];
             let Some(next) = caller[RETURN_ADDRESS].filter(|next| *next != 0 && is_above) else {
                 return;
@@ -172,7 +172,7 @@ impl State<'_> {
         self.registers.get(usize::from(register.0)).copied().flatten()
     }
 
-    /// The value of a register in the caller. The return address has none without a rule.
+    /// The value of a register in the caller. Without a rule, the return address has no value.
     fn rule(&self, rule: Option<RegisterRule<usize>>, number: u16, frame: u64) -> Option<u64> {
         match rule {
             None if usize::from(number) == RETURN_ADDRESS => None,

@@ -2,15 +2,14 @@
 
 use super::{CellKind, Relation};
 
-/// The cells of one column in consecutive rows, each row with one. The place of an absent cell
-/// holds any value.
+/// The cells of one column in consecutive rows. The value of an absent cell is arbitrary.
 #[derive(Debug, Default)]
 pub struct CellBlock {
     /// Whether each row has a cell. Empty if all have one.
     pub(super) present: Vec<bool>,
     pub(super) integers: Vec<i64>,
     pub(super) booleans: Vec<bool>,
-    /// The values of columns of text as codes, if the rows have codes for them.
+    /// The codes of columns of text, if the rows have codes for their texts.
     pub(super) codes: Vec<u32>,
     /// The values of other columns of text, one after the other.
     pub(super) texts: String,
@@ -20,11 +19,11 @@ pub struct CellBlock {
 /// A cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell<'c> {
-    /// Nothing.
+    /// An absent cell.
     Absent,
     /// A number.
     Integer(i64),
-    /// A truth value.
+    /// A boolean.
     Boolean(bool),
     /// A text.
     Text(&'c str),
@@ -98,7 +97,7 @@ impl CellBlock {
         self.text(text.unwrap_or_default());
     }
 
-    /// Appends a text that a function appends to a buffer.
+    /// Appends the text that `append` writes to a buffer.
     pub(super) fn append_text(&mut self, append: impl FnOnce(&mut String)) {
         append(&mut self.texts);
         self.ends.push(self.texts.len());
@@ -111,7 +110,7 @@ impl CellBlock {
     }
 }
 
-/// The number, or the largest one of 63 bits.
+/// The number, or the largest `i64` if it does not fit.
 #[inline]
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -209,8 +209,8 @@ impl Column {
     }
 }
 
-/// Returns the text of a code that a column appended: one that the rows have, or one that is made
-/// in the buffer, which is empty.
+/// Returns the text of a code that a column appended: a text of the rows, or one that is written to
+/// the buffer, which must be empty.
 type TextOf<R> = for<'c> fn(&'c R, u32, &'c mut String) -> &'c str;
 
 type Fill<R> = dyn Fn(&R, Range<usize>, &mut CellBlock) + Send + Sync;
@@ -236,7 +236,7 @@ impl<R> ColumnOf<R> {
         self
     }
 
-    /// Lets queries find rows by the column. `cost` is about the number of rows that a value has.
+    /// Lets queries find rows by the column. `cost` returns the approximate rows per value.
     pub(super) fn found(
         mut self,
         cost: fn(&R) -> u64,
@@ -249,7 +249,7 @@ impl<R> ColumnOf<R> {
 
 /// Finds rows by the value of a column.
 pub(super) struct Lookup<R> {
-    /// About the number of rows that a value has.
+    /// Returns about how many rows have the same value.
     pub(super) cost: fn(&R) -> u64,
     pub(super) find: fn(&R, Key<'_>) -> RowNumbers,
 }

@@ -23,7 +23,7 @@ pub struct DumpRow {
     pub kind: String,
     /// The number of the snapshot, from 0. `None` for profiles.
     pub snapshot: Option<u64>,
-    /// When the snapshot was taken: microseconds since the beginning of the recording. `None` if
+    /// The time of the snapshot, in microseconds since the beginning of the recording. `None` if
     /// the file does not state it.
     pub time_us: Option<u64>,
     /// The damage that ended the reading early, as text.

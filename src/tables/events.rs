@@ -29,7 +29,7 @@ pub struct EventRows {
     codes: FxHashMap<Arc<str>, u32>,
     /// The time and the fields of each event, one after the other.
     own: String,
-    /// Bytes of [`EventRows::texts`].
+    /// The number of bytes of [`EventRows::texts`].
     bytes: u64,
     line: Vec<u8>,
 }
@@ -41,7 +41,7 @@ struct EventRow {
     thread: Option<u32>,
     method: Option<u32>,
     stack: Option<u32>,
-    /// Where the time begins and ends, and where the fields end, in [`EventRows::own`].
+    /// Offsets in [`EventRows::own`]: begin and end of the time, and end of the fields.
     own: [usize; 3],
 }
 
@@ -52,7 +52,7 @@ impl EventRows {
         let format = RecordFormat { json: true, contents: true, ..RecordFormat::default() };
         self.line.clear();
         format.append(0, record, &mut self.line);
-        // The line is an object.
+        // The line is a JSON object.
         let mut fields: Map<String, Value> = serde_json::from_slice(&self.line).unwrap_or_default();
         for key in ["offset", "record", "type"] {
             fields.remove(key);
@@ -123,7 +123,7 @@ fn coded<'r>(column: Column, code: fn(&EventRow) -> Option<u32>) -> ColumnOf<Eve
         .text(|this, code, _| &this.0.texts[code as usize])
 }
 
-/// A column of texts of single events, of which the empty one is null.
+/// A column of texts of single events. An empty text is null.
 fn own<'r>(column: Column, range: fn([usize; 3]) -> Range<usize>) -> ColumnOf<Events<'r>> {
     column.or_null().of(move |this: &Events<'_>, rows, cells| {
         for row in &this.0.rows[rows] {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 const GROUP: usize = 1 << 20;
 
-/// Rows whose cells are in memory at a time.
+/// The number of rows whose cells are in memory at a time.
 const BLOCK: usize = 1 << 14;
 
 /// Writes a table and returns its number of rows.
@@ -115,7 +115,7 @@ fn keep_present<T>(values: &mut Vec<T>, present: &[bool]) {
     values.retain(|_| present.next() != Some(&false));
 }
 
-/// The texts of a block. Those with codes are made once for each code.
+/// The texts of a block. Texts with codes are produced once per code.
 fn texts(
     relation: &dyn Relation,
     column: usize,
@@ -134,7 +134,7 @@ fn texts(
     starts.zip(&cells.ends).map(|(start, end)| all.slice(*start..*end).into()).collect()
 }
 
-/// The number, or the nearest one of 32 bits.
+/// The number, or the nearest `i32` if it does not fit.
 fn small(number: i64) -> i32 {
     number.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }

@@ -1,4 +1,4 @@
-//! [`Relation`]: the rows of a table as all outputs read them.
+//! [`Relation`]: the rows of a table, as read by all outputs.
 
 use super::cells::CellBlock;
 use super::column::{Column, ColumnOf};
@@ -6,7 +6,7 @@ use super::row_numbers::{Key, Order, RowNumbers};
 use std::ops::Range;
 
 /// The rows of a table, by number. CSV, JSON lines, Parquet and SQL read them a range of a column
-/// at a time. A cell is computed when it is asked for, and so is an analysis that it needs.
+/// at a time. A cell, and any analysis that it needs, is computed on first use.
 pub trait Relation: Send + Sync {
     /// The name of the table.
     fn name(&self) -> &'static str;
@@ -42,11 +42,11 @@ pub trait Relation: Send + Sync {
     /// Whether [`Relation::ordered`] has rows for this order.
     fn has_order(&self, by: &[Order<'_>]) -> bool;
 
-    /// All rows in this order; `None` if that takes sorting.
+    /// All rows in this order; `None` if they would have to be sorted.
     fn ordered(&self, by: &[Order<'_>]) -> Option<RowNumbers>;
 }
 
-/// The declaration of a table: what its columns are and how their cells are made.
+/// The declaration of a table: its columns, and the functions that make their cells.
 pub(super) trait Rows: Send + Sync + Sized {
     fn columns() -> Vec<ColumnOf<Self>>;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::vec;
 
-/// The value that a column has to have.
+/// The value that rows must have in a column.
 #[derive(Clone, Copy)]
 pub enum Key<'k> {
     /// The value of a column of numbers.
@@ -37,9 +37,9 @@ pub struct Order<'c> {
     pub is_descending: bool,
 }
 
-/// The numbers of rows, one after the other.
+/// A sequence of row numbers.
 pub enum RowNumbers {
-    /// Rows without gaps.
+    /// Consecutive rows.
     Range(Range<usize>),
     /// Rows that have been found.
     List(vec::IntoIter<usize>),

@@ -4,10 +4,10 @@ use super::{Absent, Cell, CellBlock, CellKind, Column, Relation};
 use crate::output::{Syntax, csv_error, json};
 use std::io::{self, Write};
 
-/// Rows whose cells are in memory at a time.
+/// The number of rows whose cells are in memory at a time.
 const BLOCK: usize = 4096;
 
-/// Writes a table and returns its number of rows. Memory: nothing that grows with the rows.
+/// Writes a table and returns its number of rows. Takes constant memory.
 ///
 /// # Errors
 /// When the output cannot be written.

@@ -29,7 +29,7 @@ impl Collections<'_, '_> {
         let kind = self.kind(object);
         let object = self.unwrapped(object);
         let Some(shape) = self.shape(object) else { return };
-        // A set around a map has its keys, a list its values.
+        // A set based on a map has the map's keys, a list its values.
         let mut each = |entry: CollectionEntry<'_>| match (entry.key, kind) {
             (None, _) | (_, Some(CollectionKind::Map)) => each(entry),
             (Some(_), Some(CollectionKind::List)) => each(CollectionEntry { key: None, ..entry }),
@@ -58,13 +58,13 @@ impl Collections<'_, '_> {
 struct Walk<'w, 'h, 'a> {
     collections: &'w Collections<'h, 'a>,
     heap: &'h Heap<'a>,
-    /// Nodes that may still be visited. Each node is an object, so there are at most as many as
-    /// objects, unless nodes form a cycle.
+    /// The number of nodes that may still be visited. Each node is an object, so there are at most
+    /// as many as objects, unless nodes form a cycle.
     left: u64,
     each: &'w mut Each<'w>,
 }
 
-/// There are no entries.
+/// The result for a collection without entries.
 const NONE: ControlFlow<()> = ControlFlow::Continue(());
 
 impl Walk<'_, '_, '_> {
@@ -116,8 +116,8 @@ impl Walk<'_, '_, '_> {
             Layout::Trie { root, each } => array(root).map_or(NONE, |root| self.trie(root, each)),
             Layout::Of(path) => {
                 match array(path).and_then(|inner| Some((inner, self.collections.shape(inner)?))) {
-                    // Wrappers of known collections were taken off; this is a shape with a size of
-                    // its own.
+                    // Wrappers of known collections have been removed; this shape states its own
+                    // size.
                     Some((inner, shape)) if !matches!(shape.layout, Layout::Of(_)) => {
                         self.entries(inner, shape)
                     }
@@ -127,7 +127,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The elements of an array that begin at `head` and go on at the array's beginning.
+    /// Passes the elements of an array from `head` on, continuing at the array's beginning.
     fn ring(&mut self, object: ObjectId, array: ObjectId, head: &str) -> ControlFlow<()> {
         let size = self.collections.size(object).unwrap_or(0);
         let head = self.number(object, head);
@@ -149,7 +149,7 @@ impl Walk<'_, '_, '_> {
         (self.each)(CollectionEntry { key: Some(key), value })
     }
 
-    /// One more node is visited. Breaks when there cannot be as many.
+    /// Counts one more node as visited. Breaks if more nodes than possible have been visited.
     pub(super) fn visit(&mut self) -> ControlFlow<()> {
         match self.left.checked_sub(1) {
             Some(left) => {

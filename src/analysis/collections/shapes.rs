@@ -2,9 +2,9 @@
 //! values.
 //!
 //! Names of fields are paths: `head.node` is the field `node` of the object in the field `head`,
-//! and `val|value` is whichever of the two exists. Underscores at either end do not count, as those
-//! of Dart have come and gone, nor do the prefixes that Scala's compiler puts before private fields
-//! (`scala$collection$mutable$HashMap$$table`).
+//! and `val|value` is whichever of the two exists. Underscores at either end are ignored, because
+//! Dart added and removed them over time, and so are the prefixes that Scala's compiler puts before
+//! private fields (`scala$collection$mutable$HashMap$$table`).
 
 mod known;
 mod libraries;
@@ -54,13 +54,13 @@ pub(super) struct Shape {
     pub kind: CollectionKind,
     pub size: Size,
     pub layout: Layout,
-    /// The array that grows with the collection. Empty: there is none.
+    /// The field of the array that grows with the collection. Empty if there is none.
     pub storage: &'static str,
     /// The maximum fill of that array.
     pub fill: Fill,
 }
 
-/// Where the number of entries is.
+/// The place where the number of entries is stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Size {
     /// In a field.
@@ -72,15 +72,15 @@ pub(super) enum Size {
     Array,
     /// From one index to another in a ring.
     Ring { head: &'static str, tail: &'static str },
-    /// A number, and those of cells beside it.
+    /// A number in a field, plus those in cells beside it.
     Cells { base: &'static str, cells: &'static str, cell: &'static str },
-    /// That of the collection in this field.
+    /// The size of the collection in this field.
     Of(&'static str),
-    /// Nowhere: entries are counted.
+    /// Not stored: entries are counted.
     Counted,
 }
 
-/// Where the entries are.
+/// The place where the entries are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout {
     /// Elements of the array in a field, from number `start` on. Without a size, nulls are not
@@ -112,9 +112,9 @@ pub(super) enum Layout {
     Nested(&'static [(&'static str, u8)]),
     /// Elements of one array, of which a number, or an array of them, has a bit for each.
     Bits { universe: &'static str, bits: &'static str },
-    /// Nodes below nodes, which the beginning of their types' names tells, from roots on. Each has
-    /// an array of nodes and entries in any mixture; an entry may be a key and a value in turn
-    /// (`pairs`), or a leaf with fields for both. Names of roots in one text are alternatives.
+    /// Nodes below nodes, from the roots on, recognized by the prefix of their type's name. A node
+    /// has an array of nodes and entries in any mixture; an entry may be a key and a value in turn
+    /// (`pairs`), or a leaf with fields for both. Several roots in one text are alternatives.
     Nodes {
         roots: &'static [&'static str],
         node: &'static str,
@@ -122,8 +122,8 @@ pub(super) enum Layout {
         leaf: [&'static str; 2],
         pairs: bool,
     },
-    /// Scala's compressed hash trie: a node has elements, then nodes in reverse. So many elements
-    /// for each entry.
+    /// Scala's compressed hash trie: a node has elements, then nodes in reverse. `each` is the
+    /// number of elements for each entry.
     Trie { root: &'static str, each: u64 },
     /// The collection in a field.
     Of(&'static str),
@@ -259,7 +259,7 @@ const fn dart(names: &'static [&'static str], each: u64) -> Shape {
 }
 
 impl Shape {
-    /// The same in an array that can be full.
+    /// The same shape in an array that can be completely full.
     const fn full(self) -> Self {
         let fill = match self.fill {
             Fill::Full(each) | Fill::Hashed(each) => Fill::Full(each),

@@ -8,7 +8,7 @@ use crate::analysis::buckets::Buckets;
 use crate::parallel::lock;
 use std::sync::{Mutex, PoisonError};
 
-/// Takes the references that lead back from the search that finds them.
+/// Receives the references that lead backward from the search that finds them.
 pub(super) struct Backward<'s, 'scope> {
     scope: &'s rayon::Scope<'scope>,
     sorted: &'scope SortedParts,
@@ -30,7 +30,7 @@ impl<'s, 'scope> Backward<'s, 'scope> {
         self.part.push(target, source);
     }
 
-    /// Has the last references sorted.
+    /// Hands over the last references for sorting.
     pub(super) fn finish(mut self) {
         self.hand_over();
     }
@@ -47,8 +47,8 @@ impl<'s, 'scope> Backward<'s, 'scope> {
 
 /// References in the order of their sources.
 ///
-/// A source comes once, before its targets. Sources rise, and targets are below their source: what
-/// is above the last source is the next one. So most references take 4 bytes.
+/// A source is stored once, before its targets. Sources rise, and targets are smaller than their
+/// source, so a number above the last source is the next source. Most references take 4 bytes.
 #[derive(Default)]
 struct Part {
     numbers: Vec<u32>,
@@ -56,7 +56,7 @@ struct Part {
 }
 
 impl Part {
-    /// A part with so many numbers is full. A last reference may have added one more: 4 MiB of them.
+    /// A part with more numbers than this is full. A last reference may add one more: 4 MiB.
     const FULL: usize = (1 << 20) - 1;
 
     #[inline]
@@ -106,9 +106,9 @@ fn block_of(number: u32) -> usize {
 
 /// References by blocks of their targets.
 struct SortedPart {
-    /// Where the references to each block begin, and where those to the last one end.
+    /// The place where the references to each block begin, and the end of those to the last one.
     first: Vec<u32>,
-    /// By how much each is above the first number of its block.
+    /// The difference between each target and the first number of its block.
     targets: Vec<u16>,
     sources: Vec<u32>,
 }
@@ -130,8 +130,8 @@ impl SortedPart {
 pub(super) struct SortedParts(Mutex<Vec<SortedPart>>);
 
 impl SortedParts {
-    /// Calls `each` with the first number of each block, from the last to the first, and the sources
-    /// by how much their target is above that number.
+    /// Calls `each` with the first number of each block, from the last to the first, and the
+    /// sources, grouped by the difference between their target and that number.
     pub(super) fn for_each_block_backward(self, mut each: impl FnMut(u32, &Buckets)) {
         let parts = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let blocks = parts.iter().map(|part| part.first.len() - 1).max().unwrap_or(0);

@@ -1,11 +1,11 @@
-//! The forest of the objects that are done, in which the least value on a path up to its root is
-//! asked for again and again.
+//! The forest of the objects that are done. It answers queries for the least value on the path from
+//! an object up to its root.
 //!
 //! Paths are compressed as they are walked (Tarjan, *Applications of Path Compression on Balanced
 //! Trees*, 1979), without recursion.
 
 /// The ancestor up to which the path of an object is compressed, and the least value on that path,
-/// the ancestor's not counted. Both lie side by side because both are needed at every step.
+/// excluding the ancestor's. Both are stored side by side because both are needed at every step.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
     pub(super) ancestor: u32,

@@ -1,4 +1,4 @@
-//! The graph once more, as the search wants it.
+//! A copy of the graph in the layout that the search needs.
 
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::bits;
@@ -10,13 +10,13 @@ use std::ops::Range;
 
 /// The packed graph: each object that is not owned is followed by its references to such objects.
 ///
-/// An object is a record: a word, at first how many references it has and then its number, and a
-/// word for each of these references, which says where the record of its target is. So who looks at
-/// a target has its references in the same line of the cache, and in a graph that is larger than
-/// the caches this one line is all that the search has to wait for.
+/// An object is a record: a first word, which is the number of its references and later the
+/// object's number, and a word for each of these references, which is the place of the target's
+/// record. So the references of a target are in the same cache line as its first word. In a graph
+/// that is larger than the caches, this line is all that the search waits for.
 ///
-/// The first word has a mark until the object is entered; then the last reference that is to be
-/// followed gets one.
+/// The first word has a mark until the object is entered. Then the mark is on the last reference
+/// that is still to be followed.
 pub(super) struct Packed<W> {
     words: Vec<W>,
     /// A bit for each word with which a record begins.
@@ -27,10 +27,10 @@ pub(super) struct Packed<W> {
 const AHEAD: usize = 32;
 
 impl<W: Word> Packed<W> {
-    /// The graph, and the records of the objects at which it begins.
+    /// Packs the graph. Returns it with the records of the objects at which the search begins.
     pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> (Self, Vec<W>) {
         let ranks = Ranks::of(graph, owned);
-        // Owned objects have no words, so this is too much, but what nothing is written to takes no memory.
+        // Owned objects take no words, so this is too many, but unwritten pages take no memory.
         let most = most_words(graph);
         let (mut words, mut starts) = (vec![W::default(); most], vec![0; most.div_ceil(64)]);
         let mut places = vec![W::default(); ranks.len()];
@@ -55,7 +55,7 @@ impl<W: Word> Packed<W> {
         (packed, starts)
     }
 
-    /// Writes places where there are ranks.
+    /// Replaces ranks with places.
     fn link(&mut self, places: &[W]) {
         let parts = rayon::current_num_threads();
         let length = self.starts.len().div_ceil(parts).max(1);
@@ -72,14 +72,14 @@ impl<W: Word> Packed<W> {
         });
     }
 
-    /// The number of the object with this record; none if it was not entered.
+    /// The number of the object with this record. `None` if it has not been entered.
     #[inline]
     pub(super) fn number(&self, record: W) -> Option<u32> {
         self.words[record.index()].number()
     }
 
-    /// Gives an object a number above all that were given, and calls `each` with those of its
-    /// targets that have one already. The answer is the first reference to one that has none; the
+    /// Gives an object a number above all earlier ones, and calls `each` with the numbers of the
+    /// targets that already have one. Returns the first reference to a target without a number; the
     /// last such reference gets a mark.
     #[inline]
     pub(super) fn enter(&mut self, record: W, number: u32, mut each: impl FnMut(u32)) -> Option<W> {
@@ -88,7 +88,7 @@ impl<W: Word> Packed<W> {
             .without_mark()
             .index();
         let (mut next, mut last) = (usize::MAX, 0);
-        // All targets at once, so that the processor waits for them at once.
+        // Read all targets at once, so that the processor waits for them only once.
         for at in first..first + degree {
             match self.number(self.words[at]) {
                 None => {
@@ -106,8 +106,8 @@ impl<W: Word> Packed<W> {
         Some(W::of(next))
     }
 
-    /// The record to which a reference leads that is still to be followed, and whether it is the
-    /// last one of its object.
+    /// The record to which an unfollowed reference leads, and whether the reference is the last one
+    /// of its object.
     #[inline]
     pub(super) fn follow(&self, reference: W) -> (W, bool) {
         let word = self.words[reference.index()];
@@ -153,13 +153,13 @@ fn split<'c, T>(column: &mut &'c mut [T], places: usize) -> &'c mut [T] {
     column.split_off_mut(..places).unwrap_or_default()
 }
 
-/// Where the next records go.
+/// The space for the next records.
 struct Room<'r, W> {
     /// The place of the first word.
     first: usize,
     words: &'r mut [W],
     starts: &'r mut [u64],
-    /// By rank.
+    /// The place of each record, by rank.
     places: &'r mut [W],
 }
 
@@ -188,14 +188,14 @@ impl<'r, W: Word> Room<'r, W> {
 
 /// Objects that are packed together, on one thread.
 const BLOCK: usize = 1 << 14;
-/// Blocks that are packed side by side.
+/// The number of blocks that are packed in parallel.
 const BLOCKS: usize = 16;
 
-/// The records of a block of objects. In the place of references are the ranks of their targets.
+/// The records of a block of objects, with the ranks of targets in place of their records.
 struct Records<W> {
     /// Padded to a multiple of 64, so that no other block has bits in the same word.
     words: Vec<W>,
-    /// Where each begins.
+    /// The offset of each record.
     starts: Vec<u32>,
 }
 
@@ -219,12 +219,12 @@ impl<W: Word> Records<W> {
 /// The ranks of objects among those that are not owned.
 struct Ranks(Vec<Rank>);
 
-/// 64 objects.
+/// The ranks of 64 objects.
 #[derive(Clone, Copy)]
 struct Rank {
-    /// Those that are not owned.
+    /// The objects that are not owned, as bits.
     objects: u64,
-    /// The number of such objects before.
+    /// The number of objects before these that are not owned.
     before: u32,
 }
 
@@ -243,7 +243,7 @@ impl Ranks {
         self.0.last().map_or(0, |last| last.before as usize + last.objects.count_ones() as usize)
     }
 
-    /// The rank of an object. None if it is owned.
+    /// The rank of an object. `None` if it is owned.
     #[inline]
     fn get(&self, object: ObjectId) -> Option<u32> {
         let Rank { objects, before } = self.0[object.index() / 64];
@@ -261,7 +261,7 @@ impl Ranks {
     }
 }
 
-/// With more words than this they are wide.
+/// The maximum number of narrow words; larger graphs use wide ones.
 pub(in crate::analysis) const MOST_NARROW: u64 = 1 << 31;
 
 /// A word, narrow or wide. Its highest bit is a mark.
@@ -272,7 +272,7 @@ pub(super) trait Word: Copy + Default + Send + Sync {
     fn with_mark(self) -> Self;
     fn without_mark(self) -> Self;
 
-    /// Of the first word of a record: its number, if it has one.
+    /// The number in the first word of a record, if it has one.
     #[inline]
     fn number(self) -> Option<u32> {
         (!self.has_mark()).then_some(self.index() as u32)

@@ -1,9 +1,9 @@
 //! Dominators from semidominators in O(n log n) for any graph, as in the second half of Lengauer
 //! and Tarjan's algorithm.
 //!
-//! Of the path in the tree of the search from an object up to its semidominator, which itself does
-//! not count, let the relative dominator be the object with the smallest semidominator. If that is
-//! the same semidominator, it is the immediate dominator, too; otherwise both objects have the same
+//! The relative dominator of an object is the object with the smallest semidominator on the path in
+//! the search tree from the object up to its own semidominator, which is excluded. If both have the
+//! same semidominator, it is the immediate dominator, too; otherwise both objects have the same
 //! immediate dominator (Lengauer and Tarjan 1979, corollary 1).
 
 use super::forest::{Link, least};
@@ -11,9 +11,9 @@ use crate::analysis::buckets::Buckets;
 
 /// Immediate dominators by number, 0 for number 0. All semidominators are final.
 pub(super) fn dominators(parent: &[u32], mut semi: Vec<u32>) -> Vec<u32> {
-    // Relative dominators have smaller numbers, so their dominators are known by then. One that has
-    // the same semidominator is its own relative dominator, so that its dominator is this
-    // semidominator.
+    // Relative dominators have smaller numbers, so their dominators are known by then. An object
+    // with the same semidominator is its own relative dominator, so that semidominator is its
+    // dominator.
     for (number, relative) in relative_dominators(parent, &semi).into_iter().enumerate() {
         semi[number] = semi[relative as usize];
     }
@@ -28,7 +28,7 @@ fn relative_dominators(parent: &[u32], semi: &[u32]) -> Vec<u32> {
         Buckets::of(count, count.saturating_sub(1), || semi.iter().copied().zip(0..).skip(1));
     let mut links: Vec<Link> =
         parent.iter().zip(0..).map(|(&ancestor, least)| Link { ancestor, least }).collect();
-    // Whose semidominator is smaller.
+    // Returns the number with the smaller semidominator.
     let lesser = |a: u32, b: u32| if semi[a as usize] <= semi[b as usize] { a } else { b };
     let mut relative = vec![0; count];
     let mut path = Vec::new();

@@ -15,7 +15,7 @@ pub(super) struct Found {
     /// The numbers of the objects that are not owned, in the order of objects; 0 for those that the
     /// roots do not reach.
     pub(super) numbers: Vec<u32>,
-    /// By number: whose reference was followed to find the object.
+    /// By number: the number of the object whose reference led the search to the object.
     pub(super) parent: Vec<u32>,
     /// By number: the smallest number of a referrer, among those with a smaller number than the
     /// object itself.
@@ -24,8 +24,8 @@ pub(super) struct Found {
     pub(super) backward: SortedParts,
 }
 
-/// Numbers all that can be reached from the roots and is not owned. With up to `most_narrow` words the copy of the
-/// graph has narrow ones.
+/// Numbers all objects that can be reached from the roots and are not owned. A copy of the graph
+/// with up to `most_narrow` words has narrow ones.
 pub(super) fn search(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Found {
     if most_words(graph) as u64 <= most_narrow {
         run::<u32>(graph, owned)
@@ -81,7 +81,7 @@ struct Search<'s, 'scope, W> {
 }
 
 impl<W: Word> Search<'_, '_, W> {
-    /// Follows what is left on the stack.
+    /// Follows the references that are left on the stack.
     fn follow(&mut self) {
         while let Some(frame) = self.stack.last_mut() {
             let (from, reference) = (frame.number, frame.next);
@@ -97,15 +97,15 @@ impl<W: Word> Search<'_, '_, W> {
                     let semi = &mut self.semi[number as usize];
                     *semi = from.min(*semi);
                 }
-                // It was smaller when the referrer was entered, too, and is among the backward
-                // references.
+                // The target also had a smaller number when the referrer was entered, so the
+                // reference is already among the backward references.
                 Some(_) => {}
             }
         }
     }
 
-    /// Prefetches what the frames below will need. On the way back the search takes one after the
-    /// other, and mostly finds that their targets have been entered.
+    /// Prefetches the data of the frames below. On the way back, the search takes one frame after
+    /// the other, and mostly finds that their targets have been entered.
     #[inline]
     fn prefetch_below(&self) {
         let below = |by| self.stack.len().checked_sub(by).map(|at| self.stack[at].next);

@@ -1,5 +1,5 @@
-//! Semidominators: how far up a path can begin that reaches an object past its ancestors in the
-//! tree of the search.
+//! Semidominators: the smallest number at which a path can begin that reaches an object while
+//! avoiding its ancestors in the search tree.
 
 use super::backward::SortedParts;
 use super::forest::{Link, least};

@@ -10,8 +10,8 @@ use crate::model::heap::{Heap, ObjectId, Type, TypeId};
 const AHEAD: u32 = 16;
 
 /// The retained bytes of each type, as [`Histogram::by_type`](super::Histogram::by_type) counts
-/// them: where several types have one name and namespace, their numbers add up to those of the row.
-/// All 0 in a heap without roots.
+/// them. If several types share a name and namespace, their numbers add up to those of the row. All
+/// 0 in a heap without roots.
 pub fn retained_by_type(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<u64> {
     let mut retained = vec![0_u64; heap.types.len()];
     if heap.roots.is_empty() {
@@ -47,14 +47,14 @@ struct Tops<'t, 'a, T> {
     heap: &'t Heap<'a>,
     tree: &'t T,
     groups: &'t Groups,
-    /// They are synthetic, too, but represent what people ask about.
+    /// Isolates. They are synthetic, too, but retain memory in the results.
     isolates: Vec<ObjectId>,
     /// The group of the objects of each type, or [`Groups::NONE`]. Empty if it does not depend on
     /// the type alone.
     of_type: Vec<u32>,
     /// The end of the last object that counted, for each group.
     end: Vec<u32>,
-    /// By group: how many owned objects of it are above the present one.
+    /// By group: the number of its owned objects above the present one.
     above: Vec<u32>,
     /// `None` if owned objects are not looked at.
     late: Option<Late>,
@@ -63,7 +63,7 @@ struct Tops<'t, 'a, T> {
 /// Owned objects that [`Tree::owned_tops`] leaves out.
 struct Late {
     owners: ObjectSet,
-    /// By group.
+    /// Whether [`Tree::owned_tops`] left out objects of the group, by group.
     deep: Vec<bool>,
 }
 
@@ -113,7 +113,7 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
         }
     }
 
-    /// Calls `each` with the type, the group and the retained bytes of each one.
+    /// Calls `each` with the type, the group and the retained bytes of each such object.
     fn for_each(mut self, mut each: impl FnMut(TypeId, usize, u64)) {
         let (heap, tree) = (self.heap, self.tree);
         let positions = tree.positions();
@@ -135,8 +135,8 @@ impl<'t, 'a, T: Tree> Tops<'t, 'a, T> {
         }
     }
 
-    /// Looks at what an object at this position owns, and returns its bytes. The function calls
-    /// itself for each level of owned objects, of which there are at most three.
+    /// Processes the objects that the object at this position owns, and returns their bytes. The
+    /// function calls itself for each level of owned objects, of which there are at most three.
     fn add_owned(
         &mut self,
         position: u32,

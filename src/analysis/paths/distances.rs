@@ -33,7 +33,7 @@ struct Steps<'h, 'a> {
 }
 
 impl Steps<'_, '_> {
-    /// Returns the distance of this object's targets. A path begins after a synthetic object.
+    /// Returns the distance of this object's targets. Paths begin after a synthetic object: 0.
     #[inline]
     fn after(&self, object: ObjectId) -> u32 {
         if self.heap.is_made_up(object) { 0 } else { self.distances[object.index()] + 1 }

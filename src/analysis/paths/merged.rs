@@ -1,7 +1,7 @@
-//! The shortest paths to many objects, merged by what they look like: the same root variable, and
-//! the same types over the same labels. Elements and their fields are alike whatever their index,
-//! frames of one function whatever their thread. A group of steps that follows itself, as in a list or in a chain
-//! of alternating types, counts as one however often it repeats.
+//! The shortest paths to many objects, with similar ones merged: those with the same root variable,
+//! and the same types over the same labels. Elements and their fields are alike whatever their
+//! index, frames of one function whatever their thread. A group of steps that repeats directly, as
+//! in a list or in a chain of alternating types, counts as one however often it repeats.
 
 mod alike;
 mod signatures;
@@ -28,11 +28,11 @@ pub struct MergedPaths<'s, 'h, 'a> {
 pub struct Merged {
     /// The root where the paths begin.
     pub root: MergedRoot,
-    /// Objects that they lead to.
+    /// The number of objects to which the paths lead.
     pub count: u64,
-    /// Shallow and external bytes of these.
+    /// The shallow and external bytes of these objects.
     pub bytes: u64,
-    /// The first of these.
+    /// The first of these objects.
     pub example: ObjectId,
     signature: u32,
 }
@@ -51,7 +51,7 @@ pub struct MergedRoot {
 /// Labels that look alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MergedLabel {
-    /// This one, or none.
+    /// One specific label, or none.
     One(Label),
     /// An element, with any index.
     Element,
@@ -66,18 +66,18 @@ pub enum MergedLabel {
 pub struct MergedStep {
     /// The link by which it is reached.
     pub label: MergedLabel,
-    /// The type of the target, as of [`merged_type`](crate::model::heap::Heap::merged_type).
+    /// The type of the target: a [`merged_type`](crate::model::heap::Heap::merged_type).
     pub of: TypeId,
     /// The group that ends here and repeats on some of the paths.
     pub repeats: Option<Repeats>,
 }
 
-/// A group of steps that follows itself.
+/// A group of steps that repeats directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeats {
-    /// Steps of the group, at most [`LONGEST_GROUP`]; 1 for a list.
+    /// The number of steps in the group, at most [`LONGEST_GROUP`]; 1 for a list.
     pub steps: usize,
-    /// The most times that the group follows itself, among all paths that pass it. `None` if other
+    /// The maximum number of repetitions of the group among all paths through it. `None` if other
     /// groups repeat inside it.
     pub most: Option<u32>,
 }
@@ -94,7 +94,7 @@ pub struct MergedSteps {
 }
 
 impl MergedSteps {
-    /// Steps that [`first`](Self::first) and [`last`](Self::last) have at most, each.
+    /// The maximum number of steps in each of [`first`](Self::first) and [`last`](Self::last).
     pub const HALF: usize = signatures::HEAD as usize;
 }
 

@@ -10,11 +10,11 @@ use crate::model::heap::{Heap, ObjectId};
 pub(super) trait Marks {
     /// Whether the object has been reached.
     fn is_marked(&self, object: ObjectId) -> bool;
-    /// A root holds it.
+    /// Records that a root holds the object.
     fn start(&mut self, object: ObjectId);
-    /// The reference in this row leads to it.
+    /// Records that the reference in this row leads to `to`.
     fn follow(&mut self, from: ObjectId, row: usize, to: ObjectId);
-    /// It is the value of an ephemeron with this holder.
+    /// Records that `value` is the value of an ephemeron with this holder.
     fn depend(&mut self, holder: ObjectId, value: ObjectId);
     /// Whether everything that is wanted has been reached.
     fn is_enough(&self) -> bool {

@@ -1,8 +1,8 @@
 //! Several paths to one object, shortest first.
 //!
-//! The search goes backwards from the object. A breadth-first search from the roots has told how
-//! far each object is from them, so it always takes the unfinished path of which the whole will be
-//! shortest, and walks back to a root without detours.
+//! The search goes backward from the object. An earlier breadth-first search from the roots has
+//! computed the distance of each object, so the search always takes the unfinished path whose total
+//! length is the smallest possible, and walks back to a root without detours.
 
 use super::search::{self, Marks, Starts};
 use super::shortest::Shortest;
@@ -96,14 +96,14 @@ impl Marks for Distances {
     }
 }
 
-/// The end of a path, from an object on.
+/// A partial path: from an object to its end.
 struct Partial {
     object: ObjectId,
-    /// The link from this object to the next, and the rest of the path, which begins with that.
+    /// The link from this object to the next, and the number of the partial path that begins there.
     next: Option<(ReachedBy, u32)>,
-    /// Objects.
+    /// The number of objects on the partial path.
     length: u32,
-    /// The whole path: how the first object is reached, and from where.
+    /// For a complete path: its origin, and the link by which it reaches the first object.
     origin: Option<(Origin, ReachedBy)>,
 }
 
@@ -115,8 +115,8 @@ struct Backward<'s, 'a> {
     holders: FxHashMap<ObjectId, Vec<ObjectId>>,
     roots: FxHashMap<ObjectId, Vec<usize>>,
     partial: Vec<Partial>,
-    /// Objects of the whole path at least, then those nearer to a root first, then in the order in
-    /// which they were found.
+    /// Partial paths by the minimum number of objects of the whole path, then those nearer to a
+    /// root, then in the order in which they were found.
     queue: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
     taken: FxHashMap<ObjectId, usize>,
 }
@@ -147,8 +147,8 @@ impl<'s, 'a> Backward<'s, 'a> {
     }
 
     fn search(mut self, object: ObjectId, k: usize) -> Vec<Path> {
-        // Walks with cycles are dropped, and objects that are passed too often are no longer looked
-        // at, so that this ends soon whatever the heap looks like.
+        // Walks with cycles are dropped, and an object that has been passed too often is not
+        // extended any more, so that the search ends soon for every heap.
         let most = k.saturating_mul(PASSES);
         let mut paths: Vec<Path> = Vec::new();
         self.push(Partial { object, next: None, length: 1, origin: None });
@@ -189,12 +189,12 @@ impl<'s, 'a> Backward<'s, 'a> {
         });
         before.sort_unstable_by_key(|referrer| (self.distances.to(*referrer), *referrer));
         before.dedup();
-        // No more are needed: each of these leads to another path.
+        // More referrers are not needed: each of these leads to another path.
         let mut wanted = k.saturating_mul(4).saturating_add(16);
         for referrer in before {
             let Some(by) = self.link(referrer, object) else { continue };
             if self.heap.is_made_up(referrer) {
-                // The roots name what these hold, apart from a few.
+                // Roots name the objects that synthetic objects hold, apart from a few.
                 if !self.roots.contains_key(&object) {
                     self.push(Partial {
                         object,
@@ -255,7 +255,7 @@ impl<'s, 'a> Backward<'s, 'a> {
         })
     }
 
-    /// A partial path that is complete, if no object is on it twice.
+    /// The path of a complete partial path. `None` if an object is on it twice.
     fn path(&self, number: u32) -> Option<Path> {
         let (origin, mut by) = self.partial[number as usize].origin?;
         let mut seen = FxHashSet::default();
@@ -271,5 +271,5 @@ impl<'s, 'a> Backward<'s, 'a> {
     }
 }
 
-/// The number of times an object is passed for each path that is wanted.
+/// The maximum number of times that an object is passed, for each path that is wanted.
 const PASSES: usize = 64;

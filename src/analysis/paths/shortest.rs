@@ -8,15 +8,14 @@ use crate::phases;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// For each object the reference over which a breadth-first search reached it first: 4 bytes each
-/// (8 beyond 2³² references). Which of several equally short paths that is depends on nothing but
-/// the heap.
+/// For each object, the reference over which a breadth-first search reached it first: 4 bytes each
+/// (8 beyond 2³² references). The choice among equally short paths depends only on the heap.
 pub struct Shortest<'h, 'a> {
     pub(super) heap: &'h Heap<'a>,
     links: Arc<ShortestLinks>,
 }
 
-/// The part of a [`Shortest`] that does not borrow from the heap, so that it can be kept.
+/// The part of a [`Shortest`] that does not borrow from the heap. [`Shortest::again`] reuses it.
 pub struct ShortestLinks {
     via: Via,
     /// The preferred root of each object that a root holds.
@@ -32,7 +31,7 @@ enum Via {
 
 struct Rows<R> {
     rows: Vec<R>,
-    /// The search ends when it has reached all of these. None: when it has reached all objects.
+    /// The search ends when it has reached all of these. `None`: when it has reached all objects.
     wanted: Option<Vec<ObjectId>>,
     /// The holders of ephemerons, by their value.
     holders: FxHashMap<ObjectId, ObjectId>,
@@ -156,7 +155,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         &self.links
     }
 
-    /// The link by which an object is reached; `None` if it is not.
+    /// The link by which an object is reached; `None` if it is not reached.
     #[inline]
     pub fn by(&self, object: ObjectId) -> Option<ReachedBy> {
         match &self.links.via {
@@ -165,7 +164,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         }
     }
 
-    /// The step before an object that is reached in this way; none if that is a root.
+    /// The step before an object that is reached by this link; `None` if that is a root.
     pub(super) fn before(&self, object: ObjectId, by: ReachedBy) -> Option<ObjectId> {
         match by {
             ReachedBy::Root => None,
@@ -177,7 +176,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         }
     }
 
-    /// Where the paths begin that pass an object which has no step before.
+    /// The origin of the paths through an object that has no step before it.
     pub(super) fn origin(&self, object: ObjectId) -> Origin {
         self.links
             .roots
@@ -185,7 +184,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
             .map_or(Origin::Synthetic(object), |row| Origin::Root(*row as usize))
     }
 
-    /// A shortest path to an object. None if it cannot be reached.
+    /// A shortest path to an object. `None` if it cannot be reached.
     pub fn path(&self, object: ObjectId) -> Option<Path> {
         let (mut by, mut object) = (self.by(object)?, object);
         let mut steps = Vec::new();

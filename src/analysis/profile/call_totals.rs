@@ -14,7 +14,7 @@ pub(super) struct CallTotals {
 }
 
 impl CallTotals {
-    /// The totals that the file has, and for all other groups the computed ones.
+    /// Returns the totals that the file states, and computed ones for all other groups.
     pub(super) fn of(selected: &Selected<'_>, groups: &Groups, by: FrameBy) -> Self {
         let Some(graph) = &selected.profile.calls else { return Self::default() };
         let mut all = Self::computed(selected, graph, groups, by);
@@ -32,9 +32,9 @@ impl CallTotals {
         all
     }
 
-    /// A function costs what it costs by itself, and what it calls. That is exact if it calls only
-    /// itself again, because costs of such calls are left out. In a larger circle none costs more
-    /// than all of them together: their own costs, and those of the calls that leave the circle.
+    /// Computes totals: a function's own cost and that of its calls. Exact if it calls only itself
+    /// again, because costs of such calls are left out. In a larger circle, none costs more than
+    /// all of them together: their own costs, and those of the calls that leave the circle.
     fn computed(selected: &Selected<'_>, graph: &CallGraph, groups: &Groups, by: FrameBy) -> Self {
         let own = own(selected, groups);
         if by == FrameBy::Line {
@@ -68,7 +68,7 @@ impl CallTotals {
         Self { totals, is_bound }
     }
 
-    /// A line costs what it costs by itself, and what it calls, but no more than its function.
+    /// Computes the total of each line: its own cost and that of its calls, at most its function's.
     fn of_lines(
         selected: &Selected<'_>,
         graph: &CallGraph,

@@ -1,4 +1,4 @@
-//! Who calls whom: the stacks of a profile with equal functions merged.
+//! The tree of callers and callees: the stacks of a profile with equal functions merged.
 
 use super::top::callees;
 use super::{FrameBy, GroupLabel, Groups, Selected, Sums, TopBy, top};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct CallNode {
     /// The node of the caller. The root is its own.
     pub parent: u32,
-    /// The number of the function in its [`Groups`]; None for the root of all.
+    /// The number of the function in its [`Groups`]; `None` for the root.
     pub group: Option<u32>,
     /// The sums of the function when called along this path.
     pub sums: Sums,
@@ -41,8 +41,8 @@ pub struct Focus {
     pub callees: CallTree,
 }
 
-/// Number of callers that are followed. Following all would take too long where
-/// stacks are very deep.
+/// The maximum number of callers to follow. Following all of them takes too long in very deep
+/// stacks.
 const MAX_CALLERS: usize = 500;
 
 impl CallTree {
@@ -169,8 +169,8 @@ impl CallTree {
     }
 }
 
-/// The size of sums. Changes of memory cancel each other out: a caller that kept little may have
-/// called what kept and freed much.
+/// The magnitude of sums. Changes of memory cancel each other out: a caller that kept little may
+/// have called functions that kept and freed much.
 pub(super) fn weight(sums: &Values, metric: &Metric) -> u64 {
     if *metric == Metric::MEMORY {
         sums.memory_gained().max(sums.memory_freed())
@@ -183,8 +183,8 @@ impl Focus {
     /// Returns the callers and callees of the wanted functions. A recursive function counts once
     /// per stack, at its outermost frame.
     ///
-    /// With [calls](crate::model::profile::Profile::calls) instead of stacks, these are the direct
-    /// ones.
+    /// In a profile with [calls](crate::model::profile::Profile::calls) instead of stacks, the
+    /// callers and callees are the direct ones.
     pub fn of(selected: &Selected<'_>, groups: &Groups, wanted: &[bool]) -> Self {
         if let Some(graph) = &selected.profile.calls {
             return Self::direct(selected, graph, groups, wanted);
@@ -196,8 +196,8 @@ impl Focus {
         Self { callers: callers(selected, groups, wanted), callees }
     }
 
-    /// The functions that call the wanted ones, and those that they call. Calls of a function by
-    /// itself are part of its total already.
+    /// The functions that call the wanted ones, and those that they call. A function's calls of
+    /// itself are already part of its total.
     fn direct(
         selected: &Selected<'_>,
         graph: &CallGraph,

@@ -1,4 +1,4 @@
-//! Stacks of a profile that has calls instead, estimated.
+//! Estimated stacks for profiles that have calls instead.
 
 use super::call_totals::CallTotals;
 use super::{FrameBy, Groups, Selected};
@@ -12,13 +12,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Calls that are followed: the most expensive ones.
+/// The maximum number of calls to follow, the most expensive ones first.
 const MOST_CALLS: usize = 100_000;
 
-/// Sums that the estimate may have for each that the profile has, and in any case.
+/// The maximum number of sums of the estimate for each sum of the profile, and in any case.
 const MOST_SUMS: (usize, usize) = (16, 1 << 19);
 
-/// Functions in a stack.
+/// The maximum number of functions in a stack.
 const DEEPEST: usize = 500;
 
 /// Calls with a smaller part of the whole are not followed.
@@ -57,7 +57,7 @@ pub fn estimate_stacks(profile: &Profile) -> Profile {
 struct Estimate<'a> {
     builder: ProfileBuilder,
     profile: &'a Profile,
-    /// By thread of the profile.
+    /// The thread of the result for each thread of the profile.
     threads: Vec<ThreadId>,
     functions: Vec<Function>,
     /// The frame of each function, without a line.
@@ -67,12 +67,12 @@ struct Estimate<'a> {
 /// A function with its callers.
 struct Context {
     function: usize,
-    /// The context of the caller. The outermost is its own.
+    /// The context of the caller. The outermost context is its own caller.
     caller: usize,
     depth: usize,
     /// The stack of the caller.
     below: StackId,
-    /// The part of the function's total that it has here.
+    /// The share of the function's total cost in this context.
     part: f64,
 }
 
@@ -82,15 +82,15 @@ struct Function {
     own: Vec<Own>,
     /// Callees with the costs of the calls, the most expensive first.
     calls: Vec<(usize, f64)>,
-    /// The costs of all calls of it by others, and the cost for which there is no call.
+    /// The total cost of its calls by others, and the rest of its cost, which has no call.
     called: f64,
     outermost: f64,
-    /// The sum of the parts that were given to contexts, and the stack below the last of them.
+    /// The sum of the shares given to contexts, and the stack below the last of these.
     given: f64,
     last: Option<StackId>,
 }
 
-/// Own costs of a line, and what of them has been given to contexts.
+/// The own costs of a line, and the part of them that has been given to contexts.
 struct Own {
     thread: ThreadId,
     line: FrameId,
@@ -211,8 +211,8 @@ impl Estimate<'_> {
         }
     }
 
-    /// Gives a part of the own costs of a function to a stack. What is given adds up without errors
-    /// of rounding.
+    /// Gives a part of the own costs of a function to a stack. The parts given add up without
+    /// rounding errors.
     fn give(&mut self, number: usize, below: StackId, part: f64) {
         let mut own = std::mem::take(&mut self.functions[number].own);
         let function = &mut self.functions[number];
@@ -227,8 +227,8 @@ impl Estimate<'_> {
         self.functions[number].own = own;
     }
 
-    /// Gives what is left: to the last stack of a function if it is an error of rounding, otherwise
-    /// to a stack of its own.
+    /// Gives the remaining costs: to the last stack of a function if the rest is a rounding error,
+    /// otherwise to a stack of its own.
     fn give_rest(&mut self) {
         let function = self.builder.name(b"[callers not followed]");
         let (file, kind) = (Names::EMPTY, FrameKind::Native);
@@ -273,7 +273,7 @@ fn callers(contexts: &[Context], at: usize) -> FxHashSet<usize> {
     functions
 }
 
-/// The part of the costs of a line up to `until`, less what was given away before.
+/// The part of the costs of a line up to `until`, less the part that was given before.
 fn part_of(own: &Own, until: impl Fn(i64) -> i64) -> Values {
     let numbers = own.values.numbers().zip(own.given.numbers().chain(std::iter::repeat(0)));
     let numbers: Vec<i64> =

@@ -1,7 +1,7 @@
-//! Filters: samples and frames that are left out of a profile before all numbers are taken.
+//! Filters: samples and frames that are left out of a profile before anything is computed.
 //!
-//! They mean what those of `go tool pprof` with the same names mean. Source: `profile/filter.go` of
-//! google/pprof.
+//! They have the same meaning as those of `go tool pprof` with the same names. Source:
+//! `profile/filter.go` of google/pprof.
 
 use super::{FrameBy, Groups, LabelPattern, Pattern};
 use crate::model::profile::{
@@ -12,19 +12,19 @@ use std::ops::Range;
 /// Selects samples and frames. The default selects all.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileFilter {
-    /// Only samples with such a function on their stacks.
+    /// Selects only samples with a matching function on their stacks.
     pub focus: Option<Pattern>,
-    /// No samples with such a function on their stacks.
+    /// Leaves out samples with a matching function on their stacks.
     pub ignore: Option<Pattern>,
     /// Leaves out frames of these functions, and samples that have no other frames.
     pub hide: Option<Pattern>,
-    /// Leaves out all other frames, and samples that have no such frame.
+    /// Leaves out frames of all other functions, and samples without a matching frame.
     pub show: Option<Pattern>,
-    /// Leaves out what is outside of the outermost such function, and samples without one.
+    /// Leaves out frames outside the outermost matching function, and samples without one.
     pub show_from: Option<Pattern>,
-    /// Only samples with all of these labels.
+    /// Selects only samples with all of these labels.
     pub labels: Vec<(String, LabelPattern)>,
-    /// Only samples that start in these microseconds.
+    /// Selects only samples that start in this range of microseconds.
     pub time: Option<Range<i64>>,
 }
 
@@ -42,13 +42,13 @@ struct Marks {
 struct Way {
     has_focus: bool,
     is_ignored: bool,
-    /// A frame from which stacks are shown was met.
+    /// Whether a frame that matches `show_from` has been met.
     is_inside: bool,
     stack: StackId,
 }
 
 impl ProfileFilter {
-    /// Whether nothing is left out.
+    /// Whether the filter leaves nothing out.
     pub fn is_empty(&self) -> bool {
         self.patterns().iter().all(|(_, pattern)| pattern.is_none())
             && self.labels.is_empty()
@@ -92,7 +92,7 @@ impl ProfileFilter {
         unmatched
     }
 
-    /// The stacks with the frames that are left, and the place of each stack among them.
+    /// The stacks with the remaining frames, and the place of each old stack among them.
     fn stacks(
         &self,
         profile: &Profile,
@@ -152,7 +152,7 @@ impl ProfileFilter {
     }
 }
 
-/// The nanoseconds, or the bytes, of a unit.
+/// The number of nanoseconds, or of bytes, in a unit.
 fn factor(unit: &str, is_time: bool) -> i64 {
     let unit = Unit::named(unit);
     let factor = if is_time { unit.nanoseconds() } else { unit.bytes() };

@@ -42,8 +42,8 @@ impl Groups {
     pub fn of(profile: &Profile, by: FrameBy) -> Self {
         let mut labels = Vec::new();
         let mut numbers = FxHashMap::<Key, u32>::default();
-        // Frames that differ in their keys can have one label: a function of the kernel and one of
-        // a program, in a file of the same name.
+        // Frames with different keys can have the same label: a function of the kernel and one of a
+        // program, in files of the same name.
         let mut known = FxHashMap::<GroupLabel, u32>::default();
         let mut group = |frame: &ProfileFrame| {
             *numbers.entry(key(frame, by)).or_insert_with(|| {
@@ -82,7 +82,7 @@ impl Groups {
 }
 
 fn key(frame: &ProfileFrame, by: FrameBy) -> Key {
-    // Machine code and code of the interpreter are told apart by their files already.
+    // Machine code and interpreted code already differ in their files.
     let kind = if frame.kind == FrameKind::Native { FrameKind::Code } else { frame.kind };
     match by {
         FrameBy::Function => (kind, frame.function, frame.file, 0),

@@ -1,4 +1,4 @@
-//! Several profiles as one.
+//! Several profiles merged into one.
 
 use crate::model::names::NameId;
 use crate::model::profile::{
@@ -9,32 +9,32 @@ use rustc_hash::FxHashMap;
 
 /// The sum of profiles with the same metrics. It has sums only, no single samples.
 ///
-/// Times of recording add up and the earliest start is kept, as `go tool pprof` merges them. Takes
-/// the memory of the distinct stacks.
+/// Recording times add up and the earliest start is kept, as in `go tool pprof`. Takes the memory
+/// of the distinct stacks.
 #[derive(Debug)]
 pub struct MergedProfile {
     builder: ProfileBuilder,
-    /// The first profile, without samples: what is said once for all.
+    /// The first profile, without samples, for the data that the sum has once.
     first: Profile,
     metrics: Vec<Metric>,
-    /// Frames with places, which may be equal otherwise.
+    /// Frames with code places. Frames with different places may be equal otherwise.
     placed: FxHashMap<(ProfileFrame, CodePlace), FrameId>,
     mappings: FxHashMap<Mapping, u32>,
     metadata: Vec<ProfileMetadatum>,
-    /// The label that says which profile a sample is of.
+    /// The key of the label that states which profile a sample comes from.
     tag: Option<&'static str>,
 }
 
 /// The reason why profiles have no sum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotMerged {
-    /// A profile measures something else than the first one.
+    /// A profile measures something other than the first one.
     OtherMetrics,
     /// A profile has calls instead of stacks.
     Calls,
 }
 
-/// The numbers that things of a profile have in the sum.
+/// The numbers in the sum of a profile's names, frames and other parts.
 struct Moved {
     names: Vec<NameId>,
     frames: Vec<FrameId>,
@@ -43,8 +43,8 @@ struct Moved {
 }
 
 impl MergedProfile {
-    /// Starts with the metrics of a profile, which is not added. Samples get a label with this key and
-    /// the title of their profile, if there is one.
+    /// Starts with the metrics of a profile, which is not added itself. If `tag` is given, samples
+    /// get a label with this key and the title of their profile.
     pub fn like(first: &Profile, tag: Option<&'static str>) -> Self {
         let mut builder = ProfileBuilder::new(false);
         let main = first.default_value;
@@ -108,7 +108,7 @@ impl MergedProfile {
         Ok(())
     }
 
-    /// The metric of the profile for each of the sum; `None` if their places are the same.
+    /// The metric of the profile for each metric of the sum; `None` if they are in the same places.
     fn places(&self, profile: &Profile) -> Result<Option<Vec<Metric>>, NotMerged> {
         let is_alike = profile.value_types.len() == self.first.value_types.len()
             && profile.has_separate_values == self.first.has_separate_values;

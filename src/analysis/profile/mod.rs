@@ -5,12 +5,12 @@
 //! * [`MergedProfile`]: several profiles as one;
 //! * [`Groups`]: which frames count as one function, file or line;
 //! * [`top()`]: the own and total cost of each function; [`changes()`]: the same for two profiles,
-//!   of which one may be of [other folders](moved_folders);
+//!   even if one was recorded in [other folders](moved_folders);
 //! * [`CallTree`]: who calls whom, top-down or around one function; [`prune()`]: the nodes worth
 //!   showing;
 //! * [`places()`]: where functions occur;
 //! * [`in_time()`]: the calls in the order in which they were recorded;
-//! * [`hottest()`] and [`slower()`]: the first sentence about one profile, and about two.
+//! * [`hottest()`] and [`slower()`]: the one-sentence summary of one profile, and of two.
 //!
 //! Every analysis takes time in proportion to the distinct stacks, however deep they are. Sums are
 //! [`Values`], so that one pass serves all metrics.

@@ -6,7 +6,7 @@ use crate::model::profile::Profile;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// A folder whose files were found in another folder of the newer profile.
+/// A folder of the older profile whose files are in another folder in the newer one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedFolder {
     /// The folder in the older profile, without the slash at its end.
@@ -31,7 +31,7 @@ pub fn moved_folders(old: &Profile, new: &Profile) -> Vec<MovedFolder> {
     let gone: Vec<&str> = old.keys().filter(|file| !new.contains_key(*file)).copied().collect();
     let mut files: FxHashMap<(&str, &str), u64> = FxHashMap::default();
     for file in &gone {
-        // Names like `__init__.py` that are everywhere would take quadratic time and prove nothing.
+        // Names that are everywhere, like `__init__.py`, take quadratic time and prove nothing.
         let alike = by_name.get(file_name(file)).filter(|alike| alike.len() <= MOST_ALIKE);
         for other in alike.into_iter().flatten() {
             if old[file].iter().any(|function| new[other].contains(function)) {

@@ -15,7 +15,7 @@ pub struct Pattern(Kind);
 enum Kind {
     Glob {
         whole: Glob,
-        /// The pattern, below any folder.
+        /// The pattern, preceded by any folder.
         below: Glob,
     },
     Regex(Box<RefCell<Regex>>),
@@ -55,7 +55,7 @@ impl Pattern {
     pub fn matches_path(&self, path: &str) -> bool {
         match &self.0 {
             Kind::Glob { whole, below } => whole.matches(path) || below.matches(path),
-            // An expression that gives up on a name does not match it.
+            // An expression that gives up on a name counts as no match.
             Kind::Regex(regex) => regex.borrow_mut().matches(path.as_bytes()).unwrap_or(false),
         }
     }
@@ -74,8 +74,8 @@ fn expression(text: &str) -> Option<&str> {
 pub enum LabelPattern {
     /// Some text.
     Text(Pattern),
-    /// Numbers from the first to the second one, both included, and whether they are times in
-    /// nanoseconds; otherwise bytes or plain numbers.
+    /// Numbers from the first to the second one, both included. The flag is `true` for times in
+    /// nanoseconds, `false` for bytes or plain numbers.
     Range(i64, i64, bool),
 }
 

@@ -4,7 +4,7 @@ use super::top::outermost;
 use super::{Groups, Selected};
 use crate::model::profile::{Metric, StackId, ThreadId};
 
-/// The heaviest stack in which a function is.
+/// The heaviest stack that contains a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The thread of the heaviest stack.
@@ -58,7 +58,7 @@ pub fn places(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Vec<
     places
 }
 
-/// The heavier one; the one that is first in the file if they are equal.
+/// The heavier one; if both are equal, the one that is first in the file.
 fn heavier(one: Option<(u64, u32)>, other: Option<(u64, u32)>) -> Option<(u64, u32)> {
     match (one, other) {
         (Some(one), Some(other))

@@ -18,18 +18,18 @@ pub struct PruneLimits {
     pub nodes: usize,
 }
 
-/// A node that is left in.
+/// A node that remains in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrunedNode {
     /// The number of the node in the tree.
     pub node: u32,
     /// The number of its callers.
     pub depth: u32,
-    /// It has no sibling after it that is left in and nothing is left out beside it.
+    /// Whether no remaining sibling follows and nothing is left out beside the node.
     pub last: bool,
     /// Children that were left out.
     pub omitted: u64,
-    /// Their cost in all.
+    /// The total cost of the children that were left out.
     pub omitted_value: i64,
 }
 

@@ -9,9 +9,9 @@ use rustc_hash::FxHashSet;
 /// Own and total cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Samples in which it is the innermost frame.
+    /// The sums of the samples in which the function is the innermost frame.
     pub own: Values,
-    /// Samples whose stack contains it, each counted once, even under recursion.
+    /// The sums of the samples whose stack contains the function, counted once under recursion.
     pub total: Values,
 }
 
@@ -25,7 +25,7 @@ pub struct Selected<'a> {
     pub(super) tag: Option<String>,
     /// The sums of the chosen samples.
     pub total: Values,
-    /// The sums of those that have no frames.
+    /// The sums of the chosen samples that have no frames.
     pub without_frames: Values,
     /// Only samples with a number for this metric, if the profile has events of several kinds.
     only: Option<Metric>,
@@ -56,7 +56,7 @@ impl<'a> Selected<'a> {
                 without_frames.add(&row.values);
             }
         }
-        // Threads that have samples of other metrics only are not among those of this one.
+        // Threads whose samples are all of other metrics are not chosen.
         selected.threads.iter_mut().zip(has_samples).for_each(|(chosen, has)| *chosen &= has);
         (selected.total, selected.without_frames) = (total, without_frames);
         selected
@@ -99,7 +99,7 @@ impl<'a> Selected<'a> {
     /// The number of calls, of a profile that has them instead of stacks.
     pub fn call_count(&self) -> Option<u64> {
         let graph = self.profile.calls.as_ref()?;
-        // With the total of each function, the file has its calls too, those from outside included.
+        // A file that states the total of each function also counts its calls, also from outside.
         if graph.totals().next().is_some() {
             return Some(self.total.samples());
         }
@@ -113,7 +113,7 @@ impl<'a> Selected<'a> {
         let stacks = &self.profile.stacks;
         let mut under = vec![Values::default(); stacks.len()];
         self.rows().for_each(|row| under[row.stack.index()].add(&row.values));
-        // Callers have smaller numbers than what they call.
+        // Callers have smaller numbers than their callees.
         for stack in stacks.ids().rev() {
             // The parent is another stack, before this one.
             let (before, rest) = under.split_at_mut(stack.index());

@@ -4,10 +4,10 @@ use super::Groups;
 use crate::model::profile::{Metric, Profile, StackId, ThreadId, Values};
 use crate::model::stacks::Selection;
 
-/// A call that lasted over one or more samples in a row, or what contains such calls.
+/// A call that lasted over one or more consecutive samples, or a line that contains such calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedCall {
-    /// 0 is the whole recording, 1 a thread.
+    /// The depth of the line: 0 for the whole recording, 1 for a thread.
     pub depth: u32,
     /// The kind of the line.
     pub what: TimedItem,
@@ -33,8 +33,8 @@ pub enum TimedItem {
 /// A part is shown if it is at least this fraction (1/n) of the whole.
 const SHOWN: u64 = 2000;
 
-/// Limit of the sum of frames by which each stack differs from the one before it. Recordings of
-/// programs have few per sample.
+/// The maximum for the total number of frames by which each stack differs from the one before it.
+/// Recordings of programs have few per sample.
 const MOST_FRAMES: u64 = 100_000_000;
 
 /// Returns the calls in the order of time, depth first; at most about `most`. Empty if the profile has
@@ -77,7 +77,7 @@ pub fn in_time(
 /// The number of frames of each stack.
 fn depths(profile: &Profile) -> Vec<u32> {
     let mut depths = vec![0; profile.stacks.len()];
-    // Callers have smaller numbers than what they call.
+    // Callers have smaller numbers than their callees.
     for stack in (1..depths.len() as u32).map(StackId) {
         depths[stack.index()] = depths[profile.stacks.parent(stack).index()] + 1;
     }
@@ -92,7 +92,7 @@ struct Done {
     children: Vec<u32>,
 }
 
-/// A call that goes on.
+/// A call that has not ended.
 struct Open {
     call: Done,
     /// The cost since the last call that is shown.
@@ -118,12 +118,12 @@ struct Lines<'p> {
     depths: &'p [u32],
     least: u64,
     done: Vec<Done>,
-    /// Frames that may still be looked at.
+    /// The number of frames that may still be processed.
     left: u64,
 }
 
 impl Lines<'_> {
-    /// `None`: there are too many frames.
+    /// Returns `None` if there are too many frames.
     fn of(
         &mut self,
         samples: impl Iterator<Item = (ThreadId, StackId, u64)>,

@@ -62,7 +62,7 @@ impl Top {
         self.rows.sort_by_cached_key(|row| row.rank(metric, by_total));
     }
 
-    /// Multiplies all costs.
+    /// Multiplies all costs by a factor.
     pub fn scale(&mut self, factor: f64) {
         for row in &mut self.rows {
             row.sums.own.scale(factor);
@@ -71,7 +71,7 @@ impl Top {
     }
 }
 
-/// The cost of every row, recursion counted once for each stack.
+/// Returns the cost of every row. A recursive function counts once for each stack.
 pub fn top(selected: &Selected<'_>, by: TopBy) -> Top {
     match by {
         TopBy::Frames(by) => of_frames(selected, &Groups::of(selected.profile, by), by),
@@ -148,24 +148,24 @@ fn totals_by_row(selected: &Selected<'_>, groups: &Groups) -> RowTotals {
     totals
 }
 
-/// Sums by group, of which each is added to once in a row at most. A group has as many numbers as
-/// the profile has value types, so that the sums of many groups stay in the processor's cache.
+/// Sums by group. A row adds to each group at most once. A group has as many numbers as the profile
+/// has value types, so that the sums of many groups stay in the processor's cache.
 struct RowTotals {
-    /// Numbers of a group.
+    /// The number of values of a group.
     width: usize,
-    /// The value of each group.
+    /// The values of all groups, one group after the other.
     numbers: Vec<i64>,
-    /// By group: the last row that has it. The first row is 1.
+    /// By group: the number of the last row that added to it. The first row is 1.
     last_row: Vec<u32>,
     row: u32,
-    /// The numbers of the row.
+    /// The values of the present row.
     values: Vec<i64>,
 }
 
 impl RowTotals {
     fn new(selected: &Selected<'_>, groups: usize) -> Self {
         let types = selected.profile.value_types.len();
-        // The number of samples comes before those of value types.
+        // Each group has the number of samples, followed by the values of the value types.
         let width = if types == 0 { Values::INLINE } else { types + 1 };
         let (numbers, last_row) = (vec![0; groups * width], vec![0; groups]);
         Self { width, numbers, last_row, row: 0, values: Vec::new() }
@@ -196,7 +196,7 @@ impl RowTotals {
 /// Whether the stacks of the rows have hardly more frames than there are stacks, so that separate
 /// walks take less time and memory than sums for every stack.
 fn share_little(selected: &Selected<'_>) -> bool {
-    /// A step of the walk over all stacks takes about as long as that many over the frames of a row.
+    /// The cost of one step of the walk over all stacks, in steps over the frames of a row.
     const STEPS: u64 = 4;
     let depths = selected.profile.stacks.depths();
     let most = (depths.len() as u64).saturating_mul(STEPS);
@@ -207,7 +207,7 @@ fn share_little(selected: &Selected<'_>) -> bool {
     })
 }
 
-/// The stacks that have one more frame than a stack, by that stack, in the order of their numbers.
+/// The callees of each stack: the stacks with one more frame, in the order of their numbers.
 pub(super) fn callees(stacks: &StackTree) -> Buckets {
     let pairs = || stacks.ids().rev().map(|stack| (stacks.parent(stack).0, stack.0));
     Buckets::of(stacks.len(), stacks.len() - 1, pairs)

@@ -1,5 +1,5 @@
-//! The first sentence about a profile: the hottest function with the caller that matters; and about
-//! two profiles: what became slower.
+//! The one-sentence summary of a profile: the hottest function with the caller that matters; and of
+//! two profiles: the function that became slower.
 
 use super::top::callees;
 use super::{GroupLabel, Groups, ProfileChange, Selected};
@@ -16,18 +16,18 @@ pub struct HottestFunction {
     pub own: i64,
     /// The sum of all samples.
     pub whole: i64,
-    /// The caller that matters. `None` if it is the outermost function, or many call it.
+    /// The caller that matters. `None` if the function is the outermost one, or has many callers.
     pub caller: Option<Caller>,
-    /// If no function stands out: the innermost function below which half of the whole is.
+    /// If no function stands out: the innermost function that at least half of the whole is below.
     pub below: Option<Caller>,
 }
 
-/// A function with the part of a sum that it causes.
+/// A function with its share of a sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Caller {
     /// The function.
     pub function: GroupLabel,
-    /// Its part of the sum, from 0 to 1.
+    /// The share of the sum, from 0 to 1.
     pub share: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct Slower {
     pub caller: Option<Caller>,
 }
 
-/// Names functions and shows amounts, for the sentences.
+/// Formats the names of functions and amounts for the sentences.
 pub struct Words<'a> {
     /// `decode (json.py)`.
     pub name: &'a dyn Fn(&GroupLabel) -> String,
@@ -52,13 +52,13 @@ pub struct Words<'a> {
     pub amount: &'a dyn Fn(i64) -> String,
 }
 
-/// A function with a smaller share by itself does not stand out.
+/// The minimum self share of a function that stands out.
 const STANDS_OUT: f64 = 0.05;
 
-/// A caller with a smaller part of the cost is one of many.
+/// The minimum share of the cost of a caller that matters.
 const MATTERS: f64 = 0.5;
 
-/// A caller with at least this part of the cost is named without the part.
+/// The minimum share of a caller that is named without its share.
 const NEARLY_ALL: f64 = 0.99;
 
 /// Finds the hottest function of a profile whose frames are grouped by function. `None` if no
@@ -127,8 +127,8 @@ impl HottestFunction {
         format!("{share}  {function}: {own} of {whole}{}", called_by(self.caller.as_ref(), words))
     }
 
-    /// As [`HottestFunction::sentence`], without the share and the amounts: `spin (app.py) by itself, called
-    /// by outer (app.py)`. `None` if no function stands out.
+    /// Like [`HottestFunction::sentence`], without the share and the amounts: `spin (app.py) by
+    /// itself, called by outer (app.py)`. `None` if no function stands out.
     pub fn message(&self, words: &Words<'_>) -> Option<String> {
         let function = (words.name)(&self.function);
         let caller = called_by(self.caller.as_ref(), words);
@@ -190,11 +190,11 @@ fn own_sums(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> FxHash
     own
 }
 
-/// Frames that are followed from a function to its callers.
+/// The maximum number of frames to follow from a function to its callers.
 const FOLLOWED: usize = 500;
 
-/// The caller that matters: the nearest one that is the program's own code, in most of the cost of
-/// the function by itself. Where a stack has none, the nearest one counts.
+/// The caller that matters: the nearest one in the program's own code, if it accounts for most of
+/// the function's self cost. In a stack without the program's own code, the nearest caller counts.
 fn caller(
     selected: &Selected<'_>,
     groups: &Groups,
@@ -229,7 +229,7 @@ fn caller(
     largest(by_caller, all, groups)
 }
 
-/// The caller in most of the inclusive cost of a function, of profiles with calls instead of stacks.
+/// The caller with most of a function's inclusive cost, if the profile has calls, not stacks.
 fn direct_caller(
     selected: &Selected<'_>,
     groups: &Groups,
@@ -258,7 +258,7 @@ fn largest(by_caller: FxHashMap<u32, i64>, all: i64, groups: &Groups) -> Option<
     (share >= MATTERS).then(|| Caller { function: groups.label(group).clone(), share })
 }
 
-/// The innermost function on the heaviest path below which half of all is.
+/// The innermost function on the heaviest path that at least half of the whole is below.
 fn below(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Option<Caller> {
     let stacks = &selected.profile.stacks;
     let (totals, callees) = (totals(selected, metric), callees(stacks));
@@ -308,14 +308,14 @@ fn is_function(kind: FrameKind) -> bool {
     matches!(kind, FrameKind::Code | FrameKind::Native | FrameKind::Kernel)
 }
 
-/// The names that V8 gives to time outside of functions.
+/// Whether a name is one of those that V8 gives to time outside of functions.
 fn is_idle(name: &str) -> bool {
     matches!(name, "(idle)" | "(program)" | "(root)" | "(garbage collector)")
 }
 
 /// Whether a function belongs to a runtime or an installed package, by the places and names that
-/// Python, Node.js, Go, Java and Rust give them. Nobody can change what is called there, only who
-/// calls it.
+/// Python, Node.js, Go, Java and Rust give them. Users can change only the callers of such
+/// functions.
 fn is_library(function: &str, file: &str) -> bool {
     const FOLDERS: [&str; 10] = [
         "site-packages/",
@@ -426,7 +426,7 @@ mod tests {
         assert_eq!((sentence(&[]), sentence(&[("(idle)", 5)])), (None, None));
     }
 
-    /// The path was looked for in a tree of all calls.
+    /// An earlier version searched the path in a tree of all calls.
     #[test]
     fn half_of_all_is_below_the_function_that_a_tree_of_all_calls_has() {
         let mut with = 0;

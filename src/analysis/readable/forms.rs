@@ -1,6 +1,6 @@
 //! The text of each known class.
 //!
-//! Sources: OpenJDK 11 to 25, Clojure 1.11. Subclasses are written as the class that declares
+//! Sources: OpenJDK 11 to 25, Clojure 1.11. Subclasses are written like the class that declares
 //! their fields.
 
 use super::Form::{self, Fields, Made, Optional};

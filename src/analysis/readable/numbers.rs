@@ -6,9 +6,9 @@ use crate::model::heap::{FieldValue, Heap, ObjectId, Value};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::ControlFlow;
 
-/// Words of 32 bits of a number that is written in decimal. Larger ones take too long.
+/// The maximum number of 32-bit words of a number written in decimal. Larger ones take too long.
 const MOST_WORDS: usize = 128;
-/// Characters of a text under construction.
+/// The maximum number of characters of a string builder.
 const MOST_TEXT: usize = 4096;
 
 fn integer(heap: &Heap<'_>, object: ObjectId, path: &str) -> Option<i64> {
@@ -30,7 +30,7 @@ pub(super) fn character(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     })
 }
 
-/// The text so far. Up to JDK 8 chars, since 9 bytes of Latin-1 or UTF-16.
+/// The present text of a string builder: chars up to JDK 8, since 9 bytes of Latin-1 or UTF-16.
 pub(super) fn builder(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     let count = usize::try_from(integer(heap, object, "count")?).ok()?.min(MOST_TEXT);
     let array = inner(heap, object, "value")?;
@@ -39,7 +39,7 @@ pub(super) fn builder(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     if !is_wide && integer(heap, object, "coder") != Some(1) {
         return Some(bytes.get(..count)?.iter().copied().map(char::from).collect());
     }
-    // Bytes of UTF-16 are in the order of the machine, nearly all of which are little-endian.
+    // UTF-16 bytes are in the byte order of the machine, and nearly all machines are little-endian.
     let unit = |pair: &[u8]| {
         if is_wide {
             u16::from_be_bytes([pair[0], pair[1]])
@@ -68,7 +68,7 @@ pub(super) fn big_integer(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     Some(if sign < 0 { format!("-{digits}") } else { digits })
 }
 
-/// The digits of a number of words, the most significant one first.
+/// The decimal digits of a number of words, the most significant word first.
 fn decimal(mut words: Vec<u32>) -> String {
     const BILLION: u64 = 1_000_000_000;
     let mut groups = Vec::new();
@@ -85,7 +85,7 @@ fn decimal(mut words: Vec<u32>) -> String {
     groups.iter().rev().fold(first.to_string(), |text, group| format!("{text}{group:09}"))
 }
 
-/// A number with `scale` digits behind the point.
+/// A number with `scale` digits after the point.
 pub(super) fn big_decimal(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     let scale = integer(heap, object, "scale")?;
     let unscaled = match integer(heap, object, "intCompact")? {
@@ -127,7 +127,7 @@ pub(super) fn duration(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     Some(format!("{}{} s", integer(heap, object, "seconds")?, fraction(nanoseconds, 9)))
 }
 
-/// A point and the digits behind it, without zeros at the end.
+/// A point and the digits after it, without trailing zeros.
 fn fraction(value: i64, digits: usize) -> String {
     match value {
         0 => String::new(),

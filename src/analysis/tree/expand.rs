@@ -17,13 +17,13 @@ pub(super) struct Expander<'h, 'a> {
     pub(super) options: TreeOptions,
     /// The first type with the same name and namespace, by type.
     same: Vec<TypeId>,
-    /// By number, from 1, if that is worth it.
+    /// The types of objects by number, from 1. `None` if too few objects are shown to be worth it.
     types: Option<&'h TypeIds>,
-    /// The smallest line.
+    /// The minimum retained bytes of a line.
     smallest: u64,
-    /// The smallest object that is a line by itself.
+    /// The minimum retained bytes of an object that is a line by itself.
     smallest_single: u64,
-    /// [`Below::rows`] while there is no such list.
+    /// The buffer for [`Below::rows`] between uses.
     rows: Vec<u32>,
 }
 
@@ -32,11 +32,11 @@ const NONE: u32 = u32::MAX;
 /// Objects per task. Fewer than twice as many are not divided.
 const PART: usize = 1 << 16;
 
-/// The objects that are one line. Most objects of a heap dominate nothing. Nothing is below them, so it
-/// is enough to count them.
+/// The objects of one line. Most objects of a heap dominate nothing; it is enough to count these,
+/// because no lines are below them.
 #[derive(Default)]
 pub(super) struct Members {
-    /// Numbers of objects. All that dominate others are among them.
+    /// Numbers of objects, including all that dominate others.
     numbers: Vec<u32>,
     /// The number of objects that are not in the list, and the bytes that they retain.
     leaves: u64,
@@ -75,7 +75,7 @@ impl From<Vec<u32>> for Members {
 /// The objects of a type below a line.
 struct OfType {
     of: TypeId,
-    /// The number of the first.
+    /// The number of the first object.
     first: u32,
     members: Members,
     /// Retained bytes.
@@ -89,16 +89,16 @@ struct Below {
     bytes: u64,
     /// Objects that are lines by themselves.
     singles: Vec<u32>,
-    /// The others.
+    /// The other objects, by type.
     by_type: Vec<OfType>,
     /// The row of each type, or [`NONE`].
     rows: Vec<u32>,
-    /// Whether there are lines for them.
+    /// Whether lines for the objects are shown.
     shown: bool,
 }
 
 impl Below {
-    /// The objects of a type, of which `first` is the first if there are none yet.
+    /// The objects of a type. If there are none yet, `first` becomes the first.
     #[inline]
     fn of_type(&mut self, of: TypeId, first: u32) -> &mut OfType {
         let row = &mut self.rows[of.0 as usize];
@@ -123,7 +123,7 @@ impl Below {
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
-    /// Prepares the lines of this number of objects, which retain `whole`.
+    /// Prepares the lines of a tree of this many objects, which retain `whole`.
     pub(super) fn new(
         heap: &'h Heap<'a>,
         tree: &'h DominatorTree,
@@ -167,8 +167,8 @@ impl<'h, 'a> Expander<'h, 'a> {
         Node { parent: 0, line, members, below: Vec::new(), shown: false }
     }
 
-    /// Counts what a line represents, and gives the lines below it. What will not be shown is
-    /// counted as omitted.
+    /// Counts the objects of a line, and returns the lines below it. Objects that will not be shown
+    /// are counted as omitted.
     pub(super) fn expand(&mut self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);
         let mut below = self.below(node.line.depth != self.options.depth);
@@ -202,7 +202,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         parts
     }
 
-    /// Objects have what they retain less what those below them retain.
+    /// The own bytes of objects are what they retain less what the objects below them retain.
     fn count(&self, line: &mut TreeLine, objects: &Members, below: &Below) {
         line.count = objects.len();
         if line.total_bytes < u64::MAX {
@@ -274,8 +274,8 @@ impl<'h, 'a> Expander<'h, 'a> {
         nested
     }
 
-    /// Calls `each` with parts of many objects side by side, and puts together what it adds. Returns
-    /// the result of each part.
+    /// Calls `each` with parts of the objects in parallel, and merges the results into `below`.
+    /// Returns the result of each part.
     fn in_parts<T: Send>(
         &self,
         objects: Vec<u32>,
@@ -300,7 +300,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         added.collect()
     }
 
-    /// An empty list.
+    /// Creates an empty [`Below`].
     fn below(&mut self, shown: bool) -> Below {
         Below { shown, rows: std::mem::take(&mut self.rows), ..Below::default() }
     }

@@ -7,8 +7,8 @@ use crate::analysis::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, ThreadKind, TypeKind};
 use std::collections::BTreeMap;
 
-/// Returns what no object of the program dominates, by what keeps it alive, and the number of
-/// synthetic objects above it.
+/// Returns the objects that no object of the program dominates, by what keeps them alive, and the
+/// number of synthetic objects above them.
 pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> (Vec<Node>, u64) {
     let tops = Tops { tree, roots, heap, owners: TypeOwners::of(heap), isolates: heap.isolates() };
     let mut made_up = 0;
@@ -42,7 +42,7 @@ struct Tops<'t, 'h, 'a> {
 
 impl Tops<'_, '_, '_> {
     fn object(&self, number: u32) -> ObjectId {
-        // Only number 0 has no object, and it is no child.
+        // Only number 0 has no object, and it is never a child.
         self.tree.dominators.object(number).unwrap_or(ObjectId(0))
     }
 
@@ -56,7 +56,7 @@ impl Tops<'_, '_, '_> {
         self.node(TreeItem::Part(TypeOwner { name, object: Some(object) }), Vec::new(), below)
     }
 
-    /// A line for each group of roots, and one for what several groups hold.
+    /// Returns a line for each group of roots, and one for the objects that several groups hold.
     fn by_group(&self, members: Vec<u32>) -> Vec<Node> {
         let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut kinds: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -87,7 +87,7 @@ impl Tops<'_, '_, '_> {
         nodes
     }
 
-    /// A line for each class loader or library, in formats that have them.
+    /// Returns a line for each class loader or library, in formats that have them.
     fn by_owner(&self, members: Vec<u32>) -> (Vec<u32>, Vec<Node>) {
         if !self.owners.divide() {
             return (members, Vec::new());

@@ -11,18 +11,18 @@ use std::hash::{Hash, Hasher};
 /// A larger group is not divided.
 pub(super) const MOST_MEMBERS: usize = 50_000;
 
-/// Holders are looked for of so many objects of a group that is not divided, evenly chosen.
+/// The number of evenly chosen objects whose holders are searched in a group that is not divided.
 const SAMPLE: usize = 5_000;
 
-/// Holders of one object that are looked at.
+/// The maximum number of holders of one object to examine.
 const MOST_HOLDERS: usize = 8;
 
-/// The heads of a group of which holders are looked for.
+/// The heads of a group whose holders are searched.
 pub(super) fn sample(group: &Group) -> impl Iterator<Item = u32> + '_ {
     sample_of(&group.heads)
 }
 
-/// Some of many numbers, evenly chosen.
+/// The numbers themselves, or an evenly chosen sample if they are many.
 pub(super) fn sample_of(numbers: &[u32]) -> impl Iterator<Item = u32> + '_ {
     let step = if numbers.len() > MOST_MEMBERS { numbers.len().div_ceil(SAMPLE) } else { 1 };
     numbers.iter().copied().step_by(step)
@@ -69,7 +69,7 @@ pub(super) fn divide(
     groups
 }
 
-/// What the holders of an object look like.
+/// Hashes of the holders of an object, equal for holders that look alike.
 fn shapes(
     scene: &Scene<'_, '_>,
     holders: &Holders,
@@ -102,7 +102,7 @@ fn shapes(
     shapes
 }
 
-/// What a holder looks like: its type and the field, and how a collection is held itself.
+/// The hash of a holder: of its type, the field and, for a collection, the type that holds it.
 fn shape(scene: &Scene<'_, '_>, holder: ObjectId, label: Label) -> u64 {
     let number = scene.number(holder).unwrap_or(0);
     if scene.heap().type_of(holder).kind == TypeKind::Class {

@@ -1,4 +1,4 @@
-//! An owner on its way to a finding: what it consists of, and of which kind it is.
+//! A possible finding: an owner with its parts and its kind.
 
 use super::alike::sample;
 use super::descent::{Descent, is_own};
@@ -11,25 +11,25 @@ use std::cmp::Reverse;
 use std::iter;
 use std::ops::Range;
 
-/// A collection of the runtime's own objects is a finding with at least one of so many parts of the
+/// A collection of the runtime's own objects is a finding if it holds at least 1/`GROWN` of the
 /// live heap.
 const GROWN: u64 = 5;
 
-/// In a tree, at least one of so many objects holds several others.
+/// In a tree, at least one in this many objects holds several others.
 const BRANCHES: usize = 10;
 
-/// Types that are named below a finding.
+/// The maximum number of types named below a finding.
 const MOST_PARTS: usize = 3;
 
 /// A holder of the objects of a finding.
 pub(super) struct Named {
     pub(super) holder: Holder,
-    /// Whether its name is the program's. `None` if that is not known.
+    /// Whether the holder's name is the program's. `None` if that is not known.
     pub(super) is_program: Option<bool>,
 }
 
 impl Named {
-    /// Sets the number of entries that were counted, unless the holder states one or is no
+    /// Sets the number of entries that were counted, unless the holder states one or is not a
     /// collection.
     pub(super) fn count(&mut self, entries: usize) {
         if !self.holder.noun.is_empty() && entries > 1 {
@@ -38,14 +38,14 @@ impl Named {
     }
 }
 
-/// An owner before its description.
+/// An owner that has not been described yet.
 pub(super) struct Candidate {
     pub(super) bytes: u64,
     pub(super) descent: Descent,
     pub(super) threads: Vec<u32>,
     /// The step that is named and counted.
     pub(super) element: usize,
-    /// The step that is the one holder.
+    /// The step that is the single holder of the element.
     pub(super) container: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ impl Candidate {
         Self { bytes, ..Self::along_way(scene, Descent::of(scene, group)) }
     }
 
-    /// A candidate of which the way down is known.
+    /// Creates a candidate from a known path down.
     pub(super) fn along_way(scene: &Scene<'_, '_>, descent: Descent) -> Self {
         let bytes = descent.steps[0].bytes;
         let element = descent.element(scene);
@@ -69,7 +69,7 @@ impl Candidate {
         Self { bytes, descent, threads, element: 0, container: None }
     }
 
-    /// A candidate of which the way to the objects that count is known.
+    /// Creates a candidate from a known path to its element.
     pub(super) fn along(scene: &Scene<'_, '_>, steps: Vec<Group>) -> Self {
         let (bytes, element) = (steps[0].bytes, steps.len() - 1);
         let descent = Descent { steps, rest: Vec::new() };
@@ -77,7 +77,7 @@ impl Candidate {
         Self { bytes, descent, threads: Vec::new(), element, container }
     }
 
-    /// The number of objects that are named, or of threads.
+    /// The number of named objects, or of threads.
     pub(super) fn count(&self) -> u64 {
         match self.threads.len() {
             0 => self.descent.steps[self.element].count() as u64,
@@ -110,18 +110,18 @@ impl Candidate {
         }
     }
 
-    /// The type of the objects that hold those that are named, and its role.
+    /// The type of the objects that hold the named ones, and its role.
     pub(super) fn before(&self, scene: &Scene<'_, '_>) -> Option<(u32, Role)> {
         let kin = self.descent.steps[self.element.checked_sub(1)?].kin;
         Some((kin, scene.role_of_kin(kin)))
     }
 
-    /// The type of the objects that are named.
+    /// The type of the named objects.
     pub(super) fn kin(&self) -> Option<u32> {
         self.threads.is_empty().then(|| self.descent.steps[self.element].kin)
     }
 
-    /// The objects of which the holders are to be known.
+    /// The objects whose holders are needed.
     pub(super) fn sample(&self) -> impl Iterator<Item = u32> + '_ {
         let steps = &self.descent.steps;
         let container = self.container.map(|step| steps[step].heads[0]);
@@ -158,8 +158,8 @@ impl Candidate {
         }
     }
 
-    /// The type of the program's objects that the elements are there for: what tasks do, and what
-    /// the links of a chain hold.
+    /// The type of the program's objects that the elements exist for: the work of tasks, or the
+    /// contents of the links of a chain.
     fn with(&self, scene: &Scene<'_, '_>) -> Option<TypeId> {
         let (element, below) = self.descent.steps[self.element..].split_first()?;
         let is_chain = element.heads.len() == 1 && element.inner.len() >= LEAST_CHAIN;
@@ -264,7 +264,7 @@ impl Candidate {
         externals.iter().filter_map(numbered).filter(move |(number, _)| holds(number))
     }
 
-    /// The name of the objects in the array that holds them, if their own type is not the program's.
+    /// The element type that the array declares, if the objects' own type is not the program's.
     fn declared(&self, scene: &Scene<'_, '_>) -> Option<String> {
         let element = &self.descent.steps[self.element];
         let role = |name: &str| scene.named_role(name).unwrap_or(Role::Program);
@@ -301,7 +301,7 @@ impl Candidate {
                 let name = scene.name(self.descent.steps[self.element].kin);
                 scene.named_role(name).is_none_or(|role| role == Role::Program)
             }
-            // What grew so much is no base, whoever made it: open archives, for example.
+            // So much memory is not the runtime's base, whoever allocated it: open archives.
             SuspectKind::Slices => self.bytes >= scene.live() / GROWN,
             SuspectKind::Collection
             | SuspectKind::Many
@@ -389,12 +389,12 @@ impl Candidate {
     }
 }
 
-/// The counts and own bytes by type of what heads dominate, which comes in parts: a head, and some of
-/// the numbers from its own on.
+/// The counts and own bytes, by type, of the objects that heads dominate. A part contains a head
+/// and a range of the numbers that follow it.
 ///
-/// An object's own bytes are what it retains without what the objects that it dominates retain. So all
-/// columns are read in their order, but sums are right only at the end, and wrap until then. They are
-/// wrong if retained sizes stop at 2⁶⁴ − 1, which only damaged files reach.
+/// The own bytes of an object are its retained bytes minus those of the objects that it dominates.
+/// All columns are read in order, so sums wrap until the end, where they are right. They are wrong
+/// if retained sizes stop at 2⁶⁴ − 1, which only damaged files reach.
 fn sums_by_type(
     scene: &Scene<'_, '_>,
     parts: impl ParallelIterator<Item: Iterator<Item = (u32, Range<u32>)>>,

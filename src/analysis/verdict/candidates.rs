@@ -1,4 +1,4 @@
-//! The owners of a heap that hold enough to be looked at.
+//! The owners of a heap that hold enough to be examined.
 
 use super::alike::{divide, is_divisible, sample, sample_of};
 use super::candidate::Candidate;
@@ -44,9 +44,9 @@ pub(super) fn candidates(
     candidates
 }
 
-/// Adds to a finding the owners of the type that it names and that objects of it hold too: one of
-/// the entries of a queue is under way, so that a thread holds it as well. `alike` are those that are
-/// in no finding.
+/// Adds to a finding the owners of its named type that also have a holder outside: one of the
+/// entries of a queue is being processed, so a thread holds it as well. `alike` are the owners in
+/// no finding.
 pub(super) fn adopt(
     scene: &Scene<'_, '_>,
     holders: &Holders,
@@ -72,7 +72,7 @@ pub(super) fn adopt(
     }
 }
 
-/// Removes candidates that only objects of a larger one hold: several of them share what it holds.
+/// Removes candidates that only objects of a larger one hold, because several of these share them.
 pub(super) fn absorb(scene: &Scene<'_, '_>, holders: &Holders, candidates: &mut Vec<Candidate>) {
     let mut kept: Vec<Candidate> = Vec::new();
     let mut ranges: Vec<Ranges> = Vec::new();
@@ -95,7 +95,7 @@ pub(super) fn absorb(scene: &Scene<'_, '_>, holders: &Holders, candidates: &mut 
     *candidates = kept;
 }
 
-/// What some objects dominate, as ranges of numbers.
+/// The objects that some objects dominate, as ranges of numbers.
 struct Ranges(Vec<(u32, u32)>);
 
 impl Ranges {
@@ -112,13 +112,13 @@ impl Ranges {
     }
 }
 
-/// What is enough for a finding about threads.
+/// The minimum size of a finding about threads.
 #[derive(Clone, Copy)]
 pub(super) struct Enough {
     pub(super) threads: usize,
     pub(super) bytes: u64,
-    /// Whether threads count that mostly hold the values of thread-local variables. The variable says
-    /// more than their stack, which is often that of waiting for work.
+    /// Whether threads count that mostly hold the values of thread-local variables. The variable is
+    /// more informative than their stack, which is often that of waiting for work.
     pub(super) locals: bool,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn threads(
             && (enough.locals || !is_thread_local(scene, group))
     };
     let found: Vec<bool> = groups.iter().map(is_found).collect();
-    // The object of a thread goes with what its stack holds.
+    // The object of a thread belongs to the objects that its stack holds.
     let of_object: FxHashMap<u32, u32> = (scene.heap().threads.iter().zip(&group_of))
         .filter_map(|(thread, group)| Some((scene.number(thread.object?)?, *group)))
         .collect();
@@ -176,7 +176,7 @@ pub(super) fn threads(
     (candidates.collect(), others)
 }
 
-/// Whether what threads hold is mostly in their thread-local variables.
+/// Whether most of the memory that threads hold is in their thread-local variables.
 fn is_thread_local(scene: &Scene<'_, '_>, group: &Group) -> bool {
     let objects = group.heads.iter().copied();
     let objects = objects.filter(|number| scene.role(*number) == Role::Thread);

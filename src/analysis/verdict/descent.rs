@@ -1,29 +1,29 @@
-//! The way down from an owner to the objects in which its memory accumulates.
+//! The path down from an owner to the objects in which its memory accumulates.
 
 use super::scene::{Group, Held, Scene};
 use crate::model::heap::Role;
 
-/// The way goes on as long as one group below has this share of its owners, in percent.
+/// The path continues while one group below has this share of its owner's memory, in percent.
 const KEEP: u64 = 60;
 
-/// Longer ways are cut. Steps that repeat a type are one.
+/// The maximum length of a path. Steps that repeat a type are one.
 const MOST_STEPS: usize = 200;
 
-/// Objects of one type below so many levels of them are a tree.
+/// Objects of one type that are nested at least this deep are a tree.
 const LEAST_LEVELS: usize = 3;
 
-/// This many times as many objects of another type are what the memory consists of, and not their
-/// owners: 60 shelves with 6,000 books.
+/// If there are this many times as many objects of another type, the memory consists of those and
+/// not of their owners: 60 shelves with 6,000 books.
 const FAN: usize = 10;
 
-/// Entries of a table have at least one of so many parts of its memory, and are at least so many.
+/// Entries take at least 1/`LEAST_PART` of their table's memory, and there are at least `MANY`.
 const LEAST_PART: u64 = 4;
 const MANY: usize = 20;
 
 /// An owner, the largest group below it, the largest group below that one, and so on.
 pub(super) struct Descent {
     pub(super) steps: Vec<Group>,
-    /// What the last group holds.
+    /// The groups that the last group holds.
     pub(super) rest: Vec<Held>,
 }
 
@@ -54,7 +54,7 @@ impl Descent {
                     return Self::nested(scene, steps, outer);
                 }
             }
-            // What the parts between the links of a chain hold is worth more of a name.
+            // In a chain, the contents of the parts between the links deserve a name more.
             if steps.len() > MOST_STEPS || steps.len() == MOST_STEPS && !role.is_part() {
                 // Types that alternate, as in a list of wrapped entries, are one chain.
                 return match steps.iter().position(|step| step.kin == next.kin) {
@@ -67,8 +67,8 @@ impl Descent {
         }
     }
 
-    /// Makes one group of all objects of a type below some of them, as in a tree whose nodes have
-    /// collections of nodes.
+    /// Merges all objects of a type below some of them into one group, as in a tree whose nodes
+    /// have collections of nodes.
     fn nested(scene: &Scene<'_, '_>, mut steps: Vec<Group>, outer: usize) -> Self {
         steps.truncate(outer + 1);
         let group = &mut steps[outer];
@@ -78,7 +78,7 @@ impl Descent {
         Self { steps, rest: Vec::new() }
     }
 
-    /// Follows a chain in which types alternate to its end.
+    /// Follows a chain of alternating types to its end.
     fn chain(scene: &Scene<'_, '_>, mut steps: Vec<Group>, known: usize, next: Group) -> Self {
         let kin = next.kin;
         let passed = steps.split_off(known + 1);
@@ -87,7 +87,7 @@ impl Descent {
         let mut open = next;
         loop {
             steps[known].inner.extend(open.members());
-            // Between two members there is at most one object of another type that counts.
+            // Between two members there is at most one object of another type.
             let Some(held) = scene.below(&open).first().copied() else { break };
             let between = scene.group_below(&open, &held);
             match scene.below(&between).iter().find(|held| held.kin == kin) {
@@ -99,7 +99,7 @@ impl Descent {
         Self { steps, rest: Vec::new() }
     }
 
-    /// The step whose objects are worth a name, and count.
+    /// The step whose objects are named and counted.
     pub(super) fn element(&self, scene: &Scene<'_, '_>) -> usize {
         let many = |step: &usize| self.steps[*step].count() > 1;
         let role = |step: usize| scene.role_of_kin(self.steps[step].kin);
@@ -139,7 +139,7 @@ impl Descent {
         entry.count() == owner.count() && (names || !entry.inner.is_empty())
     }
 
-    /// The object that holds the element, if it is one: the outermost of the collections around it.
+    /// The step of the single object that holds the element: the outermost collection around it.
     pub(super) fn container(&self, scene: &Scene<'_, '_>, element: usize) -> Option<usize> {
         let before = (0..=element).take_while(|step| self.steps[*step].single().is_some());
         let mut container = before.last()?;
@@ -156,7 +156,7 @@ impl Descent {
         {
             container -= 1;
         }
-        // What keeps a suspended call says more than its variables: see `via`.
+        // The object that keeps a suspended call is more informative than its variables: see `via`.
         let call = (1..=container).find(|step| role(*step) == Role::Frame);
         let above = call.and_then(|call| (0..call).rfind(|step| !role(*step).is_part()));
         Some(above.unwrap_or(container))
@@ -172,8 +172,8 @@ fn is_collection(role: Role) -> bool {
     matches!(role, Role::Collection(_))
 }
 
-/// The objects that a collection or small parts of one are there for, however much memory the parts take:
-/// objects of the program before others.
+/// The objects that a collection, or small parts of one, exists for, however much memory the parts
+/// take. Objects of the program come first.
 fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Held]) -> Option<usize> {
     let role = scene.role_of_kin(parts.kin);
     if !(role.is_part() || is_collection(role) && parts.count() == 1) {
@@ -191,7 +191,7 @@ fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Held]) -> Option<usize
     each().find(is_program).or_else(|| each().next())
 }
 
-/// The first step of a way that consists of the entries of thread-local variables.
+/// The first step of a path that consists of the entries of thread-local variables.
 pub(super) fn thread_local_entries<'w>(
     scene: &Scene<'_, '_>,
     steps: &'w [Group],

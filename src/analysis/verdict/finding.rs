@@ -1,4 +1,4 @@
-//! What is known about an owner that holds a large part of a heap.
+//! The facts about an owner that holds a large part of a heap.
 
 use crate::model::heap::{ObjectId, ThreadKind, TypeId};
 
@@ -11,13 +11,13 @@ pub struct Suspect {
     pub bytes: u64,
     /// The objects in which the memory accumulates.
     pub what: What,
-    /// Their number.
+    /// The number of these objects.
     pub count: u64,
     /// The places that hold the objects, those that hold most first.
     pub holders: Vec<Holder>,
     /// Retained bytes of one of the objects.
     pub each: EachSize,
-    /// The type of the program's objects that each of the objects holds, if it is not their own.
+    /// The type of the program's objects that each object holds, unless it is their own type.
     pub with: Option<TypeId>,
     /// The suspended call that holds the objects, or the function whose closures they are:
     /// `local rows of load (views.py:5) in the traceback of ValueError`.
@@ -47,7 +47,7 @@ pub enum SuspectKind {
     Loaders,
     /// Objects that hold each other in a row.
     Chain,
-    /// Objects that hold each other in branches.
+    /// Objects that hold each other in a tree.
     Tree,
     /// Timers.
     Timers,
@@ -131,13 +131,13 @@ impl SuspectKind {
 /// The objects that a finding is about.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// Objects of a type, with the name under which an array declares them if that says more.
+    /// Objects of a type, with the element type that an array declares if that is more informative.
     Objects(TypeId, Option<String>),
     /// Threads with one stack, and the type of their objects.
     Threads(ThreadKind, Option<TypeId>),
 }
 
-/// The end of a label that stands for several places with names of their own.
+/// The end of a label that represents several places with names of their own.
 pub const AND_OTHERS: &str = " and others";
 
 /// A place that holds objects.

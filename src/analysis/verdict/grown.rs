@@ -1,8 +1,8 @@
-//! What grew between two heaps: an owner of the newer one, found again in the older one.
+//! The growth between two heaps: an owner of the newer one, found again in the older one.
 //!
-//! Both heaps are never in memory together. The newer one is divided first; each of its owners
-//! leaves a description by names. In the older heap the holder of the same name is looked for, with
-//! objects of the same types below it.
+//! The two heaps are never in memory together. The newer one is divided first, and each of its
+//! owners is described by names. The search in the older heap is for a holder of the same name,
+//! with objects of the same types below it.
 
 use super::alike::{MOST_MEMBERS, divide};
 use super::candidate::Candidate;
@@ -21,27 +21,27 @@ use crate::model::heap::{Heap, Role, Thread, ThreadKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// An owner with less than one of so many parts of the newer heap is not looked at.
+/// An owner with less than 1/`LEAST_PART` of the newer heap is not examined.
 const LEAST_PART: u64 = 500;
 
-/// Owners that are looked for in the older heap.
+/// The maximum number of owners to find in the older heap.
 const MOST_OWNERS: usize = 24;
 
-/// Divisions of the objects of one type that are looked at, those with most bytes first.
+/// The maximum number of divisions of the objects of one type to examine, largest first.
 const MOST_DIVISIONS: usize = 64;
 
-/// Objects between the holder and the owner.
+/// The maximum number of objects between the holder and the owner.
 const MOST_UP: usize = 64;
 
-/// An owner of a heap, which an older heap can be asked for.
+/// An owner of a heap, with the data to find it in an older heap.
 #[derive(Clone, Debug)]
 pub struct TracedOwner {
-    /// What is known of it.
+    /// The facts about the owner.
     pub finding: Suspect,
     trace: Trace,
 }
 
-/// How much there is of an owner.
+/// The size of an owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// The number of objects in which the memory accumulates.
@@ -53,7 +53,7 @@ pub struct Size {
 /// The owner that grew most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grown {
-    /// Its place in the list of owners.
+    /// The place of the owner in the list of owners.
     pub owner: usize,
     /// Its size in the older heap.
     pub old: Size,
@@ -62,7 +62,7 @@ pub struct Grown {
 }
 
 impl Grown {
-    /// The bytes that came.
+    /// The growth in bytes.
     pub fn bytes(&self) -> u64 {
         self.new.bytes.saturating_sub(self.old.bytes)
     }
@@ -71,7 +71,7 @@ impl Grown {
 /// A type by name and namespace.
 type TypeName = (String, String);
 
-/// What identifies an owner in another heap.
+/// The data that identifies an owner in another heap.
 #[derive(Clone, Debug)]
 struct Trace {
     stack: Option<Stack>,
@@ -79,9 +79,9 @@ struct Trace {
     steps: Vec<TypeName>,
     /// The step that is the one holder.
     container: Option<usize>,
-    /// The type of what dominates the owner.
+    /// The type of the object that dominates the owner.
     above: TypeName,
-    /// The sum of what the heads of the owner hold.
+    /// The bytes that the heads of the owner hold.
     bytes: u64,
     /// The number of live objects of the type in which the memory accumulates.
     alike: u64,
@@ -158,7 +158,7 @@ fn type_name(scene: &Scene<'_, '_>, kin: u32) -> TypeName {
     (text(type_row.name), text(type_row.namespace))
 }
 
-/// The type of what dominates an object; empty below the roots and what stands for them.
+/// The type of the object that dominates an object; empty for roots and synthetic objects.
 fn above(scene: &Scene<'_, '_>, number: u32) -> TypeName {
     let above = scene.dominator(number);
     match scene.role(above) {
@@ -181,19 +181,19 @@ fn stack(heap: &Heap<'_>, thread: &Thread) -> Stack {
 struct Past<'p, 's, 'a> {
     scene: &'p Scene<'s, 'a>,
     collections: &'p Collections<'p, 'a>,
-    /// The types by name.
+    /// The types by name. The first of several types with one name represents all of them.
     kins: FxHashMap<TypeName, u32>,
 }
 
 impl<'p, 's, 'a> Past<'p, 's, 'a> {
     fn of(scene: &'p Scene<'s, 'a>, collections: &'p Collections<'p, 'a>) -> Self {
-        // Of several types with one name, the first one stands for all.
+        // The first of several types with one name stands for all.
         let kins = (0..scene.heap().types.len() as u32).rev();
         Self { scene, collections, kins: kins.map(|kin| (type_name(scene, kin), kin)).collect() }
     }
 
-    /// Whether objects can have come to an owner: the one holder was there before, or all objects of
-    /// their type became more. Otherwise they have a holder of another name now.
+    /// Whether objects can be new in an owner: its single holder existed before, or all objects of
+    /// their type became more. Otherwise the objects have a holder of another name now.
     fn is_plausible(&self, trace: &Trace, heads: &[u32], grown: &Grown) -> bool {
         if trace.container.is_some() && !heads.is_empty() {
             return true;
@@ -206,7 +206,7 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         trace.alike.saturating_sub(before) >= more / 2
     }
 
-    /// The objects that each owner consisted of.
+    /// The objects that each owner consisted of in the older heap.
     fn heads(&self, owners: &[TracedOwner]) -> Vec<Vec<u32>> {
         let scene = self.scene;
         let objects = self.objects(owners);
@@ -259,8 +259,8 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         objects
     }
 
-    /// Whether an object can have been the holder, or one of the members. Members stand below what
-    /// they stand below now, or are the program's own.
+    /// Whether an object can have been the holder, or one of the members. Members have a dominator
+    /// of the same type as now, or are the program's own.
     fn may_be(&self, trace: &Trace, number: u32) -> bool {
         let scene = self.scene;
         let kin = scene.kin(number);
@@ -270,7 +270,7 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
             || is_own(scene.role_of_kin(kin)) && is_top()
     }
 
-    /// The objects that the owner consisted of, among these.
+    /// The objects, among these, that the owner consisted of.
     fn found(
         &self,
         naming: &mut Naming<'_, '_, '_>,
@@ -303,7 +303,7 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
         parts.into_iter().take(MOST_DIVISIONS).find(is_it).map_or(Vec::new(), |part| part.heads)
     }
 
-    /// The owner above a holder.
+    /// The owner that contains a holder.
     fn head(&self, trace: &Trace, holder: u32) -> u32 {
         let scene = self.scene;
         if trace.container == Some(0) {
@@ -316,7 +316,7 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
             .unwrap_or(holder)
     }
 
-    /// What the threads of each owner held.
+    /// The objects that the threads of each owner held.
     fn of_threads(&self, owners: &[TracedOwner]) -> Vec<Vec<u32>> {
         let scene = self.scene;
         let mut heads = vec![Vec::new(); owners.len()];
@@ -369,7 +369,7 @@ impl<'p, 's, 'a> Past<'p, 's, 'a> {
             .map_or(Size { count: 0, bytes }, |one| Size { count: one.count(), bytes: one.bytes })
     }
 
-    /// The candidate that goes down by the same types.
+    /// The candidate whose path goes down through the same types.
     fn along(&self, trace: &Trace, group: Group) -> Option<Candidate> {
         let scene = self.scene;
         let mut steps = vec![group];

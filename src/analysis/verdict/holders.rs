@@ -1,4 +1,4 @@
-//! What holds an owner, as its program calls it: `app.Cache.ENTRIES`, `keep.callbacks`.
+//! The holders of an owner, as its program names them: `app.Cache.ENTRIES`, `keep.callbacks`.
 
 use super::place::{ANY, FILE, Place, SCOPE};
 use super::scene::Scene;
@@ -14,25 +14,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Names of fields that are put together at most.
+/// The maximum number of field names in a label.
 const MOST_PARTS: usize = 6;
 
-/// Objects that are passed on the way up to one with a name.
+/// The maximum number of objects on the path up to one with a name.
 const MOST_UP: usize = 64;
 
-/// Objects on the way up that have several holders, of which the best name is used.
+/// The maximum number of objects with several holders on the path up. The best name counts.
 const MOST_DETOURS: usize = 2;
 
 /// The field of a function that holds its variables.
 pub(super) const CONTEXT: &str = "context";
 
-/// Holders of one object that are looked at.
+/// The maximum number of holders of one object to examine.
 const MOST_HOLDERS: usize = 32;
 
-/// Holders of one type that refer to one object by one field, and are looked at.
+/// The maximum number of holders of one type that refer to one object by one field.
 const MOST_ALIKE: usize = 4;
 
-/// References of one object that are looked through for a name.
+/// The maximum number of references of one object to search for a name.
 const MOST_REFERENCES: usize = 100_000;
 
 /// The references and roots that hold some objects.
@@ -42,14 +42,14 @@ pub(super) struct Holders {
     roots: FxHashMap<ObjectId, u32>,
     /// Numbers of the objects whose references are known.
     known: FxHashSet<u32>,
-    /// Numbers of objects whose references would have given a name.
+    /// Numbers of objects whose unknown references are needed for a name.
     wanted: RefCell<BTreeSet<u32>>,
-    /// Labels of references that were looked for.
+    /// Labels of references that have been searched.
     links: RefCell<FxHashMap<(ObjectId, ObjectId), Option<Label>>>,
 }
 
 impl Holders {
-    /// Finds what holds the objects of these numbers.
+    /// Finds the holders of the objects with these numbers.
     pub(super) fn of(scene: &Scene<'_, '_>, numbers: impl Iterator<Item = u32>) -> Self {
         let mut holders = Self {
             references: Vec::new(),
@@ -62,7 +62,7 @@ impl Holders {
         holders
     }
 
-    /// Finds what holds the objects that were asked for in vain. Returns `false` if there are none.
+    /// Finds the holders of the objects in `wanted`. Returns `false` if there are none.
     pub(super) fn add_wanted(&mut self, scene: &Scene<'_, '_>) -> bool {
         let wanted = self.wanted.take();
         self.add(scene, wanted.iter().copied());
@@ -125,14 +125,14 @@ impl Holders {
             })
     }
 
-    /// Asks for what holds an object, for the next time if it is not known.
+    /// Marks an object for [`Self::add_wanted`] if its holders are not known.
     pub(super) fn want(&self, number: u32) {
         if !self.known.contains(&number) {
             self.wanted.borrow_mut().insert(number);
         }
     }
 
-    /// The root that says most about an object.
+    /// The most informative root of an object.
     pub(super) fn root(&self, object: ObjectId) -> Option<u32> {
         self.roots.get(&object).copied()
     }
@@ -145,7 +145,7 @@ impl Holders {
     fn place_within(&self, scene: &Scene<'_, '_>, number: u32, detours: usize) -> Option<Place> {
         self.want(number);
         let mut seen: FxHashMap<(u32, Label), usize> = FxHashMap::default();
-        // Many holders of one type have names alike.
+        // Holders of one type and label mostly have similar names.
         let references = self.of_number(scene, number).filter(|(source, label)| {
             let kin = scene.number(*source).map_or(0, |number| scene.kin(number));
             let alike = seen.entry((kin, *label)).or_default();
@@ -161,8 +161,8 @@ impl Holders {
         });
         let root = scene.object(number).and_then(|object| self.root(object));
         let root = root.and_then(|row| of_root(scene, &scene.heap().roots[row as usize]));
-        // A field of the program says more than a variable, and a short name more than a long one,
-        // unless a table that the holder keeps leaves out the field.
+        // A field of the program is more informative than a variable, and a short name than a long
+        // one, unless the label of a table inside the holder leaves out the field.
         let says = |(is_root, is_table, place): &(bool, bool, Place)| {
             let is_runtime = place.is_program != Some(true);
             (is_runtime, *is_root && place.is_local, *is_table, place.label.len())
@@ -171,8 +171,8 @@ impl Holders {
         all.min_by_key(says).map(|(.., place)| place)
     }
 
-    /// The label of a reference from one object to another. The ways up of many objects have their
-    /// upper ends in common, where objects may have very many references.
+    /// The label of a reference from one object to another. Cached, because the upper parts of many
+    /// paths are the same, and objects there may have very many references.
     fn link(&self, scene: &Scene<'_, '_>, from: ObjectId, to: ObjectId) -> Option<Label> {
         *self.links.borrow_mut().entry((from, to)).or_insert_with(|| {
             let references = scene.heap().references.of(from).take(MOST_REFERENCES);
@@ -195,7 +195,7 @@ impl Holders {
         }
     }
 
-    /// The name of what a reference of an object holds.
+    /// The name of the object to which a reference of an object leads.
     pub(super) fn name(
         &self,
         scene: &Scene<'_, '_>,
@@ -243,20 +243,20 @@ impl Holders {
     }
 }
 
-/// The way up from a reference to an object with a name.
+/// The path up from a reference to an object with a name.
 struct Way<'h> {
     at: ObjectId,
     label: Label,
     inner: Option<ObjectId>,
     /// The names that were passed, the lowest first.
     parts: Vec<&'h str>,
-    /// A name that the object has already, by the type of an object on the way.
+    /// A name that is known already, from the type of an object on the path.
     known: Option<Place>,
 }
 
 impl<'h> Way<'h> {
-    /// Passes the object at which the way is. Returns the field by which it holds the one before.
-    /// `None`: nothing leads on.
+    /// Passes the object at the present end of the path. Returns the field by which this object
+    /// holds the previous one. `None` if the path ends here.
     fn pass(&mut self, scene: &Scene<'h, '_>) -> Option<&'h str> {
         let field = match self.label.kind() {
             LabelKind::Field(name) => scene.heap().names.text(name),
@@ -264,7 +264,7 @@ impl<'h> Way<'h> {
         };
         let role = scene.role_of(self.at);
         let is_hidden = |role: Option<Role>| role == Some(Role::Hidden);
-        // Names of what is no field begin with this sign, but for properties whose key is a symbol.
+        // Labels that are not fields begin with `<`, and so do properties whose key is a symbol.
         let is_made_up = field.starts_with('<') && !field.starts_with("<symbol ");
         if is_made_up || is_hidden(Some(role)) || is_hidden(scene.named_role(field)) {
             return None;
@@ -290,7 +290,7 @@ impl<'h> Way<'h> {
         Some(field)
     }
 
-    /// A name from further up, if it is one of the program and exact, or else the known one, or that
+    /// The name from further up if it is exact and the program's, otherwise the known one, or that
     /// of a variable.
     fn better(mut self, place: Option<Place>) -> Option<Place> {
         if let Some(known) = self.known.take() {
@@ -311,8 +311,8 @@ impl<'h> Way<'h> {
     }
 }
 
-/// The name at an object that begins one, as a class, a global object or an object of the program
-/// does. The outer `None`: the name goes on with what holds the object.
+/// The name at an object that begins one: a class, a global object or an object of the program. The
+/// outer `None` means that the name continues with the holder of the object.
 fn anchored(
     scene: &Scene<'_, '_>,
     at: ObjectId,
@@ -382,7 +382,7 @@ fn file_name(scene: &Scene<'_, '_>, at: ObjectId, field: &str) -> Option<String>
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Roots whose names say more come first.
+/// The order of roots: those with more informative names come first.
 fn rank(root: &Root) -> u8 {
     match root.kind {
         RootKind::Global | RootKind::Static => 0,
@@ -392,13 +392,13 @@ fn rank(root: &Root) -> u8 {
     }
 }
 
-/// Finds the objects around the insides of collections. Remembers them, so that long chains of
-/// nodes are passed once.
+/// Finds the collections around their internal objects. Results are kept, so that a long chain of
+/// nodes is passed only once.
 #[derive(Default)]
 pub(super) struct Outsides(FxHashMap<ObjectId, ObjectId>);
 
 impl Outsides {
-    /// The object around an object that is an inside of a collection, or the object itself.
+    /// The object around an internal object of a collection, or the object itself.
     pub(super) fn of(&mut self, scene: &Scene<'_, '_>, object: ObjectId) -> ObjectId {
         let (mut at, mut passed) = (object, Vec::new());
         while scene.role_of(at).is_part() {

@@ -1,7 +1,7 @@
-//! What leaked where objects live as long as something refers to them: objects that refer to each
-//! other in a cycle, and those for which nobody accounts.
+//! Leaks in runtimes that count references: objects that refer to each other in a cycle, and
+//! objects whose reference count nothing in the dump accounts for.
 //!
-//! They are looked at as a heap of their own, whose roots are one object of each cycle and the
+//! They are analyzed as a heap of their own, whose roots are one object of each cycle and the
 //! objects that nothing refers to.
 
 use super::scene::Scene;
@@ -19,8 +19,8 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::sync::OnceLock;
 
-/// Finds the owners of at least so many bytes that no root reaches, and the bytes of all objects
-/// that no root reaches.
+/// Finds the owners of at least this many bytes that no root reaches, and the total bytes of the
+/// objects that no root reaches.
 pub(super) fn leaked(
     survey: Surveyed<'_, '_>,
     collections: &Collections<'_, '_>,
@@ -44,7 +44,7 @@ pub(super) fn leaked(
     (found.filter(|finding| finding.bytes >= least).collect(), tree.live_bytes())
 }
 
-/// The object that stands for the cycle which holds an object.
+/// The object that represents the cycle that holds an object.
 fn holder(tree: &DominatorTree, object: ObjectId) -> Option<Holder> {
     let top = std::iter::successors(tree.dominator(object), |above| tree.dominator(*above)).last();
     top.map(|top| Holder { label: String::new(), object: Some(top), noun: "", entries: None })
@@ -88,13 +88,13 @@ fn starts(heap: &Heap<'_>, tree: &DominatorTree, references: &References) -> Vec
     starts
 }
 
-/// The object that stands for the cycle from which an object is reached: one of a class, or else the
-/// largest.
+/// The object that represents the cycle from which an object is reached: preferably an instance of
+/// a class, then the largest object.
 fn head(heap: &Heap<'_>, referrers: &Referrers, object: ObjectId) -> ObjectId {
     let mut way = Vec::new();
     let mut seen: FxHashMap<ObjectId, usize> = FxHashMap::default();
     let mut at = object;
-    // Every object on the way is reached from the cycle, so that none is passed a second time.
+    // Every object on the path is reached from the cycle, so none is passed a second time.
     while !seen.contains_key(&at) {
         seen.insert(at, way.len());
         way.push(at);

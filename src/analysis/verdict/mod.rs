@@ -7,10 +7,10 @@
 //! * `descent` goes down from an owner to where its memory fans out, so that the objects in a
 //!   collection are named and not its nodes.
 //! * `holders` names what holds an owner: `app.Cache.ENTRIES`;
-//! * `via` names the suspended call or the closure through which it does.
+//! * `via` names the suspended call or the closure through which the owner is held.
 //!
-//! What runtimes call their collections, threads and timers, and what belongs to them and not to
-//! the program, are the [roles](crate::model::heap::Role) of types, which come with the heap.
+//! The [roles](crate::model::heap::Role) of types, which come with the heap, identify collections,
+//! threads, timers, and objects that belong to the runtime and not to the program.
 
 mod alike;
 mod candidate;
@@ -53,27 +53,27 @@ pub const LEAST_SHARE: u64 = 5;
 /// Smaller owners are not findings, whatever their share.
 pub const LEAST_BYTES: u64 = 4096;
 
-/// Smaller owners are findings, but no suspects: no process is in trouble because of them.
+/// Smaller owners are findings, but not suspects: they do not harm any process.
 pub const LEAST_SUSPECT: u64 = 64 << 10;
 
-/// Findings that are described.
+/// The maximum number of findings to describe.
 const MOST_FINDINGS: usize = 12;
 
-/// Looks at all references for the names of holders.
+/// The maximum number of passes over all references for the names of holders.
 const MOST_LOOKS: usize = 4;
 
-/// A heap with what is known about it.
+/// A heap with its graph and dominator tree.
 #[derive(Clone, Copy)]
 pub struct Surveyed<'s, 'a> {
     /// The heap.
     pub heap: &'s Heap<'a>,
-    /// Its strong references.
+    /// The strong references of the heap.
     pub graph: &'s Graph<'s>,
-    /// Its dominator tree.
+    /// The dominator tree of the heap.
     pub tree: &'s DominatorTree,
 }
 
-/// What holds the memory of a heap.
+/// The owners of a heap's memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verdict {
     /// The owners that belong to the program, those with most bytes first. Their bytes add up to at
@@ -101,7 +101,7 @@ impl Verdict {
         let mut leaked_bytes = 0;
         let kind = match measured.heap.unreached {
             Unreached::Garbage => None,
-            // What no root reaches is a leak for certain, however small.
+            // Unreachable objects are certainly a leak, however small.
             Unreached::Leaked => Some((SuspectKind::Leaked, least(live))),
             Unreached::Cycles => Some((SuspectKind::Cycles, suspicious)),
         };
@@ -120,12 +120,12 @@ impl Verdict {
     }
 }
 
-/// The bytes that make an owner a finding.
+/// The minimum bytes of a finding.
 fn least(live: u64) -> u64 {
     (u128::from(live) * u128::from(LEAST_SHARE)).div_ceil(100).max(u128::from(LEAST_BYTES)) as u64
 }
 
-/// Describes the owners with at least so many bytes, at most so many, those with most bytes first.
+/// Describes at most `most` owners with at least `least` bytes, those with most bytes first.
 fn findings(
     scene: &Scene<'_, '_>,
     collections: &Collections<'_, '_>,
@@ -155,7 +155,7 @@ fn findings(
     found
 }
 
-/// Joins what belongs together, and adds up what each candidate holds. Returns the holders.
+/// Joins owners that belong together, and adds up what each candidate holds. Returns the holders.
 fn together(
     scene: &Scene<'_, '_>,
     partition: &Partition,

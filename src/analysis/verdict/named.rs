@@ -13,13 +13,13 @@ use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// Holders that are named.
+/// The maximum number of holders to name.
 const MOST_HOLDERS: usize = 3;
 
 /// A holder is named if it holds at least one of this many objects.
 const FEW: usize = 4;
 
-/// Names what holds the objects of findings.
+/// Names the holders of the objects of findings.
 pub(super) struct Naming<'n, 's, 'a> {
     pub(super) scene: &'n Scene<'s, 'a>,
     pub(super) holders: Holders,
@@ -27,13 +27,13 @@ pub(super) struct Naming<'n, 's, 'a> {
     pub(super) collections: &'n Collections<'n, 'a>,
 }
 
-/// Of holders of one type and field, one is the holder if it holds all members but one of so many.
+/// One of several holders of a type and field is the holder if it has all but 1/20 of the members.
 const NEARLY_ALL: usize = 20;
 
 /// Holders of one type and field.
 #[derive(Default)]
 struct Alike {
-    /// The number of members that they hold.
+    /// The number of members that the holders hold.
     members: usize,
     /// By the number of each holder: the members that it holds, and the first reference.
     each: FxHashMap<u32, (usize, Option<(ObjectId, Label)>)>,
@@ -45,7 +45,7 @@ impl Alike {
         self.best(|_| true)
     }
 
-    /// The holder of most members of those with some numbers.
+    /// The holder of most members, among holders whose number `is_meant` accepts.
     fn best(&self, is_meant: impl Fn(u32) -> bool) -> Option<(u32, usize, ObjectId, Label)> {
         let meant = self.each.iter().filter(|(number, _)| is_meant(**number));
         let most = meant.max_by_key(|(number, (members, _))| (*members, Reverse(**number)));
@@ -56,7 +56,7 @@ impl Alike {
 }
 
 impl Naming<'_, '_, '_> {
-    /// What holds the objects of a candidate.
+    /// Returns the holders of the objects of a candidate.
     pub(super) fn holders(&mut self, candidate: &Candidate) -> Vec<Named> {
         if let Some(key) = self.thread_local(candidate) {
             return vec![key];
@@ -69,7 +69,7 @@ impl Naming<'_, '_, '_> {
             let place = self.holders.place(self.scene, container);
             let place = match place {
                 Some(place) if !place.is_in_scope() => Some(place),
-                // The function is one of many ways to the variable.
+                // The function is only one of many paths to the variable.
                 place => variable_of_file(self.scene, &self.holders, container).or(place),
             };
             let mut named = self.named(self.scene.object(container), place);
@@ -89,7 +89,7 @@ impl Naming<'_, '_, '_> {
             && let Some(head) = heads.max_by_key(size)
             && let Some(mut place) = self.holders.place(self.scene, head)
         {
-            // Methods of the program's objects may be the runtime's own, which it inherits.
+            // Methods of the program's objects may be inherited from the runtime.
             if place.is_in_scope() && self.scene.role(head) == Role::Closure {
                 place.is_program = None;
             }
@@ -101,8 +101,8 @@ impl Naming<'_, '_, '_> {
         named
     }
 
-    /// Whether the only object is a text that code holds: its source, which is the runtime's although
-    /// objects of the program may hold parts of it.
+    /// Whether the only object is a text that code holds: its source, which belongs to the runtime
+    /// even if objects of the program hold parts of it.
     fn is_source_text(&self, heads: &[u32]) -> bool {
         let (scene, [head]) = (self.scene, heads) else { return false };
         let kind = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
@@ -110,7 +110,7 @@ impl Naming<'_, '_, '_> {
         kind == Some(TypeKind::Text) && holders.any(|holder| scene.role_of(holder) == Role::Hidden)
     }
 
-    /// Adds the field by which an object that is no collection holds the first of a chain.
+    /// Adds the field by which an object that is not a collection holds the first of a chain.
     fn add_field(&self, candidate: &Candidate, named: &mut Named) {
         let below =
             candidate.container.map(|step| step + 1).filter(|step| *step <= candidate.element);
@@ -173,8 +173,8 @@ impl Naming<'_, '_, '_> {
         alike
     }
 
-    /// The name of what holds several members, after that of the first. If they have one holder, only
-    /// the index in its own field is not the same for all.
+    /// Derives a name for several members from the name of the first. With one holder, only the
+    /// index in the holder's own field differs between members.
     fn of_many(&self, field: Label, is_one: bool, name: &str) -> String {
         let field = match field.kind() {
             LabelKind::Field(field) => self.scene.heap().names.text(field),

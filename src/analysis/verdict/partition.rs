@@ -1,4 +1,4 @@
-//! The highest owners of a heap: what stands below the roots when all objects are opened that hold
+//! The highest owners of a heap: the objects below the roots after opening all objects that hold
 //! much but mean little to a person.
 
 use super::descent::Descent;
@@ -7,19 +7,19 @@ use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{ObjectId, Role};
 use rustc_hash::FxHashMap;
 
-/// Rounds in which objects are opened. Each goes down by a fan-out.
+/// The maximum number of rounds in which objects are opened. Each round passes one fan-out.
 const MOST_ROUNDS: usize = 16;
 
-/// Fewer class loaders of one type are opened, so that their classes show.
+/// If a type has fewer class loaders than this, they are opened to show their classes.
 const MANY_LOADERS: usize = 3;
 
 /// The highest owners.
 pub(super) struct Partition {
-    /// Numbers of objects whose contents are divided, as a set.
+    /// The set of objects whose contents are divided, by number.
     opened: ObjectSet,
-    /// Numbers, ascending.
+    /// The numbers of the owners, ascending.
     pub(super) tops: Vec<u32>,
-    /// The ways down from single owners that stay closed, by their numbers.
+    /// The paths down from single owners that stay closed, by the owners' numbers.
     ways: FxHashMap<u32, Descent>,
 }
 
@@ -78,14 +78,14 @@ impl Partition {
         all
     }
 
-    /// Everything below the roots, which are to be opened.
+    /// Creates a partition with only the roots opened, and the list of objects to open.
     fn closed(scene: &Scene<'_, '_>) -> (Self, Vec<u32>) {
         let mut opened = ObjectSet::none(scene.survey.tree.dominators.len() + 1);
         opened.insert(ObjectId(0));
         (Self { opened, tops: Vec::new(), ways: FxHashMap::default() }, vec![0])
     }
 
-    /// Calls `top` with the children of opened objects. Opens those that are passages.
+    /// Opens passages, and calls `top` with all other children of opened objects.
     fn open(&mut self, scene: &Scene<'_, '_>, open: &mut Vec<u32>, mut top: impl FnMut(u32)) {
         while let Some(number) = open.pop() {
             for child in scene.children(number) {
@@ -102,7 +102,7 @@ impl Partition {
         }
     }
 
-    /// The way down from a single owner.
+    /// The path down from a single owner.
     pub(super) fn way(&mut self, scene: &Scene<'_, '_>, single: u32) -> Descent {
         self.ways.remove(&single).unwrap_or_else(|| Descent::of(scene, scene.single(single)))
     }
@@ -121,8 +121,8 @@ fn is_passage(scene: &Scene<'_, '_>, number: u32) -> bool {
     }
 }
 
-/// The bytes of the tops by type, and the large tops. There are few of those, so that the tops are
-/// looked at once, however often some of them are opened.
+/// The bytes of the tops by type, and the large tops. Only these few are examined again after each
+/// round of opening.
 struct Tally {
     of_kin: Vec<u128>,
     /// Numbers of the tops with at least `least` bytes.
@@ -141,7 +141,7 @@ impl Tally {
         }
     }
 
-    /// Whether a large top holds so much of what its type holds that it is looked at by itself.
+    /// Whether a large top holds more than half of its type's bytes and is examined by itself.
     fn is_alone(&self, scene: &Scene<'_, '_>, number: u32) -> bool {
         let all = self.of_kin.get(scene.kin(number) as usize);
         all.is_some_and(|all| u128::from(scene.bytes(number)) > all / 2)
@@ -160,7 +160,7 @@ impl Tally {
     }
 }
 
-/// The members of a group that hold so much that each is looked at by itself.
+/// The members of a group that hold enough to be examined one by one.
 pub(super) fn alone<'g>(
     scene: &'g Scene<'_, '_>,
     group: &'g Group,
@@ -173,17 +173,17 @@ pub(super) fn alone<'g>(
     group.heads.iter().copied().filter(outweighs)
 }
 
-/// The objects on the way from an owner to what it is the owner of: all but the last.
+/// The objects on the path from an owner to the objects that it exists for: all but the last.
 fn opened(scene: &Scene<'_, '_>, descent: &Descent) -> Vec<u32> {
     let singles: Vec<u32> = descent.steps.iter().map_while(Group::single).collect();
-    // Several large groups, of which none is nearly all: the object is opened too.
+    // With several large groups, none of which is nearly all, the object is opened too.
     let is_split = singles.len() == descent.steps.len() && splits(scene, descent);
     let container = || descent.container(scene, descent.element(scene)).unwrap_or(0);
     let stays = if is_split { singles.len() } else { container() };
     singles.into_iter().take(stays).collect()
 }
 
-/// Whether the object at the end of the way holds large groups and not only small pieces.
+/// Whether the object at the end of the path holds large groups and not only small pieces.
 fn splits(scene: &Scene<'_, '_>, descent: &Descent) -> bool {
     let Some(last) = descent.steps.last() else { return false };
     let large = descent.rest.iter().filter(|group| group.bytes >= super::least(scene.live()));

@@ -1,4 +1,4 @@
-//! Names of places that hold objects, which grow by a field at a time.
+//! Names of places that hold objects. A name is extended by one field at a time.
 
 use super::scene::Scene;
 use crate::model::heap::Role;
@@ -7,10 +7,10 @@ use std::borrow::Cow;
 /// Stands for any element of a collection.
 pub(super) const ANY: &str = "[*]";
 
-/// Stands for the way from a function to its variables.
+/// Stands for the path from a function to its variables.
 pub(super) const SCOPE: &str = "(): ";
 
-/// Between the name of a file and what is in it.
+/// Separates the name of a file from that of a variable in it.
 pub(super) const FILE: &str = ": ";
 
 /// A name for a place that holds objects.
@@ -22,13 +22,13 @@ pub(super) struct Place {
     pub(super) is_program: Option<bool>,
     /// Whether it is a variable of a call frame.
     pub(super) is_local: bool,
-    /// Where fields are added, if that is not at the end of the label: behind the variable, at 10 in
-    /// `local rows of handle in thread main`.
+    /// The byte at which fields are added, if not at the end of the label: after the variable, at
+    /// 10 in `local rows of handle in thread main`.
     pub(super) end: Option<usize>,
 }
 
 impl Place {
-    /// A name that is no variable.
+    /// Creates a name that is not a variable.
     pub(super) fn of(label: String, is_program: Option<bool>) -> Self {
         Self { label, is_program, is_local: false, end: None }
     }
@@ -49,7 +49,7 @@ impl Place {
         self.label.contains(SCOPE)
     }
 
-    /// Adds the name of a field, or of a way without one.
+    /// Appends the name of a field, or of a path without one.
     pub(super) fn append(&mut self, scene: &Scene<'_, '_>, part: &str) {
         let listens = |name: &str| scene.named_role(name) == Some(Role::Listeners);
         match part {
@@ -77,15 +77,15 @@ impl Place {
         }
     }
 
-    /// Adds to the way.
+    /// Inserts a part at the end of the path.
     fn insert(&mut self, part: &str) {
         self.label.insert_str(self.end.unwrap_or(self.label.len()), part);
         self.end = self.end.map(|end| end + part.len());
     }
 }
 
-/// A name with `[*]` for each index: `ring[*].items` for `ring[17].items`, as an array within an
-/// object of Go has for each element.
+/// The name with `[*]` for each index: `ring[*].items` for `ring[17].items`. Arrays inside a Go
+/// object have a label for each element.
 pub(super) fn without_indexes(name: &str) -> Cow<'_, str> {
     if !name.contains('[') {
         return name.into();

@@ -5,11 +5,11 @@ use super::place::{FILE, Place};
 use super::scene::Scene;
 use crate::model::heap::{LabelKind, ObjectId, Role};
 
-/// Fields between the variable and an object.
+/// The maximum number of fields between the variable and an object.
 const MOST_PARTS: usize = 6;
 
-/// The variable that holds an object, with the file of its functions. `None` if the variable is no
-/// function's, or one of the runtime's.
+/// The variable that holds an object, with the file of its functions. `None` if the variable
+/// belongs to no function, or to the runtime.
 pub(super) fn variable_of_file(
     scene: &Scene<'_, '_>,
     holders: &Holders,

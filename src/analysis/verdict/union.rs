@@ -1,7 +1,7 @@
-//! What several owners hold together, each byte once.
+//! The memory that several owners hold together, each byte counted once.
 //!
-//! What two members of a group share, neither of them dominates. A flood from the roots that stops at
-//! the members leaves out what only they reach.
+//! No member of a group dominates memory that two members share. A flood from the roots that stops
+//! at the members does not reach the memory that only they reach.
 
 use super::Surveyed;
 use super::partition::Partition;
@@ -15,7 +15,7 @@ use crate::model::heap::ObjectId;
 /// The graph between the highest owners of a heap.
 pub(super) struct Owners<'s> {
     made_up: MadeUp,
-    /// None: there are so many owners that drawing together what they dominate saves nothing.
+    /// `None` if there are so many owners that contracting their subtrees to regions saves nothing.
     regions: Option<Regions<'s>>,
 }
 
@@ -28,8 +28,8 @@ impl<'s> Owners<'s> {
         Self { made_up, regions }
     }
 
-    /// Bytes by group of what only objects of the group reach, and what two of them share. Groups
-    /// contain numbers of owners. What several groups share belongs to none of them.
+    /// The bytes of each group, including objects that several of its members share. Groups contain
+    /// numbers of owners. Objects that several groups share belong to none of them.
     pub(super) fn bytes(
         &self,
         scene: &Scene<'_, '_>,

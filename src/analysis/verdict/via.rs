@@ -5,15 +5,15 @@ use super::scene::{Group, Scene};
 use crate::model::heap::{LabelKind, ObjectId, Role, Value};
 use rustc_hash::FxHashMap;
 
-/// Calls whose names are looked at.
+/// The maximum number of calls whose names are read.
 const MOST_CALLS: usize = 64;
 
-/// References of a call that are looked through for the variable.
+/// The maximum number of references of a call to search for the variable.
 const MOST_REFERENCES: usize = 10_000;
 
-/// Names the last call on the way to the objects, with the variable and with the error whose
-/// traceback keeps the call; of closures, their function. `None` if there is none, or if they are
-/// different ones.
+/// Names the last call on the path to the objects, with the variable and with the error whose
+/// traceback keeps the call; for closures, names their function. `None` if there is none, or if the
+/// objects have different ones.
 pub(super) fn via(scene: &Scene<'_, '_>, descent: &Descent, element: usize) -> Option<String> {
     let role = |step: &Group| scene.role_of_kin(step.kin);
     let steps = &descent.steps;
@@ -36,7 +36,7 @@ pub(super) fn via(scene: &Scene<'_, '_>, descent: &Descent, element: usize) -> O
     })
 }
 
-/// The most frequent text, if at least half are so.
+/// The most frequent text, if at least half of the texts are equal to it.
 fn common(texts: impl Iterator<Item = String>) -> Option<String> {
     let mut counts: FxHashMap<String, usize> = FxHashMap::default();
     let mut all = 0;
@@ -51,7 +51,7 @@ fn common(texts: impl Iterator<Item = String>) -> Option<String> {
 /// The function of a call, with the place in the source: `load (views.py:5)`.
 pub(super) fn frame_name(scene: &Scene<'_, '_>, object: ObjectId) -> Option<String> {
     let Value::Name(name) = scene.heap().value(object) else { return None };
-    // The folders of the file say little.
+    // The folders of the file are not informative.
     Some(match name.split_once(" (") {
         Some((function, place)) => {
             format!("{function} ({}", place.rsplit(['/', '\\']).next().unwrap_or_default())
@@ -60,7 +60,7 @@ pub(super) fn frame_name(scene: &Scene<'_, '_>, object: ObjectId) -> Option<Stri
     })
 }
 
-/// The variable of a call that holds most among those that hold objects of a type.
+/// The variable of a call that holds most memory in objects of a type.
 fn variable(scene: &Scene<'_, '_>, number: u32, kin: u32) -> Option<String> {
     let heap = scene.heap();
     let references = heap.references.of(scene.object(number)?).take(MOST_REFERENCES);

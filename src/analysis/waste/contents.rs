@@ -1,4 +1,4 @@
-//! Texts and blocks of bytes that are there more than once, and zeros.
+//! Texts and blocks of bytes that occur more than once, and zeros.
 
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
@@ -13,25 +13,25 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::hash::Hasher;
 
-/// Smaller blocks are equal by chance: counters, flags.
+/// The minimum length of a block. Smaller ones are equal by chance: counters, flags.
 const LEAST_BLOCK: usize = 16;
-/// A block whose second half is zero counts from this many zeros on.
+/// The minimum number of zeros that count in a block whose second half is zero.
 const LEAST_TAIL: usize = 64;
-/// Objects that one task looks at.
+/// The number of objects that one task processes.
 const BATCH: u32 = 4096;
 
 /// The waste in texts and blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Texts that are there more than once; those that waste most first.
+    /// Texts that occur more than once; those that waste most first.
     pub texts: Vec<Copies>,
     /// The waste in equal blocks of bytes.
     pub blocks: Vec<Copies>,
-    /// The objects with these values, by value. The largest of each is not among them.
+    /// The objects with these values, by value, except the largest object of each value.
     pub copies: Vec<Copy>,
     /// Blocks that are all zero, in the order of objects.
     pub zeros: Vec<ObjectId>,
-    /// Blocks of which the second half at least is zero, with the bytes of that part.
+    /// Blocks whose second half, at least, is zero, with the number of zero bytes at the end.
     pub tails: Vec<(ObjectId, u64)>,
 }
 
@@ -50,26 +50,26 @@ pub struct Copies {
     pub is_zero: bool,
 }
 
-/// An object with a value that others have as well.
+/// An object with the same value as others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
     /// The object with this value.
     pub object: ObjectId,
     /// Retained bytes of the object.
     pub bytes: u64,
-    /// Whether it is a text.
+    /// Whether the object is a text.
     pub is_text: bool,
-    /// Whether its value is zeros.
+    /// Whether the value of the object is all zeros.
     pub is_zero: bool,
 }
 
-/// The contents of all objects, live or not. They are read before it is known who holds what, so
-/// that this takes no time where another thread finds that out meanwhile.
+/// The contents of all objects, live or not. They are read before it is known which objects are
+/// live, so that another thread can compute that at the same time.
 #[derive(Default)]
 pub struct Read {
     found: Scan,
-    /// The objects to which texts refer. One that a text holds alone is the memory of the text and
-    /// counted as that.
+    /// The objects to which texts refer. An object that only one text holds is part of that text's
+    /// memory and counted as such.
     of_texts: Option<ObjectSet>,
 }
 
@@ -78,13 +78,13 @@ pub struct Read {
 struct Scan {
     texts: Vec<Hashed>,
     blocks: Vec<Hashed>,
-    /// Blocks of zeros. They are equal if their lengths are, which need no hash.
+    /// Blocks of zeros. They are equal if their lengths are, so they need no hash.
     zeros: Vec<(u64, ObjectId)>,
     tails: Vec<(ObjectId, u64)>,
 }
 
 /// Half of the hash of an object's value, and the object, in the order of both. Values with equal
-/// halves are compared, so that a collision costs little time and nothing else.
+/// halves are compared, so a collision costs a little time but does not change the result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Hashed(u64);
 
@@ -136,7 +136,7 @@ fn is_text(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.type_of(object).kind == TypeKind::Text
 }
 
-/// Sorts objects by their hash, and drops those whose hash no other has.
+/// Sorts objects by their hash, and drops those with a unique hash.
 fn keep_repeated(objects: &mut Vec<Hashed>) {
     drop_most_unique(objects);
     objects.par_sort_unstable();
@@ -154,15 +154,15 @@ fn keep_repeated(objects: &mut Vec<Hashed>) {
     objects.truncate(kept);
 }
 
-/// Slots for each object in the table of [`drop_most_unique`].
+/// The number of slots for each object in the table of [`drop_most_unique`].
 const SLOTS: usize = 8;
 
 /// The number of objects ahead for which slots are prefetched.
 const AHEAD: usize = 24;
 
-/// Drops most of the objects whose hash no other has: those that are alone in their slot of a table
-/// that is too small for all hashes. The values of most heaps are unique, and this takes less time
-/// than to sort them.
+/// Drops most of the objects with a unique hash: those that are alone in their slot of a table that
+/// is too small for all hashes. The values of most heaps are unique, and this takes less time than
+/// sorting them.
 fn drop_most_unique(objects: &mut Vec<Hashed>) {
     let slots = objects.len().saturating_mul(SLOTS).next_power_of_two();
     let slot = |object: &Hashed| ObjectId(object.hash() & (slots - 1) as u32);
@@ -190,7 +190,7 @@ fn drop_most_unique(objects: &mut Vec<Hashed>) {
 }
 
 impl Contents {
-    /// Selects what was read of live texts and blocks but those of `claimed`, and finds the copies.
+    /// Selects live texts and blocks that are not in `claimed`, and finds the copies.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree, claimed: &ObjectSet, read: Read) -> Self {
         let Read { found, of_texts: Some(of_texts) } = read else { return Self::default() };
         let is_memory = |object: ObjectId| {
@@ -235,12 +235,12 @@ impl Contents {
 struct Grouped {
     /// A group for each value, those that waste most first.
     groups: Vec<Copies>,
-    /// The objects.
+    /// The copies of all groups.
     copies: Vec<Copy>,
 }
 
 impl Grouped {
-    /// The copies among objects with equal values.
+    /// Finds the copies among objects with equal values.
     fn of(
         heap: &Heap<'_>,
         tree: &DominatorTree,
@@ -277,10 +277,10 @@ impl Grouped {
 }
 
 impl Scan {
-    /// Looks at the objects that `selects` accepts.
+    /// Reads the objects that `selects` accepts.
     fn of(heap: &Heap<'_>, selects: impl Fn(ObjectId) -> bool + Sync) -> Self {
         let count = heap.len() as u32;
-        // A batch at a time: a fold moves what it has found with every item.
+        // Processes a batch at a time, because a fold moves its results with every item.
         let scan = |mut scan: Self, first: u32| {
             let objects = (first..first.saturating_add(BATCH).min(count)).map(ObjectId);
             objects.filter(|object| selects(*object)).for_each(|object| scan.add(heap, object));
@@ -301,7 +301,7 @@ impl Scan {
             TypeKind::Text if heap.shallow_bytes(object) == 0 => return,
             TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => return,
             TypeKind::Text => {}
-            // Bytes with references in them are not plain contents.
+            // Bytes that contain references are not plain contents.
             _ if !heap.references.range(object).is_empty() => return,
             _ => {}
         }
@@ -328,7 +328,7 @@ impl Scan {
     }
 }
 
-/// All parts, in their order.
+/// Joins all parts, in their order.
 impl From<Vec<Scan>> for Scan {
     fn from(mut parts: Vec<Self>) -> Self {
         Self {
@@ -340,7 +340,7 @@ impl From<Vec<Scan>> for Scan {
     }
 }
 
-/// The lists of all parts, one after the other, each of which is freed once it has been copied.
+/// The lists of all parts, one after the other. Each part is freed once it has been copied.
 fn joined<T: std::marker::Copy>(
     parts: &mut [Scan],
     list: impl Fn(&mut Scan) -> &mut Vec<T>,
@@ -352,8 +352,8 @@ fn joined<T: std::marker::Copy>(
     all
 }
 
-/// Bytes that are the same for equal texts only. What of a text was cut off is not known to be
-/// equal, unless its length and a hash of all of it are.
+/// Bytes that are equal only for equal texts. A truncated text equals another one only if the
+/// length and a hash of the whole text are also equal.
 fn whole_text<'v>(
     heap: &Heap<'_>,
     object: ObjectId,
@@ -371,14 +371,14 @@ fn whole_text<'v>(
     }
     let hash = heap.whole_text_hash(object)?;
     let mut bytes = text.into_owned().into_bytes();
-    // No text of UTF-8 has this byte.
+    // UTF-8 never contains this byte.
     bytes.push(0xff);
     bytes.extend_from_slice(&length.to_le_bytes());
     bytes.extend_from_slice(&hash.to_le_bytes());
     Some(bytes.into())
 }
 
-/// Whether the file has all of a text.
+/// Whether the file contains the whole text.
 fn is_complete(text: &str, length: u64) -> bool {
     text.len() as u64 >= length && (text.is_ascii() || text.encode_utf16().count() as u64 >= length)
 }
@@ -390,7 +390,7 @@ fn zeros(bytes: &[u8]) -> usize {
     words + rest.iter().rev().take_while(|byte| **byte == 0).count()
 }
 
-/// The really equal values among objects with one hash.
+/// Groups objects with one hash by their actual values.
 fn equal(heap: &Heap<'_>, objects: impl Iterator<Item = ObjectId>) -> Vec<Vec<ObjectId>> {
     grouped(objects.filter_map(|object| Some((contents(heap, object)?, object))))
 }
@@ -400,8 +400,8 @@ fn grouped<'v>(values: impl Iterator<Item = (Cow<'v, [u8]>, ObjectId)>) -> Vec<V
     let mut values = values.peekable();
     let Some((first, _)) = values.peek().cloned() else { return Vec::new() };
     let mut found = vec![Vec::new()];
-    // Nearly always, all values are equal. A file can be made to have many that are not, so these
-    // are told apart by hashes that nobody can foresee.
+    // Nearly always, all values are equal. A file can be crafted to contain many that are not, so
+    // these are distinguished by randomly seeded hashes.
     let mut others: HashMap<Cow<'_, [u8]>, usize> = HashMap::new();
     for (value, object) in values {
         let place = if value == first { 0 } else { *others.entry(value).or_insert(found.len()) };

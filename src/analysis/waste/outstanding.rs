@@ -8,8 +8,8 @@ use crate::model::heap::{Heap, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// All copies together, or all collections of one type, waste at least this share of the live heap,
-/// in percent.
+/// The minimum waste of all copies together, or of all collections of one type, in percent of the
+/// live heap.
 pub const LEAST_SHARE: u64 = 1;
 
 /// Less waste does not stand out, whatever its share.
@@ -19,7 +19,7 @@ pub const LEAST_BYTES: u64 = 4096;
 /// of their slots empty.
 pub const EMPTY: u64 = 4;
 
-/// The number of values that are named.
+/// The number of values to name.
 const WORST: usize = 3;
 
 /// Memory that could be saved.
@@ -31,16 +31,16 @@ pub enum Outstanding {
     Sparse(Sparse),
 }
 
-/// Values that several objects have.
+/// Values that several objects share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicates {
     /// Whether the duplicates are texts, not blocks of bytes.
     pub texts: bool,
-    /// Values that are there more than once.
+    /// The number of values that occur more than once.
     pub values: u64,
-    /// Objects that have one of these.
+    /// The number of objects with one of these values.
     pub objects: u64,
-    /// The bytes saved if there were one object of each.
+    /// The bytes saved if each value had a single object.
     pub wasted: u64,
     /// The values that waste most.
     pub worst: Vec<Copies>,
@@ -55,13 +55,13 @@ pub struct Sparse {
     pub count: u64,
     /// The number of objects of the type.
     pub all: u64,
-    /// Places that they have.
+    /// The total number of slots of these collections.
     pub capacity: u64,
-    /// Places that are taken.
+    /// The number of slots in use.
     pub used: u64,
     /// Bytes of the unused slots.
     pub wasted: u64,
-    /// The one that wastes most.
+    /// The collection that wastes most.
     pub example: ObjectId,
 }
 

@@ -1,4 +1,4 @@
-//! The fields that hold what is wasted.
+//! The fields that hold wasted objects.
 
 use super::{WasteKind, WasteOwner};
 use crate::analysis::dominator_tree::DominatorTree;
@@ -14,9 +14,9 @@ use std::cmp::Reverse;
 pub struct Owner {
     /// The type of the objects that have the field.
     pub of: TypeId,
-    /// The object itself, if it is a class: its fields are static.
+    /// The object itself, if it is a class, whose fields are static.
     pub class: Option<ObjectId>,
-    /// The field. All elements of arrays are one.
+    /// The label of the field. All elements of an array are one field.
     pub label: Label,
 }
 
@@ -39,11 +39,11 @@ impl Owner {
     }
 }
 
-/// Wasted objects whose holders are to be found.
+/// Wasted objects whose holders are searched.
 pub(super) struct Owners {
     /// Items in the order of their objects, each object once.
     items: Vec<Item>,
-    /// The objects of the items, in which each has the place of its item.
+    /// The objects of the items. The place of an object in the set is that of its item.
     objects: Ranked,
 }
 
@@ -56,19 +56,19 @@ pub(super) struct Item {
     pub bytes: u64,
 }
 
-/// Parts of the heap that threads look through.
+/// The number of parts of the heap that threads search.
 const PARTS: u32 = 4;
 
 /// The first references to items in a part of the heap.
 #[derive(Default)]
 struct Found {
     owners: Vec<(WasteKind, Owner)>,
-    /// Items, and which of the owners refers to each.
+    /// Items, each with the place in `owners` of the owner that refers to it.
     items: Vec<(u32, u32)>,
 }
 
 impl Owners {
-    /// Of several items with one object, the first counts.
+    /// Creates the set. If several items have the same object, the first one counts.
     pub(super) fn of(heap: &Heap<'_>, mut items: Vec<Item>) -> Self {
         items.par_sort_by_key(|item| item.object);
         items.dedup_by_key(|item| item.object);
@@ -120,7 +120,7 @@ impl Owners {
         found
     }
 
-    /// The first references from objects of a part.
+    /// Finds the first references from objects of a part.
     fn find_in(&self, heap: &Heap<'_>, tree: &DominatorTree, first: u32, size: u32) -> Found {
         let mut found = Found::default();
         let mut numbers: FxHashMap<(WasteKind, Owner), u32> = FxHashMap::default();

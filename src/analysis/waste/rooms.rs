@@ -6,10 +6,10 @@ use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::{Heap, LabelKind, ObjectId, TypeKind};
 use crate::parallel;
 
-/// An array of objects whose second half is null counts from this many nulls on.
+/// The minimum number of nulls that count in an array of objects whose second half is null.
 const LEAST_NULLS: u64 = 8;
 
-/// Objects that one task looks at.
+/// The number of objects that one task processes.
 const BATCH: u32 = 4096;
 
 /// All collections, and arrays of references that end in nulls.
@@ -27,17 +27,17 @@ pub struct Measured {
     pub object: ObjectId,
     /// Whether it has no entries and is more than an array.
     pub is_empty: bool,
-    /// Whether it is a collection.
+    /// Whether the object is a collection.
     pub is_collection: bool,
-    /// Places in its array.
+    /// The number of slots in the array.
     pub capacity: u64,
-    /// Places that are taken.
+    /// The number of slots in use.
     pub used: u64,
     /// Bytes of all unused slots.
     pub free_bytes: u64,
     /// Bytes of the slots that an array made for the entries would not have.
     pub spare_bytes: u64,
-    /// The array, unless others hold it as well.
+    /// The array, unless other objects hold it as well.
     array: Option<ObjectId>,
 }
 
@@ -133,14 +133,14 @@ fn measure(
     let kind = collections.kind(object)?;
     let inner = collections.unwrapped(object);
     if inner != object && tree.dominator(inner) != Some(object) {
-        // A view of a collection that others hold.
+        // A view of a collection that other objects hold.
         return None;
     }
     let holder = tree.dominator(object);
     if holder.is_some_and(|holder| {
         collections.is_wrapper(holder) && collections.unwrapped(holder) == object
     }) {
-        // The table of a set, for instance, which is measured with the set.
+        // For example the table of a set, which is measured with the set.
         return None;
     }
     let size = collections.size(inner)?;
@@ -167,7 +167,7 @@ fn measure(
     })
 }
 
-/// An array of references of which the second half at least is null.
+/// Measures an array of references whose second half, at least, is null.
 fn nulls(heap: &Heap<'_>, array: ObjectId) -> Option<Measured> {
     let length = heap.array(array)?.length;
     let rows = heap.fields_of(array);
@@ -180,7 +180,7 @@ fn nulls(heap: &Heap<'_>, array: ObjectId) -> Option<Measured> {
     Some(Measured::array(array, length, used, part(heap.shallow_bytes(array), free, length)))
 }
 
-/// The bytes of some of the places.
+/// The share of `bytes` that belongs to some of the slots.
 fn part(bytes: u64, places: u64, capacity: u64) -> u64 {
     (u128::from(bytes) * u128::from(places) / u128::from(capacity.max(1))) as u64
 }

@@ -25,11 +25,11 @@ struct Loader<'a> {
     builder: ProfileBuilder,
     /// Threads and stacks by the text of their lines.
     known: FxHashMap<&'a [u8], Known>,
-    /// A single number is a change of memory.
+    /// Whether a single number is a change of memory, not a time.
     memory: bool,
 }
 
-/// Bytes of a line that is known, with the table that finds it.
+/// Bytes of memory for a known line, including its place in the table.
 const KNOWN: u64 = 64;
 
 #[derive(Clone, Copy)]

@@ -11,9 +11,9 @@ use std::num::Saturating;
 pub enum AustinLine<'a> {
     /// `# key: value`.
     Metadata {
-        /// Up to the first colon.
+        /// The text up to the first colon.
         key: &'a [u8],
-        /// The rest.
+        /// The text after the colon.
         value: &'a [u8],
     },
     Sample(AustinSample<'a>),
@@ -45,11 +45,11 @@ pub enum Metric {
     One(i128),
     /// The mode `full`.
     Full {
-        /// Microseconds.
+        /// The time in microseconds.
         time: i128,
-        /// The thread was not running.
+        /// Whether the thread was not running.
         idle: bool,
-        /// Bytes.
+        /// The change of memory in bytes.
         memory: i128,
     },
 }

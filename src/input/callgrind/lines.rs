@@ -15,7 +15,7 @@ pub(in crate::input) enum CallgrindLine<'a> {
         key: &'a [u8],
         value: &'a [u8],
     },
-    /// What the next lines belong to: `fn=(ID) name`.
+    /// The object, file or function that the next lines belong to: `fn=(ID) name`.
     Name(Name<'a>),
     /// The next line has the inclusive costs of calls.
     Calls {
@@ -30,7 +30,7 @@ pub(in crate::input) enum CallgrindLine<'a> {
 /// A name, its number, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) struct Name<'a> {
-    /// `ob`, `fl`, `fi`, `fe`, `fn`, or of what is called `cob`, `cfi`, `cfl`, `cfn`.
+    /// `ob`, `fl`, `fi`, `fe`, `fn`, or for a called function `cob`, `cfi`, `cfl`, `cfn`.
     pub(super) key: &'a [u8],
     pub(super) id: Option<u64>,
     /// Empty if only the number is there.

@@ -11,7 +11,7 @@ use crate::model::profile::{
 };
 use rustc_hash::FxHashMap;
 
-/// Headers that say something about the recording.
+/// Headers with facts about the recording.
 const FACTS: [&[u8]; 5] = [b"creator", b"cmd", b"pid", b"desc", b"version"];
 
 /// Loads the graph. The profile has its [calls](Profile::calls), and stacks of one frame each.
@@ -24,7 +24,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
     Ok(LoadedProfile { profile, damage })
 }
 
-/// The number of events whose own costs have another sum than the file says, in `totals`, or in
+/// The number of events whose own costs have another sum than the file states, in `totals`, or in
 /// `summary` if there are none. The summary of Xdebug has the time outside of the script, too.
 pub(super) fn wrong_totals(bytes: &[u8], profile: &Profile) -> u64 {
     let (mut events, mut stated) = (Events::default(), [None::<Vec<i128>>, None]);
@@ -56,7 +56,7 @@ pub(super) fn wrong_totals(bytes: &[u8], profile: &Profile) -> u64 {
     sums.zip(stated).filter(|(own, stated)| i128::from(*own) != *stated).count() as u64
 }
 
-/// What a line belongs to.
+/// The object, file and function that a line belongs to.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     object: NameId,
@@ -68,7 +68,7 @@ struct Loader {
     builder: ProfileBuilder,
     calls: CallGraph,
     index: CallIndex,
-    /// By function, file and line. Functions of one name may have equal lines of an inlined one.
+    /// Frames by function, file and line. Several functions may have lines of one inlined function.
     lines: FxHashMap<(FrameId, NameId, u32), FrameId>,
     events: Events,
     /// Names by their numbers: objects, files, functions.
@@ -82,7 +82,7 @@ struct Loader {
     /// The count of the calls whose costs are on the next line.
     pending: Option<u64>,
     position: u64,
-    /// In memory that is used again.
+    /// The costs of a line; the buffer is reused.
     costs: Vec<i128>,
 }
 

@@ -40,9 +40,9 @@ struct Loader {
     builder: ProfileBuilder,
     calls: CallGraph,
     index: CallIndex,
-    /// By address and length: texts that were read already. A reference to one takes five bytes, however long it is.
+    /// Names of the texts read so far, by address and length. Five bytes can refer to a long text.
     names: FxHashMap<(usize, usize), NameId>,
-    /// By file, name and line.
+    /// Frames by file, name and line.
     frames: FxHashMap<(Name, i64), FrameId>,
     /// Files and names that several functions have.
     shared: FxHashSet<Name>,

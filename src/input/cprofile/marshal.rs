@@ -12,7 +12,7 @@ pub(super) enum Value<'a> {
     End,
     /// A dictionary: keys and values up to [`Value::End`].
     Dict,
-    /// A tuple of so many values.
+    /// A tuple of this many values.
     Tuple(u32),
     /// A tuple that was read before, by its number.
     Known(u32),
@@ -173,7 +173,7 @@ fn code_object(offset: u64) -> Error {
     )
 }
 
-/// Another value than the format has at an offset.
+/// The error for a value that the format does not have at an offset.
 #[cold]
 pub(super) fn unexpected(offset: u64, expected: &'static str, code: u8) -> Error {
     let found = code & !FLAG;

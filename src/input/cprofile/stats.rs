@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 
 pub(super) const RECORD_NAMES: &[&str] = &["function", "caller"];
 
-/// A function, by what Python tells functions apart with.
+/// A function, by the values that identify it in Python.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) struct Function<'a> {
     pub(super) file: &'a [u8],
-    /// Where it is defined.
+    /// The line of its definition.
     pub(super) line: i64,
     pub(super) name: &'a [u8],
 }
 
-/// What was counted of a function, or of its calls by another one. Times are in seconds.
+/// The counts of a function, or of its calls by another one. Times are in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) struct Counted {
     pub(super) calls: i64,
@@ -29,13 +29,13 @@ pub(in crate::input) struct Counted {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::input) enum StatsRecord<'a> {
     Function(Function<'a>, Counted),
-    /// The module `profile` writes only how often.
+    /// A caller. The module `profile` writes only the number of calls.
     Caller(Function<'a>, Counted),
 }
 
 pub(in crate::input) struct Stats<'a> {
     marshal: Marshal<'a>,
-    /// Functions that later ones are written as references to, by the numbers of their values.
+    /// Functions that later values refer to, by the numbers of their values.
     known: FxHashMap<u32, Function<'a>>,
     at: Place,
 }

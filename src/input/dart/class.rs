@@ -40,7 +40,7 @@ record! {
     }
 }
 
-/// Ids are not in the file: they count the classes.
+/// Returns the id of a class: its number in the file, which does not store ids.
 fn number_in_order(_: &mut Cursor<'_>, number: u64) -> Result<u64> {
     Ok(number)
 }
@@ -82,7 +82,7 @@ impl<'a> Fields<'a> {
 }
 
 impl Class<'_> {
-    /// Whether it represents a class id that the VM does not use. No object has such a class.
+    /// Whether this is a class id that the VM does not use. No object has such a class.
     pub fn is_hole(&self) -> bool {
         self.name.is_empty()
             && self.library_name.is_empty()
@@ -94,15 +94,15 @@ impl Class<'_> {
 /// The facts about a class that a reader of objects needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassKind {
-    /// No class of the cases below.
+    /// Any other class.
     Other,
     Hole,
     /// `_Mint` of dart:core: its int is signed.
     Mint,
     /// `_Smi` of dart:core: its int has the word size of the VM.
     Smi,
-    /// `_OneByteString`, `_TwoByteString` of dart:core: a name instead of a string marks an export
-    /// of DevTools.
+    /// `_OneByteString`, `_TwoByteString` of dart:core: in DevTools exports, these objects have
+    /// names (tag 8) instead of strings.
     String,
     /// `_GrowableList` of dart:core: its size reveals the word size.
     GrowableList,
@@ -124,18 +124,18 @@ impl ClassKind {
     }
 }
 
-/// A class as it is kept: 40 bytes, names borrowed from the input.
+/// An entry of [`ClassTable`]: 40 bytes, with names borrowed from the input.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassEntry<'a> {
     /// [`Class::name`].
     pub name: &'a [u8],
     /// [`Class::library_uri`].
     pub library_uri: &'a [u8],
-    /// The case that it is, for the reader.
+    /// The kind of class, for the reader of its objects.
     pub kind: ClassKind,
 }
 
-/// The classes by id. It grows with the classes that were read, not with the number in the header.
+/// The classes by id. The table grows as classes are read, whatever number the header states.
 #[derive(Clone, Debug, Default)]
 pub struct ClassTable<'a>(Vec<ClassEntry<'a>>);
 

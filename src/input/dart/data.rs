@@ -25,10 +25,11 @@ pub enum Data<'a> {
     Latin1(Text<'a>),
     /// Tag 6: UTF-16, little endian; lone surrogates occur.
     Utf16(Text<'a>),
-    /// Tag 7: the length of a collection or of typed data, in elements; of a map or set its used
-    /// slots.
+    /// Tag 7: the length of a list or of typed data in elements; for a map or set, the number of
+    /// used slots.
     Length(u64),
-    /// Tag 8: the name of what a VM object represents; any string in an export of DevTools.
+    /// Tag 8: the name of the class, function, library … that a VM object represents. In an export
+    /// of DevTools, any string.
     Name(&'a [u8]),
 }
 

@@ -23,8 +23,8 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// Reads the header and leaves the cursor at the first class. Fails when the magic is another
-    /// one or the header is cut off.
+    /// Reads the header and leaves the cursor at the first class. Fails when the magic is not
+    /// `dartheap` or the header is truncated.
     pub fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let magic = cursor.rest();
         if !SPEC

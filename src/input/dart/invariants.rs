@@ -1,8 +1,8 @@
 //! `check` of a snapshot.
 //!
-//! Only what held in every file of a real VM is a rule. The sizes in the header are none:
-//! `shallowSize` was up to 444 248 bytes above the sum of the objects, and `externalSize` differs
-//! from the properties when there are several isolates.
+//! The rules are those that held in every file of a real VM. The sizes in the header are not
+//! checked: `shallowSize` was up to 444 248 bytes above the sum of the objects, and `externalSize`
+//! differs from the sum of the properties when there are several isolates.
 
 use super::class::{Class, ClassKind};
 use super::data::Data;

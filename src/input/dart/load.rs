@@ -1,10 +1,10 @@
 //! Loading a snapshot into the model: one pass, in the order of the file.
 //!
-//! Object id n becomes row n - 1. The objects that the VM made up (the root, the read-only pages,
-//! the isolates) stay in the graph as objects of size 0 with all their references, and object 1 is
-//! the first root: what is reached from it is what is alive, and dominators are those of the VM's
-//! own graph. What these objects refer to is listed as roots once more, with the names of static
-//! fields, so that a path can begin at `isolate main: cache`.
+//! Object id n becomes row n - 1. The VM's synthetic objects (the root, the read-only pages, the
+//! isolates) stay in the graph as objects of size 0 with all their references. Object 1 is the
+//! first root: objects reached from it are alive, and dominators are those of the VM's own graph.
+//! Each target of these objects is also listed as a root, with the name of its static field, so
+//! that a path can begin at `isolate main: cache`.
 
 mod classes;
 mod histogram;
@@ -31,7 +31,7 @@ use roots::Isolate;
 use std::num::Saturating;
 use values::DartValues;
 
-/// Bytes that an object takes at least: class, size, tag and number of references.
+/// The fewest bytes that an object takes in the file: class, size, tag and number of references.
 const SMALLEST_OBJECT: u64 = 4;
 
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
@@ -46,8 +46,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         ownerless: Saturating(0),
     };
     let damage = loader.read(&mut records, bytes.len() as u64, options).err();
-    // The roots come first, but their objects are reached through objects that were not read. Only
-    // sizes follow these.
+    // If objects are missing, live objects may look unreachable. After the last object only
+    // external sizes and hash codes follow, so damage there leaves the graph complete.
     let incomplete =
         damage.is_some() && records.counts().objects != Some(loader.positions.len() as u64);
     Ok(Loaded { damage, incomplete, ..Loaded::of(loader.finish(&records, bytes)) })
@@ -197,7 +197,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// The row of an object id that is not 0. Ids beyond 32 bits become one that no object has.
+/// The row of an object id that is not 0. For ids beyond 32 bits, a row that no object has.
 #[inline]
 fn row(id: u64) -> ObjectId {
     ObjectId(u32::try_from(id.wrapping_sub(1)).unwrap_or(u32::MAX))
@@ -218,7 +218,7 @@ fn add_references(
                 && add_targets(&mut references.target, count, cursor) =>
         {
             let (named, elements) = (named.get(..count).unwrap_or(named), named.len()..count);
-            // They are too few for a call that copies memory.
+            // Too few labels to justify a call that copies memory.
             named.iter().for_each(|&label| references.label.push(label));
             references.label.extend(elements.map(|slot| class.element_label(slot as u64)));
             Ok(())
@@ -227,8 +227,8 @@ fn add_references(
     }
 }
 
-/// Adds the targets of `count` slots. False, with nothing done, if some slot is 0, damaged or near
-/// the end of the file.
+/// Adds the targets of `count` slots. Returns `false` and adds nothing if a slot is 0, damaged or
+/// near the end of the file.
 #[inline]
 fn add_targets(target: &mut Vec<ObjectId>, count: usize, cursor: &mut Cursor<'_>) -> bool {
     let (start, mut next) = (target.len(), *cursor);
@@ -246,7 +246,7 @@ fn add_targets(target: &mut Vec<ObjectId>, count: usize, cursor: &mut Cursor<'_>
     true
 }
 
-/// Adds those of `count` slots that are not 0, one by one.
+/// Reads `count` slots one by one and adds a reference for each that is not 0.
 fn add_slots(
     references: &mut References,
     named: &[Label],
@@ -283,8 +283,8 @@ fn add_weak_references<'a>(
     cursor.skip_uleb128s(count, REFERENCE)?;
     let ephemeron = class.ephemeron.and_then(|(key, value)| {
         let slot = |slot| all.iter().nth(usize::try_from(slot).ok()?).filter(|&id| id != 0);
-        // A key that is not an object is never collected: then the value is held like by any other
-        // reference.
+        // A key that is not an object is never collected, so the reference to the value is then an
+        // ordinary one.
         Some(((key, slot(key)?), (value, slot(value)?)))
     });
     if let Some(((_, key), (_, value))) = ephemeron {

@@ -81,7 +81,7 @@ pub(super) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Reads an object as far as that, and leaves the cursor at the number of references.
+    /// Reads an object up to its references, and leaves the cursor at their number.
     #[inline(always)]
     pub(super) fn read(
         cursor: &mut Cursor<'a>,
@@ -127,7 +127,7 @@ impl<'a> Object<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Vm {
     pub(super) word_size: WordSize,
-    /// Re-encoded by DevTools.
+    /// Whether DevTools re-encoded the file.
     pub(super) exported: bool,
 }
 
@@ -147,8 +147,8 @@ impl Object<'_> {
     }
 }
 
-/// The name of a class next to each of its objects is cut to the length that the model keeps. The
-/// record of the class has all of it.
+/// Truncates the name of a class, for display with each of its objects, to the length that the
+/// model keeps. The class record shows the full name.
 fn shortened(name: &[u8]) -> Cow<'_, [u8]> {
     if name.len() <= Names::LONGEST {
         return name.into();

@@ -76,9 +76,9 @@ enum Group {
     Failed,
 }
 
-/// The records of a snapshot with their offsets. It keeps the names of the classes and nothing
-/// else. After an error the iterator has ended; after the last record, [`Records::tail`] reads the
-/// rest of the file.
+/// The records of a snapshot with their offsets. Keeps only the [`ClassTable`] in memory. The
+/// iterator ends after an error. After the last record, [`Records::tail`] reads the rest of the
+/// file.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     cursor: Cursor<'a>,
@@ -87,13 +87,13 @@ pub struct Records<'a> {
     classes: ClassTable<'a>,
     vm: Vm,
     group: Group,
-    /// Records of the group that were read, and how many it has.
+    /// The number of records read from the current group; `announced` is its number of records.
     read: Saturating<u64>,
     announced: u64,
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header. Fails when the magic is another one or the header is cut off.
+    /// Reads the header. Fails when the magic is not `dartheap` or the header is truncated.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let header =
@@ -162,9 +162,9 @@ impl<'a> Records<'a> {
         Ok(Some((offset, record)))
     }
 
-    /// Reads all objects, if they are what comes next, leaving their references to `each`: it is
-    /// told the offset and the head of each object, and has to read what follows that. Fails with
-    /// the first damage, or what `each` gives.
+    /// Reads all objects if they come next. `each` receives the offset and the head of each object
+    /// and a cursor after the head, and must read the references from it. Fails with the first
+    /// damage, or with the error of `each`.
     #[inline]
     pub(super) fn for_each_object(
         &mut self,
@@ -262,7 +262,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Adds what usually lies after a cut.
+/// Adds the likely cause, as a hint, to the error of a truncated file.
 #[cold]
 fn explain(error: Error) -> Error {
     match error.kind() {

@@ -212,8 +212,8 @@ impl Totals {
     }
 }
 
-/// Whether the classes are those of a VM of Dart 2.13 or later, which puts three of its own in
-/// front: the root is first.
+/// Whether the classes are those of a VM of Dart 2.13 or later, which writes three synthetic
+/// classes before all others, the root first.
 fn has_synthetic_classes(classes: &ClassTable<'_>) -> bool {
     classes.get(1).is_some_and(|class| class.name == b"Root" && class.library_uri.is_empty())
 }

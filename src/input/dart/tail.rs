@@ -9,14 +9,14 @@ pub const EXPORT_CHUNK: usize = 1_048_055;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
-    /// The number of identity hash codes that are not 0. `None` if the file has none at all, as
-    /// those of Dart 2.12 and before.
+    /// The number of identity hash codes that are not 0. `None` if the file has no hash codes, as
+    /// in Dart 2.12 and before.
     pub nonzero_hashes: Option<u64>,
     pub trailing_zeros: u64,
 }
 
 impl Tail {
-    /// Reads all that is left.
+    /// Reads the rest of the file.
     pub(super) fn read(
         cursor: &mut Cursor<'_>,
         object_count: u64,
@@ -49,8 +49,7 @@ pub(super) fn hashes(cursor: &mut Cursor<'_>, object_count: u64) -> Result<Optio
     let room = usize::try_from(object_count.min(cursor.remaining() as u64)).unwrap_or(0);
     let mut hashes = Vec::with_capacity(room);
     for _ in 0..object_count {
-        // They have 32 bits at most; more would be damage, of which the lower ones are as good as
-        // any.
+        // Hash codes have at most 32 bits. A larger number is damage, and its low 32 bits will do.
         hashes.push(cursor.uleb128("an identity hash code")? as u32);
     }
     Ok(Some(hashes))

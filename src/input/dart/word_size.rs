@@ -11,7 +11,7 @@ pub struct WordSize {
 }
 
 impl WordSize {
-    /// Takes in the size of an object, in bytes.
+    /// Adds the size of an object, in bytes, to the evidence.
     #[inline]
     pub(super) fn see_size(&mut self, shallow_size: u64, kind: ClassKind) {
         // Objects are aligned to 16 bytes in 64-bit VMs, with compressed pointers too, and to 8 in
@@ -21,14 +21,14 @@ impl WordSize {
         self.wide_list |= kind == ClassKind::GrowableList && shallow_size == 32;
     }
 
-    /// Takes in the stored value of a `_Smi`.
+    /// Adds the stored value of a `_Smi` to the evidence.
     #[inline]
     pub(super) fn see_smi(&mut self, stored: u64) {
         // A negative number in 64 bits: a 32-bit VM writes those in 32.
         self.wide_smi |= stored >> 63 != 0;
     }
 
-    /// 4 or 8 bytes, or `None` if it is unknown.
+    /// The word size, 4 or 8 bytes, or `None` if it is unknown.
     pub fn bytes(self) -> Option<u8> {
         match self {
             Self { halves: true, .. } => Some(4),

@@ -17,9 +17,9 @@ pub(super) const KEYS: [&str; 12] =
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     offset: u64,
-    /// In the order of [`KEYS`].
+    /// The numbers in the order of [`KEYS`].
     pub(super) numbers: [u64; KEYS.len()],
-    /// In [`Document::frames`].
+    /// The range of its frames in [`Document::frames`].
     frames: Range<u32>,
 }
 

@@ -10,7 +10,7 @@ use crate::model::profile::{
     FrameId, ProfileBuilder, ProfileThread, StackId, Unit, ValueType, Values,
 };
 
-/// How a value type follows from the numbers of a point.
+/// The way to compute a value type from the numbers of a point.
 #[derive(Clone, Copy)]
 enum Measure {
     Key(&'static str),
@@ -98,7 +98,7 @@ impl Measure {
     }
 }
 
-/// The frames of the table; the root is none.
+/// The frames of the table. `None` for the root.
 fn frames(document: &Document<'_>, builder: &mut ProfileBuilder) -> Vec<Option<FrameId>> {
     let frame = |(row, (_, text)): (usize, &(u64, crate::input::json::Text<'_>))| {
         let text = text.decode();

@@ -1,4 +1,4 @@
-//! The document: what it says about itself, and the tables of its threads.
+//! The document: its metadata, and the tables of its threads.
 
 use super::table::Table;
 use crate::error::{Error, Result};
@@ -19,13 +19,13 @@ pub(super) struct Document<'a> {
     pub(super) facts: Vec<(&'static str, Text<'a>)>,
     /// Milliseconds between samples.
     pub(super) interval: f64,
-    /// The time that is 0 for the samples, in milliseconds.
+    /// The start time that times of samples are relative to, in milliseconds.
     start: f64,
     /// The unit of `threadCPUDelta`.
     pub(super) cpu_unit: Text<'a>,
     pub(super) categories: Vec<Text<'a>>,
     pub(super) threads: Vec<Thread<'a>>,
-    /// What the threads do not have themselves.
+    /// The tables that the threads do not have themselves.
     pub(super) shared: Tables<'a>,
     memory: MemoryLimit,
     bytes: u64,
@@ -37,7 +37,7 @@ pub(super) struct Thread<'a> {
     pub(super) name: Text<'a>,
     pub(super) pid: i128,
     pub(super) tid: Text<'a>,
-    /// The time of the process that is 0 for its samples, after that of the first process.
+    /// The start time of the process, in milliseconds after that of the first process.
     pub(super) shift: f64,
     /// `stack`, `weight`, `time`, `timeDeltas`, `threadCPUDelta`.
     pub(super) samples: Table<'a, 5>,
@@ -77,7 +77,7 @@ impl<'a> Document<'a> {
         self.bytes
     }
 
-    /// A process: the whole document, or one of `processes`, which have no others.
+    /// Reads a process: the whole document, or one of `processes`, which do not nest.
     fn process(&mut self, scanner: &mut Scanner<'a>, is_first: bool) -> Result<()> {
         let (from, mut start) = (self.threads.len(), None);
         scanner.begin_object()?;

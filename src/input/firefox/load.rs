@@ -46,7 +46,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
     let mut named = FxHashSet::default();
     for thread in &document.threads {
         let name = thread.name.decode();
-        // Workers have one name.
+        // All workers have the same name.
         let is_new = named.insert((thread.pid, name.clone()));
         let name =
             if is_new { name.into_owned() } else { format!("{name} {}", thread.tid.decode()) };
@@ -66,16 +66,16 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
 struct Loader<'d, 'a> {
     builder: ProfileBuilder,
     document: &'d Document<'a>,
-    /// Where the numbers of each type are among those of the profile.
+    /// The column of each type among those of the profile, if the file has numbers of the type.
     columns: [Option<usize>; TYPES.len()],
-    /// By address: texts that were read already. A frame refers to one in a few bytes, however long it is.
+    /// Names of the texts that were read, by address. A few bytes can refer to a long text.
     names: FxHashMap<usize, NameId>,
-    /// By the address of a raw frame's text: the frame without a line of its own.
+    /// Raw frames without a line of their own, by the address of their text.
     locations: FxHashMap<usize, ProfileFrame>,
 }
 
 impl<'a> Loader<'_, 'a> {
-    /// Finds the types of which there are numbers.
+    /// Sets the value types for which the file has numbers.
     fn value_types(&mut self) {
         let mut has = [false; TYPES.len()];
         let mut mark = |type_row: usize, is_there: bool| {
@@ -102,7 +102,7 @@ impl<'a> Loader<'_, 'a> {
         self.builder.set_value_types(types, 0);
     }
 
-    /// Nanoseconds for each unit of `threadCPUDelta`. Cycles are no time.
+    /// Nanoseconds for each unit of `threadCPUDelta`. `None` for cycles, which are not a time.
     fn cpu_factor(&self) -> Option<f64> {
         match &*self.document.cpu_unit.decode() {
             "ns" => Some(1.0),
@@ -141,7 +141,7 @@ impl<'a> Loader<'_, 'a> {
             [(JS, &thread.js_allocations), (NATIVE, &thread.native_allocations)]
         {
             for row in 0..table.len() {
-                // What was freed has a negative weight.
+                // Frees have a negative weight.
                 let weight = table.number(1, row).unwrap_or(0.0).max(0.0);
                 let start = table.number(2, row).map(|start| start + thread.shift);
                 self.add((start, 0.0), (id, stacks.of(table, row)), 0, &[(type_row, weight)]);
@@ -150,8 +150,7 @@ impl<'a> Loader<'_, 'a> {
         Ok(())
     }
 
-    /// Adds the numbers of a sample that may start at a known time and takes so long, both in
-    /// milliseconds.
+    /// Adds the numbers of a sample with its start, if known, and its length, both in milliseconds.
     fn add(
         &mut self,
         (start, length): (Option<f64>, f64),
@@ -201,7 +200,7 @@ impl<'a> Loader<'_, 'a> {
         Ok(Stacks(stacks))
     }
 
-    /// The frame of a row, which is made once. `None`: there is no such row.
+    /// Returns the frame of a row, created only once. `None` if there is no such row.
     fn frame(
         &mut self,
         tables: &Tables<'a>,

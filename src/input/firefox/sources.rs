@@ -7,7 +7,7 @@ use crate::input::source_text::SourceText;
 
 pub(in crate::input) fn source_texts(bytes: &[u8]) -> Vec<SourceText> {
     let mut sources = Sources::default();
-    // What comes before damage counts.
+    // The sources before any damage count.
     let _ = sources.read(&mut Scanner::new(bytes, 0));
     let Sources { texts, names, lines, contents } = &sources;
     let source = |(row, content): (usize, &Text<'_>)| {
@@ -25,7 +25,7 @@ struct Sources<'a> {
     texts: Vec<Text<'a>>,
     names: Vec<u64>,
     lines: Vec<u64>,
-    /// Empty where there is none.
+    /// The text of each source; empty where there is none.
     contents: Vec<Text<'a>>,
 }
 

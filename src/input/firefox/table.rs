@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::input::json::{Scanner, Text, ValueKind};
 
-/// The wanted columns of a table. A value that is no number is NaN.
+/// The wanted columns of a table. A value that is not a number is NaN.
 #[derive(Clone, Debug)]
 pub(super) struct Table<'a, const N: usize> {
     columns: [Vec<f64>; N],
@@ -24,10 +24,10 @@ impl<const N: usize> Default for Table<'_, N> {
 }
 
 impl<'a, const N: usize> Table<'a, N> {
-    /// Reads a table with columns of these names. Fails with the first place that is not JSON.
+    /// Reads a table with columns of these names. Fails at the first place that is not JSON.
     pub(super) fn read(scanner: &mut Scanner<'a>, names: [&str; N]) -> Result<Self> {
         let mut table = Self::default();
-        // Where rows have the columns.
+        // The position of each column in a row.
         let mut places = [usize::MAX; N];
         scanner.begin_object()?;
         while let Some(key) = scanner.key()? {
@@ -95,12 +95,12 @@ impl<'a, const N: usize> Table<'a, N> {
         self.has.get(column).copied().unwrap_or(false)
     }
 
-    /// A cell. `None`: it is `null`, or there is none.
+    /// The number in a cell. `None` if the cell is `null` or missing.
     pub(super) fn number(&self, column: usize, row: usize) -> Option<f64> {
         self.columns.get(column)?.get(row).copied().filter(|number| number.is_finite())
     }
 
-    /// A cell that is the number of a row or of a text. -1 is none, as in old versions.
+    /// A cell that refers to a row or a text. `None` also for -1, which old versions write.
     pub(super) fn index(&self, column: usize, row: usize) -> Option<usize> {
         self.number(column, row).filter(|number| *number >= 0.0).map(|number| number as usize)
     }

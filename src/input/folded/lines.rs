@@ -113,7 +113,7 @@ pub(super) fn named_value(bytes: &[u8]) -> Option<(&str, &str)> {
     std::str::from_utf8(line).ok()?.trim_end().rsplit_once(" in ")
 }
 
-/// Lines that are looked at to detect the format.
+/// The number of lines that are read to detect the format.
 const LOOKED_AT: usize = 50;
 
 /// Whether the first lines of a file are stacks with numbers, and at least one of them has several

@@ -22,9 +22,9 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
 /// The properties that all lines share.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// Every line has two numbers.
+    /// Whether every line has two numbers.
     is_differential: bool,
-    /// All numbers are whole.
+    /// Whether all numbers are whole.
     is_whole: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The records that only the draft before 1.3 has: tags 4 to 9 of its numbering.
+//! The records that only the draft before 1.3 has: its tags 4 to 9.
 
 use super::primitives::{string, uvarint};
 use crate::bytes::Cursor;
@@ -7,7 +7,7 @@ use crate::input::record::{record, records};
 use crate::model::fields::FieldSink;
 
 records! {
-    /// A record of the draft whose layout no release has.
+    /// A record with a layout that only the draft has.
     pub enum Draft<'a> {
         /// A pointer in a stack frame.
         4 "stack_root" StackRoot {

@@ -64,22 +64,22 @@ pub struct Field {
     pub offset: u64,
 }
 
-/// A field list, which is decoded when it is walked over.
+/// A field list, decoded when it is iterated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldList<'a> {
-    /// With the end mark.
+    /// The list as it is in the file, with the end mark.
     encoded: &'a [u8],
     count: u64,
     version: Version,
 }
 
 impl<'a> FieldList<'a> {
-    /// Steps over a field list and its end mark.
+    /// Skips a field list and its end mark, and returns the list.
     #[inline]
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
         let start = cursor.rest();
-        // This walks over a slice, which stays in registers as the caller's cursor does not. Most
-        // lists are short and end among the plain fields.
+        // Walks over a slice, which stays in registers, unlike the caller's cursor. Most lists are
+        // short and end among the plain fields.
         let mut count = plain_fields(start);
         let mut rest = start.get(count.wrapping_mul(2)..).unwrap_or_default();
         loop {
@@ -139,7 +139,7 @@ impl<'a> FieldList<'a> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether the list has no fields.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -164,7 +164,7 @@ impl<'a> FieldList<'a> {
         self.iter().filter(|field| end(field) > length).count() as u64
     }
 
-    /// The number of fields of kinds that are not written since 1.5.
+    /// The number of fields of kinds that are reserved, and not written, since 1.5.
     pub fn reserved(&self) -> u64 {
         if self.version >= Version::Go15 {
             self.iter().filter(|field| field.kind != FieldKind::Ptr).count() as u64
@@ -198,7 +198,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of the list that these bytes begin with. Where it ends need not be known.
+    /// Returns the fields of the list at the start of `bytes`. The end need not be known.
     #[inline]
     pub(super) fn new(bytes: &'a [u8], version: Version) -> Self {
         Self { rest: bytes, version }
@@ -274,19 +274,18 @@ fn plain_fields(bytes: &[u8]) -> usize {
     count
 }
 
-/// The number of pointers with an offset of one byte at the start of the four fields that eight
-/// bytes may hold.
+/// The number of pointers with an offset of one byte at the start of a chunk, which holds up to
+/// four such fields.
 ///
-/// Counts the fields at the start of a chunk. Each is a kind in the low and an offset in the high
-/// byte of 16 bits. The count needs no branch, which the processor would mispredict in every
-/// second object.
+/// Each field is a kind in the low and an offset in the high byte of 16 bits. The code has no
+/// branch, which the processor would mispredict for every second object.
 #[inline(always)]
 fn plain_fields_in_chunk(chunk: &[u8; 8]) -> usize {
     let other = (u64::from_le_bytes(*chunk) ^ 0x0001_0001_0001_0001) & 0x80ff_80ff_80ff_80ff;
     other.trailing_zeros() as usize / 16
 }
 
-/// Steps over a field of any kind and offset. False: it was the end mark.
+/// Skips a field of any kind and offset. Returns `false` at the end mark.
 fn any_field(cursor: &mut Cursor<'_>, version: Version) -> Result<bool> {
     let start = cursor.offset();
     let kind = cursor.uleb128("a field list")?;

@@ -1,5 +1,5 @@
-//! Goroutines and what belongs to them: tags 4 (goroutine), 5 (stack frame), 9 (OS thread), 14
-//! (defer), 15 (panic).
+//! Goroutines and related records: tags 4 (goroutine), 5 (stack frame), 9 (OS thread), 14 (defer),
+//! 15 (panic).
 
 use super::fields::FieldList;
 use super::primitives::{boolean, pass_contents, string, uvarint};
@@ -88,7 +88,7 @@ record! {
         entry: u64 = uvarint("a frame's entry") => address,
         /// The address of the current instruction.
         pc: u64 = uvarint("a frame's program counter") => address,
-        /// Where its function will go on. `None` in dumps made before June 2014.
+        /// The address where its function will continue. `None` in dumps made before June 2014.
         contpc: Option<u64> = uvarint("a frame's continuation") if has_contpc => address,
         /// The name of its function.
         name: &'a [u8] = string("a frame's function") => text,

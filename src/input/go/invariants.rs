@@ -1,9 +1,9 @@
 //! `check` of a Go heap dump: the invariants that the format promises.
 //!
-//! Every rule held for all records of dumps of Go 1.19, 1.22 and 1.27. What does **not** hold is
-//! not checked: pointers of a frame may lie beyond its contents (they are the parent's arguments)
-//! and are not sorted, objects are not sorted by address, finalizer and panic types are seldom
-//! among the type records, words that look like pointers may point nowhere.
+//! Every rule held for all records of dumps of Go 1.19, 1.22 and 1.27. Some properties do **not**
+//! hold and are not checked: pointers of a frame may lie beyond its contents (among the parent's
+//! arguments) and are not sorted, objects are not sorted by address, finalizer and panic types are
+//! seldom among the type records, words that look like pointers may point nowhere.
 
 use super::draft::Draft;
 use super::object::{Object, Typed};
@@ -19,7 +19,7 @@ use std::num::Saturating;
 /// Checks the invariants in one pass.
 ///
 /// # Errors
-/// When the magic is not one of a Go heap dump.
+/// When the magic is not that of a Go heap dump.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
     let version = records.version();
@@ -64,7 +64,7 @@ struct Checker<'a> {
 struct CurrentGoroutine {
     addr: u64,
     sp: u64,
-    /// Depth of the next frame, and the `sp` of the last one.
+    /// The expected depth of the next frame; `child_sp` is the `sp` of the last one.
     depth: u64,
     child_sp: u64,
 }
@@ -95,7 +95,7 @@ faults! {
 }
 
 faults! {
-    /// Records that other records name, and finalizers.
+    /// Faults of references between records, and of finalizers.
     struct LinkFaults(version: Version) {
         changed_types: "types.same" "type records that differ from an earlier one at the same address",
         types_of_objects: "objects.type" "types of objects that have no type record" if version <= Version::Go13,
@@ -130,7 +130,7 @@ impl<'a> Checker<'a> {
         self.totals.params.map_or(8, |params| params.pointer_size)
     }
 
-    /// Whether an address is in the range of the heap, or that is not known.
+    /// Whether a range of addresses is in the heap. `true` if the range of the heap is unknown.
     fn in_heap(&self, addr: u64, end: u64) -> bool {
         let Some(params) = self.totals.params else { return true };
         params.heap_start.is_none_or(|start| addr >= start)
@@ -140,8 +140,8 @@ impl<'a> Checker<'a> {
     fn object(&mut self, object: &Object<'a>) {
         let (addr, end) = (object.addr, object.end());
         self.heap.outside_heap += u64::from(!self.in_heap(addr, end));
-        // Objects of a span stand one after the other, so that comparing neighbours finds an
-        // overlap inside a span; the order of spans is arbitrary.
+        // The file has the objects of a span one after the other, so comparing neighbours finds
+        // overlaps inside a span. The order of spans is arbitrary.
         if let Some((last_addr, last_end)) = self.last_object.replace((addr, end)) {
             self.heap.overlapping += u64::from(addr < last_end && last_addr < end);
         }
@@ -230,7 +230,7 @@ impl<'a> Checker<'a> {
     fn report_order(&self, findings: &mut Findings) {
         findings.push(
             "params.first",
-            // In the draft the order of records is free.
+            // In the draft, records may have any order.
             self.version == Version::Draft13 || self.first_is_params == Some(true),
             1,
             u64::from(self.first_is_params == Some(true)),
@@ -245,8 +245,8 @@ impl<'a> Checker<'a> {
     fn report_heap(&mut self, findings: &mut Findings, complete: bool) {
         self.heap.report(findings, self.version);
         let Some(memstats) = self.totals.memstats.filter(|_| complete) else { return };
-        // A sweep that has not ended leaves dead objects in the statistics that the writer skips;
-        // there are never more objects than the statistics count.
+        // During a sweep, the statistics still count dead objects, which the writer skips. The file
+        // never has more objects than the statistics count.
         let heap = self.totals.heap();
         for (rule, name, found, what) in [
             ("memstats.heap_objects", "HeapObjects", heap.objects, "objects against HeapObjects"),

@@ -1,18 +1,18 @@
 //! A Go heap dump as a heap.
 //!
-//! Three passes, because a record has no length and an address says nothing of the row until all
-//! addresses are known:
+//! There are three passes, because a record has no length, and the row of an address is unknown
+//! until all addresses are known:
 //!
-//! 1. `survey`: all records in order. Addresses of objects (without phantoms), types, itabs, where
-//!    to begin again.
+//! 1. `survey`: all records in order. Collects addresses of objects (without phantoms), types,
+//!    itabs, and positions from which later passes continue.
 //! 2. `place`: objects in parallel. Address → row; the size and the place in the file of each.
 //! 3. `edges`: rows in parallel. Pointers → references, and the shape by which an object is typed.
 //!
-//! After that `roots` walks over what is not an object, and `typing` gives numbers to the types.
+//! After that, `roots` reads the records that are not objects, and `typing` numbers the types.
 //!
 //! An object takes 4 bytes each for its type, size, place and first reference, 2 bytes for a hint
-//! at its type until that is decided, and about 2 bytes of the table of addresses; a reference
-//! takes 8. All are reserved by counts of an earlier pass.
+//! at its type until the type is decided, and about 2 bytes of the table of addresses; a reference
+//! takes 8. All memory is reserved by the counts of an earlier pass.
 
 mod edges;
 mod exe;
@@ -45,11 +45,12 @@ use roots::Roots;
 use survey::Survey;
 use values::Contents;
 
-/// Rows that are worked on together. Results do not depend on it, nor on the number of threads.
+/// The number of rows in a chunk, the unit of work of a thread. Results depend neither on this
+/// number nor on the number of threads.
 const CHUNK: usize = 1 << 16;
 
-/// The number of chunks after which all threads wait for each other. It bounds the temporary
-/// memory, which is not needed for all chunks at the same time.
+/// The number of chunks after which all threads wait for each other. Bounds the temporary memory,
+/// because results are held for only so many chunks at a time.
 fn chunks_at_a_time() -> usize {
     rayon::current_num_threads().saturating_mul(4)
 }

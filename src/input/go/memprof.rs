@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::input::record::record;
 use crate::model::fields::FieldSink;
 
-/// The least number of bytes that a frame takes: two empty strings and a line.
+/// The fewest bytes that a frame takes: two empty strings and a line.
 const LEAST_FRAME: u64 = 3;
 
 record! {
@@ -44,7 +44,7 @@ record! {
         /// The address that the allocation returned: 8 bytes into the object if the object has a
         /// malloc header.
         addr: u64 = uvarint("a sample's address") => address,
-        /// Where it was allocated: the id of a profile entry.
+        /// The id of the profile entry of the place that allocated the object.
         profile: u64 = uvarint("a sample's profile id") => unsigned,
     }
 }

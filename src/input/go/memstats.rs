@@ -43,8 +43,8 @@ pub struct Memstats<'a> {
 }
 
 impl<'a> Memstats<'a> {
-    /// Steps over the numbers after the tag. No count precedes the ring of pauses: it always has
-    /// 256 entries.
+    /// Skips the numbers after the tag, and returns them. No count precedes the ring of pauses,
+    /// which always has 256 entries.
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let start = cursor.rest();
         for _ in 0..=SINGLE + PAUSES {
@@ -69,12 +69,12 @@ impl<'a> Memstats<'a> {
         single.chain(std::iter::once(("NumGC", self.num_gc())))
     }
 
-    /// The number with this name, which is a name of Go. 0 if it does not exist.
+    /// The number with a name, as in `runtime.MemStats`. 0 if there is none.
     pub fn get(&self, name: &str) -> u64 {
         self.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| value)
     }
 
-    /// Collections that have ended.
+    /// The number of completed garbage collections.
     pub fn num_gc(&self) -> u64 {
         self.numbers().nth(SINGLE + PAUSES).unwrap_or_default()
     }

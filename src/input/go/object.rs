@@ -52,13 +52,13 @@ impl<'a> Object<'a> {
         Ok(Self { addr, typed: None, contents, fields: FieldList::read(cursor, version)? })
     }
 
-    /// Bytes in its slot.
+    /// The size of the object's slot, in bytes.
     #[inline]
     pub fn size(&self) -> u64 {
         self.contents.len() as u64
     }
 
-    /// First address after it.
+    /// The first address after the object.
     #[inline]
     pub fn end(&self) -> u64 {
         self.addr.saturating_add(self.size())

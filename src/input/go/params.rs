@@ -85,7 +85,7 @@ impl Params<'_> {
     }
 }
 
-/// Whether an experiment is really a version.
+/// Whether the field for experiments holds a version instead.
 fn is_version(experiment: &[u8]) -> bool {
     experiment.starts_with(b"go1") || experiment.starts_with(b"devel ")
 }

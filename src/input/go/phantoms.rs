@@ -35,7 +35,7 @@ pub(super) const LARGEST_WITH_HEADER: u64 = 32768;
 
 impl Rule {
     /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. `None`
-    /// if it is not a version.
+    /// if the text is not a version.
     pub fn of_version(version: &str) -> Option<Self> {
         let (_, number) = version.split_once("go1.")?;
         let digits = number.bytes().take_while(u8::is_ascii_digit).count();
@@ -50,8 +50,8 @@ impl Rule {
         })
     }
 
-    /// Where the objects of `size` bytes in a page end, as an offset in the page. `scan`: whether
-    /// the span holds pointers.
+    /// The offset in a page at which the slots of `size` bytes end. `scan` is whether the span
+    /// holds pointers.
     pub fn slots_end(self, pointer_size: u64, size: u64, scan: bool) -> u64 {
         if self == Self::None || size == 0 || size > largest(pointer_size) {
             return PAGE;
@@ -98,8 +98,8 @@ struct OpenPage {
     start: u64,
     size: u64,
     scan: bool,
-    /// For `AllocHeaders` with and without pointers, then for `GreenTea`: where slots end, and
-    /// objects after that.
+    /// The ends of slots, for `AllocHeaders` with and without pointers, then for `GreenTea`;
+    /// `behind` counts the objects after each end.
     ends: [u64; 4],
     behind: [Behind; 4],
     /// The least of `ends`. Nearly all objects lie before it.
@@ -119,7 +119,7 @@ impl PhantomCounter {
         Self { pointer_size, largest: largest(pointer_size), ..Self::default() }
     }
 
-    /// Takes the next object of the file, with the length of its field list.
+    /// Adds the next object of the file, with the length of its field list.
     #[inline]
     pub fn add(&mut self, addr: u64, size: u64, fields: u64) {
         if size > self.largest {
@@ -177,7 +177,7 @@ impl Phantoms {
     }
 }
 
-/// Leaves phantoms out by a rule that is known, in one pass with the memory of a page.
+/// Filters out phantoms by a known rule, in one pass with the memory of a page.
 #[derive(Clone, Debug)]
 pub struct PhantomFilter {
     rule: Rule,
@@ -192,10 +192,11 @@ struct FilteredPage {
     start: u64,
     size: u64,
     scan: bool,
-    /// The end of the slots if the span holds pointers, and if it does not, which is never less.
+    /// The end of the slots if the span holds pointers. `noscan_end` is the end if it does not,
+    /// which is never less.
     scan_end: u64,
     noscan_end: u64,
-    /// Objects between the two, until it is known whether the span holds pointers.
+    /// Objects between both ends, until it is known whether the span holds pointers.
     held: Vec<u64>,
 }
 
@@ -205,8 +206,8 @@ impl PhantomFilter {
         Self { rule, pointer_size, largest: largest(pointer_size), page: FilteredPage::default() }
     }
 
-    /// Takes the next object of the file, and whether it has pointers. Returns addresses and sizes
-    /// of objects that exist: this one, or earlier ones, which have no pointers.
+    /// Adds the next object of the file; `scan` is whether it has pointers. Passes address and size
+    /// of objects that exist to `real`: this one, or earlier ones, which have no pointers.
     #[inline]
     pub fn add(&mut self, addr: u64, size: u64, scan: bool, mut real: impl FnMut(u64, u64)) {
         if self.rule == Rule::None || size > self.largest {
@@ -225,7 +226,7 @@ impl PhantomFilter {
         }
     }
 
-    /// Closes the last page.
+    /// Closes the last page, and passes its remaining objects to `real`.
     pub fn finish(&mut self, mut real: impl FnMut(u64, u64)) {
         self.turn(0, 0, &mut real);
     }

@@ -1,8 +1,8 @@
-//! Objects in the form that nearly all have, a run of them at a time.
+//! Fast reading of runs of objects in the usual form, which nearly all objects have.
 //!
-//! A dump consists of objects for the most part, so that the time of a pass is what one of them
-//! takes. Here everything stays in registers: what remains of the input is one slice, no error is
-//! made, and no record is copied. Whatever is unusual ends the run and is left to [`Object::read`].
+//! A dump consists mostly of objects, so the time per object determines the time of a pass. Here
+//! everything stays in registers: the rest of the input is one slice, no error is constructed, and
+//! no record is copied. An unusual record ends the run and is left to [`Object::read`].
 
 use super::fields::FieldList;
 use super::object::Object;

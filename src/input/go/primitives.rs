@@ -17,8 +17,8 @@ pub(super) fn string<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<
     cursor.take(length, what)
 }
 
-/// A number that is 0 or 1. Anything else is damage: the writer has no other, and saying so early
-/// keeps the position of the error close to its cause.
+/// A number that is 0 or 1. Any other number is damage, as no writer produces it. Reporting it
+/// early keeps the position of the error close to its cause.
 #[inline]
 pub(super) fn boolean(cursor: &mut Cursor<'_>, what: &'static str) -> Result<bool> {
     let start = cursor.offset();

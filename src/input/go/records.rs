@@ -43,8 +43,7 @@ records! {
 
 const STACK_FRAME: u64 = 5;
 
-/// The records of a file with their offsets. After the eof record or an error the iterator has
-/// ended.
+/// The records of a file with their offsets. The iterator ends after the eof record or an error.
 ///
 /// A file that ends between two records without an eof record gives an error at its end, because
 /// the writer does not notice when a disk is full. Bytes after the eof record are an error only
@@ -56,7 +55,7 @@ pub struct Records<'a> {
     state: State,
     objects: u64,
     memstats_seen: bool,
-    /// Whether frames have a `contpc`; `None` while that is open.
+    /// Whether frames have a `contpc`. `None` until the first frame of a 1.3 dump decides.
     has_contpc: Option<bool>,
 }
 
@@ -71,7 +70,7 @@ impl<'a> Records<'a> {
     /// Reads the magic.
     ///
     /// # Errors
-    /// When the magic is another one.
+    /// When the magic is not that of a Go heap dump.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         Version::detect(bytes).map(|version| Self::with_version(bytes, version))
     }
@@ -111,11 +110,11 @@ impl<'a> Records<'a> {
         self.has_contpc == Some(false)
     }
 
-    /// Takes all objects up to the next record of another kind. Nearly all records are objects, and
-    /// a pass over them takes half as long if no more than they is passed on.
+    /// Passes all objects up to the next record of another kind to `take`. Nearly all records are
+    /// objects, and a pass takes half as long if they are passed as objects rather than as records.
     ///
     /// # Errors
-    /// The first damage, after which the iterator has ended.
+    /// The first damage, which also ends the iterator.
     #[inline]
     pub(super) fn take_objects(&mut self, take: impl FnMut(u64, &Object<'a>)) -> Result<()> {
         self.take_some_objects(u64::MAX, take)
@@ -168,7 +167,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    // Inlined, the seldom records would take registers from the objects.
+    // Not inlined, because the rarer records would take registers from the objects.
     #[inline(never)]
     fn released_record(&mut self, start: u64, tag: u64) -> Result<Rec<'a>> {
         let has_contpc = tag != STACK_FRAME || self.has_contpc();
@@ -201,9 +200,9 @@ impl<'a> Records<'a> {
         Err(unknown_tag(start, tag, "a record of the draft of 1.3 (1, 3 to 10)"))
     }
 
-    /// Whether the following frame has a `contpc`. In 1.3 the first frame decides: the layout
-    /// without it applies only if the frame can be read in that layout and a tag follows, and if it
-    /// cannot be read with a `contpc`, or that would really be the length of a name and not an
+    /// Whether the following frame has a `contpc`. In 1.3 the first frame decides. Frames lack the
+    /// `contpc` only if this frame can be read without it and a tag follows, and if it cannot be
+    /// read with a `contpc`, or that value is small: then it is the length of a name, not an
     /// address.
     fn has_contpc(&self) -> bool {
         self.has_contpc.unwrap_or_else(|| {
@@ -220,9 +219,9 @@ impl<'a> Records<'a> {
             .then_some(frame)
     }
 
-    /// The damage when the input ends before an eof record, or an eof record comes before the
-    /// statistics, which every released version writes first. The tag of an eof is 0, so that zeros
-    /// in a damaged file look like one.
+    /// Returns the damage if the input ends before an eof record, or an eof record comes before the
+    /// statistics, which every released version writes earlier. The tag of an eof is 0, so zeros in
+    /// a damaged file look like one.
     #[cold]
     fn end(&mut self) -> Option<Error> {
         let offset = self.cursor.offset();
@@ -278,7 +277,7 @@ impl<'a> Iterator for Records<'a> {
 }
 
 impl Version {
-    /// The layout of a file, by its magic and, for the magic of 1.3, by what follows.
+    /// The layout of a file, by its magic and, for the magic of 1.3, by the first records.
     ///
     /// A released dump always begins with its params: tag 6, a byte order of 0 or 1, a pointer size
     /// of 4 or 8. In the draft 6 is the tag of a root with an arbitrary pointer. A draft that
@@ -287,7 +286,7 @@ impl Version {
     /// 1.3.
     ///
     /// # Errors
-    /// When the magic is another one.
+    /// When the magic is not that of a Go heap dump.
     pub fn detect(bytes: &[u8]) -> Result<Self> {
         let magic = Cursor::new(bytes, 0).take(MAGIC_LENGTH as u64, "the magic")?;
         match magic {

@@ -63,8 +63,8 @@ pub(super) struct Heap {
     pub(super) bytes: u64,
     pub(super) phantoms: Phantoms,
     pub(super) rule: Rule,
-    /// Whether the rule was found by comparing with the statistics, against the version or without
-    /// one.
+    /// Whether comparing with the statistics determined the rule, because the version is unknown or
+    /// implies another rule.
     pub(super) by_memstats: bool,
 }
 
@@ -73,10 +73,10 @@ impl<'a> Totals<'a> {
         Self { version, phantoms: PhantomCounter::new(8), ..Self::default() }
     }
 
-    /// Takes all records of a file.
+    /// Adds all records of a file.
     ///
     /// # Errors
-    /// The first damage; what came before it has been taken.
+    /// The first damage. Records before it have been added.
     fn add_all(&mut self, records: &mut Records<'a>, options: ReadOptions<'_>) -> Result<()> {
         loop {
             records.take_objects(|offset, object| {

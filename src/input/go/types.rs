@@ -39,7 +39,7 @@ record! {
 }
 
 impl Itab {
-    /// Address of the type that it names, from 1.4 on.
+    /// The address of the itab's type. `None` before 1.4.
     pub fn type_addr(&self) -> Option<u64> {
         self.dynamic_type.or(self.data_type)
     }

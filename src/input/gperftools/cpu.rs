@@ -57,7 +57,7 @@ pub(in crate::input) enum CpuRecord<'a> {
     },
     Sample {
         count: u64,
-        /// Innermost first.
+        /// The addresses, innermost first.
         addresses: StackWords<'a>,
     },
     Mapping(MapLine<'a>),

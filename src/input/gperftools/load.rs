@@ -33,7 +33,7 @@ pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Resul
     }
     let mut addresses = Addresses::new(survey.mappings(bytes), &options, &mut builder);
     if options.keep_code {
-        // As a pprof file says it, which keeps addresses, too.
+        // As in a pprof file, which keeps addresses, too.
         builder.metadata(b"default_sample_type", b"live_bytes");
     }
     if survey.has_symbols {
@@ -46,7 +46,7 @@ pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Resul
     Ok(LoadedProfile { profile, damage })
 }
 
-/// Facts that stand after the stacks, or follow from all of them.
+/// Facts that come after the stacks, or follow from all of them.
 struct Survey {
     /// Bytes between samples, if not all allocations were recorded.
     rate: Option<u64>,

@@ -1,4 +1,4 @@
-//! Finds the parts of a snapshot, in one pass over the file at the speed of memory.
+//! Finds the parts of a snapshot in one pass over the file, at about memory bandwidth.
 
 use super::SPEC;
 use super::meta::Meta;
@@ -6,7 +6,7 @@ use super::strings::Strings;
 use crate::error::{Error, Result};
 use crate::input::json::{Numbers, Scanner, ValueKind};
 
-/// A snapshot, of which nothing but `snapshot` has been decoded.
+/// A snapshot, of which only the member `snapshot` has been decoded.
 #[derive(Debug)]
 pub struct Document<'a> {
     pub meta: Meta,
@@ -15,18 +15,18 @@ pub struct Document<'a> {
     pub locations: Option<Numbers<'a>>,
     /// Rows of functions for `trace_tree`.
     pub trace_function_infos: Option<Numbers<'a>>,
-    /// Pairs of a time and the last id that was given until then.
+    /// Pairs of a time and the last object id that had been assigned by then.
     pub samples: Option<Numbers<'a>>,
     /// Offset of the value of `trace_tree`.
     pub trace_tree: Option<u64>,
     pub strings: Strings<'a>,
-    /// The damage that ended the reading early.
+    /// The damage at which reading stopped, if any.
     pub damage: Option<Error>,
 }
 
 impl<'a> Document<'a> {
     /// Finds the parts of a document. Fails when the bytes are not a snapshot, or `snapshot` cannot
-    /// be read. Later damage is part of the document.
+    /// be read. Stores later damage in [`Self::damage`].
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let meta =
             Meta::read(&mut find_snapshot(bytes)?).map_err(|error| error.context("in snapshot"))?;

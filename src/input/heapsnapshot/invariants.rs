@@ -20,7 +20,7 @@ pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> 
         edges: 0,
         nodes: 0,
     };
-    // A part that is cut off is damage and contradicts nothing.
+    // A truncated part is reported as damage; its counts are not compared.
     let is_whole = !document.is_incomplete();
     let outcome = checker.nodes().and_then(|()| checker.edges()).and_then(|()| checker.locations());
     findings.set_damage(outcome.err());
@@ -159,7 +159,7 @@ impl<'a> Checker<'_, 'a> {
             let functions =
                 Rows::of(Some(infos), meta.names.trace_function_info_fields.len().max(1)).count
                     as u64;
-            // A process that records itself allocates more functions while it writes.
+            // A process that records itself allocates further functions while it writes the file.
             findings.tolerate(functions.saturating_sub(count), CheckWarning::LateFunctions);
         }
     }

@@ -1,10 +1,10 @@
 //! Loading a snapshot into the model.
 //!
 //! Node k becomes object k. The synthetic nodes stay in the graph as
-//! [`TypeKind::Root`](crate::model::heap::TypeKind::Root), and node 0 is the first root: what is
-//! reached from it, and from what nothing holds at all (`essential`), is what is alive. Retained
-//! sizes and dominators of live nodes are those that Chrome DevTools shows; nodes that only hold
-//! each other in a cycle, of which DevTools shows each by itself, are unreachable.
+//! [`TypeKind::Root`](crate::model::heap::TypeKind::Root), and node 0 is the first root. Nodes
+//! reached from node 0, or from nodes that nothing holds (see `essential`), are alive. Retained
+//! sizes and dominators of live nodes are those that Chrome DevTools shows. Nodes that only hold
+//! each other in a cycle are unreachable; DevTools shows each of these by itself.
 
 mod bits;
 mod detached;
@@ -48,8 +48,8 @@ use std::sync::OnceLock;
 use types::Types;
 use values::{Labels, NodeNames};
 
-/// In snapshots of V8, fewer than one node in this many has no reference to it, or hardly a hundred
-/// nodes.
+/// In snapshots of V8, fewer than one node in this many has no referrer, or fewer than about a
+/// hundred nodes in all.
 const FEW_ORPHANS: u64 = 20;
 
 pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
@@ -127,7 +127,7 @@ fn build<'a>(
     builder.finish(ids, Some(Box::new(values)))
 }
 
-/// The references of the heap, without the last edges, which belong to no node.
+/// The references of the heap. Drops the last `surplus` edges, which belong to no node.
 fn references(first: Offsets, edges: Edges, surplus: usize, weak: Bits) -> References {
     let Edges { mut target, mut label, .. } = edges;
     let Bits(mut weak) = weak;
@@ -137,7 +137,7 @@ fn references(first: Offsets, edges: Edges, surplus: usize, weak: Bits) -> Refer
     References { first, target, label, weak }
 }
 
-/// Adds the types, and gives that of each node.
+/// Adds the types, and returns the type of each node.
 fn types_of_nodes(
     graph: &Graph<'_>,
     meta: &Meta,
@@ -154,7 +154,7 @@ fn types_of_nodes(
     Types::new(meta, strings).of_all(graph.nodes, &detached, &plain, originals, builder)
 }
 
-/// The node above the trees of the documents.
+/// The child of node 0 that holds the DOM trees of the documents.
 fn dom_trees(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>) -> Option<ObjectId> {
     let nodes = graph.nodes;
     let is_dom_trees = |object: &ObjectId| {
@@ -186,7 +186,7 @@ fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
     (first, sum.saturating_sub(edges as u64), edges.saturating_sub(used))
 }
 
-/// A warning if most functions and classes of a script without a map look minified.
+/// Returns a warning if most functions and classes of a script without a source map look minified.
 pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning> {
     let document = Document::read(bytes).ok()?;
     let (nodes, _) = Nodes::read(&document, options.progress).ok()?;
@@ -199,8 +199,8 @@ pub fn short_names(bytes: &[u8], options: ReadOptions<'_>) -> Option<InfoWarning
     Some(InfoWarning::of_script("functions and classes", &url, names))
 }
 
-/// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM
-/// node is detached takes the graph: only nodes that V8 itself has marked are counted as such.
+/// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Without the
+/// graph, only DOM nodes that V8 itself has marked as detached count as detached.
 pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     if options.source_maps.is_some() {
         // The constructors of objects are known only from references.

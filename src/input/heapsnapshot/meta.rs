@@ -3,11 +3,11 @@
 use crate::error::{Error, Result};
 use crate::input::json::{Scanner, ValueKind};
 
-/// Most fields of a row, and most types. Files have up to 7 and 16.
+/// The most fields of a row, and the most types. Files have up to 7 fields and 16 types.
 pub const MAX_FIELDS: usize = 16;
 const MAX_TYPES: usize = 200;
 
-/// Most types of nodes. Julia has one for each type of objects; this many take 2 MiB.
+/// The most types of nodes. Julia has one for each type of object; this many take 2 MiB.
 const MAX_NODE_TYPES: usize = 1 << 16;
 
 /// Declares the names of types that matter here.
@@ -70,14 +70,14 @@ named! {
 #[derive(Clone, Copy, Debug)]
 pub struct NodeFields {
     pub count: usize,
-    /// The row of the node's type in [`Meta::node_types`].
+    /// The position of the node's type, an index into [`Meta::node_types`].
     pub kind: usize,
     pub name: usize,
     /// The node's number, which is stable between snapshots of a process.
     pub id: usize,
     pub self_size: usize,
     pub edge_count: usize,
-    /// Where the node was allocated. Absent unless allocations were tracked, or in older files.
+    /// The id of the stack that allocated the node. Absent without tracking, or in older files.
     pub trace_node_id: Option<usize>,
     /// Whether a node of a DOM tree is attached. Absent before V8 9.
     pub detachedness: Option<usize>,
@@ -87,7 +87,7 @@ pub struct NodeFields {
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeFields {
     pub count: usize,
-    /// The row of the edge's type in [`Meta::edge_types`].
+    /// The position of the edge's type, an index into [`Meta::edge_types`].
     pub kind: usize,
     /// A string, or the number of an element.
     pub name_or_index: usize,
@@ -101,7 +101,7 @@ pub struct Meta {
     pub node: NodeFields,
     /// The types of nodes and their names in the file.
     pub node_types: Vec<(NodeType, String)>,
-    /// The kinds of nodes: their types, of which Julia's types of objects are one.
+    /// The kinds of nodes: their types, except that all object types of Julia are one kind.
     pub kinds: Kinds,
     pub edge: EdgeFields,
     /// The types of edges and their names in the file.
@@ -116,8 +116,8 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Reads the value of `snapshot`. Fails when it is cut off, or lacks a field that nothing can
-    /// be read without.
+    /// Reads the value of `snapshot`. Fails when the value is truncated or lacks an indispensable
+    /// field.
     pub fn read(json: &mut Scanner<'_>) -> Result<Self> {
         let offset = json.offset();
         let mut names = Names::default();
@@ -189,13 +189,13 @@ impl Meta {
 
 /// The kinds of nodes, which are at most 255.
 ///
-/// The kinds of V8 are its node types. Julia adds a node type for each type of objects; such nodes
-/// have the name of their type: all of them are of one kind.
+/// For V8, kinds are node types. Julia adds a node type for each type of object, and names such a
+/// node after its type; all of these are one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Kinds {
     /// The type of the nodes of each kind, and its name.
     pub list: Vec<(NodeType, String)>,
-    /// The kind of each type, if they are not the same.
+    /// The kind of each type. Empty if each type is its own kind.
     of: Vec<u8>,
 }
 
@@ -220,7 +220,7 @@ impl Kinds {
         kinds
     }
 
-    /// The kind of a node by the number of its type in the file; 255 for all beyond.
+    /// The kind of a node by the number of its type in the file; 255 for unknown types.
     #[inline]
     pub fn kind(&self, number: u64) -> u8 {
         if self.of.is_empty() {
@@ -236,15 +236,15 @@ impl Kinds {
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     pub node_fields: Vec<String>,
-    /// Empty once they are those of [`Meta`], like those of edges.
+    /// Empty once moved to [`Meta::node_types`]; likewise `edge_types`.
     node_types: Vec<String>,
     pub edge_fields: Vec<String>,
     edge_types: Vec<String>,
     pub location_fields: Vec<String>,
     pub sample_fields: Vec<String>,
-    /// Of functions that allocate.
+    /// The fields of functions that allocate.
     pub trace_function_info_fields: Vec<String>,
-    /// Of nodes of the allocation tree.
+    /// The fields of nodes of the allocation tree.
     pub trace_node_fields: Vec<String>,
 }
 

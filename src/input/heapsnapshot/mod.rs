@@ -67,8 +67,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     }),
 };
 
-/// Whether the first 4 KiB are those of a snapshot that a tool has re-written: with white space, or
-/// with members in another order.
+/// Whether the first 4 KiB look like a snapshot that a tool has rewritten, with white space or with
+/// members in another order.
 fn begins_otherwise(bytes: &[u8]) -> bool {
     let head = bytes.get(..4096).unwrap_or(bytes).trim_ascii_start();
     let has = |name: &[u8]| memchr::memmem::find(head, name).is_some();

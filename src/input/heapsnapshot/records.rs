@@ -17,7 +17,7 @@ pub enum Rec<'a> {
     Snapshot(Box<Meta>),
     Node {
         node_type: &'a str,
-        /// Its name: of a string, the text.
+        /// The name of the node. For a string, its text.
         name: Cow<'a, str>,
         /// The numbers of the row, by name.
         numbers: Numbered,
@@ -26,7 +26,7 @@ pub enum Rec<'a> {
         /// Position of the node that the edge belongs to. `None` after the edges of the last node.
         from_node: Option<u64>,
         edge_type: &'a str,
-        /// Its name, unless it has an index.
+        /// The name of the edge. `None` if the edge has an index.
         name: Option<Cow<'a, str>>,
         /// The numbers of the row, by name.
         numbers: Numbered,
@@ -45,7 +45,7 @@ pub enum Rec<'a> {
         /// The number of functions that called it.
         depth: u64,
     },
-    /// A time and the last id until then.
+    /// A time and the last object id assigned by then.
     Sample(Numbered),
     /// The source location of an object's function or class.
     Location(Numbered),
@@ -279,7 +279,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads the rows of an array. Numbers after the last whole row are left out.
+    /// Reads the rows of an array. Ignores numbers after the last whole row.
     fn rows(
         &self,
         numbers: &Option<Numbers<'a>>,
@@ -318,7 +318,7 @@ impl<'a> Reader<'_, 'a> {
         let start = self.document.trace_tree.unwrap_or(0);
         let mut json = Scanner::new(Cursor::at(self.bytes, start).rest(), start);
         let (mut row, mut at, mut offset) = ([0; MAX_FIELDS], 0usize, start);
-        // The field that was next in each list that is open.
+        // For each open list, the next field of the row that contains the list.
         while let Some(token) = json.token()? {
             match token {
                 Token::Number(number) => {
@@ -355,7 +355,7 @@ struct Owners<'a> {
     nodes: Option<Numbers<'a>>,
     fields: usize,
     edge_count: usize,
-    /// Position of the next node, and edges that the one before it still has.
+    /// The position of the next node; `left` is the number of remaining edges of the node before.
     position: u64,
     left: u64,
 }

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::input::json::Numbers;
 use crate::parallel;
 
-/// Bytes of a part. Small enough that threads end at about the same time, large enough that parts
-/// cost nothing.
+/// Bytes of a part. Small enough that threads end at about the same time, large enough that the
+/// overhead of a part is negligible.
 const PART: usize = 2 << 20;
 
 /// A part of an array of rows.
@@ -26,7 +26,7 @@ pub struct Rows<'a> {
     /// The parts of the list, in the order of the file.
     pub parts: Vec<Part<'a>>,
     pub count: usize,
-    /// Numbers after the last row, which are not a row.
+    /// The count of numbers after the last whole row.
     pub left_over: usize,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Rows<'a> {
             let end = starts.get(part.wrapping_add(1)).copied().unwrap_or(bytes.len());
             memchr::memchr_iter(b',', bytes.get(start..end).unwrap_or_default()).count()
         });
-        // The last number has no comma after it, unless the writer is generous.
+        // The last number has no comma after it, unless the writer adds a trailing comma.
         let tail = bytes.trim_ascii_end();
         let total = counts
             .iter()
@@ -89,9 +89,9 @@ impl Part<'_> {
         self.numbers.offset()
     }
 
-    /// Reads the rows of the part: `each` gets the index of a row in the part, and its fields.
-    /// Fails with the first number that is not whole or negative. `each` has received the rows
-    /// before it.
+    /// Reads the rows of the part. `each` receives the index of a row in the part, and its fields.
+    /// Fails at the first number that is negative or not an integer; `each` has then received the
+    /// rows before it.
     #[inline(always)]
     pub fn read(
         &self,

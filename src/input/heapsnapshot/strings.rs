@@ -5,11 +5,11 @@ use crate::model::heap::Offsets;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Strings of more bytes are measured and decoded once, however many nodes have them.
+/// Strings of more bytes are measured and decoded only once, even if several nodes have them.
 const LONG: usize = 4096;
 
-/// Bytes of the file for each string that columns have room for, and the strings in any case. Real
-/// files have hundreds of bytes for each.
+/// The limit of columns by string: one string for this many bytes of the file, plus a constant
+/// number of strings. Real files have hundreds of bytes for each string.
 const DENSE: (usize, usize) = (64, 1 << 20);
 
 /// The start of each string, in 4 bytes, or 8 in files of 4 GiB and more. If there are too many
@@ -19,9 +19,9 @@ pub struct Strings<'a> {
     bytes: &'a [u8],
     positions: Offsets,
     count: usize,
-    /// Stored positions belong to strings whose number ends with this many zero bits.
+    /// Positions are stored only for strings whose number ends with this many zero bits.
     skipped_bits: u32,
-    /// In the order of their numbers.
+    /// The strings of more than [`LONG`] bytes, in the order of their numbers.
     long: Vec<LongString<'a>>,
 }
 
@@ -37,8 +37,8 @@ struct LongString<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     pub(super) count: usize,
-    /// The most that the text can have had in V8, which writes characters above U+FFFF, such as
-    /// emoji, with 16 bits: these become characters from U+F000 on, which are rare otherwise.
+    /// The largest possible length of the text in V8, which cuts characters above U+FFFF, such as
+    /// emoji, to 16 bits: these become characters from U+F000 on, which are rare otherwise.
     pub(super) most: usize,
 }
 
@@ -54,7 +54,7 @@ impl Units {
 }
 
 impl<'a> Strings<'a> {
-    /// `None` yet.
+    /// Returns a list without strings, for the strings of `bytes`.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         let positions = Offsets::with_capacity(0, bytes.len() as u64);
         Self { bytes, positions, count: 0, skipped_bits: 0, long: Vec::new() }
@@ -77,12 +77,12 @@ impl<'a> Strings<'a> {
         self.count = self.count.saturating_add(1);
     }
 
-    /// The most strings for which a column may have room.
+    /// The most rows that a column by string may have.
     fn most_dense(&self) -> usize {
         self.bytes.len().div_euclid(DENSE.0).saturating_add(DENSE.1)
     }
 
-    /// The number of strings after a known one of which the position is not known.
+    /// The number of strings without a stored position after each one with a stored position.
     #[inline]
     fn skipped(&self) -> usize {
         1_usize.wrapping_shl(self.skipped_bits).wrapping_sub(1)
@@ -101,8 +101,8 @@ impl<'a> Strings<'a> {
         self.count
     }
 
-    /// The number of strings for which a column has room: all, unless they are too many for the size
-    /// of the file.
+    /// The number of rows of a column by string: one for each string, unless there are too many
+    /// strings for the size of the file.
     pub(super) fn dense(&self) -> usize {
         self.count.min(self.most_dense())
     }
@@ -126,7 +126,7 @@ impl<'a> Strings<'a> {
         Some(after.wrapping_add(gap) as u64)
     }
 
-    /// Bytes of a string in the file, escapes and what separates it from the next one included.
+    /// Bytes of a string in the file, including escapes and the separator before the next string.
     pub(super) fn extent(&self, number: u64) -> usize {
         let start = self.offset(number).unwrap_or_default();
         match self.offset(number.saturating_add(1)) {
@@ -135,7 +135,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// The numbers of the strings that contain a text as it is in the file, in order.
+    /// The numbers of the strings whose raw form in the file contains a text, in order.
     pub(super) fn containing(&self, text: &[u8]) -> Vec<u64> {
         let mut found = Vec::new();
         let (Some(start), Some(last)) = (self.offset(0), (self.len() as u64).checked_sub(1)) else {
@@ -188,7 +188,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// The row of a string among the long ones.
+    /// The position of a string in the list of long strings.
     #[inline]
     pub(super) fn long_row(&self, number: u64) -> Option<usize> {
         if self.long.is_empty() {
@@ -217,7 +217,7 @@ impl LongString<'_> {
 mod tests {
     use super::*;
 
-    /// 150 MB of columns for a file of 100 KB, compressed.
+    /// Full columns would take 150 MB for a file that is 100 KB when compressed.
     #[test]
     fn of_too_many_strings_not_all_positions_are_kept() {
         const COUNT: usize = 3 << 20;

@@ -62,7 +62,7 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-/// Counts the rows of all arrays; those of nodes and edges are known.
+/// Counts the rows of all arrays. The counts of nodes and edges are passed in.
 fn count_records(
     info: &mut Info,
     bytes: &[u8],
@@ -138,7 +138,7 @@ impl Sums {
         .in_part("in edges")
     }
 
-    /// Reads parts side by side, and adds them up to the first damage.
+    /// Reads parts in parallel, and sums them up to the first damage.
     fn read(
         rows: &Rows<'_>,
         fields: usize,
@@ -189,7 +189,7 @@ impl Held {
     fn add(&self, node: u64) {
         let word = usize::try_from(node.wrapping_div(64)).ok().and_then(|word| self.0.get(word));
         let bit = 1u64.wrapping_shl(node as u32);
-        // Most nodes have several edges: a look costs less than a write.
+        // Most nodes have several referrers, and a read costs less than a write.
         if let Some(word) = word.filter(|word| word.load(Ordering::Relaxed) & bit == 0) {
             word.fetch_or(bit, Ordering::Relaxed);
         }

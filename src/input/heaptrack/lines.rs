@@ -117,7 +117,7 @@ impl<'a> Meaning<'a> for Heaptrack {
         }
         let mut words = Words(rest);
         let found = match tag {
-            // The shortest and by far the most.
+            // The shortest and by far the most frequent lines.
             b'+' => words.hex().map(HeaptrackLine::Allocation),
             b'-' => words.hex().map(HeaptrackLine::Free),
             b'v' => return self.version(line, words).map(Some),

@@ -40,9 +40,9 @@ struct Loader {
     strings: Vec<NameId>,
     /// The frames of each instruction, from 1.
     instructions: Vec<Range<u32>>,
-    /// Outermost first.
+    /// The frames of all instructions, each outermost first.
     frames: Vec<FrameId>,
-    /// From 1; the empty stack first.
+    /// Stacks from 1; the empty one first.
     traces: Vec<StackId>,
     replay: Replay,
     page_size: u64,

@@ -11,7 +11,7 @@
 //! c MS                time              R PAGES   resident memory       # comment
 //! ```
 //!
-//! All numbers are hexadecimal; 0 is no string and no parent.
+//! All numbers are hexadecimal; 0 stands for no string or no parent.
 //!
 //! Sources: `accumulatedtracedata.cpp` and `heaptrack_interpret.cpp` of heaptrack; recordings of
 //! heaptrack 1.4.

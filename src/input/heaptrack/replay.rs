@@ -19,7 +19,7 @@ impl Kind {
         Self { size, trace, ..Self::default() }
     }
 
-    /// The state at the last peak is that before the first change after it.
+    /// Keeps the state at the last peak, before the first change after the peak.
     #[inline]
     fn before_change(&mut self, peaks: u64) {
         if self.peak < peaks {
@@ -36,11 +36,11 @@ pub(super) struct Replay {
     pub(super) total: u64,
     /// The most live bytes so far.
     pub(super) most: u64,
-    /// How often there were more live bytes than ever before.
+    /// The number of times that there were more live bytes than ever before.
     peaks: u64,
     /// The kind of the last allocation; 0 after a free.
     last: u64,
-    /// Milliseconds.
+    /// The current time in milliseconds.
     pub(super) now: u64,
     pub(super) peak_time: u64,
 }
@@ -65,8 +65,8 @@ impl Replay {
 
     /// Ends an allocation. `None` if there is none of that kind.
     ///
-    /// It was temporary if no other allocation or free came between. As in heaptrack, whose numbers
-    /// these are, any free of the first kind after another free counts as temporary, too.
+    /// The allocation was temporary if no other allocation or free came between. To match
+    /// heaptrack, any free of the first kind after another free counts as temporary, too.
     #[inline]
     pub(super) fn free(&mut self, number: u64) -> Option<()> {
         let kind = self.kinds.get_mut(usize::try_from(number).ok()?)?;

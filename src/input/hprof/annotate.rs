@@ -1,7 +1,7 @@
 //! Instances with the names and values of their fields, for `cat`.
 //!
-//! HotSpot and Android write strings and classes before the instances that need them. Classes that
-//! follow their instances are not known to these.
+//! HotSpot and Android write strings and classes before the instances that need them. The fields of
+//! instances that precede their class in the file remain unknown.
 
 use super::classes::{ClassDump, Field, Static};
 use super::naming::Strings;
@@ -35,7 +35,7 @@ pub fn for_each_record(
     Ok(())
 }
 
-/// A record, with the facts that were read before it.
+/// A record, with the strings and classes that were read before it.
 struct Annotated<'k, 'a> {
     record: Rec<'a>,
     known: &'k Known<'a>,
@@ -45,13 +45,13 @@ struct Annotated<'k, 'a> {
 struct Known<'a> {
     ids: IdSize,
     strings: Strings<'a>,
-    /// Strings with the names of classes.
+    /// The string ids of class names, by class id.
     names: FxHashMap<u64, u64>,
     classes: FxHashMap<u64, ClassDump<'a>>,
 }
 
 impl<'a> Known<'a> {
-    /// Keeps strings and classes. The first of an id counts.
+    /// Stores a string or class. If several have the same id, the first one counts.
     #[inline]
     fn add(&mut self, record: &Rec<'a>) {
         match record {

@@ -1,4 +1,4 @@
-//! The classes of the last objects.
+//! A cache of the classes of recently read objects.
 
 /// Slots of the cache. Most heaps have fewer classes with many objects.
 const SLOTS: usize = 256;
@@ -10,7 +10,7 @@ const BITS: u32 = SLOTS.trailing_zeros();
 /// direct-mapped cache of 4 KiB answers nearly all lookups without the hash table.
 #[derive(Debug)]
 pub(super) struct ClassCache {
-    /// Id and number. Unused slots have an id that belongs in another slot.
+    /// Class id and number. Unused slots have an id that belongs in another slot.
     slots: Box<[(u64, u32); SLOTS]>,
 }
 

@@ -25,7 +25,7 @@ pub struct ClassDump<'a> {
     pub constants: Statics<'a>,
     /// Static fields with their values.
     pub statics: Statics<'a>,
-    /// Fields of its objects, without inherited ones.
+    /// Fields of the class's objects, without inherited ones.
     pub fields: Fields<'a>,
 }
 
@@ -87,14 +87,14 @@ pub struct Statics<'a> {
     pub count: u16,
     bytes: &'a [u8],
     ids: IdSize,
-    /// Bytes of what names one: an id, or a u2 for constants.
+    /// Bytes of an entry's name: those of an id, or 2 for the index of a constant.
     name_size: usize,
 }
 
 /// A static field or a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Static {
-    /// String with its name; the index of a constant.
+    /// The id of the string with the field's name. For a constant, its index.
     pub name: u64,
     pub kind: FieldType,
     pub value: Value,

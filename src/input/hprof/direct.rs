@@ -2,7 +2,7 @@
 //!
 //! A `java.nio.DirectByteBuffer` that allocated its memory has a cleaner that frees it. Slices,
 //! duplicates and views use the memory of another buffer and have no cleaner. The buffer of a
-//! mapped file has a cleaner, too, but its memory is that of the file, which its `fd` stands for.
+//! mapped file, which has an `fd`, has a cleaner too, but its memory is that of the file.
 //!
 //! Sources: `DirectByteBuffer` and `MappedByteBuffer` of OpenJDK 11 to 25; a dump of OpenJDK 17
 //! with each kind of buffer.

@@ -32,7 +32,7 @@ impl Widths {
         *count = count.saturating_add(1);
     }
 
-    /// Both together.
+    /// Adds the numbers of fields of two classes.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             references: self.references.saturating_add(other.references),
@@ -43,12 +43,12 @@ impl Widths {
         }
     }
 
-    /// Bytes of all.
+    /// Bytes of all fields.
     pub(super) fn total(&self, reference: u64) -> u64 {
         reference.saturating_mul(self.references).saturating_add(self.numbers())
     }
 
-    /// Bytes of all that are not references.
+    /// Bytes of all fields that are not references.
     fn numbers(&self) -> u64 {
         let ints = self.longs.saturating_mul(2).saturating_add(self.ints).saturating_mul(4);
         ints.saturating_add(self.shorts.saturating_mul(2)).saturating_add(self.bytes)
@@ -58,8 +58,8 @@ impl Widths {
 /// The treatment of gaps between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// All are filled, those of superclasses too: JDK 15 and later (`FieldLayoutBuilder`,
-    /// JDK-8237767).
+    /// All gaps are filled, including those of superclasses: JDK 15 and later
+    /// (`FieldLayoutBuilder`, JDK-8237767).
     Filled,
     /// The fields of a class begin after those of its superclass, rounded up to a reference. The
     /// gap before a long is filled by other fields of the class: up to JDK 14
@@ -95,7 +95,7 @@ impl Gaps {
     }
 }
 
-/// The layout of up to JDK 14: longs, ints, shorts, bytes, references.
+/// The layout up to JDK 14: longs, ints, shorts, bytes, references. Returns the end of the fields.
 fn behind(end: u64, mut own: Widths, reference: u64, references_first: bool, compact: bool) -> u64 {
     let mut offset = end.next_multiple_of(reference);
     if references_first {

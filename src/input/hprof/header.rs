@@ -23,8 +23,8 @@ impl Header {
         Provenance::of(runtime).version(format!("{bits}-bit ids"))
     }
 
-    /// Reads the header. Fails when the magic is another one, the header is cut off, or ids are
-    /// neither of 4 nor of 8 bytes.
+    /// Reads the header. Fails when the magic is unknown, the header is truncated, or ids have
+    /// neither 4 nor 8 bytes.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
         let magics = super::SPEC.magics().iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
         let mut matching = magics.filter(|(magic, _)| cursor.rest().starts_with(magic));

@@ -1,4 +1,4 @@
-//! Classes of the JVM that have more in memory than a dump lists.
+//! Classes of the JVM whose objects have more fields in memory than a dump lists.
 
 use super::fields::Widths;
 
@@ -7,12 +7,12 @@ use super::fields::Widths;
 pub(super) struct Hidden {
     /// Fields that every version since 11 injects.
     pub fields: Widths,
-    /// The objects are larger than their fields by what depends on the version: the distance to one
-    /// neighbour is enough to know.
+    /// Whether the objects are larger than their fields by an amount that depends on the version.
+    /// Then the distance of a single neighbour is enough evidence of the size.
     pub larger: bool,
-    /// The objects have a stack after their fields, so that they differ in size.
+    /// Whether the objects have a stack after their fields, so that they differ in size.
     pub chunk: bool,
-    /// Up to JDK 14 references come first, and the gap before a long stays empty.
+    /// Whether, up to JDK 14, references come first and the gap before a long stays empty.
     pub fixed: bool,
 }
 
@@ -58,7 +58,7 @@ const LARGER: [&str; 13] = [
     "jdk.internal.invoke.NativeEntryPoint",
 ];
 
-/// Classes whose offsets the C++ code of up to JDK 14 knows (`layout_fields` in
+/// Classes whose field offsets the C++ code of the JVM knows, up to JDK 14 (`layout_fields` in
 /// `classFileParser.cpp`).
 const FIXED: [&str; 16] = [
     "java.lang.AssertionStatusDirectives",

@@ -15,12 +15,12 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
-/// The sizes of objects are known only at the end of the file, so their parts are counted until
-/// then.
+/// Counts objects by class. Sizes are known only at the end of the file, so the parts of objects
+/// are counted until then.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut objects = Objects::default();
-    // The scan takes itself for the first of three passes.
+    // The scan reports progress as the first of three passes, but there is only this one.
     let progress = |offset: u64| (options.progress)(offset.saturating_mul(3));
     let mut scan = Scan::with(bytes, options.layout, &progress, |scan, object, row| {
         objects.add(object, row, scan)
@@ -35,10 +35,10 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     Ok(sums.0.finish(builder, scan.damage.take()))
 }
 
-/// Objects by class and by type of element.
+/// Objects by class, and primitive arrays by type of element.
 #[derive(Default)]
 struct Objects {
-    /// By the row of the scan.
+    /// The objects of each class, by the class's row in the scan.
     classes: Vec<Class>,
     /// In the order of [`PRIMITIVES`].
     primitives: [Lengths; PRIMITIVES.len()],
@@ -48,7 +48,7 @@ struct Objects {
 struct Class {
     id: u64,
     instances: Saturating<u64>,
-    /// Bytes of their fields in the file, used if the class is unknown.
+    /// Bytes of the instances' fields in the file, used if the class is unknown.
     values: u64,
     arrays: Lengths,
     stacks: Option<Stacks>,
@@ -111,7 +111,7 @@ impl Objects {
         self.classes.get_mut(row)
     }
 
-    /// Adds everything up, now that all classes and the rule of sizes are known.
+    /// Sums up all objects, once all classes and the rule for sizes are known.
     fn sum(&self, scan: &Scan<'_>, types: &Types, sums: &mut Sums) {
         let (rule, ids) = (scan.sizes.rule, scan.ids);
         for class in scan.classes.iter() {
@@ -126,7 +126,7 @@ impl Objects {
             match known {
                 Some((known, type_id)) => {
                     sums.add(type_id, instances, known.size.saturating_mul(instances));
-                    // In files of dumptool, an array has these bytes.
+                    // In files that dumptool wrote, an array represents these bytes.
                     sums.add_external(type_id, if scan.ours { 0 } else { class.external });
                     let stacks = class
                         .stacks
@@ -155,12 +155,11 @@ impl Objects {
     }
 }
 
-/// The number of arrays for each length, as far as sizes depend on it: they are rounded up to
-/// [`STEP`] at most.
+/// The number of arrays for each length modulo [`STEP`], the largest unit to which sizes are
+/// rounded up.
 #[derive(Clone, Default)]
 struct Lengths {
-    /// Counts by the length modulo `STEP`. `None` as long as there are no arrays, as for most
-    /// classes.
+    /// Counts by the length modulo `STEP`. `None` if there are no arrays, as for most classes.
     counts: Option<Box<[u64; STEP as usize]>>,
     /// Sum of the lengths divided by `STEP`.
     rest: u64,
@@ -192,7 +191,7 @@ impl Sums {
         self.0.add(type_id, &Sum { external_bytes, ..Sum::default() });
     }
 
-    /// Adds arrays, of which those of each length are so large.
+    /// Adds arrays. `size` returns the size of an array of a given length.
     fn add_arrays(&mut self, type_id: TypeId, lengths: &Lengths, size: impl Fn(u32) -> u64) {
         for (length, &count) in (0..).zip(lengths.counts.iter().flat_map(|counts| counts.iter())) {
             self.add(type_id, count, size(length).saturating_mul(count));

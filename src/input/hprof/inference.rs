@@ -1,23 +1,23 @@
 //! Finds the layout of objects, and the size of each class, from addresses and fields.
 //!
-//! HotSpot has rules for the fields of a class, which `fields` knows, and options that change them;
-//! a dump names neither its options nor its version. Each layout that arrays allow is tried on all
-//! classes: the one that agrees most often with the distance between neighbours is that of the
-//! file. Then the size of each class is settled, superclasses first:
+//! HotSpot has rules for the fields of a class (see `fields`), and options that change the rules. A
+//! dump states neither the options nor the version. Each layout that arrays allow is tried on all
+//! classes; the one that agrees most often with the distance between neighbours is taken for the
+//! file. Then the size of each class is determined, superclasses first:
 //!
 //! * A distance below the size by the rules is the size, as objects do not overlap.
 //! * If the JVM is known to add something to a class (`hidden`), it adds as much as leaves room in
 //!   the distances of that class and of all its subclasses.
 //! * Below a class with padding (`@Contended`), one more padding is taken from a distance.
-//! * Any other distance above the size by the rules is the size if it is that of at least [`MANY`]
-//!   neighbours and of half of them all, and if the difference is too small for an object. Otherwise
-//!   there is garbage after the objects, and the rules count: where a program makes a temporary
-//!   object after each one that it keeps, and a collector moves nothing, all distances are equally
-//!   too large.
+//! * Any other distance above the size by the rules is the size if at least [`MANY`] neighbours and
+//!   half of all neighbours have it, and if the difference is too small for an object. Otherwise
+//!   there is garbage after the objects, and the size by the rules stands: if a program makes a
+//!   temporary object after each one that it keeps, and the collector moves nothing, all distances
+//!   are too large by the same amount.
 //!
-//! Bytes that a class has beyond the rules are in its subclasses too. Addresses are not used when
-//! they are not those of a JVM: no multiples of 8, or closer to each other than the fields between
-//! them allow.
+//! Subclasses inherit the bytes that a class has beyond the rules. Addresses are not used if they
+//! cannot be those of a JVM: not multiples of 8, or closer to each other than the fields of the
+//! objects allow.
 
 use super::fields::Gaps;
 use super::layout::{Class, ClassTable};
@@ -27,14 +27,14 @@ use super::primitives::IdSize;
 use super::sizes::{Layout, Rule};
 use crate::input::load::LayoutChoice;
 
-/// Neighbours that make a size beyond the rules no accident.
+/// The least number of neighbours that prove a size beyond the rules.
 const MANY: u32 = 4;
-/// Bytes that the JVM adds to a class at most.
+/// The most bytes that the JVM adds to a class.
 const MOST_HIDDEN: u64 = 2048;
 /// Bytes that `@Contended` puts at each side of a group of fields (`ContendedPaddingWidth`). JDK 17
 /// puts them before the fields of some subclasses again.
 const PADDING: u64 = 128;
-/// Classes that `-v` names.
+/// The most classes that `-v` names.
 const EXAMPLES: usize = 5;
 /// Addresses are trusted if at most one class in this many contradicts all layouts.
 const TRUST: usize = 16;
@@ -43,10 +43,10 @@ const TRUST: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub rule: Rule,
-    /// Ids are the addresses of a JVM's objects, which do not overlap.
+    /// Whether ids are the addresses of a JVM's objects, which do not overlap.
     pub has_addresses: bool,
-    /// Neighbours whose distance is the size of the first one's class. `None` if the file or the
-    /// user states sizes, or if ids are not addresses.
+    /// The number of neighbours whose distance is the size of the first one's class. `None` if the
+    /// file or the user states sizes, or if ids are not addresses.
     pub pairs: Option<u64>,
     /// Classes whose size follows from the distance of their objects and not from the rules, in the
     /// order of the file.
@@ -65,8 +65,8 @@ impl Default for Found {
 }
 
 impl Found {
-    /// The bytes beyond the rules that neighbours prove. `name` gives the name of a class by its
-    /// position.
+    /// Describes the classes whose size differs from the size by the rules. `name` returns the name
+    /// of a class by its position.
     pub(super) fn remark(&self, name: impl Fn(usize) -> String) -> Option<String> {
         let mut largest: Vec<_> = self.corrected.iter().collect();
         largest.sort_by_key(|class| std::cmp::Reverse(class.pairs));
@@ -85,7 +85,7 @@ impl Found {
     }
 }
 
-/// A class whose size the rules did not find.
+/// A class whose size differs from the size by the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Corrected {
     /// Its position.
@@ -97,7 +97,7 @@ pub(super) struct Corrected {
     pub pairs: u32,
 }
 
-/// Finds the rule, and settles the size of every class.
+/// Finds the rule, and determines the size of every class.
 pub(super) fn find(
     classes: &mut ClassTable<'_>,
     strings: &Strings<'_>,
@@ -156,8 +156,8 @@ pub(super) fn find(
 }
 
 impl Found {
-    /// Settles the size of each class, and keeps those that the rules have wrong. Returns the ends
-    /// of the classes' fields.
+    /// Determines the size of each class, and records the classes that deviate from the rules.
+    /// Returns the ends of the classes' fields.
     fn settle_all(
         &mut self,
         classes: &ClassTable<'_>,
@@ -190,9 +190,9 @@ impl Found {
     }
 }
 
-/// Returns the size of a class that is `expected` by the rules and the known additions of the JVM.
-/// `larger`: it adds to this class or to a superclass. `smallest` is the size of the smallest
-/// object.
+/// Returns the size of a class. `expected` is the size by the rules and the known additions of the
+/// JVM. `larger` is whether the JVM adds a varying amount to this class or a superclass. `smallest`
+/// is the size of the smallest object.
 fn settle(expected: u64, distance: Distance, larger: bool, smallest: u64) -> u64 {
     let Distance { least, times, pairs } = distance;
     let is_size = match least.checked_sub(expected) {
@@ -205,17 +205,17 @@ fn settle(expected: u64, distance: Distance, larger: bool, smallest: u64) -> u64
 
 /// The room that the neighbours of a class leave for additions of the JVM, by position.
 struct Rooms {
-    /// Where the fields end by the rules alone.
+    /// The end of each class's fields by the rules alone.
     ends: Vec<u64>,
-    /// Bytes after the fields, before the neighbours of the objects of the class and of its
-    /// subclasses.
+    /// The fewest bytes between the end of the fields and the next object, for objects of the class
+    /// and of its subclasses. `None` without neighbours.
     room: Vec<Option<u64>>,
 }
 
 impl Rooms {
     fn of(classes: &ClassTable<'_>, distances: &[Option<Distance>], layout: &Layout) -> Self {
         let ends = classes.ends(layout, |_, _, end| end);
-        // Only neighbours count: a mere bound may be larger by anything.
+        // Only neighbours count: a bound from other objects may be arbitrarily large.
         let room = |(distance, end): (&Option<Distance>, &u64)| {
             let distance = distance.filter(|distance| distance.times > 0)?;
             Some(distance.least.saturating_sub(*end)).filter(|room| *room <= MOST_HIDDEN)
@@ -230,9 +230,9 @@ impl Rooms {
         Self { ends, room }
     }
 
-    /// Returns the bytes that the JVM adds to a class whose fields end at `end`, including
-    /// additions to superclasses. It may use less than all the room: then subclasses seldom use the
-    /// rest.
+    /// Returns the bytes that the JVM adds to a class whose fields end at `end`, which includes
+    /// additions to superclasses. This is all the room. The JVM may use less, but subclasses seldom
+    /// use the rest.
     fn hidden(&self, index: usize, end: u64) -> u64 {
         let room = self.room.get(index).copied().flatten();
         let inherited = end.saturating_sub(self.ends.get(index).copied().unwrap_or(end));
@@ -281,7 +281,7 @@ fn pick(
     let alignment = choice.alignment.unwrap_or(found);
     let references: &[u64] = match &choice.references {
         Some(references) => std::slice::from_ref(references),
-        // No array has less than 16 bytes in front of references of 8.
+        // Every array with references of 8 bytes has at least 16 bytes before them.
         None if neighbours.arrays.wide < 16 => &[4],
         None => &[8, 4],
     };
@@ -292,12 +292,12 @@ fn pick(
     };
     let mut best: Option<(Layout, i64)> = None;
     for &reference in references {
-        // Class pointers have been small beside wide references since JDK 15.
+        // Since JDK 15, class pointers are compressed even if references are not.
         let usual = if reference == 4 || filled { [12, 16, 8] } else { [16, 12, 8] };
         let references = if reference == 4 { arrays.narrow } else { arrays.wide };
         for (header, gaps) in usual.into_iter().flat_map(|header| gaps.map(|gaps| (header, gaps))) {
             let layout = Layout::new(reference, header, alignment, gaps, arrays.numbers);
-            // The smallest header fits always, should the addresses be none of a JVM.
+            // The smallest header always fits, in case the addresses are not those of a JVM.
             let fits = header == 8
                 || layout.array <= arrays.numbers && layout.before_references() <= references;
             if choice.header.map_or(!fits, |chosen| chosen != header) {
@@ -313,8 +313,8 @@ fn pick(
     best.map_or(Layout::new(8, 16, alignment, Gaps::Filled, arrays.numbers), |(layout, _)| layout)
 }
 
-/// Takes class objects for instances of java.lang.Class, which they are but for the static fields
-/// after them.
+/// Adds the distances of class objects to those of java.lang.Class, whose instances they are, less
+/// the static fields after each.
 fn see_mirrors(
     distance: &mut Option<Distance>,
     classes: &ClassTable<'_>,

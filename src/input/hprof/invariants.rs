@@ -1,18 +1,17 @@
 //! The invariants of the format, as verified by `check`.
 //!
-//! Every rule held for dumps that OpenJDK 17 wrote with compressed and with wide references. What
-//! does **not** hold is not checked: serials of traces may name none, the instance size of a class
-//! means different things, threads need no record. HotSpot leaves out two things that its dumps
-//! name, which are counted and tolerated:
+//! Every rule held for dumps that OpenJDK 17 wrote with compressed and with wide references. Some
+//! properties do **not** hold and are not checked: a trace serial may name no trace, the meaning of
+//! a class's instance size varies, a thread may have no record. HotSpot omits two kinds of classes
+//! to which its dumps refer; these are counted and tolerated:
 //! * class objects of its shared archive (CDS) whose classes are not loaded. The archive's own
 //!   arrays name them, but a class object is only written as the record of its class
 //!   (`HeapObjectDumper::do_object`, `mask_dormant_archived_object`);
 //! * classes that are loaded and not linked yet. They have a root (`StickyClassDumper`), and since
 //!   JDK 21 no record.
 //!
-//! Two passes: ids are collected in the first one, and what refers to them is looked up in the
-//! second. The memory that this takes grows with the ids in the file, not with their objects'
-//! contents.
+//! There are two passes: the first collects ids, the second looks up references to ids. The memory
+//! needed grows with the number of ids in the file, not with the contents of objects.
 
 use super::classes::ClassDump;
 use super::hidden::is;
@@ -56,17 +55,17 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// Returns the warning of loading the file, for a count.
+/// Returns a function that wraps a count as a warning of loading the file.
 fn load(kind: WarningKind) -> impl FnOnce(u64) -> CheckWarning {
     move |count| CheckWarning::Load(LoadWarning { kind, count })
 }
 
-/// The findings of the second pass, in report order.
+/// The state and the findings of the second pass.
 struct Checker<'s, 'a> {
     scan: &'s mut Scan<'a>,
     addresses: &'s Addresses,
     ids: IdSize,
-    /// The names of fields. They are not shown.
+    /// The names of fields, needed to resolve classes but not shown.
     names: Names,
     last: Option<(u64, usize)>,
     strings: FxHashSet<u64>,
@@ -74,7 +73,7 @@ struct Checker<'s, 'a> {
     loaded: FxHashSet<u64>,
     frames: FxHashSet<u64>,
     traces: FxHashSet<u32>,
-    /// Frames of each thread: of the stack of its root or of its own record.
+    /// The number of frames of each thread, by serial: those of the stack of its root or record.
     threads: FxHashMap<u32, u32>,
     in_segments: bool,
     faults: Faults,
@@ -83,8 +82,8 @@ struct Checker<'s, 'a> {
 }
 
 faults! {
-    /// Rules that need all of the file are left out when it is damaged, that of elements for
-    /// HotSpot.
+    /// Rules that need the whole file are left out if it is damaged, and the rule about elements
+    /// for HotSpot.
     struct Faults(complete: bool, checks_elements: bool, has_addresses: bool) {
         repeated_strings: "utf8.id" "strings with the id of another string",
         repeated_serials: "load_class.serial" "loaded classes with the serial of another class",
@@ -237,8 +236,8 @@ impl<'s, 'a> Checker<'s, 'a> {
                 self.faults.dangling_statics += u64::from(self.dangling(id));
             }
         }
-        // Without a java.lang.Class in the file, the fields of class objects besides static fields
-        // are unknown.
+        // Without a java.lang.Class in the file, the only known fields of class objects are the
+        // static ones.
         let rule = self.scan.sizes.rule;
         if matches!(rule, Rule::HotSpot(layout) if layout.mirror > 0) {
             self.overlap(class.id, rule.class(&class.statics, self.ids, self.strings()));
@@ -251,8 +250,7 @@ impl<'s, 'a> Checker<'s, 'a> {
         }
     }
 
-    /// Counts an object of this size that reaches into the next one, if ids are the addresses of a
-    /// JVM.
+    /// Counts an object that overlaps the next one, if ids are the addresses of a JVM.
     #[inline]
     fn overlap(&mut self, id: u64, size: u64) {
         if self.scan.sizes.has_addresses {
@@ -324,8 +322,8 @@ impl<'s, 'a> Checker<'s, 'a> {
     fn root(&mut self, root: &Root) {
         let missing = u64::from(root.object == 0 || self.dangling(root.object));
         match (root.tag().kind, self.scan.sizes.rule) {
-            // HotSpot writes these for all classes of the boot loader, but no record of a class
-            // that is not linked yet.
+            // HotSpot writes such a root for each class of the boot loader, but no record for a
+            // class that is not linked yet.
             (RootKind::Class, Rule::HotSpot { .. }) => self.unlinked += missing,
             _ => self.faults.rootless += missing,
         }

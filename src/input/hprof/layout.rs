@@ -17,36 +17,36 @@ use std::ops::Range;
 pub struct Class<'a> {
     pub dump: ClassDump<'a>,
     pub offset: u64,
-    /// String with its name; 0 if nothing names it.
+    /// The id of the string with the class's name; 0 if unknown.
     pub name: u64,
-    /// Position of its superclass.
+    /// The position of the superclass in the table. `None` if the file has no such class.
     pub parent: Option<usize>,
-    /// Whether its superclass is missing, or the chain is endless or absurdly long, so that
-    /// inherited fields are unknown.
+    /// Whether inherited fields are unknown: a superclass is missing, or the chain of superclasses
+    /// is cyclic or too long.
     pub broken: bool,
-    /// Bytes of all fields in the file, as far as known.
+    /// Bytes of all fields of an instance in the file, as far as known.
     pub data: u64,
-    /// Bytes of an instance in memory; of one whose `words` are 0, if the class has these.
+    /// Bytes of an instance in memory. If the class has `words`, of an instance without a stack.
     pub size: u64,
     /// The position of the words of a StackChunk's stack among its values.
     pub(super) words: Option<usize>,
     /// The fields that the JVM adds to the class itself.
     pub(super) hidden: Hidden,
-    /// It adds to this class or one above it what depends on the version.
+    /// Whether the JVM adds an amount that depends on the version to this class or a superclass.
     pub(super) larger: bool,
     own: Widths,
     depth: u32,
     layout: Option<Range<usize>>,
 }
 
-/// Superclasses that a class may have. A limit, so that a chain cannot be followed again and again
-/// at any length.
+/// The most superclasses that a class may have. Bounds the work of following the same chains again
+/// and again.
 const MAX_DEPTH: u32 = 1024;
 
-/// A field with a reference.
+/// A field that holds a reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReferenceField {
-    /// The position of its id in the data of an instance.
+    /// The offset of the field's value in the data of an instance.
     pub offset: usize,
     pub label: Label,
     pub weak: bool,
@@ -58,12 +58,12 @@ pub struct ClassTable<'a> {
     classes: Vec<Class<'a>>,
     by_id: FxHashMap<u64, usize>,
     fields: Vec<ReferenceField>,
-    /// All positions, those of superclasses first.
+    /// The positions of all classes, superclasses before their subclasses.
     order: Vec<usize>,
 }
 
 impl<'a> ClassTable<'a> {
-    /// Adds a class. The first one of an id counts; false if there was one.
+    /// Adds a class. Returns `false` and adds nothing if the table has a class with the same id.
     pub(super) fn add(&mut self, dump: ClassDump<'a>, offset: u64) -> bool {
         let index = self.classes.len();
         if *self.by_id.entry(dump.id).or_insert(index) != index {
@@ -118,12 +118,12 @@ impl<'a> ClassTable<'a> {
         self.get(self.index(id)?)
     }
 
-    /// The first class of a name as it stands in the file, with dots or slashes.
+    /// The first class with a name. The file may have it with dots or with slashes.
     pub(super) fn named(&self, name: &str, strings: &Strings<'_>) -> Option<&Class<'a>> {
         self.classes.iter().find(|class| is(strings.text(class.name), name))
     }
 
-    /// Names the classes: strings by class.
+    /// Sets the names of classes, given as string ids by class id.
     pub(super) fn set_names(&mut self, names: &FxHashMap<u64, u64>) {
         for class in &mut self.classes {
             class.name = names.get(&class.dump.id).copied().unwrap_or(0);
@@ -159,7 +159,7 @@ impl<'a> ClassTable<'a> {
             }
             while let Some(index) = path.pop() {
                 let parent = self.classes.get(index).and_then(|class| class.parent);
-                // A parent that is still open closes a circle.
+                // A parent that is not resolved yet is part of a cycle.
                 let settled = parent.filter(|&parent| states.get(parent) == Some(&State::Done));
                 let parent = settled
                     .and_then(|parent| self.classes.get(parent))
@@ -176,7 +176,7 @@ impl<'a> ClassTable<'a> {
         }
     }
 
-    /// Takes the sizes that the classes state.
+    /// Sets the sizes of classes to those that the class records state.
     pub(super) fn state_sizes(&mut self) {
         self.classes.iter_mut().for_each(|class| class.size = class.dump.instance_size.into());
     }
@@ -208,8 +208,8 @@ impl<'a> ClassTable<'a> {
         for &index in &self.order {
             let Some(class) = self.classes.get(index) else { continue };
             let inherited = class.parent.and_then(|parent| ends.get(parent).copied());
-            // Fields of java.lang.Object itself, which has none, do not count; those of a class
-            // without its superclass do.
+            // java.lang.Object has no fields, so any stated for it do not count. Those of a class
+            // whose superclass is missing do.
             let end = match inherited {
                 None if !class.broken => layout.header,
                 _ => {
@@ -239,7 +239,7 @@ impl<'a> ClassTable<'a> {
         }
     }
 
-    /// Sets the size of each class, whose fields end there.
+    /// Sets the size of each class, given the ends of the classes' fields.
     pub(super) fn set_sizes(&mut self, ends: &[u64], layout: &Layout) {
         for (class, end) in self.classes.iter_mut().zip(ends) {
             class.size = layout.up(*end);
@@ -268,9 +268,9 @@ impl<'a> ClassTable<'a> {
         counts
     }
 
-    /// Where [`Self::fields`] has the references in objects of a class, its own first. The caller
-    /// has seen an object with that many bytes of data, or else a class with many fields and many
-    /// subclasses could ask for more than the file justifies.
+    /// Returns the range in [`Self::fields`] of a class's reference fields, its own first. The
+    /// caller must have seen an object with that many bytes of data: otherwise a class with many
+    /// fields and many subclasses could take more memory than the file justifies.
     pub(super) fn references(
         &mut self,
         index: usize,
@@ -309,8 +309,8 @@ impl<'a> ClassTable<'a> {
         for class in self.chain(index) {
             let name = strings.text(class.name);
             let is_reference = is(name, "java.lang.ref.Reference");
-            // A soft reference keeps its object until memory is short, so that it counts as what
-            // retains it, as in MAT. A finalizer keeps its object until `finalize` has run.
+            // A soft reference keeps its object until memory is short, so it counts as strong, as
+            // in MAT. A finalizer keeps its object until `finalize` has run.
             strong |=
                 is(name, "java.lang.ref.SoftReference") || is(name, "java.lang.ref.Finalizer");
             for field in class.dump.fields.iter() {
@@ -346,8 +346,8 @@ impl Class<'_> {
         }
     }
 
-    /// Sums up the chain after the superclass is settled: data, depth, and whether the superclass
-    /// is broken.
+    /// Computes the properties of the chain once the superclass is resolved. `inherited` is the
+    /// superclass's data, depth, and whether its chain is broken.
     fn settle(&mut self, inherited: Option<(u64, u32, bool)>, ids: IdSize) {
         let own = self.own.total(ids.bytes() as u64);
         let Some((data, depth, broken)) = inherited else {

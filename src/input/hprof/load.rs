@@ -2,18 +2,18 @@
 //!
 //! Objects are all instances, arrays and classes; rows are in the order of ids, which are
 //! addresses. `scan` collects ids and classes in a first pass, and `rows` decodes the objects. Both
-//! read parts of the file side by side.
+//! read parts of the file in parallel.
 //!
-//! * Types are the classes of the file, in its order; several of one name stay apart, as those of
-//!   several loaders. The type of a class object is java.lang.Class. The namespace of a class is
-//!   its package.
-//! * References of an object are its fields, those of its class first, then those of the
-//!   superclass, and so on; of an array its elements; of a class its static fields and `<super>`,
-//!   `<loader>`, `<signers>`, `<protection domain>`.
+//! * Types are the classes of the file, in its order. Classes with the same name, such as those of
+//!   several loaders, stay separate types. The type of a class object is java.lang.Class. The
+//!   namespace of a class is its package.
+//! * The references of an object are its fields, those of its class first, then those of the
+//!   superclass, and so on; those of an array are its elements; those of a class are its static
+//!   fields and `<super>`, `<loader>`, `<signers>`, `<protection domain>`.
 //! * An object keeps its class alive, and so the loader and the static fields of that class. The
 //!   file has no such reference, so instances and arrays of references get one, `<class>`, before
-//!   all others, unless a root holds the class anyway. Roots hold all classes of the boot loader,
-//!   hidden ones apart.
+//!   all others, unless a root holds the class anyway. Roots hold all classes of the boot loader
+//!   except hidden classes.
 //! * The `referent` of a java.lang.ref.Reference is weak, except that of a soft reference, which
 //!   the JVM keeps until memory is short, and that of a java.lang.ref.Finalizer, which the JVM
 //!   keeps until `finalize` has run. Eclipse MAT takes both for strong as well.
@@ -32,7 +32,7 @@ use crate::model::heap::{Ids, MAX_OBJECTS};
 use crate::phases;
 use std::num::Saturating;
 
-/// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
+/// Loads the heap of a file. If the file has several heap dumps, they are taken for a single one.
 ///
 /// # Errors
 /// When the header cannot be read, or another snapshot than the first is requested, or there are
@@ -80,7 +80,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         let members = Members::new(contents, scan.classes, scan.strings, types.of_class);
         builder.finish(ids, Some(Box::new(members)))
     };
-    // Roots and objects stand in any order, so that both may follow.
+    // Roots and objects come in any order, so either may be missing after damage.
     Ok(Loaded {
         incomplete: scan.damage.is_some(),
         remarks,

@@ -21,7 +21,7 @@ pub(super) struct Members<'a> {
     strings: Strings<'a>,
     /// The type of each class, in the order of the table.
     types: Vec<TypeId>,
-    /// The class records have the fields of a class from the last to the first.
+    /// Whether class records list the fields of a class from the last to the first.
     is_reversed: bool,
 }
 
@@ -207,7 +207,7 @@ impl ObjectValues for Members<'_> {
     }
 }
 
-/// A value as the model has it.
+/// Converts a value to the form of the model.
 fn value(stored: Stored, kind: FieldType, addresses: &Addresses) -> FieldValue<'static> {
     match stored {
         Stored::Object(0) => FieldValue::Null,

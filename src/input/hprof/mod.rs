@@ -46,8 +46,8 @@
 //! }; fields = u2 n, n { id name, u1 type }, without those of the superclass. Types: 2 object, 4
 //! boolean, 5 char, 6 float, 7 double, 8 byte, 9 short, 10 int, 11 long.
 //!
-//! Nothing marks the end of a file but the end of the last row of segments. The size of an object
-//! in the virtual machine is not in the file: [`sizes`] says how it is found.
+//! The only mark of the end of a file is the end of the last row of segments. The size of an object
+//! in the virtual machine is not in the file: see [`sizes`].
 //!
 //! Sources: `hotspot/share/services/heapDumper.cpp` of OpenJDK 17 and the comment at its top, the
 //! readers of Eclipse MAT (26cff26) and VisualVM (518dd1f), `HprofRecordTag` of LeakCanary's shark

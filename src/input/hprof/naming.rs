@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Bytes of a string that are kept. Names of Java are shorter; longer ones, used again and again,
-/// would cost more than the size of the file justifies.
+/// The most bytes of a string that are kept. Names in Java are shorter. Longer names, used again
+/// and again, would cost more memory than the size of the file justifies.
 pub const MAX_NAME: usize = 4096;
 
 /// The strings of a file by their ids.
@@ -13,12 +13,12 @@ pub struct Strings<'a> {
     texts: FxHashMap<u64, Cow<'a, [u8]>>,
     /// The original names of fields by class and string, if a mapping gave them.
     fields: FxHashMap<(u64, u64), Box<str>>,
-    /// The number of texts that are not of the file.
+    /// The number of texts that were added and are not in the file.
     added: u64,
 }
 
 impl<'a> Strings<'a> {
-    /// Adds a string. The first one of an id counts; false if there was one.
+    /// Adds a string. Returns `false` and adds nothing if there is a string with the same id.
     pub(super) fn add(&mut self, id: u64, text: &'a [u8]) -> bool {
         match self.texts.entry(id) {
             std::collections::hash_map::Entry::Occupied(_) => false,

@@ -5,37 +5,37 @@
 //! one pass, with memory that does not grow with the heap:
 //!
 //! * **The order of the file.** Most collectors let the dumper walk their regions by address, so
-//!   that the next record is the next object, unless a class object is in between: their records
-//!   are elsewhere in the file. So all addresses of classes are kept, as are those of the first
-//!   instances of each class. Class objects then shorten the distances of a class with few
-//!   instances, of which each one counts. In a dump in the order of the graph, the next record is
-//!   some object: distances are upper bounds, but never evidence of a size.
+//!   that the next record is the next object, unless a class object is in between: the records of
+//!   class objects are elsewhere in the file. So all addresses of class objects are kept, as are
+//!   those of the first instances of each class. The class objects then correct the distances of
+//!   classes with few instances, where each distance matters. In a dump in the order of the graph,
+//!   the next record is an arbitrary object: distances are upper bounds, but no evidence of a size.
 //! * **A sample of pages.** All objects and classes of some pages are kept and sorted at the end,
 //!   for dumps in the order of the graph (ZGC) and for classes. The sample is the whole heap until
-//!   there are more than [`SAMPLE`] objects; then half of the pages go, and again. Which ones
-//!   depends on nothing but their addresses.
+//!   there are more than [`SAMPLE`] objects; then half of the pages are dropped, repeatedly. The
+//!   choice of pages depends only on their addresses.
 
 use super::class_cache::ClassCache;
 use super::objects::Object;
 use super::primitives::IdSize;
 use rustc_hash::FxHashMap;
 
-/// Objects in the sample. Half a million takes 8 MiB.
+/// The most objects in the sample. Half a million objects take 8 MiB.
 const SAMPLE: usize = 1 << 19;
-/// Objects in the sample if the file is in the order of addresses, so that nearly all neighbours
-/// are known without it.
+/// The most objects in the sample if the file is in the order of addresses, so that nearly all
+/// neighbours are known without the sample.
 const SMALL_SAMPLE: usize = 1 << 16;
-/// Bytes of a page of the sample: log2.
+/// The binary logarithm of the bytes of a page.
 const PAGE: u32 = 14;
-/// Pages without objects that may stand between neighbours.
+/// The most pages without objects between neighbours.
 const EMPTY_PAGES: u64 = 64;
-/// Instances of each class whose addresses are kept.
+/// The number of instances of each class whose addresses are kept.
 const KEPT: u32 = 8;
 
 /// The known distances from the objects of a class to the next objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Distance {
-    /// The smallest one, in bytes.
+    /// The smallest distance, in bytes.
     pub least: u64,
     /// The number of neighbours at that distance.
     pub times: u32,
@@ -55,7 +55,7 @@ impl Distance {
         }
     }
 
-    /// Takes the pairs of the next part of the file.
+    /// Adds the distances in the next part of the file.
     fn append(&mut self, part: Self) {
         let least = self.least.min(part.least);
         let times = |seen: Self| if seen.least == least { seen.times } else { 0 };
@@ -68,7 +68,7 @@ impl Distance {
         Self { times: 0, pairs: 0, ..self }
     }
 
-    /// Takes what another look at the same heap saw, which may be the same pairs.
+    /// Merges the distances found in the same heap in another way, which may be of the same pairs.
     fn merge(&mut self, other: Self) {
         let (least, pairs) = (self.least.min(other.least), self.pairs.max(other.pairs));
         let times = |seen: Self| if seen.least == least { seen.times } else { 0 };
@@ -91,7 +91,7 @@ enum What {
 }
 
 impl What {
-    /// The same with the row of its class in another numbering.
+    /// Returns the same object, with the row of its class translated to another numbering.
     fn with_row(self, row_of: impl Fn(u32) -> u32) -> Self {
         match self {
             Self::Instance(row) => Self::Instance(row_of(row)),
@@ -125,7 +125,7 @@ impl Arrays {
     }
 }
 
-/// Distances by row of classes, and evidence from arrays.
+/// The distances of each class, by row of the class, and evidence from arrays.
 #[derive(Clone, Debug, Default)]
 struct Distances {
     classes: Vec<Distance>,
@@ -137,7 +137,7 @@ struct Distances {
 }
 
 impl Distances {
-    /// Takes an object and the address of the next one.
+    /// Adds an object, given the address of the next one.
     #[inline]
     fn see(&mut self, what: &What, id: u64, next: u64) {
         let distance = next.saturating_sub(id);
@@ -166,9 +166,9 @@ impl Distances {
         }
     }
 
-    /// Takes what was seen in the next part of the file, whose classes have these rows.
+    /// Adds the distances in the next part of the file. `row_of` translates its rows of classes.
     fn append(&mut self, part: Self, row_of: impl Fn(u32) -> u32) {
-        // As many of the first instances are kept as if all had been seen one after the other.
+        // Keep the same first instances as if the file had been read in one piece.
         let mut pairs: Vec<u32> = (0..)
             .zip(&part.classes)
             .map(|(row, _)| {
@@ -204,11 +204,11 @@ impl Distances {
     }
 }
 
-/// Takes the objects of a file one by one.
+/// Collects distances while the objects of a file are read one by one.
 #[derive(Debug)]
 pub(super) struct Watch {
     rows: FxHashMap<u64, u32>,
-    /// Classes by row.
+    /// The id of each class, by row.
     classes: Vec<u64>,
     cache: ClassCache,
     first_id: Option<u64>,
@@ -217,17 +217,17 @@ pub(super) struct Watch {
     last_id: Option<u64>,
     last: What,
     distances: Distances,
-    /// All addresses, bit by bit.
+    /// The bitwise OR of all addresses.
     bits: u64,
     objects: u64,
-    /// Objects whose address is below that of the object before, or equal to it.
+    /// The number of objects whose address is not above that of the object before.
     descents: u64,
     sample: Vec<(u64, What)>,
     /// The addresses of all class objects.
     class_objects: Vec<u64>,
     /// The largest hash of a page in the sample.
     limit: u64,
-    /// It watches a part of the file, which does not tell in which order the file is.
+    /// Whether this is for a part of the file, which does not show the order of the whole file.
     is_part: bool,
 }
 
@@ -253,7 +253,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// For a part of a file, of which the sample needs no pages above this limit.
+    /// Returns a watch for a part of a file. The sample needs no pages with a hash above `limit`.
     pub(super) fn of_part(limit: u64) -> Self {
         Self { limit, is_part: true, ..Self::default() }
     }
@@ -263,8 +263,8 @@ impl Watch {
         self.limit
     }
 
-    /// Takes the next object and the row of its class, unless it is a primitive array. Rows count
-    /// classes from 0 in the order of their first objects.
+    /// Adds the next object, and returns the row of its class. `None` for a primitive array. Rows
+    /// count classes from 0 in the order of their first objects.
     #[inline(always)]
     pub(super) fn object(&mut self, object: &Object<'_>, ids: IdSize) -> Option<usize> {
         let id = object.id();
@@ -302,7 +302,7 @@ impl Watch {
         }
     }
 
-    /// Takes a class, by its position.
+    /// Adds a class object, by its id and the position of its class.
     pub(super) fn class(&mut self, id: u64, position: usize) {
         self.class_objects.push(id);
         self.add(id, u32::try_from(position).map_or(What::Other, What::Class));
@@ -353,7 +353,7 @@ impl Watch {
         })
     }
 
-    /// Takes all that was seen in the next part of the file. Returns the rows of its classes.
+    /// Adds the results for the next part of the file. Returns the rows of its classes here.
     pub(super) fn append(&mut self, part: Self) -> Vec<u32> {
         let rows: Vec<u32> = part.classes.iter().map(|class| self.row(*class)).collect();
         let row_of = |row: u32| rows.get(row as usize).copied().unwrap_or(u32::MAX);
@@ -419,7 +419,7 @@ impl Watch {
         }
     }
 
-    /// Whether the sample has all pages after the first one up to the last one.
+    /// Whether the sample contains the pages after `first`, up to and including `last`.
     fn holds_all(&self, first: u64, last: u64) -> bool {
         last.saturating_sub(first) <= EMPTY_PAGES
             && (first..last).all(|page| hash(page.saturating_add(1)) <= self.limit)
@@ -444,7 +444,7 @@ pub(super) struct Neighbours {
     objects: u64,
 }
 
-/// Objects that make it no accident that all addresses are multiples of 16.
+/// The least number of objects that prove an alignment of 16, if all addresses are multiples of it.
 const ENOUGH: u64 = 64;
 
 impl Neighbours {

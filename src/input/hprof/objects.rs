@@ -16,7 +16,7 @@ pub enum Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Reads an object after its tag; `None` if the tag is that of something else.
+    /// Reads an object after its tag. `None` if the tag is not that of an object.
     #[inline]
     pub(super) fn read(tag: u8, cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Option<Self>> {
         Ok(Some(match tag {
@@ -28,12 +28,12 @@ impl<'a> Object<'a> {
         }))
     }
 
-    /// The object that some bytes begin with, tag included, and how many bytes it takes. `None` if
-    /// they begin with something else or with a damaged object, of which [`Self::read`] says what is
-    /// wrong.
+    /// The object at the start of `bytes`, tag included, and its length in bytes. `None` if the
+    /// bytes begin with something else, or with a damaged object, for which [`Self::read`] returns
+    /// an error.
     ///
-    /// Three passes read all objects. What is put together here stays in registers, which takes a
-    /// third of the time of reading with a cursor and errors.
+    /// Three passes read all objects. This function keeps the object in registers and takes a third
+    /// of the time of reading with a cursor and errors.
     #[inline(always)]
     pub(super) fn at_start(bytes: &'a [u8], ids: IdSize) -> Option<(Self, usize)> {
         match ids {
@@ -127,7 +127,7 @@ record! {
         /// Serial of the trace at which it was allocated.
         trace: u32 = u4("a trace serial") => unsigned,
         count: u32 = u4("an array's length") => unsigned,
-        /// Its class (not that of its elements).
+        /// The array's class, not that of its elements.
         class: u64 = read_id("an array's class", ids) => address,
         elements: &'a [u8] = elements(count, ids) => contents,
     }

@@ -9,10 +9,10 @@ use crate::model::addresses::AddressesBuilder;
 const LARGEST_FILE: usize = 64 << 20;
 /// The maximum memory for ids and arrays, which is reached if ids are far from each other.
 const MEMORY: usize = 40 << 20;
-/// The number of objects between two looks at the memory.
+/// The number of objects between two checks of the memory used.
 const INTERVAL: u64 = 1 << 12;
 
-/// Collects ids and arrays while the records of a file go by.
+/// Collects ids and arrays while the records of a file are read.
 #[derive(Debug, Default)]
 pub(super) struct OmittedElements<'a> {
     ids: AddressesBuilder,
@@ -22,7 +22,7 @@ pub(super) struct OmittedElements<'a> {
 }
 
 impl<'a> OmittedElements<'a> {
-    /// Collects nothing yet of a file of this many bytes.
+    /// Returns an empty collection for a file of `bytes` bytes.
     pub(super) fn of_file(bytes: usize) -> Self {
         Self { given_up: bytes > LARGEST_FILE, ..Self::default() }
     }
@@ -61,7 +61,7 @@ impl<'a> OmittedElements<'a> {
         }
     }
 
-    /// The number of elements that refer to no object or class. `None` if the heap is too large.
+    /// The number of elements with an id that is not in the file. `None` if the heap is too large.
     pub(super) fn count(self, size: IdSize) -> Option<u64> {
         if self.given_up {
             return None;

@@ -13,7 +13,7 @@ pub enum IdSize {
 }
 
 impl IdSize {
-    /// In bytes.
+    /// The size of an id in bytes.
     #[inline]
     pub fn bytes(self) -> usize {
         match self {
@@ -30,7 +30,7 @@ impl IdSize {
         }
     }
 
-    /// The id at the start of some bytes; 0, which is not an object, if they are too few.
+    /// The id at an offset. If too few bytes follow, returns 0, which is not the id of an object.
     #[inline]
     pub(super) fn at(self, bytes: &[u8], offset: usize) -> u64 {
         let bytes = bytes.get(offset..).unwrap_or_default();
@@ -111,7 +111,7 @@ pub(super) fn u8(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     cursor.u64::<BE>(what)
 }
 
-/// All that is left.
+/// Takes all remaining bytes.
 #[inline]
 pub(super) fn rest<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8]> {
     cursor.take(cursor.remaining() as u64, what)

@@ -2,8 +2,8 @@
 //! those that dumptool writes of other profiles: sums of samples or of allocated bytes by trace,
 //! and no heap.
 //!
-//! There are no times: CPU samples are counted only. Dumptool says the process and the interpreter
-//! as the thread's groups.
+//! There are no times: CPU samples are only counted. dumptool writes the process and the
+//! interpreter as the groups of a thread.
 
 use super::header::Header;
 use super::naming::Strings;
@@ -24,7 +24,7 @@ use crate::model::profile::{
 use byteorder::BE;
 use rustc_hash::FxHashMap;
 
-/// The kinds of data in a file. Looks at envelopes only, up to the heap.
+/// Detects the kinds of data in a file. Reads only the headers of records, up to the heap.
 pub fn kind(bytes: &[u8]) -> Kind {
     let mut cursor = Cursor::new(bytes, 0);
     let mut kind = Kind::Heap;
@@ -46,8 +46,8 @@ pub fn kind(bytes: &[u8]) -> Kind {
     kind
 }
 
-/// Loads a profile. It has no samples, even if they are requested: the file has sums. Fails when
-/// the header cannot be read, or the file is a heap.
+/// Loads a profile. The profile has no samples, even if they are requested: the file only contains
+/// sums. Fails when the header cannot be read, or the file is a heap dump.
 pub fn load_profile(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     if kind(bytes) == Kind::Heap {
@@ -61,7 +61,7 @@ pub fn load_profile(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedP
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
 
-/// The records that matter, by what others call them.
+/// The records needed for a profile, by the ids or serials that other records refer to.
 #[derive(Default)]
 struct Parts<'a> {
     strings: Strings<'a>,
@@ -117,7 +117,7 @@ impl Loader<'_, '_> {
             memory.check(0, &self.builder, 0)?;
         }
         for site in parts.sites.iter().flat_map(|sites| sites.sites.iter()) {
-            // Samples are counted once if the file has both kinds of records.
+            // If the file has both kinds of records, only the CPU samples count as samples.
             let samples = if parts.samples.is_empty() { site.instances.into() } else { 0 };
             let freed = site.bytes.saturating_sub(site.live_bytes);
             add(self, site.trace, Values::of_counts(samples, site.bytes.into(), freed.into()));
@@ -150,7 +150,7 @@ impl Loader<'_, '_> {
 
     fn thread(&mut self, serial: u32) -> ThreadId {
         let Some(thread) = self.parts.threads.get(&serial) else {
-            // The JDK does not record threads unless it is asked to separate them.
+            // The JDK records threads only if it is asked to separate them.
             let name = if serial == 0 { "all".to_owned() } else { format!("thread {serial}") };
             let name = self.builder.name(name.as_bytes());
             return self.builder.thread(0, None, name);

@@ -15,8 +15,8 @@ use std::num::Saturating;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rec<'a> {
-    /// One with an envelope. That of a heap dump or a segment comes before the records inside
-    /// it.
+    /// A top-level record, which has a time and a length. A heap dump or segment comes before the
+    /// records inside it.
     Top {
         /// Microseconds since the time in the header; it wraps.
         time: u32,
@@ -27,7 +27,7 @@ pub enum Rec<'a> {
 }
 
 records! {
-    /// The contents of a record with an envelope.
+    /// The contents of a top-level record.
     pub enum Body<'a>(ids: IdSize) {
         0x01 "utf8" Utf8(Utf8<'a>) = read(ids),
         0x02 "load_class" LoadClass(LoadClass) = read(ids),
@@ -99,32 +99,32 @@ pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Resu
     }
 }
 
-/// The records of a file with their offsets. After an error the iterator has ended.
+/// The records of a file with their offsets. The iterator ends after an error.
 ///
-/// A file that ends after a segment without the record that ends the dump gives an error at its
-/// end: there is no other sign of a cut between two records.
+/// If a file ends after a segment without the record that ends the dump, the iterator returns an
+/// error at the end: a file truncated between two records has no other sign of it.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     bytes: &'a [u8],
-    /// After the current segment.
+    /// The cursor after the current segment.
     cursor: Cursor<'a>,
     header: Header,
     /// The rest of the current segment or heap dump.
     heap: Cursor<'a>,
-    /// The input ends inside the segment.
+    /// Whether the input ends inside the current segment.
     cut: bool,
-    /// There were segments, and not the end of the dump.
+    /// Whether there were segments, but not yet the record that ends the dump.
     open: bool,
     ended: bool,
     surplus: u64,
     objects: Saturating<u64>,
-    /// Up to here, segments are read one after the other.
+    /// The offset up to which segments are read one after the other, not in parallel.
     tried: u64,
 }
 
 impl<'a> Records<'a> {
-    /// Reads the header. Fails when the magic is another one, the header is cut off, or ids are
-    /// neither of 4 nor of 8 bytes.
+    /// Reads the header. Fails when the magic is unknown, the header is truncated, or ids have
+    /// neither 4 nor 8 bytes.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let header = Header::read(&mut cursor)?;
@@ -147,7 +147,7 @@ impl<'a> Records<'a> {
         &self.header
     }
 
-    /// Bytes in the bodies of records after their fields, so far.
+    /// The number of bytes after the last field in the bodies of records, so far.
     pub fn surplus(&self) -> u64 {
         self.surplus
     }
@@ -157,8 +157,8 @@ impl<'a> Records<'a> {
         self.heap = Cursor::new(&[], 0);
     }
 
-    /// The next record with its offset, if it is an object and intact; otherwise nothing is read.
-    /// Nearly all records are objects.
+    /// The next record with its offset, if it is an intact object. Otherwise returns `None` and
+    /// reads nothing. Nearly all records are objects.
     #[inline(always)]
     pub(super) fn next_object(&mut self) -> Option<(u64, Object<'a>)> {
         let (object, length) = Object::at_start(self.heap.rest(), self.header.id_size)?;
@@ -173,13 +173,13 @@ impl<'a> Records<'a> {
         self.bytes
     }
 
-    /// Where the next record stands, if it is none of a segment and may begin segments that are read
-    /// side by side.
+    /// The position of the next record, if the record is outside of segments and may begin segments
+    /// to be read in parallel.
     pub(super) fn segments_ahead(&self) -> Option<Cursor<'a>> {
         (self.heap.is_empty() && self.cursor.offset() >= self.tried).then_some(self.cursor)
     }
 
-    /// Reads segments one after the other up to this offset.
+    /// Makes segments up to this offset be read one after the other.
     pub(super) fn read_singly(&mut self, end: u64) {
         self.tried = end;
     }

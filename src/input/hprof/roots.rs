@@ -1,4 +1,4 @@
-//! Roots: what keeps objects alive from outside.
+//! Roots: references that keep objects alive from outside the heap.
 
 use super::primitives::{IdSize, i4, u4};
 use crate::bytes::Cursor;
@@ -11,7 +11,7 @@ use crate::model::heap::RootKind;
 pub struct RootTag {
     tag: u8,
     pub name: &'static str,
-    /// The name for people, which follows the thread's if there is one.
+    /// The name for display. Follows the name of the thread, if there is one.
     pub title: &'static str,
     pub kind: RootKind,
     rest: Rest,
@@ -63,12 +63,12 @@ pub struct Root {
     pub object: u64,
     handle: u64,
     thread: u32,
-    /// Frame or trace.
+    /// The index of the frame, or the serial of the trace, depending on the kind.
     last: i32,
 }
 
 impl Root {
-    /// Reads a root after its tag; `None` if the tag is that of something else.
+    /// Reads a root after its tag. `None` if the tag is not that of a root.
     pub(super) fn read(tag: u8, cursor: &mut Cursor<'_>, ids: IdSize) -> Result<Option<Self>> {
         let Some((index, kind)) = (0..).zip(&ROOT_TAGS).find(|(_, kind)| kind.tag == tag) else {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The objects of a file as rows, in the order of their ids.
 //!
-//! What all objects need is put together first: types, classes, the fields of each class, and where the
-//! record of each row stands. Then parts of the rows are decoded side by side.
+//! The data that all objects need is collected first: types, classes, the fields of each class, and
+//! the position of each row's record. Then parts of the rows are decoded in parallel.
 
 use super::class_cache::ClassCache;
 use super::direct::DirectBuffer;
@@ -28,8 +28,8 @@ use std::ops::Range;
 #[derive(Default)]
 struct Faults {
     dangling: Saturating<u64>,
-    /// Elements of arrays in files of HotSpot: its shared archive has an array that names class
-    /// objects it does not write.
+    /// Array elements with a dangling id, in files of HotSpot: an array of its shared archive
+    /// refers to class objects that are not written.
     dangling_elements: Saturating<u64>,
     classless: Saturating<u64>,
     short: Saturating<u64>,
@@ -50,7 +50,7 @@ impl Faults {
 #[derive(Clone)]
 struct Shape {
     type_id: TypeId,
-    /// The class, unless a root holds it.
+    /// The class object. `None` if a root holds it.
     held: Option<ObjectId>,
     size: u64,
     /// The position of the words of a StackChunk's stack among the values.
@@ -59,7 +59,7 @@ struct Shape {
     /// Bytes of all fields.
     data: u64,
     broken: bool,
-    /// Their references. Nothing if no instance has all fields.
+    /// The reference fields of the instances. Empty if no instance has all fields.
     fields: Range<usize>,
 }
 
@@ -67,11 +67,11 @@ struct Shape {
 struct ClassRow {
     object: ObjectId,
     size: u64,
-    /// Its references, in [`Classes::references`].
+    /// The range of its references in [`Classes::references`].
     references: Range<usize>,
 }
 
-/// What all objects are decoded with.
+/// The data that all objects are decoded with.
 pub(super) struct Rows<'s, 'a> {
     bytes: &'a [u8],
     scan: &'s Scan<'a>,
@@ -81,21 +81,21 @@ pub(super) struct Rows<'s, 'a> {
     /// it.
     held_classes: Vec<Option<ObjectId>>,
     class_label: Label,
-    /// References have labels.
+    /// Whether references get labels.
     labels: bool,
     classes: Classes,
 }
 
-/// The classes, with what their objects share.
+/// The class objects, and the properties that the objects of each class share.
 #[derive(Default)]
 struct Classes {
-    /// Their own objects, in order.
+    /// The class objects, in the order of rows.
     rows: Vec<ClassRow>,
-    /// The references of those.
+    /// The references of the class objects.
     references: Vec<(ObjectId, Label)>,
-    /// By position of the class; `None` for those without objects.
+    /// The shape of each class's objects, by position of the class. `None` without objects.
     shapes: Vec<Option<Shape>>,
-    /// References of their own objects to nothing.
+    /// The number of references of class objects to ids that are not in the file.
     dangling: Saturating<u64>,
 }
 
@@ -103,8 +103,8 @@ struct Classes {
 const PART: usize = 1 << 16;
 
 impl<'s, 'a> Rows<'s, 'a> {
-    /// Adds the rows of a file to a heap whose types are known, and the classes. Returns the position
-    /// of the record of each row.
+    /// Adds the rows and the classes of a file to a heap that already has the types. Returns the
+    /// position of the record of each row.
     pub(super) fn add(
         bytes: &'a [u8],
         scan: &'s mut Scan<'a>,
@@ -174,7 +174,7 @@ impl<'s, 'a> Rows<'s, 'a> {
     }
 }
 
-/// Some rows, which are decoded one after the other.
+/// A range of rows, decoded by one thread.
 struct Part<'r, 'a> {
     rows: &'r Rows<'r, 'a>,
     builder: HeapBuilder<'a>,
@@ -246,7 +246,7 @@ impl<'a> Part<'_, 'a> {
                 self.faults.classless += u64::from(type_id.is_none());
                 let type_id = type_id.copied().unwrap_or(rows.types.unknown_array);
                 self.builder.add_object(type_id, rule.object_array(array.count, ids));
-                // The class comes before all others.
+                // The reference to the class comes before all others.
                 if let Some(Some(class)) = index.and_then(|index| rows.held_classes.get(index)) {
                     self.builder.add_reference(*class, rows.class_label, false);
                 }
@@ -295,7 +295,7 @@ impl<'a> Part<'_, 'a> {
         }
     }
 
-    /// Adds a reference to an id, if that is one of an object.
+    /// Adds a reference to the object with an id. If there is none, counts a dangling reference.
     #[inline]
     fn reference(&mut self, id: u64, label: Label, weak: bool) {
         if id == 0 {
@@ -308,7 +308,7 @@ impl<'a> Part<'_, 'a> {
     }
 }
 
-/// What labels are for.
+/// Something that labels are made for.
 enum What {
     /// The object of the class at this position.
     Class(usize, ObjectId),
@@ -316,7 +316,7 @@ enum What {
     Objects(OfClass),
 }
 
-/// The objects of classes, and the classes with objects at the first one, by ids.
+/// The class objects, and for each class with objects its first object, sorted by id.
 fn in_order(scan: &mut Scan<'_>, addresses: &Addresses) -> Vec<(u64, What)> {
     let with_objects = std::mem::take(&mut scan.tally.classes);
     let with_objects =
@@ -390,7 +390,7 @@ impl Classes {
             broken: class.broken,
             fields: 0..0,
         };
-        // Fields that no object of the file has could be more than the file justifies.
+        // Fields that no object of the file has could take more memory than the file justifies.
         if u64::from(most) >= shape.data {
             shape.fields = scan.classes.references(index, scan.ids, &scan.strings, names);
         }
@@ -409,8 +409,8 @@ fn name_class(object: ObjectId, instances: Option<TypeId>, builder: &mut HeapBui
     heap.classes.push(ClassObject { object, name, instances });
 }
 
-/// Returns the position of the record of each row, from those of the objects in order. `None` if there
-/// are several records with one id.
+/// Returns the position of the record of each row, given those of all objects but classes, in
+/// order. `None` if several records have the same id.
 fn with_classes(
     known: &Offsets,
     scan: &Scan<'_>,
@@ -435,8 +435,8 @@ fn with_classes(
     (count == addresses.len()).then_some(positions)
 }
 
-/// Finds the position of the record of each row, where the file is in another order. The first record of
-/// an id counts. No record is at offset 0, which means none.
+/// Finds the position of the record of each row, for files in another order. If several records
+/// have the same id, the first one counts. 0, the offset of the header, stands for no record.
 fn find_rows(
     bytes: &[u8],
     scan: &Scan<'_>,

@@ -1,4 +1,4 @@
-//! The first pass of loading: everything but the contents of objects.
+//! The first pass of loading: reads everything except the contents of objects.
 
 use super::direct::DirectBuffer;
 use super::hidden::{hidden, is};
@@ -28,7 +28,7 @@ use std::num::Saturating;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Everything but objects, and the ids of objects.
+/// The results of the first pass: everything except objects, of which it has only ids and sums.
 #[derive(Default)]
 pub(super) struct Scan<'a> {
     pub ids: IdSize,
@@ -42,7 +42,7 @@ pub(super) struct Scan<'a> {
     pub original_frames: FxHashMap<u64, Vec<MappedFrame>>,
     pub traces: FxHashMap<u32, Trace<'a>>,
     pub threads: Vec<StartThread>,
-    /// Allocation sites, which the JDK's profiler wrote beside a heap up to Java 8.
+    /// Allocation sites, which the JDK's profiler wrote in addition to a heap, up to Java 8.
     pub sites: Vec<AllocSites<'a>>,
     pub roots: Vec<Root>,
     /// Ids of objects and classes.
@@ -51,21 +51,21 @@ pub(super) struct Scan<'a> {
     pub objects: Saturating<u64>,
     pub sizes: Found,
     pub virtual_threads: VirtualThreads,
-    /// dumptool wrote the file.
+    /// Whether dumptool wrote the file.
     pub ours: bool,
     pub tally: Tally,
-    /// The positions of objects, if they are wanted and each object has a larger id than the one before.
+    /// The positions of objects. `None` if not requested, or if objects are not sorted by id.
     pub positions: Option<Offsets>,
-    /// Segments are read side by side.
+    /// Whether segments are read in parallel.
     side_by_side: bool,
-    /// Classes with an id that another class has.
+    /// The number of classes with the id of an earlier class.
     pub repeated_classes: Saturating<u64>,
     pub has_system_classes: bool,
     /// The error that ended the pass early.
     pub damage: Option<Error>,
 }
 
-/// The objects of a file, added up.
+/// Sums over the objects of a file.
 #[derive(Default)]
 pub(super) struct Tally {
     /// Elements of arrays.
@@ -112,7 +112,7 @@ impl Tally {
         }
     }
 
-    /// Takes those of the next part of the file, whose classes have these rows.
+    /// Adds the sums of the next part of the file. `rows` are the rows here of the part's classes.
     fn append(&mut self, part: Self, rows: &[u32]) {
         self.elements += part.elements;
         self.values += part.values;
@@ -122,16 +122,16 @@ impl Tally {
     }
 }
 
-/// A part of the segments of a file.
+/// The results for a part of the segments of a file.
 struct Part {
     watch: Watch,
     tally: Tally,
     virtual_threads: VirtualThreads,
     /// The ids of objects.
     ids: Vec<u64>,
-    /// Where they stand.
+    /// The offsets of objects.
     positions: Offsets,
-    /// Where other records stand.
+    /// The offsets of other records.
     others: Vec<u64>,
     end: u64,
 }
@@ -163,8 +163,8 @@ impl<'a> Scan<'a> {
         scan.reading(bytes, layout, progress, Self::add)
     }
 
-    /// Reads a file once, but does something else with the objects, which come with the row of their
-    /// class as [`Watch`] counts them.
+    /// Reads a file once, and passes the objects to `each` instead of collecting their ids. Objects
+    /// come with the row of their class in [`Watch`].
     ///
     /// # Errors
     /// When the header cannot be read.
@@ -220,8 +220,8 @@ impl<'a> Scan<'a> {
                     None => return Ok(()),
                 },
             };
-            // In one place, so that the compiler puts everything together and the object stays in
-            // registers.
+            // All objects are processed in this one place, so that the compiler inlines everything
+            // and the object stays in registers.
             let row = watch.object(&object, self.ids);
             self.virtual_threads.see(&object);
             each(self, offset, &object, row);
@@ -269,7 +269,7 @@ impl<'a> Scan<'a> {
                     }
                     Body::StartThread(thread) => self.threads.push(thread),
                     Body::AllocSites(sites) => {
-                        // Only an incremental record adds to those before it.
+                        // Only an incremental record adds to earlier ones; any other replaces them.
                         if sites.flags & 1 == 0 {
                             self.sites.clear();
                         }
@@ -281,7 +281,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes a record of the heap that is no object.
+    /// Adds a heap record that is not an object.
     fn add_other(&mut self, record: HeapRec<'a>, offset: u64, watch: &mut Watch) {
         match record {
             HeapRec::Root(root) => self.roots.push(root),
@@ -294,7 +294,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Reads the segments that come next side by side. Returns `false` if there are none.
+    /// Reads the next segments in parallel. Returns `false` if there are none.
     fn read_segments(
         &mut self,
         records: &mut Records<'a>,
@@ -303,7 +303,7 @@ impl<'a> Scan<'a> {
     ) -> bool {
         let (bytes, ids, classes) = (records.bytes(), self.ids, self.virtual_threads.classes());
         let has_positions = self.positions.is_some();
-        // Parts leave out what the sample will not need, as far as that is known when they are read.
+        // Parts drop pages that the sample will not need, as far as known when a part is read.
         let limit = AtomicU64::new(watch.limit());
         let read = |range: &Range<u64>| {
             let mut part = Part {
@@ -367,7 +367,7 @@ impl<'a> Scan<'a> {
             .fold(of_objects.saturating_add(fields), u64::saturating_add)
     }
 
-    /// Names the classes and finds how large their objects are.
+    /// Names the classes and determines the sizes of their objects.
     fn measure(&mut self, neighbours: &Neighbours, layout: LayoutChoice) {
         self.classes.set_names(&self.names);
         self.ours = self.classes.named("dumptool.Info", &self.strings).is_some();
@@ -405,8 +405,8 @@ impl<'a> Scan<'a> {
         self.sizes.remark(name).into_iter().collect()
     }
 
-    /// Whether a class is one of arrays that the boot loader keeps. HotSpot writes a root for each
-    /// other class of that loader, but none for array classes.
+    /// Whether a class is an array class of the boot loader. HotSpot writes a root for each other
+    /// class of that loader, but not for array classes.
     pub(super) fn is_boot_array(&self, class: &Class<'_>) -> bool {
         let is_array = || self.strings.text(class.name).starts_with(b"[");
         self.has_system_classes
@@ -418,8 +418,8 @@ impl<'a> Scan<'a> {
     /// For each class, in the order of the table: the id of the object that its objects keep alive
     /// besides their fields, or 0.
     ///
-    /// That is the class itself, unless a root holds it anyway. In files of dumptool, where classes
-    /// are not objects of the converted heap, a class names it in a static field [`CLASS`].
+    /// That object is the class itself, unless a root holds the class anyway. In files of dumptool,
+    /// where classes are not objects of the converted heap, a static field [`CLASS`] names it.
     pub(super) fn held_classes(&self) -> Vec<u64> {
         let rooted: FxHashSet<u64> = self.roots.iter().map(|root| root.object).collect();
         let named = |class: &Class<'_>| {
@@ -450,7 +450,7 @@ impl<'a> Scan<'a> {
         Some((usize::try_from(class.data).ok()?.checked_sub(offset)?, kind))
     }
 
-    /// Whether a class is this one or below it.
+    /// Whether a class is the named class or a subclass of it.
     pub(super) fn inherits(&self, class: usize, name: &str) -> bool {
         self.classes.chain(class).any(|class| is(self.strings.text(class.name), name))
     }

@@ -1,4 +1,4 @@
-//! Heap dump segments that follow each other, in parts that are read side by side.
+//! Consecutive heap dump segments, split into parts that are read in parallel.
 //!
 //! HotSpot ends a segment after 1 MiB since JDK 9, unless a single object is larger, and ART after 128
 //! objects or 4 KiB. Before JDK 9, HotSpot wrote segments of up to 1 GiB, which are read one after the
@@ -13,14 +13,14 @@ use std::ops::Range;
 
 /// The tag of a segment.
 const SEGMENT: u8 = 0x1c;
-/// A part ends with the first segment that makes it so large.
+/// The size of a part in bytes. A part ends with the segment that reaches this size.
 const PART: usize = 2 << 20;
-/// What is found in a larger segment would take too much memory until it is put together.
+/// The largest segment read in parallel. Unmerged results of larger ones take too much memory.
 const MOST: u32 = 16 << 20;
 
-/// Reads the segments that come next side by side, in parts, and takes the results of `read` in the
-/// order of the file, up to the first part that is damaged. `take` returns the number of objects of its
-/// part. Returns `false` if nothing was read: then the next record is to be read by itself.
+/// Reads the next segments in parallel, in parts. Passes the results of `read` to `take` in the
+/// order of the file, up to the first damaged part. `take` returns the number of objects in its
+/// part. Returns `false` if nothing was read: the caller must then read the next record itself.
 pub(super) fn side_by_side<R: Send>(
     records: &mut Records<'_>,
     read: impl Fn(&Range<u64>) -> Option<R> + Sync,
@@ -28,7 +28,7 @@ pub(super) fn side_by_side<R: Send>(
 ) -> bool {
     let Some(cursor) = records.segments_ahead().filter(begins) else { return false };
     let parts = parts(cursor);
-    // Segments are counted once, however many small ones there are.
+    // Do not split the same segments again, however many small ones there are.
     let end = parts.last().map_or(0, |part| part.end);
     records.read_singly(end.max(cursor.offset().saturating_add(1)));
     if parts.len() < 2 {
@@ -51,7 +51,7 @@ fn begins(cursor: &Cursor<'_>) -> bool {
     cursor.rest().first() == Some(&SEGMENT)
 }
 
-/// The ranges of the complete segments of a heap dump that stand at a cursor.
+/// Splits the complete segments at a cursor into parts, and returns the range of each.
 fn parts(mut cursor: Cursor<'_>) -> Vec<Range<u64>> {
     let (mut parts, mut start) = (Vec::new(), cursor);
     while next_segment(&mut cursor).is_some() {
@@ -66,8 +66,8 @@ fn parts(mut cursor: Cursor<'_>) -> Vec<Range<u64>> {
     parts
 }
 
-/// The contents of the segment at a cursor, which moves behind it. `None`, without moving, for other
-/// records and for segments that are cut off or too large.
+/// The contents of the segment at a cursor. Moves the cursor after the segment. Returns `None` and
+/// does not move for other records, and for segments that are truncated or too large.
 fn next_segment<'a>(cursor: &mut Cursor<'a>) -> Option<Cursor<'a>> {
     let mut after = *cursor;
     if after.u8("a tag").ok()? != SEGMENT {

@@ -9,8 +9,8 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// The live objects of each trace. A trace counts once, so that its frames are there once, however
-/// many classes it allocates.
+/// The live objects of each trace. A trace is one site, even if it allocates objects of several
+/// classes, so that its frames are stored once.
 pub(super) fn of(scan: &Scan<'_>, names: &mut Names) -> AllocationSites {
     let mut sites = AllocationSites::default();
     let mut rows: FxHashMap<u32, usize> = FxHashMap::default();

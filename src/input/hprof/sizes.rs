@@ -1,15 +1,14 @@
 //! Sizes of objects in memory, which no file states for all objects.
 //!
-//! * **Stated**: when the class java.lang.Object has an instance size above 0, the size of every
-//!   class is that of its objects. dumptool, Android and SubstrateVM write it so. Arrays have a
-//!   header of the size of a java.lang.Object and 4 bytes for the length, and are rounded up to 8,
-//!   as VisualVM counts them.
-//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. What
-//!   the addresses of the objects say of the layout, and of the size of each class, is found by
-//!   `inference`.
+//! * **Stated**: if the class java.lang.Object has an instance size above 0, the instance size of
+//!   every class is that of its objects. dumptool, Android and SubstrateVM write such files. Arrays
+//!   have a header of the size of a java.lang.Object and 4 bytes for the length, and are rounded up
+//!   to 8, as VisualVM counts them.
+//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none.
+//!   `inference` finds the layout, and the size of each class, from the addresses of the objects.
 //! * **HotSpot with ids of 4 bytes**: the header has 8 bytes, and the whole is rounded up to 8. Up
 //!   to JDK 14 the fields of each class are rounded up to 4, as Eclipse MAT counts all versions;
-//!   since 15, which the field `classData` of java.lang.Class tells, gaps are filled, as VisualVM
+//!   since 15, which has the field `classData` in java.lang.Class, gaps are filled, as VisualVM
 //!   counts all versions.
 //!
 //! A class object is an instance of java.lang.Class with the static fields of its class after it.
@@ -25,21 +24,21 @@ use crate::java::FieldType;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// From the classes.
+    /// The class records state the sizes.
     Stated {
         /// Bytes of a java.lang.Object.
         object: u64,
-        /// The file is one of dumptool's.
+        /// Whether dumptool wrote the file.
         ours: bool,
     },
-    /// From the fields and the addresses.
+    /// Sizes are computed from the fields and the addresses.
     HotSpot(Layout),
 }
 
 /// HotSpot's object layout. All numbers are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// A reference: 4 beside pointers of 8 when references are compressed.
+    /// The size of a reference: 4 with pointers of 8 if references are compressed.
     pub reference: u64,
     pub header: u64,
     /// The offset of the elements of an array, if they take at most 4 bytes.
@@ -49,14 +48,14 @@ pub struct Layout {
     pub alignment: u64,
     /// The treatment of gaps between fields.
     pub gaps: Gaps,
-    /// A java.lang.Class without static fields; 0 if class objects count these only.
+    /// The size of a java.lang.Class without static fields; 0 if class objects count only these.
     pub mirror: u64,
 }
 
 impl Layout {
-    /// That of a JVM with pointers of 8 bytes. Headers of 16 bytes have arrays begin at 24, but at
-    /// 20 since JDK 23 (JDK-8139457), if elements are no larger than 4; `slack` is what an array
-    /// has besides its elements at least.
+    /// The layout of a JVM with pointers of 8 bytes. With a header of 16 bytes, array elements
+    /// begin at 24, but since JDK 23 (JDK-8139457) at 20 if they have at most 4 bytes. `slack` is
+    /// the smallest number of bytes that an array has besides its elements.
     pub(super) fn new(reference: u64, header: u64, alignment: u64, gaps: Gaps, slack: u64) -> Self {
         let array = match header {
             8 => 12,
@@ -67,8 +66,8 @@ impl Layout {
         Self { reference, header, array, wide_array: up(array, 8), alignment, gaps, mirror: 0 }
     }
 
-    /// That of a JVM with pointers of 4 bytes. Longs are counted as close to the header of an array
-    /// as other elements.
+    /// The layout of a JVM with pointers of 4 bytes. Array elements of 8 bytes are assumed to begin
+    /// at the same offset as others.
     pub(super) fn narrow_pointers(gaps: Gaps) -> Self {
         Self { reference: 4, header: 8, array: 12, wide_array: 12, alignment: 8, gaps, mirror: 0 }
     }
@@ -107,7 +106,7 @@ impl Layout {
 }
 
 impl Rule {
-    /// An object without fields.
+    /// The size of an object without fields.
     pub(super) fn base(&self) -> u64 {
         match self {
             Self::Stated { object, .. } => *object,

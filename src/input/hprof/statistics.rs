@@ -1,5 +1,5 @@
 //! Records of profiles: allocation sites, totals, CPU samples and the profiler's settings. The JDK
-//! wrote them up to version 8; no reader of heaps needs them.
+//! wrote these records up to version 8. Heaps can be read without them.
 
 use super::primitives::{u1, u2, u4, u8};
 use crate::bytes::Cursor;
@@ -10,11 +10,11 @@ use crate::model::fields::FieldSink;
 record! {
     /// Allocations by site: tag 06.
     pub struct AllocSites<'a> {
-        /// 1 incremental, 2 sorted by allocation, 4 after a collection.
+        /// A bit set: 1 incremental, 2 sorted by allocation, 4 after a collection.
         flags: u16 = u2("the flags of allocation sites") => unsigned,
         /// Bits of a float: sites with a smaller share are left out.
         cutoff: u32 = u4("the cutoff of allocation sites") => with(pass_cutoff),
-        /// All sites together.
+        /// The totals of all sites.
         totals: HeapSummary = HeapSummary::read() => with(pass_totals),
         sites: Sites<'a> = Sites::read() => with(Sites::pass_to),
     }
@@ -128,7 +128,7 @@ record! {
 record! {
     /// The profiler's settings: tag 0e.
     pub struct ControlSettings {
-        /// 1 traces of allocations, 2 samples of the CPU.
+        /// A bit set: 1 traces of allocations, 2 samples of the CPU.
         flags: u32 = u4("the profiler's flags") => unsigned,
         depth: u16 = u2("the depth of traces") => unsigned,
     }

@@ -109,7 +109,7 @@ struct Totals<'a> {
     table: ClassTable<'a>,
     watch: Watch,
     omitted: OmittedElements<'a>,
-    /// By the row of the watch.
+    /// The objects of each class, by the class's row in the watch.
     by_class: Vec<OfClass>,
     /// Bytes that direct buffers have allocated.
     external: u64,
@@ -215,7 +215,7 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// The layout of objects. Takes the watch's observations.
+    /// Determines the layout of objects. Consumes the results of the watch.
     fn layout(&mut self, ids: IdSize) -> Option<HprofLayout> {
         self.table.set_names(&self.names);
         self.table.resolve(ids);
@@ -252,7 +252,7 @@ impl<'a> Totals<'a> {
         info.add_metadata("timestamp_ms", header.timestamp);
         info.records = self.record_counts();
         let details = self.details(header, mapping);
-        // In files of dumptool, arrays have the bytes outside the original heap.
+        // In files that dumptool wrote, arrays represent the bytes outside the original heap.
         let ours = self.table.named("dumptool.Info", &self.strings).is_some();
         if details.segments == 0 && damage.is_none() {
             info.warnings.push(InfoWarning::NoHeapDump);
@@ -298,8 +298,8 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// Warnings about what the dump does not have. In one that is damaged or of another runtime than
-    /// HotSpot, missing elements have other causes.
+    /// Warnings about data that the dump lacks. Missing array elements are reported only for intact
+    /// dumps of HotSpot; elsewhere they have other causes.
     fn lacks(&mut self, id_size: IdSize, is_whole: bool) -> Vec<InfoWarning> {
         let elements = if is_whole {
             std::mem::take(&mut self.omitted).count(id_size).unwrap_or(0)
@@ -314,7 +314,7 @@ impl<'a> Totals<'a> {
         contents.map(InfoWarning::OmittedContents).into_iter().chain(lost).collect()
     }
 
-    /// A warning if most classes of the program look minified.
+    /// Returns a warning if most classes of the program look minified.
     fn short_names(&self) -> Option<InfoWarning> {
         let mut names = ShortNames::default();
         for &class in self.names.values() {
@@ -325,7 +325,7 @@ impl<'a> Totals<'a> {
         names.are_most().then_some(InfoWarning::ShortNames { of, names, option })
     }
 
-    /// Elements of arrays, and fields of instances. The table has been resolved.
+    /// The number of references in array elements and instance fields. The table must be resolved.
     fn reference_slots(&self) -> u64 {
         let fields = self.table.reference_fields();
         let of_class = |known: &OfClass| {

@@ -19,7 +19,7 @@ record! {
 record! {
     /// A loaded class: tag 02.
     pub struct LoadClass(ids: IdSize) {
-        /// A number that frames know the class by, above 0.
+        /// The number by which frames refer to the class, above 0.
         serial: u32 = u4("a class serial") => unsigned,
         class: u64 = read_id("a class id", ids) => address,
         /// Serial of the trace at which it was loaded.

@@ -14,7 +14,7 @@ type Field = Option<(usize, FieldType)>;
 pub(super) struct States {
     /// Until JDK 18.
     status: Field,
-    /// Since JDK 19: an object that has the status. Virtual threads have none.
+    /// Since JDK 19: the object that holds the status. Virtual threads have no such object.
     holder: Field,
     status_in_holder: Field,
     id: Field,
@@ -70,7 +70,7 @@ fn number(values: &[u8], field: Field, wanted: FieldType) -> Option<u64> {
     }
 }
 
-/// The bits are those of JVMTI's `GetThreadState`, read as by `jdk.internal.misc.VM.toThreadState`.
+/// The state for bits of JVMTI's `GetThreadState`, as by `jdk.internal.misc.VM.toThreadState`.
 fn state(bits: u64) -> &'static str {
     const SLEEPING: u64 = 0x40;
     const IN_OBJECT_WAIT: u64 = 0x100;

@@ -105,8 +105,8 @@ fn recorded(scan: &Scan<'_>) -> Vec<Said> {
     let mut places = FxHashMap::default();
     for thread in started.chain(rooted) {
         match places.get(&thread.serial).and_then(|&place: &usize| said.get_mut(place)) {
-            // Any thread of the serial that has a stack supplies it: profiles state an empty one at
-            // the start of a thread.
+            // The first record with a non-empty stack supplies the stack: profiles state an empty
+            // one at the start of a thread.
             Some(first) => {
                 let has_frames = |trace: u32| {
                     scan.traces.get(&trace).is_some_and(|trace| trace.frames.count() > 0)
@@ -124,7 +124,7 @@ fn recorded(scan: &Scan<'_>) -> Vec<Said> {
     said
 }
 
-/// The name in the field of a `java.lang.Thread`, which begins this far from the end of its data.
+/// The name of a `java.lang.Thread`. Its field begins `from_end` bytes before the data's end.
 fn own_name<'a>(
     object: ObjectId,
     from_end: usize,
@@ -165,8 +165,8 @@ fn add_threads(
             (_, name) if !name.is_empty() => String::from_utf8_lossy(name).into_owned(),
             _ => format!("{}", thread.serial),
         };
-        // A stack belongs to one thread. Others that name it again could ask for more frames than
-        // the file justifies.
+        // A stack belongs to one thread. Adding it for others that refer to it, too, could take
+        // more memory than the file justifies.
         let trace = scan.traces.get(&thread.trace).filter(|trace| used.insert(trace.serial));
         let mut frames = Vec::new();
         let rows = trace.map(|trace| stack(trace, scan, builder.names(), &mut frames));

@@ -23,7 +23,7 @@ pub(super) struct Contents<'a> {
     decoders: FxHashMap<TypeId, Decoder>,
     /// Types that class objects represent, by id.
     classes: FxHashMap<u64, TypeId>,
-    /// UTF-16 in byte arrays is in the byte order of the machine.
+    /// Whether UTF-16 in byte arrays, which has the byte order of the machine, is big-endian.
     big_endian_texts: bool,
 }
 
@@ -34,13 +34,13 @@ enum Decoder {
     Number { offset: usize, kind: FieldType },
 }
 
-/// The positions of the fields of a java.lang.String. Each generation of the JDK has other ones.
+/// The offsets of the fields of a java.lang.String, which differ between versions of the JDK.
 #[derive(Clone, Copy, Debug)]
 struct TextFields {
     value: usize,
-    /// Since 9: 0 Latin-1, 1 UTF-16.
+    /// Since JDK 9: a byte that is 0 for Latin-1 and 1 for UTF-16.
     coder: Option<usize>,
-    /// Up to 6: the part of `value` that the text is.
+    /// Up to JDK 6: offset and count of the text's characters in `value`.
     part: Option<(usize, usize)>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn kind(name: &[u8]) -> TypeKind {
 }
 
 impl<'a> Contents<'a> {
-    /// `type_of` is the type of each class, in the order of the table.
+    /// Finds the decoders. `type_of` is the type of each class, in the order of the table.
     pub(super) fn new(
         bytes: &'a [u8],
         scan: &Scan<'a>,
@@ -211,8 +211,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Whether the machine was big-endian: the JDK keeps in a static field by how much the first byte
-/// of a char is shifted.
+/// Whether the machine was big-endian. The JDK has a static field with the shift of the first byte
+/// of a char.
 fn is_big_endian(scan: &Scan<'_>) -> bool {
     let class = scan.classes.named("java.lang.StringUTF16", &scan.strings);
     class.is_some_and(|class| {

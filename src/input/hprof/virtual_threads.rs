@@ -1,15 +1,15 @@
-//! Finds out whether the stacks of parked virtual threads are missing.
+//! Detects whether the stacks of parked virtual threads are missing.
 //!
 //! The stack of a parked virtual thread is an object, a `jdk.internal.vm.StackChunk`, whose
 //! contents are not in the dump. JDK 25 writes such a stack as that of a thread whose object is the
 //! `java.lang.VirtualThread`, with a root for each local variable. JDK 21 writes neither, so that
-//! nothing in the file refers to what only those stacks hold.
+//! nothing in the file refers to objects that only those stacks hold.
 
 use super::objects::Object;
 use super::roots::Root;
 use rustc_hash::FxHashSet;
 
-/// Collects the evidence while the records of a file go by.
+/// Collects the evidence while the records of a file are read.
 #[derive(Debug, Default)]
 pub(super) struct VirtualThreads {
     chunk: Class,
@@ -18,7 +18,7 @@ pub(super) struct VirtualThreads {
     threads: Vec<u64>,
 }
 
-/// A class that is known by its name; ids are 0 until they are found.
+/// A class that is searched by name. Both ids are 0 until found.
 #[derive(Debug, Default)]
 struct Class {
     name: u64,
@@ -34,7 +34,7 @@ impl VirtualThreads {
         }
     }
 
-    /// Takes the next loaded class. Strings and classes come before objects in dumps of HotSpot.
+    /// Adds the next loaded class. Strings and classes come before objects in dumps of HotSpot.
     pub(super) fn see_class(&mut self, id: u64, name: u64) {
         for class in [&mut self.chunk, &mut self.thread] {
             if class.name == name && name != 0 && class.id == 0 {
@@ -43,7 +43,7 @@ impl VirtualThreads {
         }
     }
 
-    /// Takes the next object.
+    /// Adds the next object.
     #[inline]
     pub(super) fn see(&mut self, object: &Object<'_>) {
         let Object::Instance(instance) = object else { return };
@@ -53,13 +53,13 @@ impl VirtualThreads {
         self.has_chunks |= instance.class == self.chunk.id;
     }
 
-    /// The classes that were found so far, with no instances yet.
+    /// Returns a copy with the classes found so far, but without instances.
     pub(super) fn classes(&self) -> Self {
         let again = |class: &Class| Class { ..*class };
         Self { chunk: again(&self.chunk), thread: again(&self.thread), ..Self::default() }
     }
 
-    /// Takes the instances of a later part of the file.
+    /// Adds the instances of a later part of the file.
     pub(super) fn append(&mut self, part: Self) {
         self.has_chunks |= part.has_chunks;
         self.threads.extend(part.threads);

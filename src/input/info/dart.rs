@@ -11,7 +11,7 @@ pub(in crate::input) const TAG_NAMES: [&str; 9] =
 /// Details of a snapshot. Sizes are in bytes; `None` means not reached or not known.
 #[derive(Clone, Debug, Serialize)]
 pub struct DartDetails {
-    /// The totals in the header, which need not be those of the objects.
+    /// The totals in the header, which may differ from those of the objects.
     pub header: HeaderTotals,
     /// Classes, holes in the class table included.
     pub classes: u64,
@@ -21,7 +21,7 @@ pub struct DartDetails {
     pub by_tag: ByTag,
     /// Whether the file has identity hash codes.
     pub identity_hashes: Option<bool>,
-    /// 4 or 8, inferred.
+    /// Size of a word in bytes, inferred: 4 or 8.
     pub word_size: Option<u8>,
     /// Name of the isolate from which the snapshot was requested.
     pub name: String,

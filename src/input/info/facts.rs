@@ -22,7 +22,7 @@ pub struct Fact {
 /// Words with amounts between them.
 pub type Phrase = Vec<Amount>;
 
-/// A number or words. Who shows it chooses how numbers are written.
+/// A number or words. The output chooses the format of numbers.
 #[derive(Clone, Debug)]
 pub enum Amount {
     Text(String),

@@ -13,7 +13,7 @@ pub struct GoDetails {
     pub types_from_exe: Option<TypesFromExecutable>,
     /// Object records that are not objects: see [`PhantomRule`]. They are left out of all totals.
     pub phantom_objects: u64,
-    /// Sum of their sizes.
+    /// Sum of the sizes of phantom objects.
     pub phantom_bytes: u64,
     /// Size of a pointer in bytes: 4 or 8.
     pub pointer_size: Option<u64>,
@@ -209,7 +209,7 @@ pub struct SegmentSize {
     pub pointer_fields: u64,
 }
 
-/// The contents of the end of a span, which are not objects.
+/// The contents of the end of a span, which Go dumps although they are not objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhantomRule {
@@ -298,15 +298,15 @@ impl TypesFromExecutable {
 pub struct TypeSourceCounts {
     /// Objects with a known type: the sum of the next four fields.
     pub named: u64,
-    /// Size and pointers are those of the type.
+    /// Objects whose size and pointers are those of the type.
     pub exact: u64,
     /// Arrays of the type.
     pub array: u64,
-    /// The type agrees with the beginning.
+    /// Objects of which only the beginning agrees with the type.
     pub partial: u64,
     /// Objects to which no typed reference leads, but which only this type fits.
     pub guess: u64,
-    /// The type is not known.
+    /// Objects without a known type.
     pub unnamed: u64,
 }
 

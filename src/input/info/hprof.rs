@@ -77,7 +77,7 @@ pub struct HprofLayout {
     pub header: u64,
     /// The offset of array elements of at most 4 bytes.
     pub array_header: u64,
-    /// The number of which addresses are multiples.
+    /// The alignment of object addresses.
     pub alignment: u64,
     /// The treatment of gaps between fields: `filled`, `own` (only the class itself fills them),
     /// `none`, or `rounded` (the fields of each class are rounded up to a reference).
@@ -86,7 +86,7 @@ pub struct HprofLayout {
     /// layout was inferred. `None` if ids are not addresses of a JVM with 8-byte pointers; the
     /// layout is then the default.
     pub pairs: Option<u64>,
-    /// Classes whose size is that distance, and not what HotSpot's rules give.
+    /// Classes whose size is that distance, not the one by HotSpot's rules.
     pub measured_classes: u64,
 }
 

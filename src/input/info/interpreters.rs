@@ -58,11 +58,11 @@ pub struct PyheapDetails {
     pub threads: u64,
     /// Call frames of all threads.
     pub frames: u64,
-    /// Garbage collections until then, of all generations.
+    /// Garbage collections before the dump, of all generations.
     pub collections: u64,
     /// Whether the dump has texts and numbers.
     pub contents: bool,
-    /// `cpython`, `pypy`.
+    /// The implementation of Python: `cpython` or `pypy`.
     pub implementation: Option<String>,
     pub python: Option<String>,
 }

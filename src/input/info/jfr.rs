@@ -25,9 +25,9 @@ pub struct JfrDetails {
     pub truncated_stacks: u64,
     /// Samples that the recorder lost.
     pub lost_samples: u64,
-    /// The least of the heap in use before and after collections, in bytes.
+    /// The minimum heap in use before or after a collection, in bytes.
     pub least_heap_bytes: Option<u64>,
-    /// The most of the heap in use before and after collections, in bytes.
+    /// The maximum heap in use before or after a collection, in bytes.
     pub most_heap_bytes: Option<u64>,
     /// The number of the JVM's flags that do not have their default value.
     pub flags: u64,

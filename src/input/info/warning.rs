@@ -29,7 +29,7 @@ pub enum InfoWarning {
     MemstatsDiffer {
         /// Number and bytes of the objects in the dump.
         found: (u64, u64),
-        /// The same of the memory statistics.
+        /// Number and bytes of the objects according to the memory statistics.
         expected: (u64, u64),
     },
     /// Flags of the header that no known version of Dart sets.
@@ -46,7 +46,7 @@ pub enum InfoWarning {
     NoRoots,
     /// Lines that are not valid JSON (Ruby).
     MalformedLines {
-        /// Their number.
+        /// The number of these lines.
         count: u64,
         /// The error of the first one.
         first: Option<Error>,
@@ -67,7 +67,7 @@ pub enum InfoWarning {
     NegativeTime,
     /// Samples that Austin could not unwind.
     InvalidSamples {
-        /// Their number.
+        /// The number of these samples.
         bad: u64,
         /// The number of all samples.
         all: u64,

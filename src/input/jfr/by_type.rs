@@ -30,7 +30,7 @@ impl<T> ByType<T> {
         }
         match self.small.get_mut(at) {
             Some(place) => place.get_or_insert_with(make),
-            // Never, because the list is long enough.
+            // Never happens, because the list is long enough.
             None => self.large.entry(type_id).or_insert_with(make),
         }
     }

@@ -28,12 +28,12 @@ pub(super) struct Header {
     pub(super) metadata: u64,
     /// Start of the chunk in nanoseconds since 1970.
     pub(super) start: u64,
-    /// Nanoseconds.
+    /// Length of the chunk in nanoseconds.
     pub(super) duration: u64,
     /// Ticks of the recording's clock at the start of the chunk.
     pub(super) start_ticks: u64,
     pub(super) ticks_per_second: u64,
-    /// The recorder did not finish the chunk: it was killed, or still runs.
+    /// Whether the recorder did not finish the chunk: it was killed, or still runs.
     is_open: bool,
 }
 
@@ -89,7 +89,7 @@ impl Header {
     }
 
     fn scaled(&self, ticks: i128) -> i128 {
-        // As most clocks tick; a division takes longer than an event does otherwise.
+        // Most clocks have this rate, and a division takes longer than the rest of an event.
         if self.ticks_per_second == 1_000_000_000 {
             return ticks;
         }
@@ -106,7 +106,7 @@ pub(super) struct Chunk<'a> {
     pub(super) offset: u64,
     /// The bytes of the chunk, header included, as far as the file has them.
     pub(super) bytes: &'a [u8],
-    /// The recording ended before the chunk did: the program crashed, or the file is cut.
+    /// Whether the recording ended before the chunk did: the program crashed, or the file is cut.
     pub(super) is_unfinished: bool,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Chunk<'a> {
         loop {
             let checkpoint = event(offset).filter(|event| event.type_id == CHECKPOINT)?;
             let length = checkpoint.fields.remaining() as u64;
-            // None may lie inside another one, so that no byte is read twice.
+            // No event may lie inside another one, so that no byte is read twice.
             if checkpoint.fields.offset().checked_add(length)? > end {
                 return None;
             }
@@ -184,7 +184,7 @@ pub(super) struct Events<'a> {
 }
 
 impl<'a> Events<'a> {
-    /// What ended the events before the end of the chunk.
+    /// The error that ended the events before the end of the chunk.
     pub(super) fn damage(self) -> Option<Error> {
         self.damage
     }
@@ -198,7 +198,7 @@ impl<'a> Events<'a> {
             Ok(event) => Some(event),
             Err(error) => {
                 self.cursor.skip_to_remaining(0);
-                // What an unfinished chunk ends with was not written yet.
+                // The end of an unfinished chunk was not written yet.
                 self.damage = Some(error).filter(|_| !self.is_unfinished);
                 None
             }
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn events_of_all_sizes_are_read_as_one_by_one() {
         let mut bytes = Vec::new();
-        // One byte, two, the four of the JDK, three, and a type of two and of three bytes.
+        // Sizes of one, two, four (JDK) and three bytes, and types of two and of three bytes.
         for head in [
             &[9u8, 100][..],
             &[0x8a, 0, 0x81, 1],
@@ -339,7 +339,7 @@ mod tests {
             assert_eq!(fast, slow);
         }
         assert_eq!(short, 4);
-        // A size less than its own bytes, or beyond the end, is for the slow way to refuse.
+        // The slow way refuses a size less than its own bytes, or beyond the end.
         for head in [[1u8, 7, 0, 0, 0, 0, 0, 0], [9, 7, 0, 0, 0, 0, 0, 0]] {
             assert!(Event::read_short(&mut Cursor::new(&head, 0)).is_none());
         }

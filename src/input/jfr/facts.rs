@@ -1,11 +1,11 @@
-//! What single events say about the JVM and the recording.
+//! Facts about the JVM and the recording that single events state.
 
 use super::chunk::{Chunk, Event};
 use super::values::{Tables, Value};
 use crate::input::info::{JfrDetails, JvmSetting};
 use std::borrow::Cow;
 
-/// The types of events that are read here, by what they say.
+/// The types of events that are read here, by subject.
 #[derive(Clone, Copy)]
 pub(super) enum Fact {
     Jvm,
@@ -31,7 +31,7 @@ pub(super) fn fact_of(name: &str) -> Option<Fact> {
 }
 
 impl Fact {
-    /// Whether it counts in a chunk. Each chunk repeats the settings; those of the first one count.
+    /// Whether the fact counts in a chunk. Settings count in the first one; others repeat them.
     pub(super) fn counts_in(self, chunk: &Chunk<'_>) -> bool {
         matches!(self, Self::Lost) || chunk.offset == 0
     }
@@ -43,7 +43,7 @@ impl JfrDetails {
         let text = |field| tables.text(tables.field(event, field)?).map(Cow::into_owned);
         match fact {
             Fact::Jvm => {
-                // What follows is about how the JVM was built.
+                // The text after ` for ` is about the build of the JVM.
                 let version = text("jvmVersion").unwrap_or_default();
                 self.jvm = version.split(" for ").next().map(str::to_owned);
                 for (name, field) in [("jvm", "jvmArguments"), ("java", "javaArguments")] {
@@ -87,7 +87,7 @@ impl JfrDetails {
 }
 
 impl<'a> Tables<'a> {
-    /// A number of a field as its class says: signed, or a boolean.
+    /// Formats the number of a field by the field's class: signed, or a boolean.
     fn plain_number(&self, value: Value<'a>, field: &str, number: u64) -> String {
         let class = self.resolve(value).and_then(|(class, _)| {
             let class = self.types.class(class)?;

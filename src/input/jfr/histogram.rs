@@ -13,15 +13,15 @@ pub(super) const HISTOGRAMS: [&str; 2] = ["jdk.ObjectCount", "jdk.ObjectCountAft
 /// The type of events with the memory of a part of the JVM.
 pub(super) const NATIVE_USAGE: &str = "jdk.NativeMemoryUsage";
 
-/// The types of events of which the last set counts, and the field that all events of a set share.
+/// The types of events of which only the last set counts, and the field that a set's events share.
 pub(super) const SETS: [(&str, &str); 3] =
     [(HISTOGRAMS[0], "gcId"), (HISTOGRAMS[1], "gcId"), (NATIVE_USAGE, "startTime")];
 
 /// Approximate memory of a row with its name in bytes.
 const BYTES_PER_ROW: u64 = 100;
 
-/// Which events are one set, such as a histogram: the chunk, their type, and the collection or the
-/// time that they share.
+/// Identifies the events of one set, such as a histogram, by the chunk, their type, and the
+/// collection or the time that they share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SetKey {
     pub(super) chunk: u64,
@@ -43,7 +43,7 @@ pub struct ClassHistogram {
 pub struct ClassCount {
     /// The name of the class.
     pub name: String,
-    /// Objects.
+    /// The number of objects.
     pub count: u64,
     /// Bytes of the objects.
     pub bytes: u64,

@@ -37,18 +37,18 @@ pub(in crate::input) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Resul
     Ok(LoadedProfile { profile, damage: damage.or(facts.damage) })
 }
 
-/// What is found while a profile is loaded.
+/// Findings from the loading of a profile.
 #[derive(Default)]
 pub(super) struct LoadFacts {
     /// Stacks that the recorder cut.
     pub(super) cut: u64,
     /// The first damage of pools.
     pub(super) damage: Option<Error>,
-    /// What single events say, if it was asked for.
+    /// The facts that single events state, if requested.
     pub(super) details: JfrDetails,
 }
 
-/// Loads a recording whose events were counted, with what single events say if that is asked for.
+/// Loads a recording whose events were counted, with the facts of single events if requested.
 ///
 /// # Errors
 /// If the profile takes more memory than it may.
@@ -102,7 +102,7 @@ struct Loader<'m> {
     wanted: Option<usize>,
     with_details: bool,
     details: JfrDetails,
-    /// How to read the events of chunks with these types, by type.
+    /// The role of each type of events, in chunks with these types.
     roles: (Option<Rc<Types>>, ByType<EventRole>),
     keys: Keys,
     /// The frame below stacks that were cut at the recording's depth.
@@ -118,7 +118,7 @@ struct Loader<'m> {
     period_us: i64,
     /// The start of the recording in nanoseconds since 1970.
     start: i128,
-    /// The numbers of a row, which are used again.
+    /// The numbers of a row; the buffer is reused.
     numbers: Vec<i64>,
 }
 
@@ -131,19 +131,19 @@ struct Keys {
     is_virtual: NameId,
 }
 
-/// What the events of a chunk refer to, by number, once it was requested.
+/// The values that events of a chunk refer to, by number, filled on demand.
 #[derive(Default)]
 struct Known {
     stacks: FxHashMap<u64, StackId>,
-    /// By method, line and type.
+    /// Frames by method, line and type.
     frames: FxHashMap<[u64; 3], FrameId>,
-    /// Of frames whose method was inlined, those around them, if a mapping knows it.
+    /// The frames around those whose method was inlined, according to the mapping.
     around: FxHashMap<[u64; 3], Vec<FrameId>>,
     methods: FxHashMap<u64, NameId>,
     classes: FxHashMap<u64, NameId>,
     states: FxHashMap<u64, NameId>,
     threads: FxHashMap<u64, (NameId, bool)>,
-    /// By event, thread, class and state.
+    /// Threads with their labels, by event, thread, class and state.
     rows: FxHashMap<(NameId, u64, NameId, NameId), ThreadId>,
 }
 

@@ -1,5 +1,5 @@
-//! The numbers that events have: which types of events make up a metric, and the field that says
-//! how much.
+//! The numbers of events: the types of events that make up each metric, and the field with the
+//! amount.
 //!
 //! Sources: `metadata.xml` of HotSpot (JDK 17 and 25), `JfrReader.java` of async-profiler.
 
@@ -47,7 +47,7 @@ pub(super) const MEASURES: &[Measure] = &[
     ("old-objects", Count, "jdk.OldObjectSample", None, None),
 ];
 
-/// Counted if the address was not freed later.
+/// Allocations, which count unless their address is freed later.
 pub(super) const MALLOC: &str = "profiler.Malloc";
 pub(super) const IN_TLAB: &str = "jdk.ObjectAllocationInNewTLAB";
 pub(super) const OUTSIDE_TLAB: &str = "jdk.ObjectAllocationOutsideTLAB";

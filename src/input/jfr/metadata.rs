@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use rustc_hash::FxHashMap;
 use steps::steps_of;
 
-/// Levels of classes inside classes that are read. Real recordings have three.
+/// The maximum depth of classes inside classes. Real recordings have three levels.
 pub(super) const DEEPEST: u32 = 16;
 
 /// The position of a class in [`Types::classes`].
@@ -35,13 +35,13 @@ pub(super) enum Kind {
 pub(super) struct Class {
     /// The number that events and pools use.
     pub(super) id: u64,
-    /// Such as `jdk.ExecutionSample` or `java.lang.Thread`.
+    /// The name, such as `jdk.ExecutionSample` or `java.lang.Thread`.
     pub(super) name: String,
     pub(super) kind: Kind,
     pub(super) fields: Vec<Field>,
     /// The steps over the bytes of a value.
     pub(super) steps: Vec<Step>,
-    /// The least number of bytes of a value.
+    /// The minimum size of a value in bytes.
     least: u64,
 }
 
@@ -49,9 +49,9 @@ pub(super) struct Class {
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) class: ClassId,
-    /// The value is the number of a value in the pool of the class.
+    /// Whether the value is the number of a value in the pool of the class.
     pub(super) is_pooled: bool,
-    /// The value is a count and as many values.
+    /// Whether the value is a count followed by that many values.
     pub(super) is_array: bool,
     pub(super) unit: FieldUnit,
 }
@@ -171,7 +171,7 @@ impl Class {
 struct Tree<'s> {
     strings: &'s [String],
     classes: Vec<Class>,
-    /// By class: the numbers of its fields' classes.
+    /// For each class, the numbers of its fields' classes.
     field_classes: Vec<Vec<u64>>,
     /// Annotations of fields: class, field, number of the annotation's class, and its value.
     annotations: Vec<(usize, usize, u64, String)>,

@@ -5,10 +5,10 @@ use super::measures::{IN_TLAB, MALLOC, MEASURES, OUTSIDE_TLAB, is_measured};
 use super::survey::Survey;
 use crate::model::profile::{Unit, ValueType};
 
-/// Other types of events with stacks, each of which is a metric of its own, at most this many.
+/// The maximum number of other types of events with stacks, each of which is its own metric.
 const OTHERS: usize = 64;
 
-/// How a type of events adds to a metric.
+/// A type of events that adds to a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) metric: usize,
@@ -32,11 +32,11 @@ impl Metrics {
         for (metric, unit, event, weight, class) in
             MEASURES.iter().filter(|(_, _, event, ..)| survey.count(event) > 0)
         {
-            // Their sums have nothing in common.
+            // Both are metric `native`, but their sums have nothing in common.
             if *event == NATIVE_USAGE && survey.count(MALLOC) > 0 {
                 continue;
             }
-            // Samples count the same allocations, so both do not add up.
+            // Samples count the same allocations, so the two must not be added up.
             let is_apart = is_sampled && [IN_TLAB, OUTSIDE_TLAB].contains(event);
             let metric = if is_apart { event } else { metric };
             metrics.add(

@@ -13,10 +13,10 @@
 //! string   u8 encoding: 0 null, 1 empty, 2 pooled, 3 UTF-8, 4 UTF-16, 5 Latin-1
 //! ```
 //!
-//! The header's numbers are big-endian. Metadata and pools lie between the other events and, with
-//! an unfinished chunk, nothing says where, so a first pass finds them. Pooled values are read
-//! where an event refers to them; only their places are kept, for one chunk at a time. Fields are
-//! found by name, because versions order them differently.
+//! The header's numbers are big-endian. Metadata and pools lie between the other events. In an
+//! unfinished chunk, nothing states where, so a first pass finds them. Pooled values are read where
+//! an event refers to them; only their places are kept, for one chunk at a time. Fields are found
+//! by name, because versions order them differently.
 //!
 //! Sources: there is no specification. Chunk headers, metadata and pools as in async-profiler's
 //! `JfrReader.java` and OpenJDK's `jdk.jfr.internal.consumer`; seen in recordings of JDK 11, 17, 21 and 25,

@@ -20,7 +20,7 @@ const BYTES_PER_ROW: u64 = 250;
 /// The samples of a recording, and the objects on their paths to roots.
 #[derive(Debug, Default)]
 pub struct OldObjects {
-    /// The samples, in the order of the file. Of an object that several chunks contain, the last.
+    /// The samples, in the order of the file. Only the last if several chunks have an object.
     pub samples: Vec<OldObjectSample>,
     /// The objects.
     pub objects: Vec<OldObject>,
@@ -41,7 +41,7 @@ pub struct OldObjectSample {
     pub allocated: String,
     /// Nanoseconds since the allocation.
     pub age_ns: i64,
-    /// Bytes of the object. JDK 17 and older do not say it.
+    /// Bytes of the object. `None` in recordings of JDK 17 and older.
     pub bytes: Option<u64>,
     /// Elements, if it is an array.
     pub elements: Option<u64>,
@@ -59,7 +59,7 @@ pub struct OldObjectRoot {
     /// The part of the JVM that has it, such as `Threads`, and the kind of root: `Threads, Stack
     /// Variable`.
     pub kind: String,
-    /// More about it, such as the thread's name; may be empty.
+    /// More about the root, such as the thread's name; may be empty.
     pub label: String,
 }
 
@@ -70,9 +70,9 @@ pub struct OldObject {
     pub address: u64,
     /// The name of the class.
     pub type_name: String,
-    /// More about it, such as the size of a collection; may be empty.
+    /// More about the object, such as the size of a collection; may be empty.
     pub description: String,
-    /// The object that refers to it. `None`: a root does.
+    /// The object that refers to this one. `None` if a root does.
     pub holder: Option<Holder>,
 }
 
@@ -174,7 +174,7 @@ impl OldObjects {
         });
     }
 
-    /// The position of an object, which is read with all that hold it if it is new.
+    /// Returns the position of an object. A new object is read, along with all that hold it.
     fn object<'a>(
         &mut self,
         tables: &Tables<'a>,
@@ -244,7 +244,7 @@ impl OldObjects {
 }
 
 impl<'a> Tables<'a> {
-    /// How an object refers to another one: a field or an element.
+    /// The field or element by which an object refers to another one.
     fn label(&self, reference: Value<'a>) -> String {
         if let Some(field) = self.field(reference, "field") {
             let name = self.field(field, "name").and_then(|name| self.text(name));

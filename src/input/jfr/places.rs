@@ -1,4 +1,4 @@
-//! Where the events of some types are, so that they are read without passing all others again.
+//! The places of the events of some types, to read them without passing all others again.
 
 use super::chunk::{Chunk, Event};
 use super::wire::{push_varint, varint};
@@ -7,9 +7,9 @@ use crate::bytes::Cursor;
 /// The places of events, by chunk and type.
 #[derive(Default)]
 pub(super) struct Places {
-    /// By chunk: where its types begin.
+    /// The row of the first type of each chunk.
     chunks: Vec<usize>,
-    /// Types with the ends of their distances.
+    /// Each type, with the end of its distances.
     types: Vec<(u64, usize)>,
     distances: Vec<u8>,
 }

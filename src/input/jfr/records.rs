@@ -158,11 +158,11 @@ fn show<'a, S: FieldSink>(
     }
 }
 
-/// A number in the form that its class and its unit say.
+/// Shows a number in the form of its class and its unit.
 fn show_number<S: FieldSink>(tables: &Tables<'_>, field: &Field, number: u64, sink: &mut S) {
     let name = field.name.as_str();
     let header = &tables.chunk.header;
-    // The JVM's way to say that there is no time.
+    // The JVM's marker for a missing time.
     if field.unit != FieldUnit::None && number as i64 == i64::MIN {
         return;
     }

@@ -15,11 +15,11 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Events of one type that are asked for a duration and a stack: types may have the fields and never
-/// fill them.
+/// The number of events of one type that are checked for a duration and a stack: types may have the
+/// fields and never fill them.
 const ASKED: u64 = 1000;
 
-/// Bytes of memory for an address that was freed, with the room by which the table grows.
+/// Bytes of memory for an address that was freed, including the table's spare room.
 const BYTES_PER_ADDRESS: u64 = 64;
 
 /// Bytes of memory for a point of the heap's curve, here and in the profile.
@@ -28,9 +28,9 @@ const BYTES_PER_POINT: u64 = 96;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EventType {
     pub(super) count: u64,
-    /// At least one of the first events has a stack.
+    /// Whether at least one of the first events has a stack.
     pub(super) has_stack: bool,
-    /// At least one of the first events has a duration.
+    /// Whether at least one of the first events has a duration.
     pub(super) has_durations: bool,
 }
 
@@ -44,23 +44,23 @@ pub(super) struct Survey {
     pub(super) first: Option<Header>,
     /// The time between two samples of a thread's stack, in nanoseconds.
     pub(super) period: Option<u64>,
-    /// The last histogram of classes, and the last set of [`NATIVE_USAGE`].
+    /// The last histogram of classes, and the last set of `NATIVE_USAGE`.
     pub(super) histogram: Option<SetKey>,
     pub(super) native_usage: Option<SetKey>,
-    /// By address: when it was freed last, in nanoseconds since 1970 (async-profiler).
+    /// The time when each address was last freed, in nanoseconds since 1970 (async-profiler).
     pub(super) freed: FxHashMap<u64, i128>,
     /// The bytes in use before and after each collection, with the time in nanoseconds since 1970.
     pub(super) heap: Vec<(i128, u64)>,
     /// The end of the last chunk in nanoseconds since 1970.
     pub(super) end: u64,
-    /// Where the events are that a profile may need, so that the others are passed once.
+    /// The places of the events that a profile may need, so that the others are passed only once.
     pub(super) places: Places,
-    /// What is known of the events since the last other metadata.
+    /// The types of the last chunk, and the events counted since the types last changed.
     met: (Option<Rc<Types>>, ByType<Met>),
 }
 
 impl Survey {
-    /// Counts the events of a file. Returns the first damage: what could be read is counted.
+    /// Counts the events of a file that can be read. Also returns the first damage.
     ///
     /// # Errors
     /// If nothing of a recording can be read, or it takes more memory than it may.
@@ -136,7 +136,7 @@ impl Survey {
         events.damage()
     }
 
-    /// Adds the events that were counted by the numbers of their types.
+    /// Adds the events that were counted by type number to the counts by type name.
     fn add_met(&mut self) {
         let (Some(types), met) = std::mem::take(&mut self.met) else { return };
         for (type_id, Met { known: met, .. }) in met.into_iter() {
@@ -149,7 +149,7 @@ impl Survey {
         }
     }
 
-    /// What is known of a type of events before the first one.
+    /// Returns the state of a type of events before its first event.
     fn met(&self, tables: &Tables<'_>, type_id: u64) -> Met {
         let class = tables.types.find(type_id).and_then(|class| tables.types.class(class));
         let known = class.and_then(|class| self.by_name.get(&class.name));
@@ -168,7 +168,7 @@ impl Survey {
         Met { known, role, asks, says_more, is_needed, distances: Distances::default() }
     }
 
-    /// Notes what an event says of others, and of those of its type.
+    /// Notes the information in an event about other events and about its type.
     fn note<'a>(
         &mut self,
         tables: &Tables<'a>,
@@ -236,28 +236,28 @@ impl Survey {
     }
 }
 
-/// What is known of a type of events while chunks of equal types are read.
+/// The state of a type of events while chunks with equal types are read.
 struct Met {
     known: EventType,
     role: Role,
-    /// Events that are still asked for a duration and a stack.
+    /// The number of events still to be checked for a duration and a stack.
     asks: u64,
-    /// Events of this type are looked at: they have another role, or are asked.
+    /// Whether the fields of these events are read, for their role or because of `asks`.
     says_more: bool,
-    /// A profile may need them.
+    /// Whether a profile may need events of this type.
     is_needed: bool,
-    /// Where those of the chunk that is being read are.
+    /// The places of this type's events in the chunk that is being read.
     distances: Distances,
 }
 
-/// What events of a type say of others.
+/// The information that events of a type have about other events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Usual,
     Setting,
     Free,
     Heap,
-    /// They belong to a set: the position in [`SETS`].
+    /// The events belong to a set, at this position in [`SETS`].
     OfSet(usize),
 }
 
@@ -277,7 +277,7 @@ impl Role {
 }
 
 impl<'a> Tables<'a> {
-    /// Looks whether an event has a duration and a stack.
+    /// Checks whether an event has a duration and a stack.
     fn ask(&self, event: Event<'a>, known: &mut EventType) {
         let Some(event) = self.event(event) else { return };
         let has = |field| {
@@ -288,7 +288,7 @@ impl<'a> Tables<'a> {
         known.has_stack = known.has_stack || has("stackTrace");
     }
 
-    /// Two numbers of an event.
+    /// The numbers in two fields of an event, or 0.
     pub(super) fn numbers(&self, event: Event<'a>, fields: [&str; 2]) -> (u64, u64) {
         let (mut cursor, mut numbers) = (event.fields, [0; 2]);
         let class = self.types.find(event.type_id).and_then(|class| self.types.class(class));
@@ -308,8 +308,8 @@ impl<'a> Tables<'a> {
         (first, second)
     }
 
-    /// The time between two samples in nanoseconds, if a setting says it: `period=20 ms` of the JDK,
-    /// `interval=10000000` of async-profiler.
+    /// The time between two samples in nanoseconds, if a setting states it: `period=20 ms` of the
+    /// JDK, `interval=10000000` of async-profiler.
     fn sampling_period(&self, setting: Event<'a>) -> Option<u64> {
         let setting = self.event(setting)?;
         let text = |field| self.text(self.field(setting, field)?);

@@ -33,7 +33,7 @@ impl Value<'_> {
     }
 }
 
-/// What is known of a chunk before its events are read: its types, and where its pools are.
+/// The types of a chunk and the places of its pools, known before its events are read.
 pub(super) struct Tables<'a> {
     pub(super) chunk: Chunk<'a>,
     pub(super) types: Rc<Types>,
@@ -45,9 +45,9 @@ pub(super) struct Tables<'a> {
 
 #[derive(Default)]
 struct Pool {
-    /// The number of each value, and where it begins from the start of the chunk.
+    /// The number of each value, and its offset from the start of the chunk.
     places: Vec<(u64, u32)>,
-    /// The places by number, once a value is asked for: nothing refers to most pools.
+    /// The places by number, once a value is requested: nothing refers to most pools.
     by_number: OnceCell<FxHashMap<u64, u32>>,
 }
 
@@ -57,8 +57,8 @@ impl Pool {
     }
 }
 
-/// The types of the last chunks. Chunks of one program have equal metadata but for its time, and it
-/// is larger than the events of a short chunk.
+/// The types of the last chunks. Chunks of one program have equal metadata except for the time, and
+/// the metadata is larger than the events of a short chunk.
 #[derive(Default)]
 pub(super) struct KnownTypes<'a> {
     kept: Vec<(&'a [u8], Rc<Types>)>,
@@ -72,7 +72,7 @@ impl<'a> KnownTypes<'a> {
         Self { kept: Vec::new(), mapping }
     }
 
-    /// Different ones that are kept: recordings of several programs may be one file.
+    /// The number of different types to keep: one file may hold recordings of several programs.
     const KEPT: usize = 4;
 
     fn read(&mut self, metadata: &Event<'a>) -> Result<Rc<Types>> {
@@ -91,12 +91,12 @@ impl<'a> KnownTypes<'a> {
     }
 }
 
-/// Bytes of memory for a pooled value's place, with the room by which the table grows.
+/// Bytes of memory for a pooled value's place, including the table's spare room.
 const BYTES_PER_VALUE: u64 = 64;
 
 impl<'a> Tables<'a> {
-    /// Reads the metadata and finds the pools of a chunk. Returns the first damage beside them: the
-    /// events before it can be read.
+    /// Reads the metadata and finds the pools of a chunk. Also returns the first damage; the events
+    /// before it can be read.
     ///
     /// # Errors
     /// If the chunk has no metadata that can be read.
@@ -113,9 +113,9 @@ impl<'a> Tables<'a> {
         Ok((tables, damage))
     }
 
-    /// Reads the metadata of a chunk, whose pools seem to be empty. Returns its checkpoints, and the
-    /// damage if all events were looked at for them: the header of a chunk that was finished leads
-    /// to its metadata and to its checkpoints.
+    /// Reads the metadata of a chunk and leaves its pools empty. Also returns its checkpoints, and
+    /// the damage if all events had to be searched for them. In a finished chunk, the header leads
+    /// to the metadata and the checkpoints.
     pub(super) fn without_pools(
         chunk: Chunk<'a>,
         known: &mut KnownTypes<'a>,
@@ -221,7 +221,7 @@ impl<'a> Tables<'a> {
     fn skip_array(&self, class: ClassId, cursor: &mut Cursor<'a>, depth: u32) -> Result<()> {
         let count = varint(cursor, "the length of an array")?;
         match self.types.class(class).map(|class| class.steps.as_slice()) {
-            // Values without bytes are not looked at.
+            // Values without bytes are not visited.
             Some([]) => Ok(()),
             Some([Step::Numbers(each)]) => skip_varints(cursor, count.saturating_mul(*each)),
             _ => (0..count).try_for_each(|_| self.skip(class, cursor, depth)),
@@ -340,7 +340,7 @@ impl<'a> Tables<'a> {
         self.field(value, name).map_or(0, |field| field.number())
     }
 
-    /// Where the fields of a value are.
+    /// Returns the class of a value, pooled or not, and a cursor at its fields.
     pub(super) fn resolve(&self, value: Value<'a>) -> Option<(ClassId, Cursor<'a>)> {
         match value {
             Value::Pooled(class, id) => {

@@ -48,13 +48,13 @@ pub(super) fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
 /// Skips numbers, eight bytes at a time.
 ///
 /// # Errors
-/// If the input ends before they do.
+/// If the input ends before the numbers do.
 pub(super) fn skip_varints(cursor: &mut Cursor<'_>, count: u64) -> Result<()> {
     const LAST: u64 = 0x8080_8080_8080_8080;
     let mut left = count;
     while left > 0 {
         // A number ends with a byte below 0x80. A ninth byte, which may be any, is the first of its
-        // word, because the bytes after the last end of a word are looked at again.
+        // word, because the bytes after the last end in a word are read again with the next word.
         let word = cursor.rest().first_chunk().filter(|_| left > 1);
         let ends = word.map_or(0, |word| !u64::from_le_bytes(*word) & LAST);
         let found = u64::from(ends.count_ones());

@@ -23,7 +23,7 @@ impl<'a> Number<'a> {
     /// The value as a whole number that is not negative. `1e3` and `2.0` are whole.
     ///
     /// # Errors
-    /// When the number is another one, or 2⁶⁴ or more.
+    /// When the number is negative, not whole, or 2⁶⁴ or more.
     #[inline]
     pub fn unsigned(&self) -> Result<u64> {
         let plain = |value: Option<u64>, digit: &u8| {
@@ -153,7 +153,7 @@ impl<'a> Numbers<'a> {
     /// When something else comes next.
     #[inline]
     pub fn float(&mut self) -> Result<Option<f64>> {
-        // Plain whole numbers are by far the most, and exact up to 2⁵³.
+        // Nearly all numbers are plain whole ones, which are exact up to 2⁵³.
         let before = self.at;
         match self.unsigned() {
             Ok(Some(value)) if value < 1 << 53 => Ok(Some(value as f64)),
@@ -176,8 +176,8 @@ impl<'a> Numbers<'a> {
         Some(u64::from_le_bytes(*word))
     }
 
-    /// A number of nine digits and more, near the end, or with something other than a comma after
-    /// it.
+    /// Reads a number of nine or more digits, near the end, or followed by something other than a
+    /// comma.
     #[inline(never)]
     fn slow(&mut self) -> Result<Option<u64>> {
         self.skip_space();

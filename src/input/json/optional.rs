@@ -1,4 +1,4 @@
-//! Values that may be of another kind, which is as good as none.
+//! Values that count as absent if they are of another kind.
 
 use super::{Scanner, Text, ValueKind};
 use crate::error::Result;

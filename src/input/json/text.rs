@@ -137,7 +137,7 @@ fn code_unit(rest: &[u8]) -> (Option<u32>, &[u8]) {
     if value.is_some() { (value, after) } else { (None, rest) }
 }
 
-/// A byte for an error message.
+/// Formats a byte for an error message.
 pub(super) fn shown(byte: u8) -> String {
     match byte {
         b' '..=b'~' => format!("`{}`", char::from(byte)),

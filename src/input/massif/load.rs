@@ -25,7 +25,7 @@ pub(super) struct Snapshot {
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) snapshots: Vec<Snapshot>,
-    /// The unit of times, as people call it.
+    /// The unit of times, for people.
     time_unit: &'static str,
 }
 
@@ -63,7 +63,7 @@ impl Survey {
         with_tree.or(self.snapshots.len().checked_sub(1))
     }
 
-    /// The peak: the one that massif calls so, or the largest one with a tree, or the largest one.
+    /// The peak: the one that massif marks, or the largest one with a tree, or the largest one.
     fn peak(&self) -> Option<usize> {
         let rows = 0..self.snapshots.len();
         rows.max_by_key(|row| {
@@ -112,7 +112,7 @@ struct Loader {
     /// The nodes from the first one to the last one read: the frame, and the bytes that are not those
     /// of a node below.
     open: Vec<(Option<FrameId>, u64)>,
-    /// In memory that is used again.
+    /// The frames of a stack; the buffer is reused.
     stack: Vec<FrameId>,
 }
 
@@ -172,7 +172,7 @@ impl Loader {
         self.open.push((frame, node.bytes));
     }
 
-    /// Ends nodes until `depth` are open. What no node below has is of a stack that ends there.
+    /// Ends nodes until `depth` are open. Bytes that no node below has belong to the node's stack.
     fn close(&mut self, depth: usize) {
         while self.open.len() > depth {
             let bytes = self.open.last().map_or(0, |(_, rest)| *rest);

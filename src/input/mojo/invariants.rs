@@ -10,8 +10,7 @@ pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> 
     let mut findings = Findings::default();
     check_events(&tally, &mut findings);
     check_metrics(&tally, &mut findings);
-    // The totals stand at the end of the file: when that was not reached they are not there, or are
-    // not about all of it.
+    // The totals are at the end of the file: in a damaged file they are missing or incomplete.
     if damage.is_none() {
         check_totals(&tally, &mut findings);
     }

@@ -1,8 +1,8 @@
 //! Loads a profile: one pass, in which a stack costs one lookup.
 //!
 //! Nearly all of a file are references to frames, and the same run of them comes again and again.
-//! So a run is looked up as bytes, and only runs that were not met lately are taken apart. What a
-//! run means changes when one of its keys is defined again, which is rare: then all are forgotten.
+//! So a run is looked up as bytes, and only runs that were not met lately are decoded. A key that
+//! is defined again, which is rare, changes the meaning of runs, so all of them are discarded.
 
 mod frames;
 mod repeat;
@@ -41,7 +41,7 @@ struct Loader<'a> {
     frames: Frames,
     threads: FxHashMap<(Varint, Option<Varint>, &'a [u8]), Place>,
     runs: Runs<'a>,
-    /// The frames of a run, for as long as it is taken apart.
+    /// The frames of a run while it is decoded; the buffer is reused.
     run_frames: Vec<FrameId>,
     previous: Previous,
     open: Option<Open>,
@@ -55,7 +55,7 @@ struct Place {
     thread: ThreadId,
     /// The scope of keys.
     process: u32,
-    /// The thread for STACK_REPEAT, which does not tell interpreters apart.
+    /// The thread for STACK_REPEAT, which does not distinguish interpreters.
     repeat: u32,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Loader<'a> {
     fn read(&mut self, records: &mut Records<'a>, options: ProfileOptions<'_>) -> Result<()> {
         let mut samples = 0u64;
         loop {
-            // Frames of a task, and frames outside samples, are looked at one by one.
+            // Frames of a task, and frames outside samples, are read one by one.
             if self.task.is_none() && self.open.is_some() {
                 let run = records.run();
                 if !run.is_empty() {
@@ -231,7 +231,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Gives a task's position to the profile when all of its frames are there.
+    /// Adds a task's stack to the profile when all of its frames are there.
     fn finish_task(&mut self) {
         let Some(task) = self.task.take_if(|task| task.frames == 0) else { return };
         let name = match task.name {
@@ -262,7 +262,7 @@ impl<'a> Loader<'a> {
         self.previous.set(place.repeat, stack);
     }
 
-    /// A sample that the file ends in counts only with its metric, which comes last.
+    /// Drops the sample that damage cuts, unless it has its metric, which comes last.
     fn drop_cut_sample(&mut self) {
         if self.open.as_ref().is_some_and(|open| open.state.has_metric()) {
             self.finish_sample();

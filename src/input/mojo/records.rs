@@ -47,8 +47,8 @@ impl From<Varint> for i128 {
 }
 
 records! {
-    /// One event. Which versions have which is said in the table of the module above; 13 to 16
-    /// belong to version 4, but austin-python reads them under any version and so does this reader.
+    /// One event. The table of the module above lists the versions of each; events 13 to 16 belong
+    /// to version 4, but austin-python reads them under any version and so does this reader.
     /// `check` reports them.
     pub enum Event<'a>(version: u64) {
         1 "metadata" Metadata {
@@ -120,7 +120,7 @@ const FRAME_REF: u8 = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameRefs {
     pub(super) count: u64,
-    /// Where the last one is.
+    /// The offset of the last one.
     pub(super) offset: u64,
     /// The frame that the last one refers to.
     pub(super) key: u64,
@@ -136,7 +136,7 @@ pub struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// Reads the header: magic and version. Fails when the magic is another one or the version is
-    /// cut off. A version newer than 4 is no error here: see [`Records::version_error`].
+    /// cut off. A version newer than 4 is not an error here: see [`Records::version_error`].
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         if cursor.take(3, "the magic")? != b"MOJ" {
@@ -150,9 +150,8 @@ impl<'a> Records<'a> {
         self.version
     }
 
-    /// For a version that is not known: an error that says so. Its events are read by the rules of
-    /// the newest known version, which is what austin-python does, so that what did not change is
-    /// still shown.
+    /// Returns an error for an unknown version. Its events are read by the rules of the newest
+    /// known version, which is what austin-python does, so that unchanged events are still shown.
     pub fn version_error(&self) -> Option<Error> {
         match self.version {
             1..=NEWEST => None,
@@ -164,9 +163,9 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Passes over the FRAME_REF events that follow, if any. They are nearly all of a file, and a
-    /// summary needs no more of them than this. It is no harm to stop early: what is unusual is
-    /// left to the iterator.
+    /// Skips the FRAME_REF events that follow, if any. They are nearly all of a file, and a summary
+    /// needs only their count and the last one. It may stop early: unusual events are left to the
+    /// iterator.
     #[inline]
     pub(super) fn frame_refs(&mut self) -> Option<FrameRefs> {
         // A copy, because the compiler keeps it in registers.
@@ -265,8 +264,8 @@ fn varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Varint> {
     if let Some(number) = cursor.uleb128_in_word() {
         return Ok(Varint::of_leb128(number));
     }
-    // The 64 bits of the longest keys and the sign are more than LEB128 is read for, so the first
-    // byte is taken apart.
+    // The longest keys have 64 bits and a sign, more than the LEB128 reader supports, so the first
+    // byte is read separately.
     let start = cursor.offset();
     let first = cursor.u8(what)?;
     let negative = first & 0x40 != 0;

@@ -13,7 +13,7 @@ pub(super) struct SampleState {
 }
 
 impl SampleState {
-    /// Takes what is no frame.
+    /// Notes an event that is not a frame.
     #[inline]
     pub(super) fn note(&mut self, event: &Event<'_>) {
         match *event {
@@ -25,14 +25,14 @@ impl SampleState {
         }
     }
 
-    /// Whether there is a metric, which comes last: metadata that follow it are not inside the
-    /// sample, and damage after it is not in it.
+    /// Whether there is a metric, which comes last: metadata or damage after it are not inside the
+    /// sample.
     pub(super) fn has_metric(&self) -> bool {
         self.time.is_some() || self.memory.is_some()
     }
 
     /// Whether a STACK_REPEAT counts. A second one in a sample would double the stack each time, so
-    /// it is passed over.
+    /// it is skipped.
     pub(super) fn begins_repeat(&mut self) -> bool {
         !std::mem::replace(&mut self.repeated, true)
     }

@@ -34,8 +34,8 @@ pub struct Streamed {
     pub task_events: u64,
 }
 
-/// Gives metadata and samples to the sink, in the order of the file, and tells what ended that if
-/// not the end of the file.
+/// Gives metadata and samples to the sink, in the order of the file. Returns the reason if this
+/// stops before the end of the file.
 ///
 /// A sample is given when it ends: at the next STACK, at metadata after its metric, or at the end
 /// of the file.
@@ -61,7 +61,7 @@ struct Stream<'a> {
     frames: Vec<SampleFrame<'a>>,
     /// References that belong to a task, not to the sample.
     task_frames: u64,
-    /// Frames were left out of the sample.
+    /// Whether frames were left out of the sample.
     cut: bool,
     /// The last frames of each thread, for STACK_REPEAT: (process, thread), as austin-python keys
     /// them.

@@ -48,14 +48,14 @@ pub(super) struct Tally<'a> {
     memory_gained: Saturating<i128>,
     pub(super) gc_time: Saturating<i128>,
     pub(super) threads: FxHashSet<(i128, Option<i128>, &'a [u8])>,
-    /// The mode says that samples of idle threads do not count.
+    /// Whether samples of idle threads do not count in this mode.
     only_busy: bool,
     /// Time, or the change of memory in files without times, by (function, file) of the innermost
     /// frame.
     self_values: FxHashMap<(&'a [u8], &'a [u8]), i128>,
     open: Option<Open>,
     task_frames: u64,
-    /// The file is damaged here: what follows of the open sample is lost.
+    /// Whether the file is damaged here: the rest of the open sample is lost.
     cut: bool,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Tally<'a> {
         let mut damage = records.version_error();
         let mut tally = Self { version: records.version(), ..Self::default() };
         loop {
-            // Frames of a task are told from those of the sample one by one.
+            // References are read one by one while they may be frames of a task.
             if tally.task_frames == 0
                 && let Some(refs) = records.frame_refs()
             {
@@ -165,7 +165,7 @@ impl<'a> Tally<'a> {
         let Some(open) = self.open.take() else { return };
         let SampleState { time, memory, idle, gc, .. } = open.state;
         let has_time = time.is_some();
-        // That the metric of a cut sample is not there says nothing about the file.
+        // A cut sample may lack its metric only because of the damage.
         self.timeless_samples += u64::from(!has_time && !self.cut);
         self.memoryless_samples += u64::from(memory.is_none() && !self.cut);
         let [time, memory] = [time, memory].map(|metric| metric.map_or(0, Varint::value));
@@ -254,9 +254,9 @@ impl<'a> Tally<'a> {
         Values::of_sums(self.samples.0, self.gc_samples.0, sums)
     }
 
-    /// The function with the largest value of its own, as tables show it; the name decides between
-    /// equals. Not told for files that repeat stacks by reference, whose innermost frames are not known without
-    /// resolving them.
+    /// The function with the largest value of its own, as tables show it; ties are broken by name.
+    /// `None` for files that repeat stacks by reference, whose innermost frames are not known
+    /// without resolving them.
     fn hottest(&self, total: &Values) -> Option<Hottest> {
         let repeats = self.count("stack_repeat") > 0;
         let mode = Mode::of(self.metadatum("mode").unwrap_or_default());

@@ -9,9 +9,9 @@ use std::num::Saturating;
 /// The lookup of a key that its process did not define.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lookup {
-    /// Then among the definitions made before any STACK (austinp 3.4.0), then the latest one of any
+    /// Takes the definition made before any STACK (austinp 3.4.0), or else the latest one of any
     /// process (mojo-compress defines everything once, under the first process). Key 0 is empty and
-    /// key 1 is `<unknown>` unless defined; what remains is `<unresolved>`.
+    /// key 1 is `<unknown>` unless defined; all other keys are `<unresolved>`.
     #[default]
     Robust,
     /// Undefined keys are errors, as in austin-python 2.x. Key 1 is `<unknown>` even if defined.

@@ -16,7 +16,7 @@ impl BlockName {
         self.0.get(..length).unwrap_or_default()
     }
 
-    /// The name, if this reader knows it.
+    /// The name as a string. `None` if it is unknown.
     pub fn known(&self) -> Option<&'static str> {
         KNOWN.iter().map(|(name, _)| *name).find(|name| self.is(name))
     }
@@ -91,7 +91,7 @@ pub enum Body<'a> {
     Toc {
         /// 24 bytes for each entry; see [`toc_entries`].
         entries: &'a [u8],
-        /// The start of the table according to itself.
+        /// The position of the table as its last field states it.
         own_start: u64,
     },
     /// A block with an unknown name, skipped because a table of contents gives its end.
@@ -155,8 +155,7 @@ pub fn toc_entries(entries: &[u8]) -> impl Iterator<Item = TocEntry> + '_ {
 
 /// Reads the block at the cursor by the layout that its name implies.
 ///
-/// An unknown name is accepted when a zstd frame stands where one would: after the header of a
-/// column or of strings.
+/// An unknown name is accepted if a zstd frame follows where a column or strings would have one.
 pub(super) fn read_block<'a>(cursor: &mut Cursor<'a>) -> Result<Block<'a>> {
     let start = cursor.offset();
     let name = read_name(cursor)?;
@@ -172,7 +171,8 @@ pub(super) fn read_block<'a>(cursor: &mut Cursor<'a>) -> Result<Block<'a>> {
     Ok(Block { name, start, end: cursor.offset(), body })
 }
 
-/// Reads what follows the name of a block that is no table of contents. `frame` takes its zstd frame.
+/// Reads the part after the name of a block that is not a table of contents. `frame` takes its zstd
+/// frame.
 fn read_body<'a>(
     cursor: &mut Cursor<'a>,
     layout: Layout,
@@ -193,7 +193,7 @@ fn read_body<'a>(
     })
 }
 
-/// Takes the block at the cursor that ends at `end` according to a table of contents.
+/// Takes the block at the cursor, which a table of contents lists as `entry`.
 pub(super) fn take_listed_block<'a>(cursor: &mut Cursor<'a>, entry: TocEntry) -> Result<Block<'a>> {
     let start = cursor.offset();
     let length = entry.end.saturating_sub(start);
@@ -207,7 +207,8 @@ pub(super) fn take_listed_block<'a>(cursor: &mut Cursor<'a>, entry: TocEntry) ->
         .expected(entry.name.shown())
         .found(name.shown()));
     }
-    // Tables are never listed with their full extent: see `Hints`. They count as unknown.
+    // Tables are never listed with their full extent (see `Hints`), so their layout is free for
+    // blocks with an unknown name.
     let layout = name.layout().unwrap_or(Layout::Toc);
     let body = read_body(&mut block, layout, |block| Ok(block.rest()))?;
     Ok(Block { name, start, end: entry.end, body })

@@ -8,28 +8,28 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
-/// The writer's level 9 declares windows of 4 MiB (2²²); a larger declaration than this is refused,
-/// not allocated.
+/// The largest accepted window, as a power of two. The writer's level 9 declares 4 MiB (2²²).
+/// Frames that declare a larger window than this are refused, so that it is not allocated.
 const LARGEST_WINDOW_LOG: u32 = 23;
-/// The most bytes that the columns of a file may decompress to, whatever its size; its snapshots
-/// share it.
+/// The constant part of the limit on decompressed bytes of columns. The snapshots of a file share
+/// it.
 const FREE: u64 = 128 << 20;
-/// The most bytes beyond that which each compressed byte of a snapshot's columns may become. Real
-/// ones reach 30.
+/// The proportional part of the limit: decompressed bytes for each compressed byte of a snapshot.
+/// Real columns reach 30.
 const RATIO: u64 = 100;
-/// Columns of a snapshot: six of collectables, which are equally long, and two of references, of
-/// which there are a few for each.
+/// Divisors that split the limit between the six columns of collectables, which are equally long,
+/// and the two of references, of which there are a few for each collectable.
 const COLLECTABLES_SHARE: u64 = 2 * 6;
 const REFERENCES_SHARE: u64 = 2 * 2;
 /// The bytes that a number counts for, however narrow it is in the file: about its size in memory.
 const NUMBER: u64 = 8;
-/// The most bytes that all blocks held in memory as a whole may decompress to together, and the
-/// most for each of their compressed bytes. Real tables of strings reach 10.
+/// The limit on decompressed bytes of all blocks that are held whole in memory: a constant, plus
+/// this ratio for each of their compressed bytes. Real tables of strings reach 10.
 const TABLES_FREE: u64 = 8 << 20;
 const TABLES_RATIO: u64 = 32;
 
-/// Decompression contexts for reuse: each owns a window of 4 MiB, which is not to be allocated anew
-/// for every column.
+/// Decompression contexts for reuse. Each owns a window of 4 MiB, which would otherwise be
+/// allocated anew for every column.
 #[derive(Clone)]
 pub(super) struct Decoders {
     unused: Arc<Mutex<Vec<DCtx<'static>>>>,
@@ -84,9 +84,9 @@ impl fmt::Debug for Decoders {
     }
 }
 
-/// The bytes of one zstd frame, decompressed bit by bit.
+/// Decompresses one zstd frame piece by piece.
 pub(super) struct FrameReader<'a> {
-    /// `None` only while it is dropped.
+    /// `None` only while the reader is being dropped.
     context: Option<DCtx<'static>>,
     decoders: Decoders,
     frame: &'a [u8],
@@ -134,7 +134,7 @@ impl<'a> FrameReader<'a> {
         })
     }
 
-    /// Fills the buffer as far as data remain. Returns the number of bytes.
+    /// Fills the buffer as far as data remains. Returns the number of bytes.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0usize;
         while let Some(rest) =
@@ -149,7 +149,7 @@ impl<'a> FrameReader<'a> {
             filled = filled.saturating_add(length);
             match outcome {
                 Ok(0) => self.ended = true,
-                // Without output or input it can only want more input than there is.
+                // Without progress, the decoder needs more input than there is.
                 Ok(_) if length == 0 && self.consumed == before => return Err(self.cut()),
                 Ok(_) => {}
                 Err(code) => return Err(self.damaged(get_error_name(code))),
@@ -164,7 +164,7 @@ impl<'a> FrameReader<'a> {
         self.consumed as u64
     }
 
-    /// Offset of the next compressed byte: as near as one can get to the place of a damage.
+    /// Offset of the next compressed byte: the closest known position of damage.
     pub(super) fn position(&self) -> u64 {
         self.offset.saturating_add(self.consumed())
     }
@@ -234,14 +234,15 @@ impl<'a> Column<'a> {
         Ok(Self { frame, width: usize::from(entry_size), raw: Vec::new() })
     }
 
-    /// Replaces the contents of `values` by the next numbers, at most `count`. Fewer mean that the
-    /// column has ended.
+    /// Replaces the contents of `values` with the next numbers, at most `count`. Fewer than `count`
+    /// mean that the column has ended.
     pub(super) fn read(&mut self, count: usize, values: &mut Vec<u64>) -> Result<()> {
         self.next(count)?.widen(values);
         Ok(())
     }
 
-    /// The next numbers as they are stored, at most `count`. Fewer mean that the column has ended.
+    /// Returns the next numbers as they are stored, at most `count`. Fewer than `count` mean that
+    /// the column has ended.
     pub(super) fn next(&mut self, count: usize) -> Result<Numbers<'_>> {
         self.raw.resize(count.saturating_mul(self.width), 0);
         let length = self.frame.read(&mut self.raw)?;
@@ -295,7 +296,7 @@ impl Numbers<'_> {
         self.len() == 0
     }
 
-    /// Replaces the contents of `values` by the numbers.
+    /// Replaces the contents of `values` with the numbers.
     pub(super) fn widen(&self, values: &mut Vec<u64>) {
         values.clear();
         match self {
@@ -312,7 +313,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// Their sum modulo 2⁶⁴.
+    /// The sum of the numbers, modulo 2⁶⁴.
     pub(super) fn sum(&self) -> u64 {
         match self {
             Self::U8(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from(*number))),
@@ -333,7 +334,7 @@ fn wrapping_sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::wrapping_add)
 }
 
-/// The bytes that blocks held in memory as a whole may still decompress to.
+/// The bytes that blocks held whole in memory may still decompress to.
 #[derive(Clone, Debug)]
 pub(super) struct TableBudget {
     left: u64,
@@ -346,7 +347,7 @@ impl Default for TableBudget {
 }
 
 impl TableBudget {
-    /// For lists of which every snapshot has some: real ones have 160 entries.
+    /// Returns the budget for small lists, which every snapshot has. Real ones have 160 entries.
     pub(super) fn of_list() -> Self {
         Self { left: 64 << 10 }
     }
@@ -383,8 +384,8 @@ impl TableBudget {
         }
     }
 
-    /// A block earns bytes by what it takes in the file. Each of its decompressed bytes takes
-    /// `cost` bytes in memory.
+    /// Adds the budget that a block's compressed size justifies, and limits its reader. Each
+    /// decompressed byte takes `cost` bytes in memory.
     fn begin(&mut self, reader: &mut FrameReader<'_>, cost: u64) {
         self.left =
             self.left.saturating_add((reader.frame.len() as u64).saturating_mul(TABLES_RATIO));
@@ -395,8 +396,8 @@ impl TableBudget {
 /// Decompresses a block and discards the bytes, except for at most the first `keep`. Returns those
 /// and the number of all bytes.
 pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<Error>) {
-    // All of the file up to here: what a single column weighs says too little of one with equal
-    // numbers.
+    // Count the whole file up to here: a single column of equal numbers may be tiny when
+    // compressed.
     let weight = block.end;
     let mut kept = Vec::new();
     let mut reader = match FrameReader::new(block, weight, &Decoders::default()) {
@@ -416,8 +417,8 @@ pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<E
     }
 }
 
-/// Splits decompressed strings: each is a `u32` length and its bytes. The second value is the rest
-/// at the end.
+/// Splits decompressed strings, each a `u32` length and its bytes. The second value is the rest
+/// after the last whole string.
 pub(super) fn split_strings(bytes: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let mut strings = Vec::new();
     let mut rest = bytes;

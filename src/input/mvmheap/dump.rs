@@ -26,11 +26,11 @@ pub(super) struct Dump<'a> {
     pub(super) tables: Tables,
     pub(super) records: RecordCounts,
     pub(super) damage: Option<Error>,
-    /// Blocks were found by a table of contents.
+    /// Whether blocks were found through a table of contents.
     pub(super) has_toc: bool,
-    /// The group that an orderly end of the profiled process writes is there.
+    /// Whether the file has the closing group, which an orderly end of the profiled process writes.
     pub(super) closed: bool,
-    /// Shared by all who decompress columns of this file.
+    /// Decompression contexts, shared by all readers of this file's columns.
     pub(super) decoders: Decoders,
 }
 
@@ -39,8 +39,7 @@ pub(super) struct Dump<'a> {
 pub(super) struct Snapshot<'a> {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Everything that a snapshot consists of is there. Whether it can be decompressed is another
-    /// matter.
+    /// Whether all parts of the snapshot are in the file. They may still fail to decompress.
     pub(super) complete: bool,
     pub(super) meta: Option<Meta>,
     pub(super) data: Data<'a>,
@@ -104,8 +103,7 @@ impl<'a> Dump<'a> {
         Ok(dump)
     }
 
-    /// The version as people count it: `2`, `3` before there was a filemeta block, `3.1` with
-    /// subversion 1.
+    /// The version for display: `2`, `3` without a subversion, `3.1` with subversion 1.
     pub(super) fn format_version(&self) -> String {
         match (self.version, self.filemeta.as_ref().and_then(|meta| meta.unsigned("subversion"))) {
             (Version::V2, _) => "2".into(),
@@ -114,7 +112,7 @@ impl<'a> Dump<'a> {
         }
     }
 
-    /// Notes what stopped or disturbed the reading. The first damage counts.
+    /// Records damage. Keeps only the first one.
     pub(super) fn note(&mut self, error: Option<Error>) {
         if let Some(error) = error {
             self.damage.get_or_insert(error);
@@ -228,9 +226,9 @@ fn parse_meta(block: &Block<'_>) -> Option<Meta> {
     }
 }
 
-/// Version 2 has dialects; one rule reads them all. Tables directly after tables, without a new
-/// snapshot between, close the file: if they hold anything they are the whole tables once more and
-/// replace what was read, else they add nothing.
+/// Reads the sections of version 2, all of its dialects by one rule: tables that directly follow
+/// tables, without a new snapshot in between, close the file. If they are not empty, they are the
+/// whole tables once more and replace the ones read before.
 fn read_sections<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut RecordCounts) {
     let mut reached = 16;
     let mut closing = ClosingTables::default();
@@ -300,8 +298,8 @@ impl ClosingTables {
     }
 }
 
-/// In the dialect with tables only at the end, they are the tables of every snapshot. If the file
-/// is cut before them, no snapshot has tables.
+/// Gives the tables at the end to every snapshot, for the dialect that has no others. If the file
+/// is truncated before them, no snapshot has tables.
 fn share_tables_of_the_end(dump: &mut Dump<'_>) {
     let sizes = dump.tables.sizes();
     let known = sizes.types.is_some_and(|types| types > 0);
@@ -310,8 +308,8 @@ fn share_tables_of_the_end(dump: &mut Dump<'_>) {
     }
 }
 
-/// A cut after the last whole section: unless a new snapshot begins there, the last one lacks its
-/// tables.
+/// Marks the last snapshot as incomplete if the file is truncated before its tables. If a new
+/// snapshot begins after the last whole section, the last snapshot lacks nothing.
 fn mark_cut_snapshot(dump: &mut Dump<'_>, bytes: &[u8], reached: u64, closing: &ClosingTables) {
     let rest =
         usize::try_from(reached).ok().and_then(|reached| bytes.get(reached..)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where a zstd frame ends, found from its headers without decompressing (RFC 8878, section 3.1.1).
+//! Finds the end of a zstd frame from its headers, without decompressing (RFC 8878, section 3.1.1).
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ fn skip_frame_blocks(cursor: &mut Cursor<'_>, checksum: u64) -> Result<()> {
         };
         let size = header >> 3;
         let stored = match header >> 1 & 3 {
-            // A run of one byte.
+            // A run-length block: one byte, which is repeated.
             1 => 1,
             0 | 2 if size <= LARGEST_BLOCK => size,
             0 | 2 => {
@@ -82,8 +82,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The largest number that a little-endian field of this many bytes could hold, read as the other
-/// byte order.
+/// The next `u64`, read as big-endian instead of little-endian. `None` if fewer than 8 bytes are
+/// left. Does not move the cursor.
 pub(super) fn swapped_u64(cursor: &Cursor<'_>) -> Option<u64> {
     let mut cursor = *cursor;
     cursor.u64::<LE>("a size").ok().map(u64::swap_bytes)

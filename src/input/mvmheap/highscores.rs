@@ -4,8 +4,8 @@ use super::column::TableBudget;
 use super::dump::{Dump, Snapshot};
 use crate::error::{Error, Result};
 
-/// One list: type or frame index and score, the largest first. Padding, which has score 0, is left
-/// out.
+/// One list: pairs of type or frame index and score, the largest score first. Padding, which has
+/// score 0, is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Board {
     /// `types_by_count`, `frames_by_count`, `types_by_size` or `frames_by_size`.

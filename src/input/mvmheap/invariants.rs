@@ -1,4 +1,4 @@
-//! `check`: sums and counts against the writer's own, indices and targets in range, positions.
+//! `check`: sums and counts (against the writer's own), ranges of indices and targets, positions.
 //!
 //! Known not to hold, and therefore not reported: the first index of rows without references
 //! (version 3), the order of reference ranges, the padding of highscores, type or frame indices of
@@ -49,7 +49,7 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
     let mut found = Vec::new();
     let (mut own_starts, mut sizes, mut hostile_ends) =
         (Saturating(0u64), Saturating(0u64), Saturating(0u64));
-    // A scan ends at damage, or at a block whose name is not known; what lies beyond cannot be
+    // A scan ends at damage, or at a block whose name is not known. Positions after that cannot be
     // compared.
     let mut reached = 16;
     for block in Blocks::scan(bytes).map_while(Result::ok) {
@@ -88,7 +88,7 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
     compare_tables(bytes, &found, reached, findings);
 }
 
-/// Compares the entries of the tables of contents with the blocks that were found before a position.
+/// Compares the entries of the tables of contents up to offset `reached` with the `found` blocks.
 fn compare_tables(
     bytes: &[u8],
     found: &[(u64, u64, BlockName)],
@@ -120,7 +120,7 @@ fn compare_tables(
     );
 }
 
-/// Types and frames must name strings that exist.
+/// Checks that types and frames refer to strings that exist.
 fn check_tables(dump: &Dump<'_>, findings: &mut Findings) {
     let TableSizes { strings, types, frames } = dump.tables.sizes();
     let Some(strings) = strings else { return };
@@ -275,7 +275,7 @@ fn check_references(
 }
 
 fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, findings: &mut Findings) {
-    // Frames directly under the roots of kind 11 are not counted by the writer.
+    // The writer does not count frames directly under the roots of kind 11.
     let on_call_stack = tally.references(CALL_STACK_ROOTS..=CALL_STACK_ROOTS);
     let frames = tally.kind(FRAME).saturating_sub(on_call_stack);
     let totals = [

@@ -1,13 +1,13 @@
 //! Loading one snapshot into the model.
 //!
-//! Row n becomes object n, also the rows that represent parts of the root set: they have size 0,
-//! nothing but each other refers to them, and row 0 is the first root, so that everything is
-//! reached from it as in the VM. What they refer to is listed as roots once more, under their
-//! names.
+//! Row n becomes object n. This includes the rows that represent parts of the root set, which have
+//! size 0 and refer to each other, but to which no other row refers. Row 0 is the first root, so
+//! that everything is reached from it as in the VM. The targets of the rows of the root set are
+//! also listed as roots, under the names of these rows.
 //!
-//! Columns are decoded in parallel and narrowed on the way. References do not stand in the order of
-//! rows: those of a row begin at `colrfstr`. The columns of rows come first, therefore, and each
-//! reference is then put where it belongs as soon as it is decoded; nothing is held twice.
+//! Columns are decoded in parallel and narrowed on the way. References are not in the order of
+//! rows: those of a row begin at `colrfstr`. The columns of rows are therefore decoded first, and
+//! each reference goes to its place as soon as it is decoded, so that no column is held twice.
 
 mod histogram;
 mod order;
@@ -27,8 +27,8 @@ pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use threads::Threads;
 
-/// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When
-/// none is, the last one whose columns are all there will do.
+/// Loads a snapshot: the one with the requested number, or else the last complete one. If none is
+/// complete, loads the last one that has all columns.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut dump = Dump::read(bytes)?;
     let (number, mut builder) = first_readable(&mut dump, bytes, options, load_snapshot)?;
@@ -40,8 +40,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     Ok(Loaded { damage: dump.damage, snapshot: number as u64, ..Loaded::of(heap) })
 }
 
-/// Reads the first candidate that can be read, and gives its number. The failure of those before
-/// it becomes damage of the file.
+/// Reads the first candidate that can be read, and returns its number with the result. If earlier
+/// candidates failed, the first error becomes the damage of the file.
 fn first_readable<'a, T>(
     dump: &mut Dump<'a>,
     bytes: &[u8],
@@ -138,7 +138,7 @@ fn load_snapshot<'a>(
     Ok(builder)
 }
 
-/// The common progress of all threads that decompress.
+/// The progress of all decompressing threads together.
 struct Steps<'a> {
     done: AtomicU64,
     progress: Progress<'a>,

@@ -36,7 +36,7 @@ impl Meta {
         Some(items.iter().map(value_text).collect())
     }
 
-    /// Two levels are all that a writer ever used; anything deeper stays JSON text.
+    /// Adds a member and its nested members. Deeper objects, which no writer uses, stay JSON text.
     fn flatten(&mut self, key: String, node: Node) {
         match node {
             Node::Other(value) => self.0.push((key, value)),

@@ -109,8 +109,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     }),
 };
 
-/// The names of blocks, then those of sections that version 2 has. `unknown` represents blocks of
-/// any other name.
+/// The names of blocks of version 3, then those of sections of version 2. `unknown` stands for
+/// blocks of any other name.
 pub const RECORD_NAMES: &[&str] = &[
     "filemeta", "snapmeta", "colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize",
     "refdescr", "reftrget", "strings", "reprname", "typename", "sfname", "sfcuid", "sfline",

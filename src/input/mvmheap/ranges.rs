@@ -1,4 +1,4 @@
-//! Whether ranges cover 0..n without gap or overlap, decided in constant memory.
+//! Checks in constant memory whether ranges cover 0..n without gap or overlap.
 
 /// Fingerprints of the bounds of ranges.
 ///
@@ -10,7 +10,7 @@
 pub(super) struct RangeCheck {
     starts: u64,
     ends: u64,
-    /// An end is beyond 64 bits.
+    /// Whether the end of some range exceeds 64 bits.
     overflow: bool,
 }
 

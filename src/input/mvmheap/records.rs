@@ -14,9 +14,9 @@ use std::cell::OnceCell;
 use std::num::Saturating;
 use std::ops::ControlFlow;
 
-/// The number of decompressed bytes of a column that are shown when contents are wanted.
+/// The most decompressed bytes of a column that are shown if contents are requested.
 const SHOWN: usize = 1 << 20;
-/// The same for strings, which are shown as text.
+/// The most decompressed bytes of strings that are shown, as text, if contents are requested.
 const SHOWN_STRINGS: usize = 16 << 20;
 
 /// A block of version 3 or a section of version 2.
@@ -26,7 +26,7 @@ pub struct Rec<'a> {
     /// the tail of version 2.
     pub snapshot: Option<u64>,
     pub part: Part<'a>,
-    /// The damage of the compressed data, known once it was decompressed.
+    /// The damage of the compressed data. Set when the data is decompressed.
     damage: OnceCell<Option<Error>>,
 }
 
@@ -82,8 +82,8 @@ impl Record for Rec<'_> {
 }
 
 impl Rec<'_> {
-    /// The damage of the compressed data. Decompresses it to find out, unless the fields were
-    /// passed on before.
+    /// Returns the damage of the compressed data. Decompresses the data, unless the fields were
+    /// passed to a sink before.
     pub fn damage(&self) -> Option<&Error> {
         let damage = self.damage.get_or_init(|| match &self.part {
             Part::Block(block) if block.frame().is_some() => measure(block, 0).2,
@@ -92,7 +92,8 @@ impl Rec<'_> {
         damage.as_ref()
     }
 
-    /// The sizes of a column; its first decompressed bytes if contents are wanted.
+    /// Passes the sizes of a column to the sink, and its first decompressed bytes if the sink wants
+    /// contents.
     fn frame_fields<S: FieldSink>(&self, block: &Block<'_>, entry_size: u64, sink: &mut S) {
         let (kept, bytes, error) = measure(block, if sink.wants_contents() { SHOWN } else { 0 });
         sink.unsigned("count", bytes.checked_div(entry_size).unwrap_or(0));
@@ -238,12 +239,12 @@ pub struct Records<'a> {
 #[derive(Clone, Debug)]
 enum Walk<'a> {
     Blocks(Blocks<'a>),
-    /// The second value: the section before was one of a snapshot's, or of its tables.
+    /// The second value is whether a snapshot has begun.
     Sections(Sections<'a>, bool),
 }
 
 impl<'a> Records<'a> {
-    /// Reads the magic. Fails when it is none of the two that are read.
+    /// Reads the magic. Fails when it is neither that of version 2 nor that of version 3.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let walk = match Version::read(bytes)? {
             Version::V2 => Walk::Sections(Sections::new(bytes), false),

@@ -1,4 +1,4 @@
-//! The rows of a snapshot in chunks, whichever version they come from.
+//! The rows of a snapshot in chunks, for both versions of the format.
 
 use super::column::{Column, Decoders};
 use super::dump::{COLLECTABLES, Data, REFERENCES, Snapshot};
@@ -12,7 +12,7 @@ const CHUNK: usize = 4096;
 /// Bytes of a row of version 2.
 const ROW: usize = 28;
 
-/// Some consecutive rows of collectables. Columns that were not asked for are zeros.
+/// Some consecutive rows of collectables. Columns that were not requested are zeros.
 #[derive(Default)]
 pub(super) struct Chunk {
     /// Kind, size, type or frame, reference count, first reference and unmanaged size:
@@ -26,7 +26,7 @@ pub(super) enum RowReader<'a> {
     Rows(std::slice::Chunks<'a, u8>),
 }
 
-/// A column could not be decoded.
+/// The error of a column that could not be decoded.
 pub(super) struct ColumnError {
     /// Index into `COLLECTABLES`.
     pub(super) column: usize,
@@ -59,8 +59,8 @@ impl<'a> RowReader<'a> {
         Ok(Self::Columns(Box::new(columns)))
     }
 
-    /// Replaces the chunk by the next rows. Returns `false` if there are no more. Fails when a
-    /// column is damaged, or ends before or after the first one.
+    /// Replaces the chunk with the next rows. Returns `false` if there are no more. Fails when a
+    /// column is damaged, or does not end together with the first column.
     pub(super) fn next(&mut self, chunk: &mut Chunk) -> Result<bool, ColumnError> {
         match self {
             Self::Columns(columns) => next_of_columns(columns, chunk),
@@ -145,7 +145,7 @@ pub(super) enum ReferenceReader<'a> {
 }
 
 impl<'a> ReferenceReader<'a> {
-    /// `None` if the references are not in the file.
+    /// Begins to read the references. `None` if they are not in the file.
     pub(super) fn new(snapshot: &Snapshot<'a>, decoders: &Decoders) -> Option<Result<Self>> {
         if let Data::Sections { refs, .. } = &snapshot.data {
             return refs.map(|refs| Ok(Self::Rows(Box::new(references(refs.payload)))));
@@ -160,8 +160,8 @@ impl<'a> ReferenceReader<'a> {
         )
     }
 
-    /// Replaces the chunk by the next references. Returns `false` if there are no more. Fails when
-    /// a column is damaged, or one is longer than the other.
+    /// Replaces the chunk with the next references. Returns `false` if there are no more. Fails
+    /// when a column is damaged, or one is longer than the other.
     pub(super) fn next(&mut self, chunk: &mut ReferenceChunk) -> Result<bool> {
         chunk.references.clear();
         match self {

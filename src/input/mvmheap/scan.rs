@@ -14,7 +14,7 @@ pub(super) struct Blocks<'a> {
     cursor: Cursor<'a>,
     hints: Hints,
     count: Saturating<u64>,
-    /// The last block was an outer table of contents, so that the file may end here.
+    /// Whether the last block was an outer table of contents, so that the file may end here.
     may_end: bool,
     ended: bool,
 }
@@ -52,7 +52,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Stands at the next listed block after a damaged one, or ends the walk.
+    /// Moves to the next listed block after a damaged one, or ends the walk.
     fn recover(&mut self, damaged: u64) {
         match self.hints.next_stop(damaged) {
             Some(stop) => self.cursor = Cursor::at(self.bytes, stop),

@@ -8,7 +8,7 @@ use std::num::Saturating;
 /// One section. `start` and `end` are absolute file offsets; `end` is exclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'a> {
-    /// Its tag: `coll`, `refs`, `strs`, `type`, `fram`; `index` for the tail, which has none.
+    /// The tag: `coll`, `refs`, `strs`, `type`, `fram`; `index` for the tail, which has no tag.
     pub name: &'static str,
     /// Offset of the first byte of the tag.
     pub start: u64,
@@ -19,7 +19,7 @@ pub struct Section<'a> {
     pub count: u64,
     /// The second number of the header: nominal bytes of a row. `None` in `strs` and in the index.
     pub entry_size: Option<u64>,
-    /// The rows that are there; for `strs` they are counted.
+    /// The number of rows in the section. For `strs`, counted while reading.
     pub rows: u64,
     pub payload: &'a [u8],
 }
@@ -163,8 +163,8 @@ fn reference_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>
     Ok(Section { name: "refs", start, end, count, entry_size, rows: count, payload })
 }
 
-/// The strings reach up to the next `type`: the number in the header is not a count in every
-/// dialect.
+/// Reads strings up to the next `type` section, because the number in the header is not a count in
+/// every dialect.
 fn string_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>> {
     let count = cursor.u64::<LE>("the header of section strs")?;
     let rest = cursor.rest();
@@ -240,8 +240,8 @@ pub(super) fn strings(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Decodes the rows of a `type` (N = 2) or `fram` (N = 4) section.
 ///
-/// The writers since 2019.11 fill these 64-bit fields from 32-bit ones, so that the upper half is a
-/// neighbour's; no real index or line needs it.
+/// Discards the upper half of each 64-bit field: writers since 2019.11 fill the fields from 32-bit
+/// ones, so that it belongs to the neighbouring field. No real index or line needs it.
 pub(super) fn table_rows<const N: usize>(payload: &[u8]) -> impl Iterator<Item = [u64; N]> + '_ {
     payload.chunks_exact(const { N * 8 }).map(|row| {
         let mut fields = [0; N];

@@ -58,7 +58,7 @@ fn warnings(dump: &Dump<'_>) -> Vec<InfoWarning> {
     known.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| warning).collect()
 }
 
-/// Summarizes one snapshot; a damaged column only costs the numbers that need it.
+/// Summarizes one snapshot. A damaged column affects only the numbers that depend on it.
 fn summarize(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -70,8 +70,8 @@ fn summarize(
         let biggest = quick_biggest_type(dump, snapshot);
         return (with_details(summary, |details| details.biggest_type = biggest), None);
     }
-    // The writer's own list names the biggest type; `check` proves it. Adding up the types here
-    // would take another column and most of the time.
+    // The writer's own list, which `check` verifies, names the biggest type. Summing up the types
+    // here would need another column and take most of the time.
     let listed = quick_biggest_type(dump, snapshot);
     let needed = |name: &str| name != "colrfstr" && (name != "coltofi" || listed.is_none());
     let mut wanted = COLLECTABLES.map(|name| needed(name) && has_column(snapshot, name));
@@ -234,8 +234,8 @@ fn named_type(tables: &Tables, index: u64, bytes: u64, count: Option<u64>) -> Bi
     }
 }
 
-/// The first of the writer's own list of types by size; its count if the list by count has the
-/// type, too.
+/// The first type of the writer's own list by size. Its count is known only if the list by count
+/// has the type, too.
 fn quick_biggest_type(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<BiggestType> {
     let boards = super::highscores::read(dump, snapshot)?.ok()?;
     let by_size = boards.iter().find(|board| board.name == "types_by_size")?;

@@ -1,23 +1,22 @@
-//! Sums over a snapshot without its rows: every column is read on its own, and several at the same
-//! time.
+//! Sums over a snapshot, column by column instead of row by row, several columns in parallel.
 //!
-//! Sizes do not need to be seen next to the kind of their row, so that their columns are summed as
-//! they are stored, on other threads if there are any, and fewer windows of zstd are in use at a
-//! time. Only kinds and numbers of references go in step.
+//! Sizes are needed without the kind of their row, so their columns are summed as they are stored,
+//! on other threads if there are any, and fewer windows of zstd are in use at a time. Only the
+//! columns of kinds and of reference counts are read in step.
 
 use super::column::{Column, Decoders, Numbers};
 use super::dump::Snapshot;
 use super::tally::Tally;
 use crate::parallel;
 
-/// Numbers of a column that are decompressed at a time.
+/// The count of numbers of a column that are decompressed at a time.
 const CHUNK: usize = 16 << 10;
 
-/// Sums up the wanted ones of `COLLECTABLES`, which must be kinds and references and may be sizes.
-/// `advance` is told how many compressed bytes were read since it was last told.
+/// Sums up the wanted columns of `COLLECTABLES`: kinds and references, and optionally sizes.
+/// `advance` receives the number of compressed bytes read since its last call.
 ///
-/// `None` if other columns are wanted or one is damaged or shorter than others: what is wrong there,
-/// and which columns can be used nevertheless, is found by reading the rows.
+/// `None` if other columns are wanted, or if a column is damaged or shorter than others. Reading by
+/// rows then finds the fault, and the columns that are still usable.
 pub(super) fn sum_columns(
     snapshot: &Snapshot<'_>,
     wanted: [bool; 6],
@@ -70,7 +69,7 @@ fn count_kinds(
             return Some(tally);
         }
         match next {
-            // The widths of all real files: they are taken as they are.
+            // All real files have these widths, which need no conversion.
             (Numbers::U16(kinds), Numbers::U32(references)) => {
                 let kinds = kinds.iter().map(|kind| u64::from(u16::from_le_bytes(*kind)));
                 let references =

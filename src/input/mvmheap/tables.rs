@@ -5,7 +5,7 @@ use super::column::{TableBudget, split_strings};
 use super::sections::{Section, strings, table_rows};
 use crate::error::{Error, Result};
 
-/// The number of strings, types and frames known after some point of the file. `None`: a part of
+/// The number of strings, types and frames known after some point of the file. `None` if a part of
 /// the table is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TableSizes {
@@ -26,14 +26,14 @@ pub(super) struct TypeRow {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tables {
     text: Vec<u8>,
-    /// Where each string ends in `text`.
+    /// The end of each string in `text`.
     ends: Vec<usize>,
     pub(super) types: Vec<TypeRow>,
     /// String indices of name, compilation unit and file of each frame.
     pub(super) frames: Vec<[u64; 3]>,
     pub(super) lines: Vec<u64>,
-    /// A part of the strings, types or frames could not be read, so that later indices mean
-    /// something unknown.
+    /// The tables of which a part could not be read, so that the meaning of later indices is
+    /// unknown.
     pub(super) lost: Lost,
     budget: TableBudget,
 }
@@ -71,8 +71,8 @@ impl Tables {
         }
     }
 
-    /// A string as text, with U+FFFD for bytes that are not UTF-8. `None` if there is none of that
-    /// index.
+    /// A string as text, with U+FFFD for bytes that are not UTF-8. `None` if the index is out of
+    /// range.
     pub(super) fn string(&self, index: u64) -> Option<String> {
         let index = usize::try_from(index).ok()?;
         let end = *self.ends.get(index)?;
@@ -81,10 +81,9 @@ impl Tables {
         self.text.get(start..end).map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Appends the blocks of one snapshot. Returns the first error; its part counts as lost.
+    /// Appends the blocks of one snapshot. Returns the first error; its table counts as lost.
     ///
-    /// A table of which a part is lost stays unchanged, because the indices of all later rows are
-    /// unknown.
+    /// A lost table is not extended any more, because the indices of all later rows are unknown.
     pub(super) fn append_blocks(&mut self, blocks: &[Block<'_>]) -> Option<Error> {
         let lost = self.lost;
         let find = |name: &str| {
@@ -173,7 +172,7 @@ impl Tables {
     }
 }
 
-/// Decodes columns that must be there together and be equally long, or not be there at all.
+/// Decodes columns that must either all be present and equally long, or all be absent.
 fn equal_columns<const N: usize>(
     blocks: [Option<&Block<'_>>; N],
     budget: &mut TableBudget,

@@ -2,7 +2,7 @@
 
 use super::rows::Chunk;
 
-/// Kinds of collectables that are known: 1 to 11.
+/// The number of kinds of collectables: 1 to 11, and 0 for unknown ones.
 pub(super) const KINDS: usize = 12;
 pub(super) const OBJECT: u64 = 1;
 pub(super) const TYPE_OBJECT: u64 = 2;
@@ -55,8 +55,8 @@ impl Tally {
     /// Adds some rows by their kinds and numbers of references only.
     #[inline]
     pub(super) fn add_kinds(&mut self, rows: impl Iterator<Item = (u64, u64)>) {
-        // Neighbours are mostly of the same kind. By turns they go to several sums, or each would
-        // wait for the one before it.
+        // Neighbours are mostly of the same kind. They go to several sums in turn, because
+        // otherwise each addition would have to wait for the one before it.
         let mut turns = [[(0u64, 0u64); 16]; 4];
         for (i, (kind, references)) in rows.enumerate() {
             let slot = if kind < KINDS as u64 { kind as usize & 15 } else { 0 };

@@ -4,18 +4,18 @@ use super::blocks::{Block, Body, TocEntry, read_block, toc_entries};
 use crate::bytes::Cursor;
 use byteorder::{ByteOrder, LE};
 
-/// The bytes at the end of a file without a valid last table that are searched for an older one.
+/// The most bytes at the end of a file that are searched for a table if the last one is not valid.
 const SEARCHED: usize = 64 << 20;
 
 /// The blocks that the last usable outer table and its inner tables list, in the order of the file.
 ///
-/// Tables of contents themselves are not among them: they are short, carry their own length, and
-/// the outer ones but the last are listed nowhere.
+/// Tables of contents themselves are not listed: they are short, have their own length, and none of
+/// the outer tables but the last is listed anywhere.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hints {
     entries: Vec<TocEntry>,
-    /// Where reading can go on after damage: the starts of all blocks above, of their tables and of
-    /// the outer table.
+    /// The offsets at which reading can continue after damage: the starts of all listed blocks, of
+    /// the inner tables and of the outer table.
     stops: Vec<u64>,
     /// Position of the outer table that was used.
     pub(super) outer: Option<u64>,
@@ -25,8 +25,8 @@ impl Hints {
     /// Reads the table that the last eight bytes point to, or else the last one that is consistent
     /// in itself.
     ///
-    /// A cut file ends in arbitrary bytes, so everything is checked before it is believed; a table
-    /// that contradicts itself or the blocks it lists is not used at all.
+    /// A truncated file ends in arbitrary bytes, so everything is checked before use. A table that
+    /// contradicts itself or the blocks it lists is not used at all.
     pub(super) fn read(bytes: &[u8]) -> Self {
         let last = bytes.last_chunk::<8>().map(|end| LE::read_u64(end));
         last.and_then(|start| Self::at(bytes, start).filter(|(_, end)| *end == bytes.len() as u64))
@@ -54,8 +54,8 @@ impl Hints {
     fn search(bytes: &[u8]) -> Option<Self> {
         let from = bytes.len().saturating_sub(SEARCHED);
         let mut searched = bytes.get(from..)?;
-        // Columns are compressed, so the name hardly occurs by chance; hostile files are not
-        // searched for ever.
+        // Columns are compressed, so the name hardly occurs by chance. The limit is for hostile
+        // files.
         for _ in 0..100 {
             let found = memchr::memmem::rfind(searched, b"toc\0\0\0\0\0")?;
             if let Some((hints, _)) = Self::at(bytes, from.saturating_add(found) as u64) {
@@ -74,8 +74,8 @@ impl Hints {
             return None;
         }
         let mut hints = Self { entries: Vec::new(), stops: Vec::new(), outer: Some(start) };
-        // Each block must begin after the end of the one before: so nothing overlaps, and the work
-        // is bounded by the file.
+        // Each block must begin after the end of the one before, so that blocks do not overlap and
+        // the work is bounded by the size of the file.
         let mut reached = 16;
         for entry in toc_entries(entries) {
             if entry.start < reached || entry.end > start {

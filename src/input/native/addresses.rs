@@ -14,7 +14,7 @@ pub(in crate::input) struct Addresses {
     /// The functions of addresses, outermost first.
     names: FxHashMap<u64, Vec<Vec<u8>>>,
     known: FxHashMap<u64, Vec<FrameId>>,
-    /// Outermost first; in memory that is used again.
+    /// The frames of a stack, outermost first; the buffer is reused.
     stack: Vec<FrameId>,
     keeps_code: bool,
 }
@@ -39,8 +39,8 @@ impl Addresses {
         self.names.entry(address).or_insert(functions);
     }
 
-    /// Returns the stack of some addresses, innermost first. Those of calls are the ones after
-    /// them: `is_call` says whether the innermost one is one, too.
+    /// Returns the stack of some addresses, innermost first. Callers have return addresses;
+    /// `is_call` is whether the innermost address is one, too.
     pub(in crate::input) fn stack(
         &mut self,
         addresses: impl Iterator<Item = u64>,
@@ -51,7 +51,7 @@ impl Addresses {
         stack.clear();
         let mut is_call = is_call;
         for address in addresses {
-            // The instruction before the one to return to.
+            // A call is before its return address.
             let address = address.saturating_sub(is_call.into());
             is_call = true;
             if !self.known.contains_key(&address) {

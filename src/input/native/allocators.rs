@@ -58,7 +58,7 @@ const OF_JEMALLOC: &[&str] = &[
     "sized_new_impl",
 ];
 
-/// What functions of Rust's allocators begin with, without `<`.
+/// Prefixes of the functions of Rust's allocators, without `<`.
 const OF_RUST: &[&str] = &[
     "__rdl_alloc",
     "__rdl_realloc",
@@ -94,7 +94,7 @@ fn is_function(name: &str) -> bool {
     OF_C.contains(&base) || OF_JEMALLOC.contains(&base)
 }
 
-/// Whether all code of a library is a part of an allocator, or of what records its calls.
+/// Whether all code of a library is a part of an allocator, or of a recorder of its calls.
 fn is_library(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     ["libjemalloc", "libtcmalloc", "libmimalloc", "libheaptrack_", "vgpreload_"]

@@ -10,7 +10,7 @@ use memchr::memmem;
 pub(in crate::input) struct ValgrindFrame<'a> {
     address: Option<u64>,
     function: &'a [u8],
-    /// The source file, or the library if it is not known.
+    /// The source file, or the library if the source file is not known.
     file: &'a [u8],
     line: u64,
     is_library: bool,

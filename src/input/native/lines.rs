@@ -69,10 +69,10 @@ impl<'a> Iterator for TextLines<'a> {
     }
 }
 
-/// A line with meaning; `Ok(None)` if it has none.
+/// A line with meaning; `Ok(None)` for other lines.
 pub(in crate::input) type Parsed<L> = Result<Option<L>>;
 
-/// What the lines of a format say.
+/// The parser of the lines of a format.
 pub(in crate::input) trait Meaning<'a>: Default {
     /// A line with meaning.
     type Line;

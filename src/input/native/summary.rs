@@ -29,10 +29,10 @@ pub(in crate::input) fn info<R: Record>(
     Ok(info)
 }
 
-/// A warning about so many cases.
+/// Returns the warning about this many cases.
 pub(in crate::input) type Counted = fn(u64) -> InfoWarning;
 
-/// Summarizes a profile without its records. Of the warnings, those without cases are left out.
+/// Summarizes a profile without its records. Warnings without cases are left out.
 pub(in crate::input) fn info_of(
     spec: &FormatSpec,
     version: impl Into<String>,

@@ -39,7 +39,7 @@ pub(super) struct Attribute {
     pub(super) has_sample_id_all: bool,
     pub(super) has_call_stack: bool,
     pub(super) has_hw_index: bool,
-    /// Empty if the file does not name it.
+    /// The name of the event; empty if the file does not state it.
     pub(super) name: String,
     pub(super) ids: Vec<u64>,
 }
@@ -124,7 +124,8 @@ impl Attribute {
         )
     }
 
-    /// Where the id of an event is in the body of a sample, and before the end of other records.
+    /// The position of the event's id in the body of a sample, and in bytes before the end of other
+    /// records.
     pub(super) fn id_place(&self) -> (Option<usize>, Option<usize>) {
         use sample_type::{ADDR, CPU, ID, IDENTIFIER, IP, STREAM_ID, TID, TIME};
         let words =
@@ -136,7 +137,7 @@ impl Attribute {
         if self.has(ID) { (Some(place.0), Some(place.1)) } else { (None, None) }
     }
 
-    /// Where the time of a record that is not a sample is, in bytes before its end.
+    /// The position of the time in a record that is not a sample, in bytes before its end.
     pub(super) fn time_before_end(&self) -> Option<usize> {
         use sample_type::{CPU, ID, IDENTIFIER, STREAM_ID, TIME};
         let after = [TIME, ID, STREAM_ID, CPU, IDENTIFIER];

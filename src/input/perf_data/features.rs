@@ -1,10 +1,10 @@
-//! The statements of a recording about itself.
+//! The metadata of a recording.
 
 use super::attributes::Attribute;
 use super::words::{U64s, Words};
 use crate::error::Result;
 
-/// What perf says of the machine, the program and the events. Damage in it is ignored: the samples
+/// Information about the machine, the program and the events. Damage in it is ignored: the samples
 /// can be read without it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
@@ -19,7 +19,7 @@ const COMMAND_LINE: u64 = 11;
 const EVENTS: u64 = 12;
 const SIMPLEPERF: u64 = 129;
 
-/// Words of a command line, events and pairs that are kept.
+/// The maximum number of words of a command line, of events and of pairs to keep.
 const MOST: u32 = 4096;
 
 impl Features {
@@ -72,7 +72,7 @@ impl Features {
         Ok(())
     }
 
-    /// Records with a header, a process and the id in 20 bytes, whose length may stand after them.
+    /// Reads records with a header, a process and an id in 20 bytes, which its length may follow.
     fn build_ids(&mut self, mut words: Words<'_>) -> Result<()> {
         while !words.cursor.is_empty() {
             words.u32("a type")?;

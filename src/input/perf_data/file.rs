@@ -1,4 +1,4 @@
-//! The head of a file: where its records are, and what is said of them.
+//! The head of a file: the place of its records, and the attributes and features.
 
 use super::attributes::Attribute;
 use super::features::Features;
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 /// A recording before its records are read.
 #[derive(Debug)]
 pub(super) struct PerfFile<'a> {
-    /// Attributes and features are records.
+    /// Whether attributes and features are records.
     pub(super) is_pipe: bool,
     pub(super) data: Data<'a>,
     pub(super) attributes: Vec<Attribute>,
@@ -19,7 +19,7 @@ pub(super) struct PerfFile<'a> {
     pub(super) damage: Option<Error>,
 }
 
-/// Events of a file. More than that are of a hostile one.
+/// The maximum number of events of a file. Only a hostile one has more.
 const MOST_EVENTS: usize = 4096;
 
 impl<'a> PerfFile<'a> {
@@ -56,7 +56,7 @@ impl<'a> PerfFile<'a> {
         self.read_attributes(bytes, attributes, attribute_size)?;
         let rest = part(bytes, data.0, u64::MAX).unwrap_or_default();
         self.data.start = data.0.min(bytes.len() as u64);
-        // perf writes the size when it ends: 0 is of a recording that was cut off.
+        // perf writes the size when it ends: it is 0 if the recording was cut off.
         if data.1 == 0 || data.1 > rest.len() as u64 {
             self.data.bytes = rest;
             self.damage = Some(
@@ -137,7 +137,7 @@ impl<'a> PerfFile<'a> {
                     features.add(feature, words);
                 }
                 kind::BUILD_ID => {
-                    // The record itself is one of those that the feature has.
+                    // The record has the form of those in the feature.
                     features.add_build_id(record.misc, words);
                 }
                 _ => {}
@@ -170,7 +170,7 @@ impl<'a> PerfFile<'a> {
     }
 }
 
-/// A part of the file; up to its end for a size beyond everything.
+/// A part of the file, up to the end of the file if the size is [`u64::MAX`].
 fn part(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
     let rest = bytes.get(usize::try_from(offset).ok()?..)?;
     match size {

@@ -10,7 +10,7 @@ use crate::model::profile::{
 };
 use rustc_hash::FxHashMap;
 
-/// Whose code an address is.
+/// The owner of the code at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Side {
     Kernel,
@@ -23,7 +23,7 @@ struct Step {
     side: Side,
 }
 
-/// Markers in a chain are the last numbers there are.
+/// The lowest marker: markers in a chain are the highest 64-bit numbers.
 const FIRST_MARKER: u64 = -4095i64 as u64;
 const KERNEL_MARKER: u64 = -128i64 as u64;
 const USER_MARKER: u64 = -512i64 as u64;
@@ -31,17 +31,17 @@ const USER_MARKER: u64 = -512i64 as u64;
 #[derive(Default)]
 pub(super) struct Frames<'u> {
     unwinder: Option<Box<dyn Unwind + 'u>>,
-    /// In memory that is used again.
+    /// The addresses of an unwound stack; the buffer is reused.
     unwound: Vec<u64>,
-    /// By image and address, where what is mapped there never changes.
+    /// Frames by image and address, where the mapping never changes.
     known: FxHashMap<(usize, u64), FrameId>,
-    /// By row of the mapping (or one that does not exist) and address.
+    /// Frames by row of the mapping (or [`NOWHERE`]) and address.
     by_place: FxHashMap<(u32, u64), FrameId>,
     mappings: FxHashMap<(u64, u64, u64, Vec<u8>), u32>,
     steps: Vec<Step>,
 }
 
-/// The row of a mapping that is not known.
+/// The row that stands for an unknown mapping.
 const NOWHERE: u32 = u32::MAX;
 
 impl<'u> Frames<'u> {
@@ -91,7 +91,7 @@ impl<'u> Frames<'u> {
         is_whole
     }
 
-    /// Unwinds the recorded part of a stack. Returns `false` if it has no caller.
+    /// Unwinds the recorded part of a stack. Returns `false` if this finds no caller.
     fn unwind(&mut self, sample: &Sample<'_>, event: &Attribute, processes: &Processes) -> bool {
         self.unwound.clear();
         let time = sample.time.unwrap_or(u64::MAX);
@@ -109,8 +109,8 @@ impl<'u> Frames<'u> {
         self.unwound.len() > 1
     }
 
-    /// The addresses of a sample, innermost first. Those of callers are the ones that they return to:
-    /// one less is in the call.
+    /// Collects the addresses of a sample, innermost first. Callers have return addresses, less one
+    /// to be inside the call.
     fn collect(&mut self, sample: &Sample<'_>, side: Side, event: &Attribute) {
         self.steps.clear();
         let (mut side, mut is_first) = (side, true);
@@ -144,8 +144,8 @@ impl<'u> Frames<'u> {
         }
     }
 
-    /// The last branches are the calls that have not returned: the function that runs, and where
-    /// each was called.
+    /// Collects the last branches, the calls that have not returned: the running function, and the
+    /// place of each call.
     fn collect_branches(&mut self, sample: &Sample<'_>) {
         let mut numbers = sample.branches.iter();
         let mut is_first = true;
@@ -166,7 +166,7 @@ impl<'u> Frames<'u> {
 
 /// The registers of a sample on x86-64, by their numbers in DWARF.
 fn registers(sample: &Sample<'_>, event: &Attribute) -> Option<[Option<u64>; 17]> {
-    /// For each register of perf, in its order; 17 is none.
+    /// The DWARF number of each register in perf's order; 17 is none.
     const PLACES: [usize; 24] =
         [0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 17, 17, 17, 17, 17, 17, 8, 9, 10, 11, 12, 13, 14, 15];
     if event.regs_user >> PLACES.len() != 0 {
@@ -209,8 +209,8 @@ fn mapping(
     row
 }
 
-/// The frame of an address. Where places are kept, it is that address' alone; otherwise all of a
-/// library are one.
+/// Creates the frame of an address. If places are kept, each address has its own frame; otherwise,
+/// all addresses of a library share one.
 fn new_frame(
     step: Step,
     map: Option<&Map>,

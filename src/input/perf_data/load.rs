@@ -37,7 +37,7 @@ pub(super) struct Counts {
 /// only.
 const MOST_EVENTS: usize = 64;
 
-/// Records between two looks at the memory.
+/// The number of records between two checks of the memory.
 const STEP: u64 = 4096;
 
 /// Loads a profile, and counts what it does not have.
@@ -79,7 +79,7 @@ pub(super) fn load_counted(
     Ok((LoadedProfile { profile, damage }, counts))
 }
 
-/// What a first pass finds: processes, and how many samples each event has.
+/// The findings of a first pass: processes, and the number of samples of each event.
 #[derive(Debug, Default)]
 struct Survey {
     processes: Processes,
@@ -145,7 +145,7 @@ struct Loader<'f> {
     processes: Processes,
     events: Events,
     frames: Frames<'f>,
-    /// Threads whose names never change by their ids, others by their names, too.
+    /// Threads by their ids, and also by name if the name of a thread changes.
     threads: FxHashMap<(i32, i32, Vec<u8>), ThreadId>,
     stack: Vec<FrameId>,
     values: Vec<i64>,
@@ -154,7 +154,7 @@ struct Loader<'f> {
     not_unwound: u64,
 }
 
-/// The bits of `misc` that say what ran: the kernel (1), a program (2), or guests.
+/// The bits of `misc` that state what ran: the kernel (1), a program (2), or guests.
 const MODE: u16 = 7;
 const IN_KERNEL: u16 = 1;
 

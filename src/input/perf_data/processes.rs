@@ -1,4 +1,4 @@
-//! Processes and threads by time: their names, and what was mapped into their memory.
+//! Processes and threads by time: their names and memory mappings.
 
 use super::features::{Features, hexadecimal};
 use super::walk::{Events, Record, kind};
@@ -18,17 +18,17 @@ pub(super) struct Map {
     pub(super) end: u64,
     pub(super) offset: u64,
     pub(super) file: Vec<u8>,
-    /// In hexadecimal digits; empty if unknown.
+    /// The build id in hexadecimal digits; empty if unknown.
     pub(super) build_id: String,
     time: u64,
 }
 
-/// A process from its beginning, or from the program that it then runs, on.
+/// A process from its start, or from the time when it runs another program.
 #[derive(Debug, Default)]
 pub(super) struct Image {
-    /// Sorted by start.
+    /// The maps, sorted by start.
     maps: Vec<Map>,
-    /// By map: the last end of it and all before it.
+    /// The highest end of each map and all maps before it.
     reach: Vec<u64>,
     /// The process that it was forked from, whose memory it shares, and when.
     parent: Option<(usize, u64)>,
@@ -45,12 +45,12 @@ enum What {
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// With their times.
+    /// Changes with their times, until they are applied.
     changes: Vec<(u64, What)>,
     pub(super) images: Vec<Image>,
-    /// By process: its images with the times from which they hold.
+    /// The images of each process, with the times from which they are valid.
     of_process: FxHashMap<i32, Vec<(u64, usize)>>,
-    /// By thread: its names with the times from which they hold.
+    /// The names of each thread, with the times from which they are valid.
     names: FxHashMap<i32, Vec<(u64, Vec<u8>)>>,
 }
 
@@ -60,14 +60,14 @@ const IS_EXEC: u16 = 1 << 13;
 const HAS_BUILD_ID: u16 = 1 << 14;
 const EXECUTABLE: u32 = 4;
 
-/// Processes of which each was forked from the one before.
+/// The maximum number of processes to search, each one the parent of the one before.
 const MOST_PARENTS: usize = 64;
 
-/// Maps that may lie over an address.
+/// The maximum number of maps to examine at an address.
 const MOST_OVERLAPS: usize = 64;
 
 impl Processes {
-    /// Keeps what a record says of processes.
+    /// Keeps the change to a process that a record describes.
     pub(super) fn add(&mut self, record: &Record<'_>, events: &Events) -> Result<()> {
         let time = events.time_before_end.and_then(|at| record.before_end(at)).unwrap_or(0);
         let what = match record.kind {
@@ -104,7 +104,7 @@ impl Processes {
             match what {
                 What::Map(pid, mut map) => {
                     if map.build_id.is_empty() {
-                        // The symbol that the kernel begins with follows its name.
+                        // The name of the kernel is followed by the symbol that it begins with.
                         let kernel = map.file.starts_with(KERNEL_FILE).then_some(KERNEL_FILE);
                         let known = build_ids.get(kernel.unwrap_or(&map.file));
                         map.build_id = known.copied().unwrap_or_default().to_owned();
@@ -143,7 +143,7 @@ impl Processes {
         number
     }
 
-    /// The image of a process at a time. Before the first one, that is the first one.
+    /// The image of a process at a time; for a time before all images, the first one.
     #[inline]
     pub(super) fn image(&self, pid: i32, time: u64) -> Option<usize> {
         let images = self.of_process.get(&pid)?;
@@ -157,12 +157,12 @@ impl Processes {
         names.get(after.saturating_sub(1)).map_or(&[], |(_, name)| name)
     }
 
-    /// The names that a thread has over time: one, for most.
+    /// Whether a thread has at most one name over time, as most threads do.
     pub(super) fn has_one_name(&self, tid: i32) -> bool {
         self.names.get(&tid).is_none_or(|names| names.len() < 2)
     }
 
-    /// What is mapped at an address of an image, and whether that is so at all times.
+    /// Returns the map at an address of an image, and whether it is the same at all times.
     pub(super) fn find(&self, image: usize, address: u64, time: u64) -> (Option<&Map>, bool) {
         let (mut number, mut time, mut is_lasting) = (image, time, true);
         for _ in 0..MOST_PARENTS {
@@ -189,7 +189,7 @@ impl Image {
         }
     }
 
-    /// The last map over an address that was there at a time, or else the first one to come.
+    /// Returns the last map at an address that existed at a time, or else the first later one.
     fn find(&self, address: u64, time: u64) -> Option<&Map> {
         let after = self.maps.partition_point(|map| map.start <= address);
         let mut best: Option<&Map> = None;
@@ -244,8 +244,8 @@ fn map(record: &Record<'_>, time: u64) -> Result<Option<What>> {
     Ok(is_code.then_some(What::Map(pid, map)))
 }
 
-/// The file of a mapping: compilers that work while the program runs list their functions in a file
-/// of their own. Says whether it is such a file.
+/// Returns the file of a mapping. For memory without a file, this is the list of functions that
+/// just-in-time compilers write (`true`).
 fn file_of(name: &[u8], pid: i32) -> (Vec<u8>, bool) {
     const ANONYMOUS: [&[u8]; 7] =
         [b"//anon", b"/dev/zero", b"/anon_hugepage", b"[heap]", b"[stack", b"/SYSV", b"/memfd:"];

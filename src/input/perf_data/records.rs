@@ -24,7 +24,7 @@ pub(super) const NAMES: &[&str] = &[
     "user",
 ];
 
-/// The name of a record's type. Those that do not matter here are the kernel's or perf's own.
+/// The name of a record's type; `kernel` or `user` (perf's own) for types that are not read.
 pub(super) fn name(kind: u32) -> &'static str {
     match kind {
         kind::SAMPLE => "sample",
@@ -75,7 +75,7 @@ pub fn for_each_record(
             _ => None,
         };
         if let Some(event) = event {
-            // What is inside is shown, and so must be readable.
+            // The contents are shown, so they must be readable.
             Sample::read(record, event)?;
         }
         let is_of_kernel = record.kind < kind::FIRST_OF_USER && event.is_none();

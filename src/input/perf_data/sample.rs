@@ -30,7 +30,7 @@ impl<'r> Sample<'r> {
     /// Reads a sample of an event.
     ///
     /// # Errors
-    /// Where it is shorter than it says.
+    /// If the sample is shorter than it states.
     #[inline]
     pub(super) fn read(record: &Record<'r>, event: &Attribute) -> Result<Self> {
         use sample_type as has;

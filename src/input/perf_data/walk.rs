@@ -22,13 +22,13 @@ pub(super) mod kind {
     pub(in super::super) const HEADER_FEATURE: u32 = 80;
     pub(in super::super) const COMPRESSED: u32 = 81;
     pub(in super::super) const COMPRESSED2: u32 = 83;
-    /// The first type that perf itself writes, and not the kernel.
+    /// The first type of records that perf itself writes, not the kernel.
     pub(in super::super) const FIRST_OF_USER: u32 = 64;
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'r> {
-    /// Where it begins in the file; for a record in a compressed one, where that one begins.
+    /// The offset in the file; for a record in a compressed one, the offset of the latter.
     pub(super) offset: u64,
     pub(super) kind: u32,
     pub(super) misc: u16,
@@ -42,7 +42,7 @@ impl<'r> Record<'r> {
         Words::new(self.body, self.offset.saturating_add(HEADER), self.is_big)
     }
 
-    /// The number that stands so many bytes before its end.
+    /// The number that begins this many bytes before the record's end.
     pub(super) fn before_end(&self, bytes: usize) -> Option<u64> {
         let at = self.body.len().checked_sub(bytes)?;
         Words::new(self.body.get(at..)?, 0, self.is_big).u64("").ok()
@@ -59,7 +59,7 @@ pub(super) struct Data<'a> {
 
 const HEADER: u64 = 8;
 
-/// Decompressed bytes that a file may have: always, and for each of its bytes.
+/// The maximum number of decompressed bytes: in any case, and in addition for each byte of a file.
 const MOST: (u64, u64) = (128 << 20, 250);
 
 type Visit<'v> = dyn FnMut(&Record<'_>) -> Result<ControlFlow<()>> + 'v;
@@ -182,7 +182,7 @@ impl Walker {
     }
 }
 
-/// Tells events by the ids in records.
+/// Identifies events by the ids in records.
 #[derive(Debug)]
 pub(super) struct Events {
     /// The event of each id. Empty if there is only one event.

@@ -44,7 +44,7 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
 
-/// A time in seconds, in microseconds.
+/// Converts a time in seconds to microseconds.
 fn microseconds(seconds: &[u8]) -> Option<i64> {
     let seconds: f64 = std::str::from_utf8(seconds).ok()?.parse().ok()?;
     Some((seconds * 1e6).round() as i64)
@@ -74,7 +74,7 @@ fn events(bytes: &[u8]) -> Vec<(&[u8], u64)> {
 /// Returns the header that `perf script --header` prints: lines `# key : value` before the first
 /// sample.
 fn header(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    /// perf writes some twenty, and lists of what the machine has.
+    /// The maximum number of lines. perf writes some twenty, and lists of the machine's parts.
     const MOST: usize = 256;
     let lines = bytes.split(|byte| *byte == b'\n').take(MOST);
     lines.take_while(|line| line.starts_with(b"#")).filter_map(|line| {
@@ -92,7 +92,7 @@ struct Loader<'a> {
     known: FxHashMap<(&'a [u8], &'a [u8], bool), FrameId>,
     /// The sample whose frames are being read.
     sample: Option<PerfSample<'a>>,
-    /// Its frames, innermost first.
+    /// The frames of that sample, innermost first.
     frames: Vec<PerfFrame<'a>>,
     /// The frames of the current sample. The memory is used again for the next one.
     stack: Vec<FrameId>,

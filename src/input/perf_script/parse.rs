@@ -56,8 +56,8 @@ impl PerfSample<'_> {
 /// The first line of a sample, and what follows the event. None if it has neither a time nor an
 /// event.
 ///
-/// A command may have blanks, colons and digits, and be followed by any number of blanks. The first
-/// number counts that a time follows, or if there is none, an event.
+/// A command may have blanks, colons and digits, and be followed by any number of blanks. The
+/// thread is the first number that is followed by a time or, if there is no time, by an event.
 pub(super) fn sample(line: &[u8]) -> Option<(PerfSample<'_>, &[u8])> {
     let mut words = Words { line, at: 0 };
     words.next()?;
@@ -88,7 +88,7 @@ fn after_thread<'a>(
     if event.is_none() {
         // A number without an event is an address.
         (sample.period, words) = (None, before_period);
-        // Other records have their name before whatever they say.
+        // Other records have their name before their contents.
         let record = words.clone().next().map_or(&b""[..], |(_, word)| word);
         if record.starts_with(b"PERF_RECORD_") {
             sample.event = record;

@@ -34,7 +34,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// The number of frames, and of indented lines that are none.
+/// The number of frames, and of indented lines that are not frames.
 fn count(bytes: &[u8]) -> (u64, u64) {
     let mut lines = PerfLines::new(bytes);
     let read = lines.by_ref().map_while(Result::ok);

@@ -1,4 +1,4 @@
-//! Everything of a file that is needed to tell what an SV refers to, collected in one pass.
+//! Everything of a file that is needed to find the references of an SV, collected in one pass.
 
 use super::layout::Layout;
 use super::records::{Rec, Records};
@@ -14,16 +14,16 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name<'a> {
-    /// These words: `the glob`.
+    /// Fixed words, such as `the glob`.
     Words(&'static str),
-    /// A name of the file: that of a lexical, a field, or of what an extension holds.
+    /// A name from the file: of a lexical, of a field, or of the value that an extension holds.
     Own(&'a [u8]),
     Key(&'a [u8]),
     /// A position in an array.
     Index(u64),
-    /// The pad of a depth of calls.
+    /// The pad of a call at this depth.
     Pad(u64),
-    /// Magic of this type, and which of its pointers.
+    /// Magic of this type, and the name of the pointer in it.
     Magic(u8, &'static str),
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Graph<'a> {
     pub(super) layout: Layout,
     structs: Structs<'a>,
     pub(super) addresses: Addresses,
-    /// Where the SV of each object begins.
+    /// The offset of the SV of each object.
     positions: Offsets,
     /// SVs with the address of an earlier one.
     pub(super) repeated: u64,
@@ -161,7 +161,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Keeps what an SV says of others: the names of a package, of lexicals and of fields.
+    /// Keeps the names in an SV that belong to others: of a package, of lexicals and of fields.
     fn add_names(&mut self, sv: &Sv<'a>) {
         let (words, start) = (self.layout.words, self.names.len());
         if matches!(sv.kind, kind::STASH | kind::CLASS) {
@@ -266,7 +266,7 @@ impl<'a> Graph<'a> {
         format!("{package}::{name}")
     }
 
-    /// Whether the SV at an address is an ARRAY, or there is one at all.
+    /// Whether there is an SV at an address, and it is an ARRAY.
     pub(super) fn is_array(&self, address: u64) -> bool {
         self.is(address, kind::ARRAY)
     }

@@ -30,7 +30,7 @@ impl Words {
         cursor.take(self.pointer.into(), what).map(|bytes| self.number(bytes))
     }
 
-    /// This many PTRs.
+    /// Reads this many PTRs.
     pub fn pointers<'a>(
         self,
         cursor: &mut Cursor<'a>,
@@ -41,7 +41,7 @@ impl Words {
         Ok(Pointers { bytes, words: self })
     }
 
-    /// A STR. `None`: it is undefined.
+    /// Reads a STR. `None` if it is undefined.
     #[inline]
     pub fn string<'a>(
         self,
@@ -80,7 +80,7 @@ impl<'a> Pointers<'a> {
             .map(move |bytes| self.words.number(bytes))
     }
 
-    /// One of them. 0 where the file has fewer.
+    /// The pointer at an index; 0 where the file has fewer.
     pub fn get(self, index: usize) -> u64 {
         self.iter().nth(index).unwrap_or(0)
     }
@@ -151,8 +151,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads the header and the addresses of undef, yes and no. Fails when the bytes are no such
-    /// file, the header is cut, or its version is unknown.
+    /// Reads the header and the addresses of undef, yes and no. Fails when the bytes are not a Perl
+    /// heap dump, the header is cut, or its version is unknown.
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
         SPEC.check_magic(cursor.rest())?;
         cursor.take(4, "the magic")?;

@@ -3,8 +3,8 @@
 use super::graph::{Graph, Link, Name};
 use super::sv::{Body, Item, Sv, entry, kind, struct_field};
 
-/// Passes every reference of an SV, without those to its package and of extensions. Addresses that
-/// are not 0 may still be of no object.
+/// Passes on every reference of an SV, except those to its package and of extensions. There may be
+/// no object at an address that is not 0.
 pub(super) fn for_each<'a>(graph: &Graph<'a>, sv: &Sv<'a>, take: &mut impl FnMut(Link<'a>)) {
     let mut add = |target: u64, name: Name<'a>, weak: bool| {
         if target != 0 {
@@ -72,7 +72,7 @@ fn body<'a>(graph: &Graph<'a>, sv: &Sv<'a>, mut add: impl FnMut(u64, Name<'a>, b
     match sv.body {
         Body::None => {}
         Body::Elements(elements) => {
-            // Nobody counts the elements of an array that is not real.
+            // An array that is not real does not count as a referrer of its elements.
             let weak = sv.kind == kind::ARRAY && sv.flags(words) & 1 != 0;
             let names = graph.names(sv);
             let is_pad = graph.is_pad(sv);
@@ -95,7 +95,7 @@ fn body<'a>(graph: &Graph<'a>, sv: &Sv<'a>, mut add: impl FnMut(u64, Name<'a>, b
             let has_list = graph.addresses.at(sv.own.pointers.get(3)).is_some();
             while let Ok(Some(item)) = Item::read(&mut items, words) {
                 match item {
-                    // With threads they are in the first pad.
+                    // With threads, constants are in the first pad.
                     Item::Constant(address) if !graph.layout.threads => {
                         add(address, Name::Words("a constant"), false)
                     }

@@ -14,12 +14,12 @@
 //! STR     = length UINT, bytes                                  all ones: undefined
 //! ```
 //!
-//! The flags give the byte order and the sizes of UINT and PTR. The tables of sizes say how long
-//! the parts of a type are, so that parts of later versions can be skipped; bodies are not in them.
+//! The flags give the byte order and the sizes of UINT and PTR. The tables of sizes give the length
+//! of a type's parts, so that parts of later versions can be skipped; they do not cover bodies.
 //!
-//! Sizes are those of the file: an SV with its body and buffers. Perl counts references, so what no
-//! root reaches is what leaked. Undef, yes and no are no SVs of the file, and references to them
-//! are left out. Versions 0.0 and 0.1 are not read.
+//! Sizes are those of the file: an SV with its body and buffers. Perl counts references, so SVs
+//! that no root reaches have leaked. Undef, yes and no are not SVs of the file, and references to
+//! them are left out. Versions 0.0 and 0.1 are not read.
 //!
 //! Sources: `format.txt` of Devel::MAT::Dumper 0.46, the reader Devel::MAT 0.51, and dumps of
 //! Perl 5.36 (threads, 64 bit).

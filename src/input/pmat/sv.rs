@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// The types that this reader distinguishes.
 pub mod kind {
-    /// A glob: the things of one name.
+    /// A glob: the things that share one name.
     pub const GLOB: u8 = 1;
     /// A string or number, or neither.
     pub const SCALAR: u8 = 2;
@@ -51,7 +51,7 @@ pub struct Sv<'a> {
     /// The address of the package that it is blessed into, or 0; of a STRUCT, the structure's
     /// number.
     pub blessed: u64,
-    /// The part that its type has.
+    /// The part of the record that only its type has.
     pub own: Fields<'a>,
     pub body: Body<'a>,
 }
@@ -82,7 +82,7 @@ pub enum Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// The next item. `None`: that was the last.
+    /// The next item. `None` after the last one.
     #[inline]
     pub fn read(cursor: &mut Cursor<'a>, words: Words) -> Result<Option<Self>> {
         const WHAT: &str = "an item of a CODE";
@@ -119,7 +119,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The next field of a CLASS: its position and name. `None`: that was the last.
+/// The next field of a CLASS: its position and name. `None` after the last one.
 pub fn class_field<'a>(cursor: &mut Cursor<'a>, words: Words) -> Result<Option<(u64, &'a [u8])>> {
     const WHAT: &str = "a field of a CLASS";
     let at = cursor.offset();

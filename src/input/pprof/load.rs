@@ -47,7 +47,7 @@ struct Loader<'t, 'a> {
     names: Vec<Option<NameId>>,
     /// The frames that the profile asks to leave out.
     prune: Option<Prune>,
-    /// By row of the locations: its frames, outermost first, once they were requested.
+    /// The frames of each location by row, outermost first, filled on demand.
     places: Vec<Place>,
     frames: Vec<FrameId>,
     /// Threads by the bytes of their labels.
@@ -56,12 +56,12 @@ struct Loader<'t, 'a> {
     unlabelled: Option<ThreadId>,
     /// The frame of locations that the file does not have.
     unresolved: Option<FrameId>,
-    /// Frames that the stacks to come may have beyond one for each location.
+    /// The number of inlined frames that further stacks may still repeat.
     inlined: u64,
     sample: Sample<'a>,
 }
 
-/// The sample that is being read, in memory that is used again.
+/// The sample that is being read. Its buffers are reused.
 #[derive(Default)]
 struct Sample<'a> {
     locations: Vec<u64>,
@@ -73,8 +73,8 @@ struct Sample<'a> {
 /// The frames of a location, of which nearly all have one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// The frame if there is one; where the frames begin in those of the loader if there are
-    /// several.
+    /// The frame if there is only one, otherwise the position of the first one in the frames of the
+    /// loader.
     at: u32,
     count: u32,
 }
@@ -83,8 +83,8 @@ impl Place {
     const UNKNOWN: Self = Self { at: 0, count: 0 };
 }
 
-/// Inlined frames that a file may repeat in its stacks for each of its bytes, and in any case: a
-/// few bytes of a sample can refer to a location with thousands of inlined functions.
+/// The number of inlined frames that stacks may repeat, for each byte of the file and in addition:
+/// a few bytes of a sample can refer to a location with thousands of inlined functions.
 const INLINED: (u64, u64) = (4, 1 << 20);
 
 impl<'t, 'a> Loader<'t, 'a> {
@@ -105,7 +105,7 @@ impl<'t, 'a> Loader<'t, 'a> {
         }
     }
 
-    /// Says what was measured, and all that the file says of itself.
+    /// Sets the value types and the metadata of the profile.
     fn describe(&mut self) {
         let tables = self.tables;
         let value_type = |&(name, unit): &(u64, u64)| ValueType {
@@ -220,7 +220,7 @@ impl<'t, 'a> Loader<'t, 'a> {
                 self.inlined = left;
                 stack.extend_from_slice(all);
             }
-            // What was inlined is cut; the function itself stays.
+            // The inlined frames are cut; the function itself stays.
             None => {
                 stack.extend(all.first());
                 count_one(&mut self.builder.notes().deep);
@@ -338,7 +338,7 @@ impl<'t, 'a> Loader<'t, 'a> {
         Some((frame, generated.to_owned()))
     }
 
-    /// Adds a frame of a location. Where places are kept, it is that location's alone.
+    /// Adds a frame of a location. If places are kept, no other location shares the frame.
     fn push_frame(
         &mut self,
         frame: ProfileFrame,

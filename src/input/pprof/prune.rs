@@ -62,7 +62,7 @@ impl Prune {
     }
 
     /// The number of locations to leave out of a stack, which begins with the innermost one, and
-    /// whether the stack has fewer frames then. What is outside of all other frames stays.
+    /// whether this removes frames. Frames outside of all kept frames stay.
     pub(super) fn shorten(&self, tables: &Tables<'_>, stack: &[u64]) -> (usize, bool) {
         let (mut has_other, mut is_shorter) = (false, false);
         for (place, id) in stack.iter().enumerate().rev() {

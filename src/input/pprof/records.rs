@@ -45,7 +45,7 @@ impl<'a> Iterator for Records<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        // What is inside is shown, and so must be readable.
+        // The contents are shown, so they must be readable.
         let intact = |field: Field<'a>| {
             PprofRecord(field).is_intact().map(|()| (field.offset, PprofRecord(field)))
         };
@@ -53,8 +53,8 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Whether the first bytes of a file of that many bytes are fields of a profile. There is no magic,
-/// so one of them at least must be a message whose fields are those of a sample type, a sample, a
+/// Whether `head`, the beginning of a file of `length` bytes, has fields of a profile. There is no
+/// magic, so at least one must be a message whose fields are those of a sample type, a sample, a
 /// location or a function.
 pub(super) fn looks_right(head: &[u8], length: usize) -> bool {
     const LOOKED_AT: usize = 16;
@@ -105,7 +105,7 @@ fn has_only(field: Field<'_>, largest: u64) -> bool {
 }
 
 impl PprofRecord<'_> {
-    /// The name.
+    /// The position of the name in [`RECORD_NAMES`].
     fn index(&self) -> usize {
         usize::try_from(self.0.number)
             .unwrap_or(usize::MAX)
@@ -113,7 +113,7 @@ impl PprofRecord<'_> {
             .min(RECORD_NAMES.len().saturating_sub(1))
     }
 
-    /// Reads what is inside.
+    /// Checks that the contents can be read.
     pub(super) fn is_intact(&self) -> Result<()> {
         let messages = match self.0.number {
             1..=5 | 11 => self.0.value.fields(),

@@ -8,17 +8,17 @@ use crate::model::profile::{self, Code};
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
-/// All but the samples.
+/// Everything in a profile except the samples.
 #[derive(Debug, Default)]
 pub(super) struct Tables<'a> {
-    /// Type and unit: numbers of strings.
+    /// Type and unit of each value type, as string numbers.
     pub(super) types: Vec<(u64, u64)>,
     pub(super) strings: Vec<&'a [u8]>,
     pub(super) functions: Table<Function>,
     pub(super) mappings: Table<Mapping>,
     pub(super) locations: Table<Location>,
     lines: Vec<Line>,
-    /// Numbers of strings.
+    /// The comments, as string numbers.
     pub(super) comments: Vec<u64>,
     pub(super) period_type: Option<(u64, u64)>,
     pub(super) period: i64,
@@ -31,7 +31,7 @@ pub(super) struct Tables<'a> {
     pub(super) samples: u64,
     /// The count of fields by field number, as records have names.
     pub(super) counts: [u64; 16],
-    /// Ids that were given to more than one row, or 0.
+    /// The number of rows whose id is 0 or was already taken.
     pub(super) bad_ids: Saturating<u64>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Mapping {
 pub(super) struct Location {
     pub(super) mapping: u64,
     pub(super) address: u64,
-    /// Where its lines are.
+    /// The range of its lines in the lines of all locations.
     lines: (usize, usize),
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Line {
 #[derive(Debug)]
 pub(super) struct Table<T> {
     pub(super) rows: Vec<T>,
-    /// The rows of all ids, once there is one that is not one more than its row.
+    /// Rows by id, once there is an id that is not its row plus one.
     by_id: Option<FxHashMap<u64, usize>>,
 }
 
@@ -83,7 +83,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    /// Adds a row, and says whether its id is new and not 0. The first row of an id counts.
+    /// Adds a row. Returns whether its id is new and not 0. The first row of an id counts.
     fn add(&mut self, id: u64, row: T) -> bool {
         let at = self.rows.len();
         self.rows.push(row);
@@ -107,7 +107,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Bytes of memory: of rows, of what the loader knows of each, and of their ids.
+    /// Bytes of memory of the rows, of the loader's data for each row, and of the ids.
     fn bytes(&self) -> usize {
         let row = size_of::<T>().saturating_mul(3) / 2;
         let ids = self.by_id.as_ref().map_or(0, FxHashMap::len).saturating_mul(26);
@@ -158,8 +158,7 @@ impl<'a> Tables<'a> {
         Ok((tables, None))
     }
 
-    /// Bytes of memory, with the room by which columns grow, and with the columns that the loader
-    /// adds to them.
+    /// Bytes of memory, including the spare room of columns and the columns that the loader adds.
     pub(super) fn bytes(&self) -> u64 {
         let rows = [
             self.strings.len().saturating_mul(36),

@@ -84,7 +84,7 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// A number; 0 if it is none, as protobuf's own readers skip fields of a wrong type.
+    /// The number; 0 for other values, because protobuf's own readers skip fields of a wrong type.
     #[inline]
     pub(super) fn number(self) -> u64 {
         match self {
@@ -93,7 +93,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The fields of a message; none if it is none.
+    /// The fields of a message; empty for other values.
     #[inline]
     pub(super) fn fields(self) -> Fields<'a> {
         match self {
@@ -116,8 +116,8 @@ impl<'a> Value<'a> {
         Ok(numbers)
     }
 
-    /// The most bytes of memory that one field can take: a packed number, or the number of a line,
-    /// is 8 bytes or a frame of 4 besides, and one byte in the file.
+    /// The maximum memory that one field can take: each byte in the file can be a number of 8 bytes
+    /// with a frame of 4 bytes.
     #[inline]
     pub(super) fn bytes_at_most(self) -> u64 {
         match self {
@@ -126,7 +126,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Gives the numbers of a repeated field: one, or several that are packed.
+    /// Passes on the numbers of a repeated field: one, or several that are packed.
     #[inline]
     pub(super) fn each(self, mut each: impl FnMut(u64)) -> Result<()> {
         match self {

@@ -79,7 +79,7 @@ pub(super) fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> 
     let mut faults = Faults { malformed: Saturating(skipped.count), ..Faults::default() };
     let lines: u64 = parts.iter().map(|part| part.addresses.len() as u64).sum();
     faults.repeated += lines.saturating_sub(addresses.len() as u64);
-    // What is cut off may be what they refer to.
+    // References may lead to objects that are cut off.
     if is_whole {
         for part in &parts {
             faults.dangling += absent(&part.references);

@@ -5,7 +5,7 @@ use crate::input::json::{Scanner, Text, Token, ValueKind, closing_quote, whole_n
 use crate::input::json_lines::JsonLine;
 use std::borrow::Cow;
 
-/// What a line is, which its first member says.
+/// The kind of a line, which its first member states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     #[default]
@@ -33,17 +33,17 @@ pub(super) struct Line<'a> {
     pub(super) external: u64,
     /// References that the interpreter has counted; 0 for objects that never die.
     pub(super) count: u64,
-    /// The number of the names of an object's first references.
+    /// The number of the list of names for an object's first references.
     pub(super) names: Option<u64>,
-    /// References with names and without; elements; keys and values by turns.
+    /// References with names and without; `items` are elements, `entries` keys and values by turns.
     pub(super) named: Addresses<'a>,
     pub(super) items: Addresses<'a>,
     pub(super) entries: Addresses<'a>,
-    /// Text, a number, or what an object is called.
+    /// A text, a number, or the name of an object.
     pub(super) value: Scalar<'a>,
     /// The length of a text, or the bits of an integer that is not in the line.
     pub(super) length: Option<u64>,
-    /// The members of a line that is no object. Nearly all lines are objects, which are small without.
+    /// The members of a line that is not an object. Boxed, because nearly all lines are objects.
     other: Option<Box<Other<'a>>>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Other<'a> {
     pub(super) name: Option<Text<'a>>,
     pub(super) root: Option<Text<'a>>,
     pub(super) module: Option<Text<'a>>,
-    /// What the objects of a type are: `dict`, `str`, `object`.
+    /// The kind of a type's objects: `dict`, `str`, `object`.
     pub(super) type_kind: &'a [u8],
     /// Whether objects of a type refer to it.
     pub(super) is_heap_type: bool,
@@ -75,7 +75,7 @@ pub(super) struct Header<'a> {
     pub(super) pid: u64,
     pub(super) pointer: u64,
     pub(super) collections: u64,
-    /// `false`: the dump was written without texts and numbers.
+    /// Whether the dump was written without texts and numbers.
     pub(super) lacks_contents: bool,
 }
 
@@ -96,12 +96,12 @@ pub(super) enum Scalar<'a> {
     Boolean(bool),
 }
 
-/// A list of addresses: the bytes from the first on. They reach beyond the last.
+/// A list of addresses: the bytes from the first address on, to beyond the last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Addresses<'a>(&'a [u8]);
 
 impl Addresses<'_> {
-    /// The addresses in order, up to the first that is none.
+    /// The addresses in order, up to the first item that is not an address.
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -117,8 +117,8 @@ impl Addresses<'_> {
 }
 
 impl<'a> JsonLine<'a> for Line<'a> {
-    /// An object as the dumper writes it: without white space, and with keys of a letter. This takes
-    /// a third of the time that [`Line::read`] does.
+    /// Reads an object as the dumper writes it: without white space, and with keys of one letter.
+    /// Takes a third of the time of [`Line::read`].
     #[inline]
     fn read_plain(line: &'a [u8]) -> Option<Self> {
         let (address, mut rest) = whole_number(line.strip_prefix(b"{\"o\":")?)?;
@@ -215,7 +215,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// The members of a line that is no object.
+    /// The members of a line that is not an object.
     pub(super) fn other(&self) -> Cow<'_, Other<'a>> {
         self.other.as_deref().map_or_else(|| Cow::Owned(Other::default()), Cow::Borrowed)
     }

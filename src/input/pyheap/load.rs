@@ -48,19 +48,19 @@ struct Object {
     position: u64,
     size: u64,
     of_type: u32,
-    /// The number of the names of its first references, or [`NAMELESS`].
+    /// The number of the list of names for its first references, or [`NAMELESS`].
     names: u32,
     /// References that the interpreter has counted.
     count: u32,
-    /// The numbers of its references with names or without any, and of its elements. The rest are
-    /// keys and values.
+    /// The counts of its references, with names or without, and of its elements (`items`). The rest
+    /// are keys and values.
     named: u32,
     items: u32,
-    /// Where its references end in those of its part.
+    /// The end of its references in those of its part.
     references: u32,
 }
 
-/// No object has names of this number.
+/// The number of no list of names.
 const NAMELESS: u32 = u32::MAX;
 
 /// The contents of a part of the lines.
@@ -130,7 +130,7 @@ struct Loader<'a> {
     addresses: Addresses,
     texts: Texts<'a>,
     types: FxHashMap<u64, Known>,
-    /// Labels of the first references of objects with these names.
+    /// Labels of objects' first references, by the number of the list of names.
     names: FxHashMap<u64, Vec<Label>>,
     /// Dictionaries whose keys are names of attributes.
     namespaces: FxHashMap<u64, Namespace>,
@@ -138,9 +138,9 @@ struct Loader<'a> {
     /// Names of attributes of instances, and those of variables and attributes of classes.
     attributes: FxHashSet<NameId>,
     declared: FxHashSet<NameId>,
-    /// The numbers of the names that instances have.
+    /// The numbers of the lists of names that instances have.
     of_instances: FxHashSet<u32>,
-    /// Names by the objects that are their texts.
+    /// Names by the text objects that contain them.
     key_names: FxHashMap<ObjectId, Option<NameId>>,
     roots: Roots,
     /// References to each object that the interpreter has counted; 0 if it never dies.
@@ -338,8 +338,8 @@ impl<'a> Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// Notes names of attributes that stand nowhere in the program's source, so that they may be data:
-    /// `setattr(row, column, value)`.
+    /// Notes names of attributes that occur nowhere in the program's source, so that they may be
+    /// data: `setattr(row, column, value)`.
     fn note_keys(&mut self) {
         let dictionary = self.builder.names().intern(DICTIONARY);
         let names = Label::field(self.builder.names().intern("co_names"));

@@ -16,7 +16,7 @@ pub(super) struct Roots {
     held: Vec<(String, String, Vec<u64>)>,
 }
 
-/// The kind of root that modules of Python itself are.
+/// The kind of the roots that are modules of Python itself.
 const LIBRARY: &str = "library";
 
 pub(super) struct ThreadLine {
@@ -139,7 +139,7 @@ fn file_name(path: &str) -> &str {
 /// Adds roots for what native code holds: objects to which nothing else leads, although the
 /// interpreter has counted more references than the dump has.
 ///
-/// What then nothing leads to is garbage: cycles that were not yet collected.
+/// Objects that are still unreachable then are garbage: cycles that were not yet collected.
 pub(super) fn hold_by_native_code(counts: &[u32], builder: &mut HeapBuilder<'_>) {
     let heap = builder.heap();
     let mut found = vec![0u32; counts.len()];

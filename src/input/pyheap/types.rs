@@ -17,7 +17,7 @@ pub(super) struct TypeLine {
     pub(super) is_heap_type: bool,
 }
 
-/// What the objects of a type contain.
+/// The kind of contents that the objects of a type have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Contents {
     #[default]
@@ -31,7 +31,7 @@ pub(super) enum Contents {
     Dictionary,
     List,
     Tuple,
-    /// Of a set or a deque.
+    /// Elements of a set or a deque.
     Elements,
     Class,
     Module,
@@ -73,7 +73,7 @@ impl TypeLine {
         }
     }
 
-    /// The name with the module; of what every program knows, without: `dict`.
+    /// The name with the module; without it for builtins: `dict`.
     pub(super) fn full_name(&self) -> String {
         match &*self.module {
             "builtins" | "" => self.name.clone(),
@@ -118,9 +118,9 @@ pub(super) fn add_types(
     known
 }
 
-/// The types of dictionaries that hold attributes. They are called as any other, but who asks what
-/// holds the memory looks through those of modules and classes, and takes those of instances for
-/// parts of these.
+/// The types of dictionaries that hold attributes. Both have the usual name, but analyses of memory
+/// look through the dictionaries of modules and classes (`outer`), and take those of instances
+/// (`inside`) for parts of the instances.
 pub(super) struct Scopes {
     pub(super) outer: TypeId,
     pub(super) inside: TypeId,
@@ -144,8 +144,8 @@ impl Scopes {
         }
     }
 
-    /// What is put before the name of a module or class of Python itself, which is none of the
-    /// program's.
+    /// The prefix for the name of a module or class of Python itself; empty for those of the
+    /// program.
     pub(super) fn library(&self, name: &str) -> &'static str {
         let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
         let mut outer = ends.filter_map(|end| name.get(..end));

@@ -10,12 +10,12 @@ use crate::model::heap::{
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Words of a list before its places, and of an instance before its slots: the collector's two
-/// included.
+/// Words of a list before its places, and of an instance before its slots, including the two words
+/// of the garbage collector.
 const LIST_WORDS: u64 = 7;
 const SLOT_WORDS: u64 = 4;
 
-/// Where the line of each object begins.
+/// The texts of objects, by the offset of the line of each object.
 pub(super) struct Texts<'a> {
     bytes: &'a [u8],
     pub(super) positions: Offsets,
@@ -129,9 +129,9 @@ impl ObjectValues for Texts<'_> {
         let word = u64::from(heap.pointer_size.max(4));
         let words = heap.shallow_bytes(object).checked_div(word).unwrap_or(0);
         let places = words.saturating_sub(LIST_WORDS);
-        // Those of a class of the program have attributes as well.
+        // Lists of a class of the program have attributes as well.
         let is_list = kind == Contents::List && heap.type_name(object) == "list";
-        // How many a dict or a set has is not known.
+        // The number of places of a dict or a set is not known.
         let capacity = if is_list { places.max(used) } else { 0 };
         Some(Room {
             is_collection: true,
@@ -156,7 +156,7 @@ impl ObjectValues for Texts<'_> {
                 let all = own.saturating_add(heap.shallow_bytes(dictionary));
                 all.saturating_sub(attributes.saturating_add(SLOT_WORDS).saturating_mul(word))
             }
-            // Attributes are in a table of two words and one each, which is no part of the size.
+            // Attributes are in a table of two words plus one each, which is not part of the size.
             None if rows.is_empty() => 0,
             None => own.saturating_sub((SLOT_WORDS - 2).saturating_mul(word)),
         };

@@ -36,7 +36,7 @@ pub struct Line<'a> {
     pub bytesize: Option<u64>,
     /// A text, or a number as text.
     pub value: Option<Text<'a>>,
-    /// Where the object was allocated, if that was traced.
+    /// The place where the object was allocated, if that was traced.
     pub file: Option<Text<'a>>,
     pub line: Option<u64>,
     /// The method that allocated the object.
@@ -87,7 +87,7 @@ impl<'a> JsonLine<'a> for Line<'a> {
                 keys::PARENT_ID => line.parent_id = json.optional_unsigned()?,
                 keys::EDGE_NAME => line.edge_name = json.optional_text()?,
                 keys::SHAPE_TYPE => line.shape_type = json.optional_text()?,
-                // The last member. What follows the line's end is another one.
+                // Flags are the last member; after the end of the line comes another line.
                 keys::FLAGS => return Ok(line),
                 _ => json.skip()?,
             }

@@ -48,11 +48,11 @@ struct Object {
     address: u64,
     position: u64,
     memsize: u64,
-    /// Its type in those of its part.
+    /// The row of its type in the keys of its part.
     key: u32,
-    /// Where its references end in those of its part.
+    /// The end of its references in those of its part.
     references: u32,
-    /// Its site in those of its part, or [`PartSites::NONE`].
+    /// The row of its site in the sites of its part, or [`PartSites::NONE`].
     site: u32,
     names: Named,
 }
@@ -266,7 +266,7 @@ impl<'a> Loader<'a> {
         heap.class_label = Some(class_label);
     }
 
-    /// Takes all that nothing refers to for roots: the dump has none.
+    /// Makes roots of all objects that nothing refers to, for a dump without roots.
     fn root_everything(&mut self) {
         let group = self.builder.names().intern("(no roots in the dump)");
         let heap = self.builder.heap();

@@ -13,8 +13,8 @@
 //! leaves the object's class out, which is in `class`; in an IMEMO, `class` may be anything.
 //!
 //! Up to Ruby 3.0, names of classes, files and methods are written without escapes, so that a line
-//! may not be JSON: such a line is counted and skipped. A dump with `since:` has no roots: all that
-//! nothing refers to counts as a root.
+//! may not be JSON: such a line is counted and skipped. A dump with `since:` has no roots: objects
+//! that nothing refers to count as roots.
 //!
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
 //! and 4.0 (WebAssembly).

@@ -50,7 +50,7 @@ pub(super) struct Types<'a> {
     named: FxHashMap<(String, TypeKind), TypeId>,
 }
 
-/// Superclasses that are looked at for a name.
+/// The maximum number of superclasses to search for a name.
 const MOST_SUPERCLASSES: usize = 100;
 
 impl<'a> Types<'a> {
@@ -98,7 +98,7 @@ impl<'a> Types<'a> {
             match &class.name {
                 Some(name) if is_anonymous => return format!("(anonymous {name})"),
                 Some(name) => return name.clone(),
-                // The class of one object is called as the class that it extends.
+                // The class of a single object has the name of the class that it extends.
                 None => is_anonymous |= !class.singleton,
             }
             next = class.superclass;

@@ -10,8 +10,8 @@ use crate::model::profile::Unit;
 
 pub(super) const RECORD_NAMES: &[&str] = &["frame", "profile"];
 
-/// Bytes of memory for a profile, with the room by which the list grows, its name and its place in
-/// the model.
+/// Bytes of memory for a profile, including the list's spare room, its name and its place in the
+/// model.
 const BYTES_PER_PROFILE: usize = 1000;
 
 /// A file up to its first damage.
@@ -42,7 +42,7 @@ pub(super) struct OneProfile<'a> {
     /// Stacks or events.
     pub(super) count: u64,
     pub(super) weight_count: u64,
-    /// All weights and times are multiples of it, in billionths of the unit; 0 if all are 0.
+    /// The greatest common divisor of weights and times, in billionths of the unit; 0 if all are 0.
     pub(super) grain: i128,
     /// The sum of the weights and the least of them, in billionths of the unit.
     pub(super) sum: i128,
@@ -189,7 +189,7 @@ impl<'a> OneProfile<'a> {
         Ok(bound)
     }
 
-    /// Takes note of a number, in billionths of the unit.
+    /// Includes a number, in billionths of the unit, in the grain.
     fn see(&mut self, number: i128) {
         // The greatest common divisor, by Euclid.
         let mut rest = number.checked_rem(self.grain).unwrap_or(number).saturating_abs();
@@ -246,7 +246,7 @@ impl<'a> Frame<'a> {
             match (key.raw(), scanner.peek()?) {
                 (b"name", ValueKind::String) => frame.name = Some(scanner.text()?),
                 (b"file", ValueKind::String) => frame.file = Some(scanner.text()?),
-                // A line that is none is as good as no line.
+                // An invalid line counts as no line.
                 (b"line", ValueKind::Number) => {
                     frame.line = scanner.number()?.unsigned().unwrap_or(0)
                 }

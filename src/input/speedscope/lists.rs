@@ -13,7 +13,7 @@ pub(super) fn stack(scanner: &mut Scanner<'_>, stack: &mut Vec<u64>) -> Result<(
     scanner.unsigned_array(|frame| stack.push(frame))
 }
 
-/// Reads a number, in billionths and rounded: of a second, in nanoseconds.
+/// Reads a number in billionths, rounded; nanoseconds if the unit is a second.
 pub(super) fn weight(scanner: &mut Scanner<'_>) -> Result<i128> {
     let number = scanner.number()?;
     match number.signed() {
@@ -22,7 +22,7 @@ pub(super) fn weight(scanner: &mut Scanner<'_>) -> Result<i128> {
     }
 }
 
-/// A frame opens or closes.
+/// The opening or closing of a frame.
 pub(super) struct Event {
     pub(super) opens: bool,
     pub(super) frame: u64,

@@ -27,7 +27,7 @@ pub(super) fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedPr
     Ok(LoadedProfile { profile, damage })
 }
 
-/// The profile of a document in that many bytes.
+/// The profile of a document in a file of `length` bytes.
 pub(super) fn profile(
     document: &Document<'_>,
     length: u64,
@@ -66,14 +66,14 @@ pub(super) fn profile(
     Ok(loader.builder)
 }
 
-/// Holds the place of the frame that represents none.
+/// A placeholder for the frame that stands for a stack without frames.
 const NO_FRAME: FrameId = FrameId(u32::MAX);
 
 struct Loader<'o> {
     builder: ProfileBuilder,
     options: ProfileOptions<'o>,
     is_recording: bool,
-    /// One for each value type.
+    /// The numbers to add, one for each value type.
     values: Vec<i64>,
     /// Frames, by their number in the file.
     frames: Vec<FrameId>,
@@ -130,7 +130,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// The time between two events belongs to the frames that are open.
+    /// Adds the time between two events to the frames that are open.
     fn read_events(&mut self, part: &Part<'_, '_>, thread: ThreadId, events: &[u8]) -> Result<()> {
         let OneProfile { start, end, offset, .. } = *part.profile;
         let mut events = List::new(Some(events));
@@ -181,7 +181,7 @@ impl Loader<'_> {
         }
         let sample =
             |time| ProfileSample { thread, stack, time, memory: None, idle: false, gc: false };
-        // The first one takes what does not divide evenly.
+        // The first one takes the remainder.
         let count = i64::try_from(samples).unwrap_or(i64::MAX);
         let each = number.map(|number| number.checked_div(count).unwrap_or(0));
         let rest = number.unwrap_or(0).checked_rem(count).unwrap_or(0);

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Keys come in any order, so that a file is read twice: once to find the lists, and once to read
-//! them. `null` is as good as a key that is not there. A profile is one value of one thread.
+//! them. `null` counts as a missing key. A profile is one value of one thread.
 //!
 //! Sources: speedscope's schema and importer; files of py-spy 0.4.3.
 

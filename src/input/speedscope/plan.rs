@@ -11,11 +11,11 @@ const MOST_VALUES: usize = 64;
 
 /// The meaning of the profiles of a file.
 pub(super) struct Plan<'d, 'a> {
-    /// Empty: the file is a recording, in which each thread has times in microseconds.
+    /// Empty if the file is a recording, in which each thread has times in microseconds.
     pub(super) types: Vec<ValueType>,
     /// One for each thread and value.
     pub(super) parts: Vec<Part<'d, 'a>>,
-    /// Dumptool wrote the file.
+    /// Whether dumptool wrote the file.
     pub(super) is_own: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Part<'d, 'a> {
     /// The number of the value type.
     pub(super) value: usize,
     pub(super) scale: Scale,
-    /// The first profile of its thread, whose samples are counted.
+    /// Whether it is the first profile of its thread, whose samples are counted.
     pub(super) is_first: bool,
     /// The numbers of samples that the stacks represent, in a recording.
     pub(super) counts: Option<&'a [u8]>,
@@ -37,9 +37,9 @@ pub(super) struct Part<'d, 'a> {
 pub(super) enum Scale {
     One,
     Million,
-    /// Nanoseconds in the unit, to get nanoseconds.
+    /// The unit has this many nanoseconds; the result is in nanoseconds.
     Nanoseconds(u64),
-    /// Nanoseconds in the unit, to get microseconds.
+    /// The unit has this many nanoseconds; the result is in microseconds.
     Microseconds(u64),
 }
 
@@ -59,7 +59,7 @@ impl Scale {
 }
 
 impl<'d, 'a> Plan<'d, 'a> {
-    /// For a file of that many bytes. Fails when there are more than [`MOST_VALUES`] value types.
+    /// Plans a file of `length` bytes. Fails when there are more than [`MOST_VALUES`] value types.
     pub(super) fn of(document: &'d Document<'a>, length: u64) -> Result<Self> {
         let is_own =
             document.exporter.is_some_and(|exporter| exporter.raw().starts_with(b"dumptool@"));

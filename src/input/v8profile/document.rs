@@ -10,11 +10,11 @@ use crate::model::fields::{FieldSink, Record};
 
 pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
 
-/// Bytes of memory for a sample and for a time, with the room by which columns grow: the number in
+/// Bytes of memory for a sample and for a time, including the spare room of columns: the number in
 /// the file, and the samples in the order of time.
 const BYTES_PER_SAMPLE: usize = 60;
 const BYTES_PER_DELTA: usize = 8;
-/// For the line of a sample, and the stack that ends in it.
+/// Bytes of memory for the line of a sample, and the stack that ends in it.
 const BYTES_PER_LINE: usize = 4 + 60;
 
 /// The parts of a file.
@@ -26,7 +26,7 @@ pub(super) struct Document<'a> {
     pub(super) deltas: Option<Vec<i64>>,
     /// The lines of samples, from 1, in traces. 0 is unknown.
     pub(super) lines: Option<Vec<u32>>,
-    /// Microseconds.
+    /// Start and end, in microseconds; in seconds before Chrome 58.
     pub(super) start: Option<f64>,
     pub(super) end: Option<f64>,
     pub(super) is_nested: bool,
@@ -109,14 +109,14 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// Makes the lines of samples that are not known 0.
+    /// Adds line 0 (unknown) for the samples without a line.
     pub(super) fn align_lines(&mut self) {
         let count = self.samples.as_ref().map_or(0, Vec::len);
         self.lines.get_or_insert_default().resize(count, 0);
     }
 
-    /// Samples are ids of nodes. Those of heap profiles are objects, which add nothing to the
-    /// nodes.
+    /// Reads the samples, which are ids of nodes. The samples of heap profiles are objects, which
+    /// add nothing to the nodes.
     fn read_samples(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         self.lists[0] = scanner.offset();
         scanner.begin_array()?;
@@ -185,7 +185,7 @@ pub fn for_each_record(
     visit(records.into_iter().map(Ok).chain(damage.map(Err)), options, visitor)
 }
 
-/// The format of a file that begins so: the first keys decide.
+/// Detects the format of a file by its first keys.
 pub(super) fn looks_right(bytes: &[u8]) -> Option<Format> {
     const HEAD: usize = 64 << 10;
     let head = bytes.get(..HEAD).unwrap_or(bytes);

@@ -12,13 +12,14 @@ use rustc_hash::FxHashMap;
 pub(super) struct Lines<'d, 'a> {
     nodes: &'d Nodes<'a>,
     source_maps: Option<&'d SourceMaps>,
-    /// By sample. 0 is unknown.
+    /// The line of each sample; 0 is unknown.
     of_samples: &'d [u32],
-    /// By node. Which sample is in which line is not known, so its first ones are in the first line.
+    /// Sorted by node. The line of each sample is not known, so the first ones count for the first
+    /// line.
     ticks: Vec<Ticks>,
-    /// By node: its next tick, and the number of samples that it has left.
+    /// The next tick of each node, and the number of its samples that were used.
     next: FxHashMap<u32, (usize, u64)>,
-    /// By node and line.
+    /// Stacks by node and line.
     stacks: FxHashMap<(u32, u32), StackId>,
 }
 
@@ -59,7 +60,7 @@ impl<'d, 'a> Lines<'d, 'a> {
         stack
     }
 
-    /// The line in the file of a frame. `None` if it is not known what became of that file.
+    /// The line in the file of a frame. `None` if the source map does not lead to that file.
     fn original(
         &self,
         builder: &ProfileBuilder,

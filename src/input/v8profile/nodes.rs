@@ -45,7 +45,7 @@ pub(super) struct Nodes<'a> {
 pub(super) struct Ticks {
     /// The place of the node in the list.
     pub(super) node: u32,
-    /// From 1.
+    /// The line, from 1.
     pub(super) line: u32,
     pub(super) count: u64,
 }
@@ -54,7 +54,7 @@ pub(super) struct Ticks {
 /// id, its parent and its stack.
 const BYTES_PER_NODE: usize = size_of::<Node<'_>>() * 3 / 2 + 70;
 const BYTES_PER_LINK: usize = size_of::<(u32, u64)>() * 3 / 2;
-/// For the ticks of a line, with their order and the stack that ends in it.
+/// Bytes of memory for the ticks of a line, with their order and the stack that ends in the line.
 const BYTES_PER_TICKS: usize = size_of::<Ticks>() * 5 / 2 + 60;
 
 /// The data of a node that samples need.
@@ -81,7 +81,7 @@ impl<'a> Nodes<'a> {
     /// Reads a node and all that are nested in it, without recursion.
     pub(super) fn read_tree(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         let mut open = vec![self.open(scanner, None)?];
-        // Lists of children that are open: as many as there are open nodes, but for the last one.
+        // Every open node except the last one has an open list of children.
         while let Some(&place) = open.last() {
             match scanner.key()? {
                 Some(key) if key.raw() == b"children" => {
@@ -217,7 +217,7 @@ impl<'a> Nodes<'a> {
         by_id
     }
 
-    /// By node: its stack in the profile that is built. The root is no frame.
+    /// Returns the place of each node in the profile that is built. The root is not a frame.
     ///
     /// # Errors
     /// Those of `check`, which takes the profile and the offset of the current node.
@@ -246,7 +246,7 @@ impl<'a> Nodes<'a> {
             }
             let mut at = Some(start);
             let mut above = Place::default();
-            // Up to a node whose stack is known; a node that is its own caller ends the way, too.
+            // Goes up to a node whose stack is known, or to one that is its own caller.
             while let Some(node) = at {
                 if let Some(Some(known)) = places.get(node as usize) {
                     above = *known;

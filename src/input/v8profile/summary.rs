@@ -38,7 +38,7 @@ pub(super) fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) ->
     Ok(info)
 }
 
-/// A warning if most functions of the script that has most look minified.
+/// A warning if most functions look minified in the script that has the most functions.
 fn short_names(profile: &Profile) -> Option<InfoWarning> {
     let functions: BTreeSet<(NameId, NameId)> =
         profile.frames.iter().map(|frame| (frame.file, frame.function)).collect();

@@ -4,10 +4,10 @@ use super::{Ephemeron, Heap, Ids, MAX_OBJECTS, ObjectId};
 use crate::model::names::NameId;
 
 impl Heap<'_> {
-    /// Verifies the invariants. The error names the invariant that is broken.
+    /// Verifies the invariants.
     ///
     /// # Errors
-    /// The first invariant that does not hold.
+    /// A description of the first invariant that does not hold.
     pub fn check(&self) -> Result<(), &'static str> {
         self.check_objects()?;
         self.check_references()?;

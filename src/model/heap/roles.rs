@@ -4,12 +4,12 @@ use super::{Heap, ObjectId, Role, Type, TypeKind};
 use crate::model::roles::role_in;
 
 impl Heap<'_> {
-    /// Returns the role of a name in the table of the runtime.
+    /// Returns the role that the runtime's table gives a name.
     pub fn named_role(&self, name: &str) -> Option<Role> {
         role_in(self.roles, "", name)
     }
 
-    /// Whether an object is the dictionary in which another one has its attributes (Python).
+    /// Whether an object is the dictionary that contains the attributes of another object (Python).
     pub fn has_attributes(&self, object: ObjectId) -> bool {
         let type_ = self.type_of(object);
         type_.kind == TypeKind::Array
@@ -17,9 +17,9 @@ impl Heap<'_> {
             && self.named_role(self.names.text(type_.name)) == Some(Role::Collection("dict"))
     }
 
-    /// The role of each type. Classes have the same role everywhere; others that the runtime's table
-    /// does not name have a role by their kind. An array is a part of what holds it, unless the
-    /// runtime calls it a collection.
+    /// The role of each type. Classes have the same role in all runtimes; types that the runtime's
+    /// table does not name have a role by their kind. An array is a part of its holder, unless the
+    /// runtime's table names it as a collection.
     pub fn type_roles(&self) -> Vec<Role> {
         let role = |type_: &Type| {
             let (namespace, name) = (self.names.text(type_.namespace), self.names.text(type_.name));
@@ -27,7 +27,7 @@ impl Heap<'_> {
             match type_.kind {
                 TypeKind::Class | TypeKind::Synthetic | TypeKind::Root => Role::Passage,
                 TypeKind::Array => {
-                    // Python's dictionaries of attributes have a namespace.
+                    // Dictionaries of attributes have a namespace (Python).
                     let collection = named()
                         .filter(|role| matches!(role, Role::Collection(_)) && namespace.is_empty());
                     collection.unwrap_or(Role::Inside)

@@ -34,7 +34,7 @@ impl Aggregates {
         self.stack.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no sums.
     pub fn is_empty(&self) -> bool {
         self.stack.is_empty()
     }
@@ -57,7 +57,7 @@ impl Aggregates {
         }
     }
 
-    /// The same sums in other stacks, which several may share.
+    /// Returns the same sums in other stacks. Several old stacks may become one.
     pub(super) fn moved(&self, moved: &[StackId]) -> Self {
         let (mut sums, mut index) = (Self::default(), AggregateIndex::default());
         for row in self.iter() {
@@ -66,8 +66,8 @@ impl Aggregates {
         sums
     }
 
-    /// Adds to the sums of a thread in a stack. The index must have been used with this only, from
-    /// its beginning on.
+    /// Adds to the sums of a thread in a stack. The index must have been used with this column
+    /// only, and for all of its rows.
     #[inline]
     pub(super) fn add(
         &mut self,

@@ -1,4 +1,4 @@
-//! Fills a [`Profile`].
+//! Builds a [`Profile`].
 
 use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
@@ -10,20 +10,20 @@ use super::{
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
-/// Makes a [`Profile`] of samples that arrive one by one. Each takes constant memory beyond its
-/// stack, or none if samples are not kept.
+/// Builds a [`Profile`] from samples that arrive one by one. A sample takes constant memory beyond
+/// its stack, or none if samples are not kept.
 #[derive(Debug)]
 pub struct ProfileBuilder {
     profile: Profile,
     keep_samples: bool,
     frames: FxHashMap<ProfileFrame, FrameId>,
-    /// By frame: a mark for the kind of the frame.
+    /// A mark for the kind of each frame.
     marks: Vec<u8>,
     children: StackIndex,
     threads: FxHashMap<ProfileThread, ThreadId>,
     labels: FxHashMap<Box<[SampleLabel]>, LabelsId>,
     rows: AggregateIndex,
-    /// By stack: which kinds of frames it has, and how many frames.
+    /// The kinds of frames in each stack, and their number.
     shapes: Vec<Shape>,
     /// Frames were left out of the stack that is being pushed.
     cut: bool,
@@ -67,7 +67,7 @@ fn mark(kind: FrameKind) -> u8 {
 }
 
 impl ProfileBuilder {
-    /// An empty profile. Without `keep_samples` only sums are kept.
+    /// Creates an empty profile. Without `keep_samples`, only sums are kept.
     pub fn new(keep_samples: bool) -> Self {
         Self {
             profile: Profile { samples: keep_samples.then(Default::default), ..Profile::default() },
@@ -99,7 +99,7 @@ impl ProfileBuilder {
         self.profile.names.text(name)
     }
 
-    /// The number of a frame, which is new if the frame is.
+    /// Returns the number of a frame, and adds the frame if it is new.
     pub fn frame(&mut self, frame: ProfileFrame) -> FrameId {
         let (frames, marks) = (&mut self.profile.frames, &mut self.marks);
         *self.frames.entry(frame).or_insert_with(|| {
@@ -109,7 +109,7 @@ impl ProfileBuilder {
         })
     }
 
-    /// Notes the name that the function of a frame has in the code that was run, if it is another.
+    /// Records the generated name of a frame's function, if it differs from its name.
     pub fn was_called(&mut self, frame: ProfileFrame, generated: &str) {
         let names = &mut self.profile.names;
         if generated.is_empty() || names.text(frame.function) == generated {
@@ -126,7 +126,7 @@ impl ProfileBuilder {
         FrameId(self.profile.frames.len() as u32 - 1)
     }
 
-    /// Where the places of frames are kept.
+    /// The places of frames in machine code.
     pub fn code(&mut self) -> &mut Option<Code> {
         &mut self.profile.code
     }
@@ -141,7 +141,7 @@ impl ProfileBuilder {
         self.shapes[stack.index()].kinds() & !CODE == 0
     }
 
-    /// A line that may be negative or larger than the column.
+    /// Converts a line that may be negative or too large for the column.
     pub fn line(&mut self, line: i128) -> u32 {
         u32::try_from(line).unwrap_or_else(|_| {
             self.profile.notes.clamped += 1;
@@ -149,7 +149,7 @@ impl ProfileBuilder {
         })
     }
 
-    /// A metric that may be larger than the column.
+    /// Converts a metric that may be too large for the column.
     pub fn metric(&mut self, metric: i128) -> i64 {
         i64::try_from(metric).unwrap_or_else(|_| {
             self.profile.notes.clamped += 1;
@@ -171,7 +171,7 @@ impl ProfileBuilder {
         child
     }
 
-    /// Like [`ProfileBuilder::push`] of one frame after the other, outermost first.
+    /// Like [`ProfileBuilder::push`] for several frames, outermost first.
     #[inline]
     pub fn push_all(&mut self, stack: StackId, frames: &[FrameId]) -> StackId {
         frames.iter().fold(stack, |stack, &frame| self.push(stack, frame))
@@ -199,8 +199,8 @@ impl ProfileBuilder {
     #[inline]
     pub fn bytes(&self) -> u64 {
         let profile = &self.profile;
-        // Columns and tables grow by doubling, so that there is room for half as much again on
-        // average.
+        // Columns and tables grow by doubling, so on average their capacity is one and a half times
+        // what they use.
         let rows = [
             (profile.stacks.len(), 28),
             (profile.aggregate.len(), 40),
@@ -216,12 +216,12 @@ impl ProfileBuilder {
         rows.iter().map(|&(count, bytes)| count as u64 * bytes).sum()
     }
 
-    /// The number of a thread, which is new if the thread is.
+    /// Returns the number of a thread, and adds the thread if it is new.
     pub fn thread(&mut self, pid: i128, interpreter: Option<i128>, name: NameId) -> ThreadId {
         self.labelled_thread(ProfileThread { pid, interpreter, name, labels: LabelsId::default() })
     }
 
-    /// Like [`ProfileBuilder::thread`], of samples with labels.
+    /// Like [`ProfileBuilder::thread`], for samples with labels.
     pub fn labelled_thread(&mut self, thread: ProfileThread) -> ThreadId {
         let threads = &mut self.profile.threads;
         if threads.len() == MAX_THREADS {
@@ -233,7 +233,7 @@ impl ProfileBuilder {
         })
     }
 
-    /// The number of a set of labels, which must be in the same order wherever it is the same.
+    /// Returns the number of a set of labels. Equal sets must have their labels in the same order.
     pub fn labels(&mut self, labels: &[SampleLabel]) -> LabelsId {
         if labels.is_empty() {
             return LabelsId::default();
@@ -287,7 +287,7 @@ impl ProfileBuilder {
         profile.aggregate.add(&mut self.rows, thread, stack, values);
     }
 
-    /// Appends an event, beside its sums, if samples are kept.
+    /// Appends an event, in addition to its sums, if samples are kept.
     #[inline]
     pub fn event(&mut self, event: TimedEvent) {
         if self.keep_samples {
@@ -295,8 +295,8 @@ impl ProfileBuilder {
         }
     }
 
-    /// Adds the numbers of a sample. If it is known when it starts and how long it takes, both in
-    /// microseconds, appends them as [`ProfileBuilder::event`] does, too.
+    /// Adds the numbers of a sample. If its start and duration are known, both in microseconds,
+    /// also appends them like [`ProfileBuilder::event`].
     pub fn timed(
         &mut self,
         time: Option<(i64, i64)>,
@@ -316,7 +316,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// Makes the first event the beginning of the recording.
+    /// Makes the start of the first event the start of the recording.
     pub fn begin_with_first_event(&mut self) {
         let events = &mut self.profile.events;
         let first = events.iter().map(|event| event.start).min().unwrap_or(0);
@@ -328,7 +328,7 @@ impl ProfileBuilder {
         self.profile.curve = Some(MemoryCurve { time, note, points: Vec::new() });
     }
 
-    /// Appends the bytes in use at a time. Those of one time stay in their order.
+    /// Appends the bytes in use at a time. Points with equal times keep their order.
     pub fn curve_point(&mut self, time: u64, bytes: u64) {
         if let Some(curve) = &mut self.profile.curve {
             curve.points.push((time, bytes));
@@ -345,7 +345,7 @@ impl ProfileBuilder {
     pub fn set_value_types(&mut self, types: Vec<ValueType>, main: usize) {
         self.profile.mode = Mode::Samples;
         (self.profile.value_types, self.profile.default_value) = (types, main);
-        // Single samples have standard numbers; those of types are events.
+        // Single samples have standard numbers; numbers of other value types are events.
         self.profile.samples = None;
     }
 
@@ -368,12 +368,12 @@ impl ProfileBuilder {
         }
     }
 
-    /// The warnings so far.
+    /// The notes so far.
     pub fn notes(&mut self) -> &mut ProfileNotes {
         &mut self.profile.notes
     }
 
-    /// The finished profile.
+    /// Returns the finished profile.
     pub fn finish(mut self) -> Profile {
         self.profile.events.sort_unstable();
         if let Some(curve) = &mut self.profile.curve {

@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 /// may be of another file than its function, where code of that file was inlined.
 #[derive(Clone, Debug, Default)]
 pub struct CallGraph {
-    /// By frame: the frame of the function, which has no line.
+    /// The frame of each frame's function, which has no line.
     functions: Vec<FrameId>,
     calls: Vec<Call>,
-    /// By function: its own costs and those of all that it calls, where the file has them.
+    /// By function: its inclusive costs, if the file states them.
     totals: FxHashMap<FrameId, Values>,
 }
 
@@ -21,13 +21,13 @@ pub struct CallGraph {
 pub struct Call {
     /// The thread.
     pub thread: ThreadId,
-    /// The line that calls.
+    /// The line that contains the calls.
     pub caller: FrameId,
     /// The function that is called, as [`CallGraph::function`] returns it.
     pub callee: FrameId,
     /// The number of calls.
     pub count: u64,
-    /// The costs of the calls, with those of all that was called in turn.
+    /// The inclusive costs of the calls.
     pub values: Values,
 }
 

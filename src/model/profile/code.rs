@@ -1,9 +1,9 @@
-//! Where the frames of a profile are in the programs and libraries that ran.
+//! The places of a profile's frames in the programs and libraries that ran.
 
 use super::FrameId;
 use crate::model::names::NameId;
 
-/// The places of frames in machine code, for formats that state them, if they were to be kept.
+/// The places of frames in machine code, for formats that state them, if they are kept.
 ///
 /// A frame then is one line of one address: frames that are otherwise equal have different ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,14 +38,14 @@ pub struct CodePlace {
     pub address: u64,
     /// The row of the mapping. `None` if it is not known.
     pub mapping: Option<u32>,
-    /// The frame of the function that all others at the address were inlined into. Theirs follow
-    /// it, from the outermost to the innermost one.
+    /// The frame of the function into which all others at the address were inlined. The frames of
+    /// these follow it, from the outermost to the innermost one.
     pub outermost: FrameId,
     /// The number of frames at the address. 0 if the file has no function for it.
     pub lines: u32,
-    /// The function's name in the object file, if it is another one.
+    /// The function's name in the object file, if that differs from its display name.
     pub system_name: NameId,
-    /// The line as the file has it, which may be negative.
+    /// The line as stated in the file, which may be negative.
     pub line: i64,
     /// The column; 0 if unknown.
     pub column: i64,

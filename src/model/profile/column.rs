@@ -12,7 +12,7 @@ pub(crate) struct ValueColumns {
 }
 
 impl ValueColumns {
-    /// The sums of a row. One that nothing was added to is zero.
+    /// The sums of a row; zero if nothing was added to it.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Values {
         let more = if self.more.is_empty() {
@@ -34,12 +34,12 @@ impl ValueColumns {
     }
 }
 
-/// Sums of one value type, which are nearly always small. Rows at the end that are zero may not be
-/// there.
+/// Sums of one value type, which are nearly always small. Rows at the end that are zero may be
+/// missing.
 #[derive(Clone, Debug, Default)]
 struct Column {
     low: Vec<i32>,
-    /// Sums that do not fit, whose low value is [`ELSEWHERE`].
+    /// Sums that do not fit. Their low value is [`ELSEWHERE`].
     large: FxHashMap<u32, i64>,
     /// All rows, if many do not fit. The others are empty then.
     wide: Vec<i64>,

@@ -5,9 +5,9 @@ use super::Unit;
 /// The bytes that a program had in use at points in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryCurve {
-    /// The unit of times: milliseconds, or another unit that the profiler counts in.
+    /// The unit of the times: milliseconds, or another unit of the profiler.
     pub time: Unit,
-    /// A sentence about the numbers.
+    /// A sentence that explains the numbers.
     pub note: &'static str,
     /// Times and bytes, in the order of time.
     pub points: Vec<(u64, u64)>,

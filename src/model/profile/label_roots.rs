@@ -24,10 +24,9 @@ impl Profile {
         }
     }
 
-    /// Puts a frame with the value of a label around every stack, as `go tool pprof -tagroot` does.
-    /// Stacks of a thread that is called like the value, and whose name the output shows
-    /// (`is_shown`), stay as they are. Single samples are dropped: formats with labels have sums
-    /// only.
+    /// Puts a frame with the value of a label around every stack, like `go tool pprof -tagroot`.
+    /// Stacks of a thread whose name equals the value, and is shown in the output (`is_shown`), do
+    /// not change. Single samples are dropped, because formats with labels have only sums.
     pub fn root_stacks_by_label(&mut self, key: &str, is_shown: impl Fn(&ProfileThread) -> bool) {
         let (mut stacks, mut index) = (StackTree::default(), StackIndex::default());
         let mut frames: FxHashMap<ProfileFrame, FrameId> =

@@ -11,12 +11,12 @@ use std::ops::Range;
 /// The samples and frames of a profile that a filter keeps.
 #[derive(Debug, Default)]
 pub(crate) struct Narrowed {
-    /// The stacks, with frames of the profile, and the stack that takes the place of each of its
-    /// stacks; `None` if its samples are left out.
+    /// The new stacks, with frames of the profile, and the new stack for each stack of the profile,
+    /// which is `None` if its samples are left out.
     pub(crate) stacks: Option<(StackTree, Vec<Option<StackId>>)>,
-    /// By thread: whether its samples stay. Empty if all do.
+    /// Whether the samples of each thread stay. Empty if all do.
     pub(crate) threads: Vec<bool>,
-    /// The microseconds in which samples have to start, from the beginning of the recording.
+    /// The range of start times of samples, in microseconds from the beginning of the recording.
     pub(crate) time: Option<Range<i64>>,
 }
 
@@ -83,7 +83,7 @@ impl Profile {
         self.aggregate = self.aggregate.moved(&moved);
     }
 
-    /// Makes one thread of all, which is not known. Samples with different labels stay apart.
+    /// Merges all threads into one unknown thread. Samples with different labels stay apart.
     pub fn merge_threads(&mut self) {
         for thread in &mut self.threads {
             let labels = thread.labels;

@@ -1,4 +1,4 @@
-//! Replaces the frames of a profile, as when functions are looked up after it was loaded.
+//! Replaces the frames of a profile, for example after functions have been looked up.
 
 use super::{
     Code, CodePlace, FrameId, Profile, ProfileFrame, StackId, StackIndex, StackTree, TaskChange,
@@ -7,7 +7,7 @@ use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// New frames in groups: one for each frame of a profile, in the order of their numbers.
+/// New frames in groups. Each frame of a profile has one group, in the order of frame numbers.
 #[derive(Debug, Default)]
 pub(crate) struct FrameGroups {
     /// The frames of all groups; within a group, the outermost first.
@@ -18,21 +18,21 @@ pub(crate) struct FrameGroups {
 #[derive(Debug)]
 struct Group {
     frames: Range<usize>,
-    /// Whether the frames are those of an address whose functions were looked up.
+    /// Whether the frames come from an address whose functions were looked up.
     is_new: bool,
 }
 
-/// Stacks that a profile may have in the end for each that it has, and in any case: a few bytes of
-/// debug information can inline thousands of functions into each frame.
+/// The maximum number of new stacks, for each old stack and in any case: a few bytes of debug
+/// information can inline thousands of functions into each frame.
 const MOST_STACKS: (usize, usize) = (16, 1 << 20);
 
 impl FrameGroups {
-    /// Appends the frame that takes the place of the next one.
+    /// Appends a group of one frame, which replaces the next frame of the profile.
     pub(crate) fn keep(&mut self, frame: ProfileFrame) {
         self.push([frame], false);
     }
 
-    /// Appends the frames of the next frame's address, the outermost first.
+    /// Appends a group of the functions at the next frame's address, the outermost first.
     pub(crate) fn name(&mut self, frames: impl IntoIterator<Item = ProfileFrame>) {
         self.push(frames, true);
     }
@@ -45,8 +45,8 @@ impl FrameGroups {
 }
 
 impl Profile {
-    /// Replaces every frame by its group. Without `keep_code`, the places of frames are dropped, and
-    /// frames that are then equal become one.
+    /// Replaces every frame by its group. Without `keep_code`, the places of frames are dropped,
+    /// and frames that are equal without them become one.
     pub(crate) fn replace_frames(&mut self, new: &FrameGroups, keep_code: bool) {
         let code = self.code.take();
         let ids: Vec<FrameId> = match code.filter(|_| keep_code) {
@@ -72,7 +72,7 @@ impl Profile {
         self.move_sums(&moved);
     }
 
-    /// Builds the tree of stacks again, and returns the new stack of each.
+    /// Rebuilds the tree of stacks, and returns the new stack of each old one.
     fn move_stacks(&mut self, new: &FrameGroups, ids: &[FrameId]) -> Vec<StackId> {
         let old = std::mem::take(&mut self.stacks);
         let most = old.len().saturating_mul(MOST_STACKS.0).saturating_add(MOST_STACKS.1);

@@ -9,15 +9,15 @@ use rustc_hash::FxHashMap;
 pub struct ProfileSample {
     /// The sampled thread.
     pub thread: ThreadId,
-    /// The thread's state.
+    /// The stack of the thread.
     pub stack: StackId,
-    /// Microseconds since the previous look at the process.
+    /// Microseconds since the previous sampling of the process.
     pub time: Option<i64>,
     /// Change of the memory in use, in bytes.
     pub memory: Option<i64>,
-    /// The thread was not running.
+    /// Whether the thread was not running.
     pub idle: bool,
-    /// The garbage collector was running.
+    /// Whether the garbage collector was running.
     pub gc: bool,
 }
 
@@ -25,15 +25,15 @@ pub struct ProfileSample {
 /// and stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimedEvent {
-    /// Microseconds from the start of the recording to that of the event.
+    /// The start of the event, in microseconds from the start of the recording.
     pub start: i64,
-    /// Microseconds that it took.
+    /// The duration of the event in microseconds.
     pub length: u32,
     /// The thread.
     pub thread: ThreadId,
     /// The stack of the thread.
     pub stack: StackId,
-    /// The number of the value type that [`TimedEvent::value`] is of.
+    /// The number of the value type of [`TimedEvent::value`].
     pub metric: u16,
     /// The number of samples in this row: 0 if the count belongs to another value of the same
     /// sample.
@@ -45,7 +45,7 @@ pub struct TimedEvent {
 /// Samples in the order of the file.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// The thread in the low 29 bits, marks above.
+    /// The thread in the low 29 bits, and marks in the high bits.
     thread: Vec<u32>,
     stack: Vec<StackId>,
     time: Deltas,
@@ -54,7 +54,7 @@ pub struct Samples {
 
 const IDLE: u32 = 1 << 31;
 const GC: u32 = 1 << 30;
-/// Neither a time nor memory.
+/// The mark of a sample with neither a time nor memory.
 const BARE: u32 = 1 << 29;
 
 pub(super) const MAX_THREADS: usize = BARE as usize;
@@ -87,12 +87,12 @@ impl Samples {
         self.stack.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.stack.is_empty()
     }
 
-    /// A sample by its place in the file.
+    /// Returns the sample in a row, in the order of the file.
     #[inline]
     pub fn get(&self, row: usize) -> ProfileSample {
         let thread = self.thread[row];
@@ -113,8 +113,8 @@ impl Samples {
     }
 }
 
-/// Signed numbers that are nearly always small, and nearly always there or never: a column that no
-/// row has takes nothing.
+/// Signed numbers that are nearly always small. Either nearly all rows have one or none has: a
+/// column without numbers takes no memory.
 #[derive(Clone, Debug, Default)]
 struct Deltas {
     low: Vec<i32>,
@@ -129,7 +129,7 @@ const WIDE: i32 = i32::MIN + 1;
 impl Deltas {
     fn set(&mut self, row: usize, value: Option<i64>) {
         let Some(value) = value else {
-            // Rows at the end that are not there are absent as well.
+            // Absent rows at the end need no storage.
             return;
         };
         if self.low.len() < row {

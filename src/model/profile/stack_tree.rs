@@ -17,16 +17,16 @@ impl StackId {
     }
 }
 
-/// Stacks by their numbers. A stack's parent has a smaller number, so that a loop over all in order
-/// meets callers first. Equal stacks are one.
+/// Stacks by their numbers. A stack's parent has a smaller number, so that a loop in the order of
+/// numbers visits callers first. Equal stacks are stored once.
 #[derive(Clone, Debug)]
 pub struct StackTree {
-    /// Side by side, because they are nearly always read together, and in random order.
+    /// The parent and frame of each stack, side by side because they are read together at random.
     nodes: Vec<(StackId, FrameId)>,
 }
 
 impl Default for StackTree {
-    /// The empty stack alone.
+    /// Creates a tree with only the empty stack.
     fn default() -> Self {
         Self { nodes: vec![(StackId::EMPTY, FrameId(u32::MAX))] }
     }
@@ -52,7 +52,7 @@ impl StackTree {
         (1..self.len() as u32).map(StackId)
     }
 
-    /// The stack of the caller. The empty stack is its own.
+    /// The stack of the caller. The parent of the empty stack is itself.
     #[inline]
     pub fn parent(&self, stack: StackId) -> StackId {
         self.nodes[stack.index()].0
@@ -75,7 +75,7 @@ impl StackTree {
         })
     }
 
-    /// The frames of a stack, outermost first, into a buffer that is emptied before.
+    /// Replaces the contents of a buffer with the frames of a stack, outermost first.
     pub fn outermost_first(&self, stack: StackId, frames: &mut Vec<FrameId>) {
         frames.clear();
         frames.extend(self.frames(stack));
@@ -118,7 +118,7 @@ impl StackTree {
         }
     }
 
-    /// Adds a stack without looking whether there is one that is equal.
+    /// Adds a stack without checking whether an equal one exists.
     pub fn add(&mut self, parent: StackId, frame: FrameId) -> StackId {
         let stack = StackId(self.nodes.len() as u32);
         self.nodes.push((parent, frame));

@@ -20,10 +20,10 @@ pub struct ProfileThread {
     pub pid: i128,
     /// Interpreter id inside the process, in formats that have it.
     pub interpreter: Option<i128>,
-    /// Thread id or name as the file has it. Austin's ids are hexadecimal.
+    /// Thread id or name as stated in the file. Austin's ids are hexadecimal.
     pub name: NameId,
-    /// The labels of its samples: samples of one thread with different labels count as several
-    /// threads here.
+    /// The labels of the thread's samples. Samples of one thread with different labels count as
+    /// several threads here.
     pub labels: LabelsId,
 }
 
@@ -60,7 +60,7 @@ impl LabelValue {
         }
     }
 
-    /// Whether a person means this value. The unit of a number may be left out.
+    /// Whether `wanted` means this value. The unit of a number may be omitted.
     pub fn is_called(&self, wanted: &str, names: &Names) -> bool {
         match *self {
             Self::Number(number, _) if wanted == number.to_string() => true,
@@ -73,7 +73,7 @@ impl ProfileThread {
     /// The process of threads in formats without processes.
     pub const NO_PROCESS: i128 = i128::MIN;
 
-    /// A thread of which nothing is known but its name, which may be empty.
+    /// Creates a thread of which only the name is known, which may be empty.
     pub fn named(name: NameId) -> Self {
         Self { pid: Self::NO_PROCESS, interpreter: None, name, labels: LabelsId::default() }
     }
@@ -83,7 +83,7 @@ impl ProfileThread {
         (self.pid != Self::NO_PROCESS).then_some(self.pid)
     }
 
-    /// Whether nothing is known of the thread but that samples belong to it.
+    /// Whether neither process nor name of the thread is known.
     pub fn is_unknown(&self) -> bool {
         self.pid == Self::NO_PROCESS && self.name == Names::EMPTY
     }
@@ -97,7 +97,7 @@ impl ProfileThread {
         parse_thread_id(raw.as_bytes()).map_or_else(|| raw.to_owned(), |id| id.to_string())
     }
 
-    /// `P19488;T0:19488`, as Austin's text begins.
+    /// The label of the thread in Austin's text: `P19488;T0:19488`.
     pub fn label(&self, names: &Names) -> String {
         match self.process() {
             Some(pid) => format!("P{pid};{}", self.short_label(names)),
@@ -124,8 +124,8 @@ impl ProfileThread {
     }
 }
 
-/// Parses a thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the
-/// text shows decimal. Returns `None` for names and for more than 124 bits.
+/// Parses a thread id by the rules of Python's `int(text, 16)`, because Austin writes hexadecimal
+/// and its text shows decimal. Returns `None` for names and for more than 124 bits.
 pub(crate) fn parse_thread_id(text: &[u8]) -> Option<i128> {
     let text = std::str::from_utf8(text)
         .ok()?

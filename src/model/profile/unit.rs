@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// The unit of a number, by the file's own word.
+/// The unit of a number, named as in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unit {
@@ -23,10 +23,10 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The name of the unit of numbers with fractions, which are kept as integers.
+    /// The name of the unit for fractional numbers, which are stored as integers.
     pub(crate) const MILLIONTHS: &str = "millionths";
 
-    /// The unit that a file calls so.
+    /// Parses the name of a unit in a file.
     pub fn named(name: &str) -> Self {
         let known = [
             Self::Nanoseconds,

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     pub(super) first: [i64; Self::INLINE],
-    /// The numbers after the first ones, in profiles with many value types.
+    /// The remaining numbers, in profiles with many value types.
     pub(super) more: Option<Box<[i64]>>,
 }
 
@@ -46,7 +46,7 @@ impl Values {
         Self { first, more: None }
     }
 
-    /// Standard sums of samples, of which nothing is known of how many were idle.
+    /// Standard sums of samples. The number of idle samples is unknown.
     pub fn of_sums(samples: u64, gc_samples: u64, sums: StandardSums) -> Self {
         let StandardSums { time, idle_time, gc_time, memory_gained, memory_freed } = sums;
         let first = [
@@ -82,7 +82,7 @@ impl Values {
         values
     }
 
-    /// Adds other sums. Sums that do not fit stay at the largest number.
+    /// Adds other sums. Sums saturate at the largest number.
     #[inline]
     pub fn add(&mut self, other: &Self) {
         add_all(&mut self.first, &other.first);
@@ -123,7 +123,7 @@ impl Values {
         }
     }
 
-    /// The first numbers, of which there are at least [`Values::INLINE`], and the others.
+    /// All numbers: at least [`Values::INLINE`].
     #[inline]
     pub(crate) fn numbers(&self) -> impl Iterator<Item = i64> + '_ {
         self.first.iter().chain(self.more.iter().flatten()).copied()
@@ -183,7 +183,7 @@ impl Values {
     }
 }
 
-/// Adds numbers to sums, which stay at the largest number if they do not fit.
+/// Adds numbers to sums, which saturate at the largest number.
 #[inline]
 pub(crate) fn add_all(sums: &mut [i64], numbers: &[i64]) {
     sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.saturating_add(*number));

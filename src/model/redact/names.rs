@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 /// The prefix of root groups in class names that dumptool writes (hprof).
 const HOLDER: &str = "GC roots: ";
 
-/// Replaces names that are data, and clears those that nothing refers to.
+/// Replaces names that are data, and clears unused ones.
 pub(super) fn redact(heap: &mut Heap<'_>, names: RedactedNames) {
     number_threads(heap);
     if names == RedactedNames::All {
@@ -19,7 +19,7 @@ pub(super) fn redact(heap: &mut Heap<'_>, names: RedactedNames) {
     clear_unused(heap);
 }
 
-/// Threads and isolates are called by their numbers, also in the groups of their roots. The numbers
+/// Renames threads and isolates to their numbers, also in the groups of their roots. The numbers
 /// are as wide as the names, which are texts in some formats. Goroutines have no names.
 fn number_threads(heap: &mut Heap<'_>) {
     let mut renamed: Vec<Option<(String, String)>> = Vec::with_capacity(heap.threads.len());
@@ -47,8 +47,8 @@ fn number_threads(heap: &mut Heap<'_>) {
     number_holders(heap, &renamed);
 }
 
-/// Dumps that were converted before have groups of roots as classes (hprof) or as synthetic nodes
-/// in parentheses (V8).
+/// Renames threads in dumps that dumptool converted before, where groups of roots are classes
+/// (hprof) or synthetic nodes in parentheses (V8).
 fn number_holders(heap: &mut Heap<'_>, renamed: &[Option<(String, String)>]) {
     let mut nodes: FxHashMap<NameId, NameId> = FxHashMap::default();
     let mut number = |name: NameId| {
@@ -106,8 +106,8 @@ fn is_tag(name: &str) -> bool {
     tag.is_some_and(|tag| tag.chars().all(|c| c.is_alphanumeric() || "-_:".contains(c)))
 }
 
-/// Whether a name can be that of a class in C++ or JavaScript. Spaces are in the arguments of a
-/// template only.
+/// Whether a name can be that of a class in C++ or JavaScript. Only the arguments of a template may
+/// contain spaces.
 fn is_class(name: &str) -> bool {
     let mut depth = 0_usize;
     let is_part = |c: char| {
@@ -121,7 +121,7 @@ fn is_class(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphabetic() || "_$(".contains(c)) && name.chars().all(is_part)
 }
 
-/// Replaces keys with numbers, in the order of their names, which writers may rely on. Keys of
+/// Replaces keys with numbers, in the order of their names, on which writers may rely. Keys of
 /// hashes are in braces (Perl), also in conversions from Perl, and so are types named after such
 /// keys (V8). Names that are also those of another type or a function are not secret.
 fn number_keys(heap: &mut Heap<'_>, names: RedactedNames) {
@@ -142,7 +142,7 @@ fn number_keys(heap: &mut Heap<'_>, names: RedactedNames) {
     heap.names.replace(numbered.collect());
 }
 
-/// Writers may write all names of a heap.
+/// Clears names that nothing refers to, because writers may write all names of a heap.
 fn clear_unused(heap: &mut Heap<'_>) {
     let mut used = of_code(heap, heap.types.iter());
     let labels = heap.references.label.iter().copied();

@@ -1,11 +1,11 @@
-//! The numbers of contents: equal ones share a number.
+//! The numbers of contents. Equal contents share a number.
 
 use super::shape::Shape;
 use crate::model::heap::{Heap, ObjectId, Value};
 use crate::model::values::hash;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Numbers texts and blocks of bytes, those of each shape from 0 in the order of objects.
+/// Numbers texts and blocks of bytes, separately for each shape, from 0 in the order of objects.
 ///
 /// Contents are kept as 64-bit hashes in memory and never leave it.
 #[derive(Default)]

@@ -6,11 +6,11 @@ pub(super) struct Shape {
     counts: [usize; CLASSES.len()],
 }
 
-/// A class of characters that take the same room in UTF-8, UTF-16 and Latin-1.
+/// A class of characters that take the same space in UTF-8, UTF-16 and Latin-1.
 struct Class {
     /// The replacement for a character in a blank text.
     blank: char,
-    /// The code point of digit 0, and those of the class: the first, and how many.
+    /// The code point of digit 0, the first code point of the class, and the size of the class.
     zero: u32,
     first: u32,
     size: u64,
@@ -31,7 +31,7 @@ const BYTES: usize = 5;
 
 /// All bytes, letters and digits first.
 const DIGITS: [u8; 256] = digits();
-/// The number of readable digits, the only ones in use as long as they suffice.
+/// The number of readable digits. Only these are used as long as they suffice.
 const READABLE: u64 = 62;
 
 impl Shape {
@@ -96,7 +96,7 @@ impl Shape {
         }
     }
 
-    /// The number of texts of this shape in which ASCII and bytes are among the first `digits`.
+    /// The number of texts of this shape that use only the first `digits` of ASCII and bytes.
     fn numbers(&self, digits: u64) -> u64 {
         self.counts.iter().enumerate().fold(1, |product: u64, (class, &count)| {
             product.saturating_mul(radix(class, digits).saturating_pow(count.min(64) as u32))

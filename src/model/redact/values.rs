@@ -10,16 +10,16 @@ use crate::model::values::hash;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Passes on the kinds and lengths that a reader decodes, and nothing else.
+/// Passes on only the kinds and lengths that a reader decodes.
 pub(super) struct RedactedValues<'a> {
     inner: Box<dyn ObjectValues + 'a>,
-    /// For [`Redaction::Hash`](super::Redaction::Hash).
+    /// The numbers of contents, for [`Redaction::Hash`](super::Redaction::Hash).
     numbers: Option<ContentNumbers>,
-    /// The replacements for long texts, each of which may be that of many objects.
+    /// The replacements for long texts. Many objects may share one.
     long: Vec<OnceLock<String>>,
 }
 
-/// Longest block of zeros that is not allocated.
+/// The zeros of blocks that are short enough not to be allocated.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 impl<'a> RedactedValues<'a> {
@@ -128,7 +128,7 @@ impl ObjectValues for RedactedValues<'_> {
     }
 }
 
-/// Only references stay.
+/// Keeps only references.
 fn redacted(value: FieldValue<'_>) -> FieldValue<'_> {
     match value {
         FieldValue::Null | FieldValue::Object(_) | FieldValue::Address(_) => value,

@@ -1,11 +1,11 @@
-//! Makes [`WeightedStacks`].
+//! Builds [`WeightedStacks`].
 
 use super::{Entries, MAX_DEPTH, Moment, Track, ValueType, WeightedStacks};
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, StackIndex, add_all};
 use rustc_hash::FxHashMap;
 
-/// Makes [`WeightedStacks`] of stacks that are added one by one, as deep as they are.
+/// Builds [`WeightedStacks`] from stacks of any depth that are added one by one.
 ///
 /// ```
 /// use dumptool::model::profile::{StackId, Unit};
@@ -41,7 +41,7 @@ impl WeightedStacksBuilder {
         self.stacks.names.intern(text)
     }
 
-    /// The number of a frame, which is new if the frame is.
+    /// Returns the number of a frame, and adds the frame if it is new.
     pub fn frame(&mut self, frame: ProfileFrame) -> FrameId {
         let frames = &mut self.stacks.frames;
         *self.frames.entry(frame).or_insert_with(|| {
@@ -50,13 +50,13 @@ impl WeightedStacksBuilder {
         })
     }
 
-    /// A frame that is a function, or a type, and its file, or the type's namespace.
+    /// A frame for a function and its file, or for a type and its namespace.
     pub fn function(&mut self, function: &str, file: &str) -> FrameId {
         let (function, file) = (self.name(function), self.name(file));
         self.frame(ProfileFrame { function, file, line: 0, kind: FrameKind::Code })
     }
 
-    /// The stack of a frame on top of another stack. Equal stacks are one.
+    /// Returns the stack of a frame on top of another stack. Equal stacks are stored once.
     pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
         self.stacks.stacks.child(&mut self.children, stack, frame).0
     }
@@ -78,8 +78,8 @@ impl WeightedStacksBuilder {
         self.stacks.tracks.len() - 1
     }
 
-    /// Adds an entry with a number for each value type. A pair of a track and a stack is added once
-    /// at most, unless entries are in the order of time.
+    /// Adds an entry with a number for each value type. Each pair of a track and a stack may be
+    /// added at most once, unless entries are in the order of time.
     #[inline]
     pub fn add(&mut self, track: usize, stack: StackId, values: &[i64]) {
         debug_assert_eq!(values.len(), self.stacks.values.len());
@@ -96,14 +96,14 @@ impl WeightedStacksBuilder {
         self.stacks.entries.moments.push(moment);
     }
 
-    /// The finished stacks, of which none has more than [`MAX_DEPTH`] frames.
+    /// Returns the finished stacks, none of which has more than [`MAX_DEPTH`] frames.
     pub fn finish(mut self) -> WeightedStacks {
         self.bound_depth();
         self.stacks
     }
 
-    /// Moves entries of deeper stacks to one frame on top of their first frames, so that sums do
-    /// not change.
+    /// Moves entries of deeper stacks to a stack of their first frames plus one frame, so that sums
+    /// do not change.
     fn bound_depth(&mut self) {
         let depths = self.stacks.stacks.depths();
         if depths.iter().all(|depth| *depth as usize <= MAX_DEPTH) {
@@ -121,7 +121,7 @@ impl WeightedStacksBuilder {
             let base = base[stack.index()];
             deepest[base.index()] = deepest[base.index()].max(depths[stack.index()]);
         }
-        // Stacks of exactly the bound are cut only where deeper ones share their place.
+        // Stacks of exactly the maximum depth are cut only if deeper ones share their place.
         let cut: Vec<bool> = (0..old.len())
             .map(|stack| depths[stack] > kept && deepest[base[stack].index()] as usize > MAX_DEPTH)
             .collect();
@@ -154,7 +154,7 @@ impl WeightedStacksBuilder {
         self.merge_entries();
     }
 
-    /// Entries of one track and stack become one, unless entries are in the order of time.
+    /// Merges entries with the same track and stack, unless entries are in the order of time.
     pub(super) fn merge_entries(&mut self) {
         if self.stacks.in_order {
             return;

@@ -11,15 +11,15 @@ use rustc_hash::FxHashMap;
 pub struct Selection {
     /// The metrics of each entry. Empty means the metrics of the profile's mode.
     pub metrics: Vec<Metric>,
-    /// Only threads of this process.
+    /// Keep only threads of this process.
     pub pid: Option<i128>,
     /// Keep only samples with all of these labels: keys and values.
     pub labels: Vec<(String, String)>,
-    /// The key of the labels by which samples are grouped, where they are.
+    /// The key of the labels by which samples are grouped. `None` if they are not grouped.
     pub tag: Option<String>,
     /// Keep samples with different labels apart, where the output has labels.
     pub keep_labels: bool,
-    /// Only threads with this name, or this id in decimal or as the file has it.
+    /// Keep only threads with this name, or this id in decimal or as stated in the file.
     pub thread: Option<String>,
     /// Keep one entry for each sample, in the order of time, if the profile has samples.
     pub in_order: bool,
@@ -40,8 +40,8 @@ impl Selection {
     }
 
     /// The metric to use if none is named: the main one. Events of one kind have no numbers for the
-    /// metrics of others ([`Profile::has_separate_values`]): then it is the first of which the
-    /// selected samples have a number and a value for [`Selection::tag`].
+    /// metrics of others ([`Profile::has_separate_values`]). In such profiles, it is the first
+    /// metric for which the selected samples have a number and a value for [`Selection::tag`].
     pub fn usual_metric(&self, profile: &Profile) -> Metric {
         let is_selected = |thread: &ProfileThread| {
             let has_tag = |key: &String| {
@@ -103,7 +103,7 @@ struct Tracks {
     tracks: Vec<Track>,
     /// The number of each thread's track.
     of_threads: Vec<Option<usize>>,
-    /// Whether several threads share a track because they differ in nothing that is kept.
+    /// Whether several threads share a track because all data that is kept is the same.
     merged: bool,
 }
 
@@ -152,7 +152,7 @@ impl Entries<'_> {
         values.for_each(|(value, metric)| *value = sums.get(metric));
     }
 
-    /// Samples follow each other without gaps in their thread.
+    /// Adds samples. In each thread, samples follow each other without gaps.
     fn add_samples(&mut self, samples: &Samples) {
         let mut clocks = vec![0i64; self.of_threads.len()];
         for sample in samples.iter() {

@@ -1,17 +1,17 @@
-//! The methods of a mapping: which frames a line of a short method stands for.
+//! The methods of a mapping: the original frames of a line of a short method.
 
 use super::{JavaMapping, MappedFrame, joined};
 
-/// The most methods that are named if a line cannot distinguish them. More would hide the rest of a
-/// frame.
+/// The maximum number of methods to name if a line cannot distinguish them. More would hide the
+/// rest of a frame.
 const MOST_NAMES: usize = 4;
 
 /// The line of a method in a mapping.
 #[derive(Clone, Copy, Debug)]
 struct Method<'m> {
-    /// The first and last line in the short class; none if the method is one for all lines.
+    /// The first and last line in the short class. `None` if the entry applies to all lines.
     lines: Option<(u32, u32)>,
-    /// The original class that has it.
+    /// The original class that declares the method.
     owner: &'m str,
     /// The class of an inlined method; otherwise empty.
     class: &'m str,
@@ -23,8 +23,8 @@ struct Method<'m> {
 }
 
 impl JavaMapping {
-    /// The frames that a frame stands for, innermost first: several if methods were inlined there.
-    /// Line 0 is unknown. Empty if the mapping does not have the class.
+    /// The original frames of a frame, innermost first: several if methods were inlined there. Line
+    /// 0 is unknown. Empty if the mapping does not contain the class.
     ///
     /// A method that the mapping does not have keeps its name.
     pub fn frames(&self, class: &str, method: &str, line: u32) -> Vec<MappedFrame> {
@@ -43,7 +43,7 @@ impl JavaMapping {
         }
     }
 
-    /// The frame of a line that no method has: the methods of that name, if they are few.
+    /// The frame for a line that belongs to no method: the methods of that name, if they are few.
     fn ambiguous(
         &self,
         class: &str,

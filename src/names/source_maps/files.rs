@@ -1,4 +1,4 @@
-//! Finds the map of a script among the files that were given.
+//! Finds the map of a script among the given files.
 
 use super::map;
 use crate::error::Result;
@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Files of the given folders, and levels of folders, that are looked at.
+/// The maximum number of files in the given folders, and the maximum depth of folders.
 const MOST_FILES: usize = 1 << 16;
 const DEEPEST: usize = 32;
-/// Bytes at the end of a script in which the comment about its map is.
+/// The number of bytes at the end of a script that are searched for the comment about its map.
 const COMMENT: usize = 4 << 10;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Files {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     File(PathBuf),
-    /// In the script.
+    /// In the script itself.
     Inline(PathBuf, Vec<u8>),
     /// Several fit equally well.
     Several(PathBuf, PathBuf),
@@ -125,7 +125,7 @@ pub(super) fn is_map(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "map" || extension == "json")
 }
 
-/// Opens a plain file. Fails when it cannot be read, or is something else.
+/// Opens a plain file. Fails if it cannot be read or is not a plain file.
 pub(super) fn open(path: &Path) -> Result<Source> {
     let source = Source::open(path)?;
     source.damage().map_or(Ok(()), |damage| Err(damage.clone()))?;
@@ -165,7 +165,7 @@ pub(super) fn path_of(url: &str) -> Cow<'_, str> {
     }
 }
 
-/// Replaces escapes such as `%20`.
+/// Decodes escapes such as `%20`.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

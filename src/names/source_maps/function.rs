@@ -1,10 +1,10 @@
-//! The name that a function or class had in its source.
+//! The original name of a function or class.
 //!
-//! V8 says where a function begins: at its opening parenthesis, at the only parameter of an arrow
-//! function, or at the word `class` of a class without a constructor. The name is elsewhere:
+//! V8 reports the start of a function: its opening parenthesis, the only parameter of an arrow
+//! function, or the word `class` of a class without a constructor. The name is elsewhere:
 //!
 //! 1. the name of the segment at the function's own short name, which ends there: `b(`;
-//! 2. in the text of the source, around the place that the function comes from ([`text`](super::text));
+//! 2. in the text of the source, around the function's original place ([`text`](super::text));
 //! 3. the name of the segment where the short name would be in `b=(`, `b=function(`, `b=class{` and
 //!    the like.
 
@@ -19,14 +19,14 @@ const BETWEEN: [u32; 8] = [6, 7, 9, 10, 15, 16, 12, 18];
 /// The distance from the beginning of a class without a constructor to its name.
 const CLASS: u32 = "class ".len() as u32;
 
-/// The longest code between the place of a function and the segment that it comes from, beside its
+/// The maximum length of the code between the place of a function and its segment, without its
 /// name: `async function* `, `static async *`, `constructor`.
 const NEAR: u32 = 18;
 
-/// The segment that a function comes from, and its name in the source.
+/// The segment of a function, and the function's name in the source.
 pub(super) struct Function<'m> {
     pub(super) segment: &'m Segment,
-    /// `None` if the source does not name it either.
+    /// The name in the source. `None` if the source has none either.
     pub(super) name: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn find<'m>(map: &'m SourceMap, place: Place, generated: &str) -> Opt
         let (text, at) = map.text(segment)?;
         name_in_source(text, at, generated)
     });
-    // The source names what is not named here, such as a function that was inlined.
+    // The source may name a function that has no name here, such as one that was inlined.
     if let (Some(segment), Some(name)) = (segment, in_source) {
         return Some(Function { segment, name: Some(with_accessor(&name)) });
     }
@@ -69,7 +69,7 @@ pub(super) fn find<'m>(map: &'m SourceMap, place: Place, generated: &str) -> Opt
     let named = match (accessor, bare.starts_with('#')) {
         (None, false) if own.is_some() => None,
         (None, false) => assigned(map, place, full),
-        // Nothing is assigned to these: their own name may be at their parentheses.
+        // These are not assigned to anything: their own name may be at their parentheses.
         _ => here,
     };
     let name = named.and_then(|segment| map.name(segment)).map(|name| {
@@ -95,10 +95,10 @@ fn assigned<'m>(map: &'m SourceMap, place: Place, generated: &str) -> Option<&'m
     if let Some(assigned) = at(&1).filter(is_named) {
         return Some(assigned);
     }
-    // The class has no constructor, or would not begin here.
+    // A class whose `class` is reported here has no constructor.
     let column = place.column.saturating_add(CLASS);
     let inside = map.at(Place { column: column.saturating_sub(1), ..place })?;
-    // Parameters and the body of an arrow function would have segments before.
+    // Before parameters or the body of an arrow function, there would be segments.
     let is_class = inside.at <= place && !generated.contains('.');
     let class = map.exactly(Place { column, ..place }).filter(|_| is_class);
     class.or_else(|| BETWEEN.iter().filter_map(at).find(is_named))

@@ -1,4 +1,4 @@
-//! A source map: where the code of a script comes from.
+//! A source map: maps the code of a script to its sources.
 //!
 //! ```text
 //! map      = {"version": 3, "file"?, "sourceRoot"?, "sources": [path|null*], "sourcesContent"?: [text|null*], "names": [name*], "mappings": text}
@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 /// A map in memory: 24 bytes for each segment, and its sources.
 #[derive(Debug, Default)]
 pub(super) struct SourceMap {
-    /// In the order of the generated code.
+    /// The segments in the order of the generated code.
     segments: Vec<Segment>,
     sources: Vec<Source>,
     names: Vec<Box<str>>,
@@ -38,7 +38,7 @@ struct Lines {
     is_ascii: bool,
 }
 
-/// Bytes of a line that is not ASCII in which columns are counted.
+/// The number of bytes of a non-ASCII line in which columns are counted.
 const COUNTED: usize = 64 << 10;
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ struct Document<'a> {
     sections: Option<Vec<Section<'a>>>,
 }
 
-/// A text that stays in the file if it has no escapes.
+/// A text that is borrowed from the file if it has no escapes.
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -81,8 +81,8 @@ struct Head {
 }
 
 impl SourceMap {
-    /// Reads a map. Fails when the bytes are not a source map of version 3, with the offset at
-    /// fault.
+    /// Reads a map. Fails if the bytes are not a source map of version 3, with the offset of the
+    /// error.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self> {
         let (json, start) = without_prefix(bytes);
         let document: Document<'_> =
@@ -97,7 +97,7 @@ impl SourceMap {
                 }
             }
         }
-        // Writers need not keep the order within a line. The last of several at a place counts.
+        // Writers need not sort the segments of a line. The last of several at one place counts.
         if !map.segments.is_sorted_by_key(|segment| segment.at) {
             map.segments.sort_by_key(|segment| segment.at);
         }
@@ -138,7 +138,7 @@ impl SourceMap {
         Ok(())
     }
 
-    /// Takes the texts of sources that the map does not have.
+    /// Adds the texts of sources that the map does not contain.
     pub(super) fn complete(&mut self, read: impl Fn(&str) -> Option<String>) {
         for source in self.sources.iter_mut().filter(|source| source.text.is_none()) {
             source.text = read(&source.path).map(String::into_boxed_str);
@@ -149,7 +149,7 @@ impl SourceMap {
         self.sources.iter().map(|source| &*source.path)
     }
 
-    /// The segment at a place or before it on its line, if that comes from a source.
+    /// The segment at a place, or the last one before it on its line, if it comes from a source.
     pub(super) fn at(&self, place: Place) -> Option<&Segment> {
         let after = self.segments.partition_point(|segment| segment.at <= place);
         let segment = self.segments.get(after.checked_sub(1)?)?;
@@ -185,7 +185,7 @@ impl SourceMap {
         self.sources.get(number)?.text.as_deref()
     }
 
-    /// The text of a source, and the byte of it that a segment comes from.
+    /// The text of the segment's source, and the byte offset of the segment in it.
     pub(super) fn text(&self, segment: &Segment) -> Option<(&str, usize)> {
         let source = self.source(segment)?;
         let text = source.text.as_deref()?;
@@ -239,7 +239,7 @@ fn without_prefix(bytes: &[u8]) -> (&[u8], usize) {
     (rest.get(line..).unwrap_or_default(), mark.saturating_add(line))
 }
 
-/// The error of the parser, with the offset that its line and column stand for.
+/// The error of the JSON parser, with its line and column converted to an offset.
 fn json_error(error: &serde_json::Error, json: &[u8], start: usize) -> Error {
     let lines_before = error.line().saturating_sub(2);
     let line = match error.line() {

@@ -1,9 +1,9 @@
-//! Source maps: the functions, classes, files and lines of JavaScript before it was bundled and
-//! shortened.
+//! Source maps: the original functions, classes, files and lines of bundled and shortened
+//! JavaScript.
 //!
-//! A script is matched with its map by file names ([`files`]); nothing is fetched from a network. A
-//! [`map`] leads from a place in the script to a place in a source, and [`function`] finds what the
-//! function or class there is called.
+//! [`files`] finds the map of a script by file names; nothing is fetched from a network. [`map`]
+//! converts a place in the script to a place in a source, and [`function`] finds the name of the
+//! function or class there.
 
 mod files;
 mod function;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use vlq::Place;
 
-/// The source maps of some files and folders. Those of folders are read when a script needs them.
+/// The source maps of some files and folders. Maps in folders are read when a script needs them.
 #[derive(Debug, Default)]
 pub struct SourceMaps {
     files: Files,
@@ -43,7 +43,7 @@ struct Script {
     files: Vec<Arc<str>>,
 }
 
-/// Where a function comes from.
+/// The source of a function or class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Original {
     /// The name of the function or class. `None` if neither the map nor the source has one.
@@ -113,7 +113,7 @@ impl SourceMaps {
         script.original(first, None)
     }
 
-    /// The text of a source of a script that was asked for, by the name that [`Self::function`] gives it.
+    /// The text of a source that [`Self::function`] named in [`Original::file`], of a known script.
     pub fn source_text(&self, file: &str) -> Option<String> {
         let state = self.state();
         let mut scripts: Vec<_> = state.scripts.iter().collect();
@@ -130,12 +130,12 @@ impl SourceMaps {
         self.script(url).is_some()
     }
 
-    /// Whether any script that was asked for has a map.
+    /// Whether any script that was looked up has a map.
     pub fn is_used(&self) -> bool {
         self.state().scripts.values().any(Option::is_some)
     }
 
-    /// Returns why maps were not used since the last call.
+    /// Returns the reasons why maps could not be used since the last call.
     pub fn take_problems(&self) -> Vec<MapProblem> {
         let mut problems = std::mem::take(&mut self.state().problems);
         problems.sort();
@@ -211,7 +211,7 @@ fn read(path: &Path, files: &Files) -> Result<SourceMap> {
     parse(files::open(path)?.bytes(), path, files)
 }
 
-/// Reads a map, with those of its sources that it does not have and that are given files.
+/// Reads a map, and adds the texts of missing sources that are among the given files.
 fn parse(bytes: &[u8], path: &Path, files: &Files) -> Result<SourceMap> {
     let mut map = SourceMap::parse(bytes)?;
     map.complete(|source| files.source(path, source));

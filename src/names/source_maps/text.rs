@@ -3,12 +3,12 @@
 //! A segment leads to the beginning of a function, to its name or to a word before it. There is no
 //! parser: the text next to that place is enough, and a wrong name is worse than none.
 
-/// Bytes before and after the place that are looked at.
+/// The number of bytes before and after the place that are examined.
 const WINDOW: usize = 2 << 10;
-/// Bytes before a constructor in which its class begins.
+/// The number of bytes before a constructor in which the start of its class is searched.
 const CLASS_WINDOW: usize = 16 << 10;
 
-/// Words before the name of a function or class.
+/// Words that may precede the name of a function or class.
 const MODIFIERS: [&str; 14] = [
     "export",
     "default",
@@ -31,7 +31,7 @@ const KEYWORDS: [&str; 19] = [
     "void", "delete", "in", "of", "case", "new", "async", "with", "super",
 ];
 
-/// The name of the function or class at a byte of a source, which has the short name `generated`.
+/// The name of the function or class at a byte of a source. `generated` is its short name.
 pub(super) fn name_in_source(text: &str, at: usize, generated: &str) -> Option<String> {
     let (before, rest) = text.split_at_checked(at)?;
     let rest = head(rest, WINDOW).trim_start();
@@ -54,7 +54,7 @@ pub(super) fn name_in_source(text: &str, at: usize, generated: &str) -> Option<S
         },
         Declared::Other => None,
     }?;
-    // V8 calls a function that is assigned to `a.prototype.b` `a.b`.
+    // V8 names a function `a.b` if it is assigned to `a.prototype.b`.
     Some(name.replace(".prototype.", "."))
 }
 
@@ -64,7 +64,7 @@ enum Declared<'t> {
     Name(&'t str),
     /// The parameter of an arrow function.
     Parameter,
-    /// A function or class without a name, whose value may be assigned.
+    /// A function or class without a name, which may be assigned to something.
     Anonymous,
     /// Something else.
     Other,
@@ -79,7 +79,7 @@ fn declared(text: &str) -> Declared<'_> {
         match word {
             "" => break,
             "async" if is_arrow(next) => return Declared::Anonymous,
-            // A method may be called like a modifier.
+            // A method may have the name of a modifier.
             _ if next.starts_with(['(', '<', '=', ':', ';']) && !is_declaration => break,
             "function" | "class" | "const" | "let" | "var" => {
                 is_declaration = true;
@@ -108,7 +108,7 @@ fn declared(text: &str) -> Declared<'_> {
         false if name == "function" || name == "class" => Declared::Anonymous,
         false if after.starts_with("=>") => Declared::Parameter,
         false if after.starts_with(['(', '<']) && is_function_head(after) => Declared::Name(name),
-        // The name of what is assigned, or a parameter in parentheses.
+        // The name of an assigned function, or a parameter in parentheses.
         false if after.starts_with(['=', ':', ',', ')', '?']) => {
             if names_a_function(after) {
                 Declared::Name(name)
@@ -147,12 +147,12 @@ fn is_function_head(text: &str) -> bool {
     let parameters = text.get(start..).unwrap_or_default();
     match after_parentheses(parameters).map(str::trim_start) {
         Some(after) => after.starts_with(['{', ':']),
-        // Parentheses longer than the searched text.
+        // The parentheses are longer than the searched text.
         None => true,
     }
 }
 
-/// The text before the parentheses of a method or function with a name; empty if they are others.
+/// The text before the parentheses of a named method or function; empty for other parentheses.
 fn head_of_method<'t>(before: &'t str, parentheses: &str) -> &'t str {
     if parentheses.starts_with('(') && is_function_head(parentheses) {
         tail(before, WINDOW)
@@ -183,7 +183,7 @@ fn after_parentheses(text: &str) -> Option<&str> {
 fn assigned(before: &str, generated: &str) -> Option<String> {
     let mut before = tail(before, WINDOW).trim_end();
     before = without_word(before, "async").unwrap_or(before);
-    // A function in parentheses is the same value.
+    // A function in parentheses is the same value as without.
     before = before.strip_suffix('(').map_or(before, |outer| match outer.trim_end() {
         outer if outer.ends_with('=') => outer,
         _ => before,
@@ -200,7 +200,7 @@ fn assigned(before: &str, generated: &str) -> Option<String> {
         let name = if is_type { annotated(target)? } else { path };
         return chosen(name, generated);
     }
-    // V8 knows no name for a property that the generated code does not have.
+    // V8 does not report a name for a property that the generated code does not name.
     let key = before.strip_suffix(':').filter(|_| !generated.is_empty())?.trim_end();
     let key = key.strip_suffix(['"', '\'']).map_or_else(
         || path_before(key),
@@ -230,7 +230,7 @@ fn annotated(target: &str) -> Option<&str> {
     }
 }
 
-/// The name of the class whose body a text ends in.
+/// The name of the class in whose body a text ends.
 fn class_around(before: &str) -> Option<String> {
     let mut depth = 0_u32;
     let open = before.bytes().rev().position(|byte| {

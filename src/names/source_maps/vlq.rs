@@ -1,4 +1,4 @@
-//! The `mappings` of a source map: numbers in base 64 with a continuation bit, as differences.
+//! The `mappings` of a source map: differences of numbers, in base 64 with a continuation bit.
 
 use crate::error::{Error, Result};
 
@@ -22,7 +22,7 @@ pub(super) struct Place {
     pub(super) column: u32,
 }
 
-/// No source, or no name.
+/// Stands for no source, or no name.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The value of each byte in base 64; 255 for other bytes.
@@ -94,7 +94,7 @@ pub(super) fn decode(
     Ok(())
 }
 
-/// Decodes base 64. `None` if there is anything else.
+/// Decodes base 64. `None` if the text contains any other character.
 pub(super) fn base64(text: &[u8]) -> Option<Vec<u8>> {
     let text = text.trim_ascii_end();
     let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |at| at.saturating_add(1));
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Writes segments, which are in order, as a source map has them.
+    /// Encodes segments, which must be sorted, as in a source map.
     fn encode(segments: &[Segment]) -> String {
         let mut text = String::new();
         let (mut line, mut column) = (0, 0);

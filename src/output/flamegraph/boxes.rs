@@ -4,13 +4,13 @@ use super::VISIBLE;
 use super::captions::{Caption, Captions};
 use crate::model::profile::{FrameId, StackId, StackIndex, StackTree};
 
-/// A tree of captions with two sums for each path: of the profile, and of an older one with which
-/// it is compared.
+/// A tree of captions with two sums for each path: one of the profile, and one of the older profile
+/// that it is compared with.
 pub(super) struct Boxes {
     captions: Captions,
     nodes: StackTree,
     index: StackIndex,
-    /// By node, of which the base is the first: the sums of the node itself.
+    /// By node: the sums of the node itself. The first node is the base.
     own: Vec<[u64; 2]>,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Cut {
     /// siblings.
     pub(super) rows: Vec<Widest>,
     pub(super) left_out: usize,
-    /// All boxes with at least this share of the base are there.
+    /// The share of the base from which on all boxes are present.
     pub(super) least: f64,
 }
 
@@ -105,7 +105,7 @@ impl Boxes {
 
     /// Adds the sums of an older picture, path by path.
     pub(super) fn add_older(&mut self, old: &Self) {
-        // Samples without a stack are the base's own.
+        // Samples without a stack belong to the base itself.
         self.add(std::iter::empty(), old.own[0][0], 1);
         for (node, own) in
             old.nodes.ids().map(|node| (node, old.own[node.index()])).filter(|(_, own)| own[0] > 0)
@@ -185,7 +185,7 @@ impl Boxes {
         while let Some(next) = open.pop() {
             let row = match next {
                 Open::Node(node) => {
-                    // Lines that nobody would see cost as much as others.
+                    // Invisible lines would cost as much as visible ones.
                     if rest[node].width >= least.max(1) {
                         open.push(Open::Rest(node));
                     }
@@ -214,8 +214,8 @@ impl Boxes {
     }
 
     /// Places all boxes that are at least `least` wide, a share of the base, row by row and in the
-    /// order of names. Narrower ones on top of the same box become one box after the others. `None`
-    /// if there is nothing to draw.
+    /// order of names. The narrower children of a box become one box after the others. `None` if
+    /// there is nothing to draw.
     ///
     /// A box is as wide as the larger of its two sums, or as its children if they need more, so
     /// that a function that has disappeared keeps its place.
@@ -257,7 +257,7 @@ impl Boxes {
             width: share(rest.width),
             total: rest.total,
         }));
-        // Row by row, as the numbers of nodes depend on the order in which stacks came.
+        // By row, because the numbers of nodes depend on the order in which stacks were added.
         placed.sort_by(|a, b| a.depth.cmp(&b.depth).then(a.x.total_cmp(&b.x)));
         placed
     }
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(drawn(&boxes, 0.2).len(), 4, "b is too narrow");
     }
 
-    /// A function without a cost of its own had one in the picture: that of all narrow ones.
+    /// Regression: a function without own cost got the cost of all narrow boxes in the picture.
     #[test]
     fn narrow_boxes_are_a_box_of_their_own_and_not_their_callers() {
         let boxes = boxes(&[("main;a", 4, 0), ("main;b", 1, 0), ("main;c;d", 1, 0)]);

@@ -29,7 +29,7 @@ impl Caption {
 pub(super) struct Captions {
     pub(super) all: Vec<Caption>,
     numbers: FxHashMap<String, u32>,
-    /// By frame: its caption.
+    /// The number of the caption of each frame.
     pub(super) of_frame: Vec<u32>,
 }
 
@@ -67,7 +67,7 @@ impl Captions {
     }
 }
 
-/// Yellow to red for code of the program. Other code has colours outside this range.
+/// Code of the program is yellow to red. Other code has colors outside this range.
 fn hue(kind: FrameKind, function: &str, file: &str) -> u16 {
     match kind {
         FrameKind::Kernel => 190,

@@ -87,7 +87,7 @@ pub fn picture(stacks: &WeightedStacks, value: usize, options: &FlamegraphOption
     }
 }
 
-/// The sum of each stack of captions, which lines of one function share.
+/// The sum of each stack of captions. Lines of one function share a caption.
 struct CaptionSums {
     /// Stacks of numbers of captions, on top of the number of the track.
     nodes: StackTree,
@@ -164,8 +164,8 @@ impl Picture {
         self
     }
 
-    /// The tree of the picture for a report, cut to its largest `lines`; and the number of lines
-    /// that were left out, whose sums are lines of their own.
+    /// Returns the tree of the picture for a report, cut to its largest `lines`, and the number of
+    /// omitted lines, whose sums become lines of their own.
     pub fn tree(&self, report: &mut Report, title: &str, lines: usize) -> (ReportTree, usize) {
         let Cut { rows, left_out, least } = self.boxes.widest(lines);
         let narrow = Caption::narrow(least);
@@ -190,7 +190,7 @@ impl Picture {
         (tree, left_out)
     }
 
-    /// Draws the picture. An empty one says so.
+    /// Draws the picture. An empty picture contains a note.
     ///
     /// # Errors
     /// When the output cannot be written.

@@ -16,7 +16,7 @@ pub(super) struct Words {
     pub(super) unit: Unit,
     /// The picture shows the difference from an older profile.
     pub(super) compares: bool,
-    /// Innermost functions come first, then their callers.
+    /// Whether the innermost functions come first, followed by their callers.
     pub(super) inverted: bool,
 }
 
@@ -28,14 +28,14 @@ const HEADER: u32 = 58;
 const FOOTER: u32 = 28;
 const MARGIN: f64 = 10.0;
 
-/// Pixels that a character takes: 12 pixels high and 0.6 of that wide, as in nearly all fonts of
-/// fixed width.
+/// The width of a character in pixels: characters are 12 pixels high and 0.6 of that wide in nearly
+/// all monospace fonts.
 const CHARACTER: f64 = 7.2;
 
-/// More rows of boxes than this hang from the top, so that the base is seen without scrolling.
+/// With more rows of boxes than this, they hang from the top, so that the base is visible at once.
 const UPRIGHT: u32 = 40;
 
-/// Draws all boxes. A picture without boxes says so.
+/// Draws all boxes. A picture without boxes contains a note.
 pub(super) fn draw(boxes: &Boxes, words: &Words, out: &mut impl Write) -> io::Result<()> {
     let placed = boxes.placed(1.0 / VISIBLE as f64);
     let rows = placed.iter().map(|placed| placed.depth + 1).max().unwrap_or(1);
@@ -80,7 +80,7 @@ pub(super) fn draw(boxes: &Boxes, words: &Words, out: &mut impl Write) -> io::Re
     )
 }
 
-/// `retained size, 4.1 MiB`, and how it is to be read.
+/// `retained size, 4.1 MiB`, and an explanation of the picture.
 fn subtitle(placed: &[Placed], words: &Words) -> String {
     let Some(base) = placed.first() else { return "There is nothing to draw.".to_owned() };
     let [now, before] = base.total.map(|total| amount(&words.unit, total));
@@ -101,7 +101,7 @@ struct Picture<'a> {
     boxes: &'a Boxes,
     words: &'a Words,
     base: [u64; 2],
-    /// The box drawn last.
+    /// The markup of the box drawn last.
     line: String,
 }
 

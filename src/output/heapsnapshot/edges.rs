@@ -1,4 +1,4 @@
-//! The edges, by the node from which they come.
+//! The edges, grouped by their source node.
 
 use super::json::Out;
 use super::labels::{Labels, Place};
@@ -9,7 +9,7 @@ use super::strings::{EPHEMERON, Section};
 use crate::model::heap::{Label, LabelKind, ObjectId, Reference, Root, TypeKind};
 use std::io::{self, Write};
 
-/// Numbers of an edge: type, name or index, node.
+/// The number of fields of an edge: type, name or index, node.
 pub(super) const FIELDS: u64 = 3;
 
 /// Positions in the list of types in [`super::json::head`].
@@ -56,7 +56,7 @@ struct Edges<'e, 'p, 'a, W> {
     labels: &'e mut Labels,
     out: &'e mut Out<W>,
     report: &'e mut HeapSnapshotReport,
-    /// The first string of labels.
+    /// The number of the first string of [`Labels`].
     late: u64,
     first: bool,
 }

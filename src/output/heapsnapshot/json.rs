@@ -3,9 +3,9 @@
 use super::plan::Plan;
 use std::io::{self, Write};
 
-/// Bytes that are collected before they are written.
+/// The number of bytes that are buffered before they are written.
 const BUFFER: usize = 1 << 18;
-/// No number or short text is longer.
+/// An upper bound for the length of a number or short text.
 const SLACK: usize = 1 << 12;
 
 /// The output, in large pieces.

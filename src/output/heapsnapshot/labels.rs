@@ -5,7 +5,7 @@ use crate::model::heap::{Heap, Label, Type, TypeId, TypeKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
-/// A name of edges that is put together: `+0x10`, `[3]`, `main.worker buf`.
+/// A composed name of edges: `+0x10`, `[3]`, `main.worker buf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     /// The function of a call frame.
@@ -13,7 +13,7 @@ pub(super) struct Place {
     pub(super) label: Label,
 }
 
-/// Such names by the numbers under which edges refer to them, in the order in which they came up.
+/// Composed names by the numbers under which edges refer to them, in the order of first use.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     places: Distinct<Place>,
@@ -47,8 +47,8 @@ impl Labels {
     }
 }
 
-/// The names for objects of types. Readers take strings of different numbers for different types,
-/// so that each is there once.
+/// The names for objects of types. Each name is stored once, because readers take strings of
+/// different numbers for different types.
 pub(super) struct TypeNames {
     pub(super) texts: Vec<String>,
     of: Vec<u32>,

@@ -66,13 +66,13 @@ pub enum HeapSnapshotObjects {
     /// The objects that the roots keep alive.
     #[default]
     Live,
-    /// Unreachable ones too.
+    /// Unreachable objects, too.
     All,
 }
 
-/// Most nodes that readers can hold: they number the fields of all nodes in 32 bits.
+/// The maximum number of nodes: readers number the fields of all nodes in 32 bits.
 pub const MAX_NODES: u64 = u32::MAX as u64 / nodes::FIELDS;
-/// Most edges, for the same reason.
+/// The maximum number of edges, for the same reason.
 pub const MAX_EDGES: u64 = u32::MAX as u64 / edges::FIELDS;
 
 /// Writes a heap, in one go and without seeking. `live` is what [`crate::analysis::live::live`]

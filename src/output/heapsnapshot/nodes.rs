@@ -7,7 +7,7 @@ use super::strings::Section;
 use crate::model::heap::{ObjectId, TypeKind};
 use std::io::{self, Write};
 
-/// Numbers of a node: type, name, id, own size, edges, trace node, detachedness.
+/// The number of fields of a node: type, name, id, own size, edges, trace node, detachedness.
 pub(super) const FIELDS: u64 = 7;
 
 /// Positions in the list of types in [`super::json::head`].
@@ -60,7 +60,7 @@ pub(super) fn write<W: Write>(
     Ok(())
 }
 
-/// The id of an object's node: odd, and the same whatever else is written.
+/// The id of an object's node: odd, and independent of what else is written.
 fn id(object: ObjectId) -> u64 {
     2 * u64::from(object.0) + 1
 }

@@ -2,12 +2,12 @@
 
 use crate::model::heap::ObjectId;
 
-/// 64 objects.
+/// A block of 64 objects.
 #[derive(Clone, Copy, Debug)]
 struct Word {
     /// Bit i is set if object i of the block is written.
     written: u64,
-    /// Objects that are written before them.
+    /// The number of objects before the block that are written.
     rank: u32,
 }
 

@@ -9,7 +9,7 @@ use crate::analysis::object_set::ObjectSet;
 use crate::analysis::unreachable::tops;
 use crate::model::heap::{Heap, ObjectId, TypeKind};
 
-/// Nodes before those of the groups of roots: the root and `(GC roots)`.
+/// The number of nodes before those of the groups of roots: the root and `(GC roots)`.
 pub(super) const FIRST_GROUP: usize = 2;
 
 /// The layout of a heap snapshot.
@@ -20,7 +20,7 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) numbering: Numbering,
     /// The heap's own object for the set of roots: node 1.
     pub(super) root: Option<ObjectId>,
-    /// Objects beside it that nothing owns: node 0 refers to them.
+    /// Other objects that nothing owns: node 0 refers to them.
     pub(super) unowned: &'p [ObjectId],
     /// Groups of roots, if no object of the heap represents the set of roots.
     pub(super) groups: Groups,
@@ -29,7 +29,7 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) types: TypeNames,
     pub(super) nodes: u64,
     pub(super) edges: u64,
-    /// Objects that are texts.
+    /// The number of objects that are texts.
     pub(super) texts: u64,
 }
 
@@ -76,12 +76,12 @@ impl<'p, 'a> Plan<'p, 'a> {
         plan
     }
 
-    /// Nodes that are not objects, and the heap's own root object.
+    /// The number of nodes that are not objects, with the heap's own root object.
     pub(super) fn synthetic(&self) -> usize {
         FIRST_GROUP + self.groups.len() + usize::from(!self.tops.is_empty())
     }
 
-    /// Edges of a node before those of objects.
+    /// The number of edges of a node that is not an object.
     pub(super) fn edges_of_synthetic(&self, node: usize) -> u64 {
         match node {
             0 => 1 + u64::from(!self.tops.is_empty()) + self.unowned.len() as u64,

@@ -29,7 +29,7 @@ pub struct HeapSnapshotReport {
 }
 
 impl HeapSnapshotReport {
-    /// Counts a size, which readers keep in 32 bits, and gives what is written of it.
+    /// Counts a size, and returns the part of it that fits in the 32 bits of readers.
     #[inline]
     pub(super) fn size(&mut self, shallow: u64, external: u64) -> u64 {
         if external > 0 {

@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     keys: Vec<(RootKind, NameId)>,
-    /// Where the roots of each group begin in `order`, and the end.
+    /// The place in `order` where the roots of each group begin, and the end.
     first: Vec<u32>,
     order: Vec<u32>,
 }

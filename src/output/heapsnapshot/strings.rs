@@ -19,7 +19,7 @@ pub(super) enum Section {
     Groups,
     /// Objects that are texts.
     Texts,
-    /// Names of edges that are put together. How many there are is known only in the end.
+    /// Composed names of edges. Their number is known only at the end.
     Labels,
 }
 
@@ -29,11 +29,11 @@ pub(super) const GC_ROOTS: u64 = 0;
 pub(super) const UNREACHABLE: u64 = 1;
 pub(super) const EPHEMERON: u64 = 2;
 
-/// Bytes that are written of a text.
+/// The maximum number of bytes of a text.
 const LONGEST: usize = 1024;
 
 impl Section {
-    /// The number of its first string.
+    /// The number of the section's first string.
     pub(super) fn at(self, plan: &Plan<'_, '_>) -> u64 {
         let sizes = [
             (Self::Names, plan.heap.names.len() as u64),
@@ -78,7 +78,7 @@ impl<W: Write> Strings<'_, W> {
         self.out.string(text)
     }
 
-    /// The text of an object, as far as the file has it; the name of its type if it has none.
+    /// The text of an object, as far as the file contains it; otherwise the name of its type.
     fn add_text_of(
         &mut self,
         object: ObjectId,

@@ -1,4 +1,4 @@
-//! The classes of a file, as they are collected.
+//! The table of classes, filled before anything is written.
 
 use crate::java::FieldType;
 use crate::model::heap::ObjectId;
@@ -12,11 +12,11 @@ pub(super) struct Classes {
     /// Classes whose static fields are roots.
     pub(super) holders: Vec<u32>,
     pub(super) list: Vec<Class>,
-    /// For each plan: the class of its objects.
+    /// The class of each plan's objects.
     pub(super) of_plan: Vec<u32>,
-    /// For each call frame: its function and file.
+    /// The function and file of each call frame.
     pub(super) of_frames: Vec<(NameId, NameId)>,
-    /// For each thread: its name.
+    /// The name of each thread.
     pub(super) of_threads: Vec<NameId>,
 }
 
@@ -25,13 +25,13 @@ pub(super) struct Class {
     pub(super) parent: u32,
     /// Bytes of an instance; nothing for arrays.
     pub(super) size: u32,
-    /// Its own fields, in the order of an instance's bytes.
+    /// The fields of the class itself, in the order of an instance's bytes.
     pub(super) fields: Vec<(NameId, FieldType)>,
     pub(super) statics: Vec<(NameId, Static)>,
 }
 
 impl Class {
-    /// A class without fields, below `java.lang.Object`.
+    /// Creates a class without fields that inherits from `java.lang.Object`.
     pub(super) fn named(name: NameId) -> Self {
         Self { name, parent: OBJECT, size: 0, fields: Vec::new(), statics: Vec::new() }
     }
@@ -41,8 +41,8 @@ impl Class {
 pub(super) enum Static {
     Object(ObjectId),
     Long(u64),
-    /// [`IdSpace::first_helper`](super::ids::IdSpace::first_helper), which is known once all
-    /// classes are.
+    /// [`IdSpace::first_helper`](super::ids::IdSpace::first_helper), which is known only after all
+    /// classes are added.
     FirstHelper,
 }
 

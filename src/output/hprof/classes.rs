@@ -51,8 +51,8 @@ impl Classes {
     }
 
     fn add_plans(&mut self, heap: &Heap<'_>, layout: &Layout, plans: &Plans) {
-        // For each type: the number of its classes with fields, its name, the class above them, and
-        // the array class.
+        // For each type: the number of its classes with fields, its name, its superclass, and its
+        // array class.
         let mut shapes = vec![0u32; heap.types.len()];
         for plan in plans.plans.iter().filter(|plan| plan.form == Form::Fields) {
             shapes[plan.type_id.0 as usize] += 1;
@@ -93,8 +93,7 @@ impl Classes {
                         }),
                     };
                     let fields = field_names.of(plan, heap, &mut self.names);
-                    // Larger objects are arrays, unless it is their references that make them
-                    // large.
+                    // Larger objects are arrays, unless only their references make them large.
                     let size = plan.shown as u32;
                     self.add(Class { parent, size, fields, statics: held(), ..Class::named(name) })
                 }
@@ -187,7 +186,7 @@ impl<W: Write> Writer<'_, '_, W> {
             out.id(ids.class(row));
             out.u4(TRACE);
             out.id(if row == OBJECT { 0 } else { ids.class(class.parent) });
-            // Loader, signers, protection domain, two that are reserved.
+            // Loader, signers, protection domain, and two reserved ids.
             (0..5).for_each(|_| out.id(0));
             out.u4(class.size);
             out.u2(0);

@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct FieldNames {
     labels: FxHashMap<Label, NameId>,
-    /// By the number in the name.
+    /// Names by the number that they contain.
     offsets: Numbered,
     pads: Numbered,
     unique: Unique,
-    /// Used again for each class.
+    /// A buffer that is reused for each class.
     fields: Vec<(NameId, FieldType)>,
 }
 
@@ -79,7 +79,7 @@ impl FieldNames {
     }
 }
 
-/// Names that are made of a number below some thousands.
+/// Names that contain a small number (up to some thousands).
 #[derive(Default)]
 struct Numbered(Vec<Option<NameId>>);
 
@@ -96,7 +96,7 @@ impl Numbered {
 /// Makes names unique within a class: `next`, `next#2`.
 #[derive(Default)]
 pub(super) struct Unique {
-    /// For each name: the number of the class that used it last.
+    /// The number of the class that used each name last.
     used: Vec<u32>,
     class: u32,
     /// The number of times each name was used in this class, so that many equal ones do not take

@@ -26,7 +26,7 @@ const REPEATED_TEXTS: (u64, u64) = (16 << 20, 64);
 const SHORT_TEXT: usize = 256;
 
 pub(super) struct Filling {
-    /// The most zeros of an object, and of the array that represents its external bytes.
+    /// The maximum bytes of zeros in an object, and in the array of its external bytes.
     pub(super) limit: u64,
     class_fields: u64,
     repeated_texts: u64,
@@ -80,7 +80,7 @@ impl Filling {
     }
 }
 
-/// The most zeros of one object.
+/// The limit of zero bytes in an object that keeps all objects within the budget.
 fn limit(heap: &Heap<'_>, budget: u64) -> u64 {
     let external = || heap.external.iter().map(|(_, bytes)| *bytes);
     if heap.shallow.iter().chain(external()).fold(0, u64::saturating_add) <= budget {

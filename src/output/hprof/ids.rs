@@ -11,7 +11,7 @@ use crate::model::names::NameId;
 #[derive(Default)]
 pub(super) struct IdSpace {
     shift: u32,
-    /// The addresses of objects, if these are the ids.
+    /// The addresses of objects, if they are used as ids.
     addresses: Option<Vec<u64>>,
     classes: u64,
     names: u64,
@@ -27,7 +27,7 @@ impl IdSpace {
             _ => None,
         };
         let next = match addresses.as_deref().and_then(<[u64]>::last) {
-            // Not on a boundary of 16.
+            // An id that is not a multiple of 16.
             Some(last) => (last | 15) + 9,
             None => (heap.len() as u64 + 1) << layout.shift,
         };

@@ -18,7 +18,7 @@ use std::ops::Range;
 /// prefetched before its turn comes: objects come in no order of plans, and waiting for memory
 /// would take most of the time.
 pub(super) struct Instances {
-    /// For each plan.
+    /// The instance of each plan.
     list: Vec<Instance>,
     /// One slot for each key of each plan.
     slots: Vec<Slot>,
@@ -37,12 +37,12 @@ pub(super) struct Instance {
     pub(super) form: Form,
     pub(super) value: ValueKind,
     pub(super) reads_value: bool,
-    /// Whether references come in the order of the keys, which is then the order of the slots.
+    /// Whether references come in the order of the keys, which is then also the order of the slots.
     /// Otherwise the slots are those of an earlier object, because the next object mostly has the
     /// same labels or the first of them.
     in_order: bool,
     external_kind: External,
-    /// Where the slots are.
+    /// The place of the first slot.
     first: usize,
     keys: u32,
     /// The number of slots in use, which come first.
@@ -51,7 +51,7 @@ pub(super) struct Instance {
     values: Range<u32>,
     /// The position of the array of external bytes, in bytes.
     external: u32,
-    /// Objects so far.
+    /// The number of objects so far.
     count: u32,
 }
 
@@ -62,7 +62,7 @@ struct Slot {
     place: u32,
 }
 
-/// Lists that are used again for each object.
+/// Buffers that are reused for each object.
 #[derive(Default)]
 pub(super) struct Scratch {
     /// References with their keys, sorted, and their places in the object.
@@ -71,7 +71,7 @@ pub(super) struct Scratch {
     pub(super) weak: Vec<(u64, ObjectId)>,
 }
 
-/// The data that references need besides their plan.
+/// The data that writing references needs besides their plan.
 pub(super) struct Surroundings<'o, 'a> {
     pub(super) heap: &'o Heap<'a>,
     pub(super) wide: bool,
@@ -80,8 +80,8 @@ pub(super) struct Surroundings<'o, 'a> {
     pub(super) scratch: &'o mut Scratch,
 }
 
-/// How many objects ahead instances and slots are prefetched, if there are too many for the
-/// processor's cache.
+/// The number of objects ahead for which instances and slots are prefetched, if there are too many
+/// instances for the processor's cache.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
 
@@ -199,7 +199,7 @@ impl Instances {
         count as u64
     }
 
-    /// Finds the place of each reference by its key, and learns from it.
+    /// Finds the place of each reference by its key, and updates the slots.
     fn fill_in_any_order(
         &mut self,
         object: ObjectId,
@@ -223,7 +223,7 @@ impl Instances {
             around.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             edges.push(((reference.label, weak), index));
         }
-        // By the place in the object, too: equal keys stay in their order.
+        // Also sorted by the place in the object, so that equal keys stay in their order.
         edges.sort_unstable();
         let instance = &mut self.list[row];
         let keys = instance.first..instance.first + instance.keys as usize;
@@ -289,7 +289,7 @@ impl Instances {
         }
     }
 
-    /// Counts the objects that were written, of which those of a plan have one size.
+    /// Counts the written objects. All objects of a plan have one size.
     pub(super) fn account(
         &self,
         plans: &Plans,
@@ -312,8 +312,8 @@ impl Instances {
     }
 }
 
-/// References that come in the order of the slots, of which some are null. The loop branches on the
-/// number of slots only: the processor could not predict which slots are null.
+/// Writes references that come in the order of the slots, some of which are null. The loop branches
+/// only on the number of slots, because the processor could not predict which slots are null.
 #[inline]
 fn fill_in_order(
     labels: &[Label],
@@ -337,12 +337,12 @@ fn fill_in_order(
     }
 }
 
-/// The references that have fields.
+/// The references of a plan that have fields.
 fn keys(plan: &Plan) -> &[Key] {
     if plan.form == Form::Fields { &plan.keys } else { &[] }
 }
 
-/// Whether slots begin with these labels, of which there are some.
+/// Whether the slots begin with these labels. There is at least one label.
 #[inline]
 fn starts_with(slots: &[Slot], labels: &[Label]) -> bool {
     let same = || slots.iter().zip(labels).all(|(slot, label)| slot.label == *label);

@@ -34,7 +34,7 @@ pub(super) fn class_name(names: &Names, type_: &Type) -> String {
     text
 }
 
-/// A text as a part of composed names. One text may be part of many names, so it is cut.
+/// The part of a text that is used in composed names. It is cut, because many names may contain it.
 pub(super) fn part(text: &str) -> &str {
     const LONGEST: usize = 1024;
     &text[..text.floor_char_boundary(LONGEST)]

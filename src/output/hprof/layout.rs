@@ -3,26 +3,26 @@
 use super::IdKind;
 use crate::model::heap::{Heap, Ids, ObjectId};
 
-/// Widths that the sizes of everything depend on.
+/// The widths that determine all sizes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
-    /// Ids and references take 8 bytes, not 4.
+    /// Whether ids and references take 8 bytes, not 4.
     pub(super) wide: bool,
     /// Ids are multiples of `1 << shift`.
     pub(super) shift: u32,
-    /// Ids of objects are their addresses.
+    /// Whether the ids of objects are their addresses.
     pub(super) addresses: bool,
 }
 
-/// The longest array that is made to fit a size, in bytes: Java's readers take lengths as signed,
-/// and a record has less than 4 GiB.
+/// The maximum length in bytes of an array that is written to fit a size: Java's readers take
+/// lengths as signed, and a record has less than 4 GiB.
 const LONGEST: u64 = 1 << 30;
 
 impl Layout {
     /// The narrowest layout in which all ids fit.
     pub(super) fn of(heap: &Heap<'_>, ids: IdKind) -> Self {
-        // No more helpers and classes than that are made; the exact number is known only once sizes
-        // are.
+        // An upper bound for the number of helpers and classes; the exact number depends on the
+        // sizes.
         let most = [
             heap.len(),
             heap.external.len(),

@@ -1,5 +1,5 @@
-//! Binary hprof, as VisualVM, Eclipse MAT and hprof-slurp take it, of a heap that need not come
-//! from a JVM. [`write_profile`] writes a profile as the JDK's own profiler did.
+//! Binary hprof, in the form that VisualVM, Eclipse MAT and hprof-slurp accept, of heaps of any
+//! runtime. [`write_profile`] writes a profile as the JDK's own profiler did.
 //!
 //! ```text
 //! header            "JAVA PROFILE 1.0.2\0", width of an id (4 or 8), time

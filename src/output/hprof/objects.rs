@@ -143,7 +143,7 @@ impl<W: Write> Writer<'_, '_, W> {
                 size.saturating_sub(edges * u64::from(heap.pointer_size)),
             );
         } else {
-            // A number of elements is not lost: the array has it.
+            // A number of elements is not lost: it is the length of the array.
             let is_lost = !matches!(instance.value, ValueKind::None | ValueKind::Length);
             self.losses.add(LossKind::Value, is_lost.into());
         }
@@ -172,7 +172,7 @@ impl<W: Write> Writer<'_, '_, W> {
             match reference.label.kind() {
                 LabelKind::None => {}
                 LabelKind::Index(index) if by_index => {
-                    // Elements come in order: null up to this one.
+                    // Elements come in order: those up to this one are null.
                     self.out.zeros((u64::from(index) - written) * self.layout.reference())?;
                     written = index.into();
                 }

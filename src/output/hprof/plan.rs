@@ -22,14 +22,14 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 const MOST_FIELDS: usize = 256;
-/// Largest object with fields.
+/// The maximum size of an object with fields.
 const LARGEST: u64 = 2048;
-/// Most classes of one type.
+/// The maximum number of classes of one type.
 const MOST_SHAPES: usize = 64;
 
 /// The form in which each object is written.
 pub(super) struct Plans {
-    /// For each object: its row in `plans`.
+    /// The row of each object's plan in `plans`.
     pub(super) of: Vec<u32>,
     pub(super) plans: Vec<Plan>,
 }
@@ -49,11 +49,11 @@ pub(super) struct Plan {
     /// The contents of the objects besides references.
     pub(super) value: ValueKind,
     pub(super) external: External,
-    /// References, sorted, as often as they occur in one object.
+    /// The sorted keys of references. A key occurs as often as it does in one object.
     pub(super) keys: Vec<Key>,
-    /// The references of every object come in the order of the keys, and none is weak.
+    /// Whether the references of every object come in the order of the keys, and none is weak.
     pub(super) in_order: bool,
-    /// The most references of one object, among objects that added a label.
+    /// The maximum number of references of one object, among objects that added a label.
     most: u32,
     /// For [`Form::Fields`], in the order of the instance's bytes.
     pub(super) fields: Vec<Field>,
@@ -83,7 +83,7 @@ pub(super) enum Form {
     Text,
 }
 
-/// The kind of value that the objects have, as the first object shows.
+/// The kind of value that the objects have, as determined by the first object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ValueKind {
     None,
@@ -206,7 +206,7 @@ impl Plans {
                 }
             }
         }
-        // The shapes of what became arrays after all have no objects.
+        // Objects that became arrays after all no longer use their shapes.
         for (row, shapes) in &shapes {
             if self.plans[*row as usize].form != Form::Mixed {
                 shapes.values().for_each(|&shape| self.plans[shape as usize].form = Form::Mixed);
@@ -214,7 +214,7 @@ impl Plans {
         }
     }
 
-    /// Writes types as arrays that would have too many classes.
+    /// Writes types that would have too many classes as arrays.
     fn limit_classes(&mut self) {
         let mut classes: FxHashMap<TypeId, usize> = FxHashMap::default();
         for plan in self.plans.iter().filter(|plan| plan.form == Form::Fields) {
@@ -254,7 +254,7 @@ impl Plan {
         }
     }
 
-    /// A plan whose fields are not known yet.
+    /// Creates a plan whose fields are not known yet.
     fn with(
         type_id: TypeId,
         size: u64,
@@ -297,7 +297,7 @@ impl Plan {
         self.form = if self.is_bytes() { Form::Bytes } else { Form::Array };
     }
 
-    /// Memory with known contents and without references.
+    /// Whether the objects are memory with known contents and without references.
     fn is_bytes(&self) -> bool {
         self.value == ValueKind::Bytes && self.keys.is_empty() && self.external == External::None
     }
@@ -344,7 +344,7 @@ fn is_array(
         return true;
     }
     if kind == TypeKind::Array && size >= 16 {
-        // Contents keep the name of their type as long as they are small.
+        // Small contents are written as fields, so that they keep the name of their type.
         return !range.is_empty()
             || heap.values.is_none()
             || !matches!(heap.value(object), Value::Bytes(_));
@@ -379,7 +379,7 @@ fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) -> bool 
     sorted && strong
 }
 
-/// The same of the references that an object keeps which may have others in its external bytes.
+/// Like [`collect_keys`], without the references that are in the external bytes of an object.
 fn collect_kept(heap: &Heap<'_>, object: ObjectId, external: External, keys: &mut Vec<Key>) {
     collect_keys(heap, object, keys);
     keys.retain(|&(label, _)| external.keeps(label));

@@ -21,7 +21,7 @@ use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, Profile
 use crate::output::loss::LossKind;
 use std::io::{self, Write};
 
-/// Writes the sums of the threads that are wanted: the metric, or what belongs to the mode:
+/// Writes the sums of the selected threads: the metric, or the default data of the mode, which is
 /// samples, and memory where it was measured.
 ///
 /// # Errors
@@ -69,10 +69,10 @@ struct Writer<'a, W: Write> {
     written: Written,
 }
 
-/// Entries of one record: its length has 32 bits, too.
+/// The maximum number of entries in one record, whose length has 32 bits, too.
 const MOST: usize = 1 << 24;
 
-/// Entries that all sums together may take beyond one for each.
+/// The number of entries that all sums together may take in addition to one each.
 const MORE_PARTS: u64 = 1 << 16;
 
 /// The budget of frames of all traces: a fixed part, and a part for each trace. Deeper traces lose
@@ -173,7 +173,7 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(())
     }
 
-    /// The most parts that the numbers of a row may have.
+    /// The maximum number of parts of a row's numbers.
     fn most_parts(&mut self, number: impl Fn(&Aggregate) -> u64) -> u64 {
         let mut share = Share::default();
         self.rows().for_each(|(_, row)| share.add(count_parts(number(&row)).saturating_sub(1)));
@@ -248,7 +248,7 @@ impl<'a, W: Write> Writer<'a, W> {
             let (bytes, live, samples) =
                 (total(|site| site.1), total(|site| site.2), total(|site| site.3));
             sum = sum.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
-            // Not sorted, and no site was left out.
+            // Flags: not sorted, and no site was left out.
             self.out.u2(0);
             self.out.u4(0f32.to_bits());
             self.out.u4(u32::try_from(live).unwrap_or(u32::MAX));

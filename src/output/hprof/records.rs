@@ -26,7 +26,7 @@ pub(super) mod sub {
     pub(crate) const ROOT_UNKNOWN: u8 = 0xff;
 }
 
-/// Bytes of a number; 0 for references, whose width is that of ids.
+/// The bytes of a number; 0 for references, which are as wide as ids.
 pub(super) fn width(kind: FieldType) -> u32 {
     kind.width().map_or(0, |width| width as u32)
 }
@@ -45,13 +45,13 @@ const ENVELOPE: usize = 9;
 
 /// Writes records and collects sub-records into segments, in one buffer that is reused.
 ///
-/// The buffer begins with room for the envelope, so that a segment goes out in one piece of about 1
-/// MiB, which buffers below hand on without copying it.
+/// The buffer begins with space for the envelope, so that a segment is written in one piece of
+/// about 1 MiB, which buffered writers pass on without copying it.
 pub(super) struct Out<W> {
     out: W,
     wide: bool,
     buffer: Vec<u8>,
-    /// One large sub-record streams through the buffer, whose envelope was filled in when it began.
+    /// Whether a large sub-record, whose envelope is already filled in, streams through the buffer.
     streaming: bool,
 }
 
@@ -63,7 +63,7 @@ impl<W: Write> Out<W> {
         Self { out, wide, buffer, streaming: false }
     }
 
-    /// Writes a record outside segments, of the body that was collected since the last one.
+    /// Writes a record outside segments. Its body is the data collected since the last record.
     pub(super) fn record(&mut self, tag: u8) -> io::Result<()> {
         self.envelope(tag, (self.buffer.len() - ENVELOPE) as u64);
         self.out.write_all(&self.buffer)?;
@@ -71,8 +71,8 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Begins a sub-record of `length` bytes, the tag included. It goes into the segment under way
-    /// if it has room.
+    /// Begins a sub-record of `length` bytes, the tag included. It becomes part of the present
+    /// segment if that has enough space.
     #[inline]
     pub(super) fn begin(&mut self, tag: u8, length: u64) -> io::Result<()> {
         self.make_room(length)?;
@@ -161,7 +161,7 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Ends a file without a heap.
+    /// Flushes the output at the end of a file without a heap.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -222,7 +222,7 @@ impl<W: Write> Out<W> {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Bytes of a large sub-record.
+    /// Writes bytes of a large sub-record.
     pub(super) fn stream(&mut self, bytes: &[u8]) -> io::Result<()> {
         for chunk in bytes.chunks(SEGMENT) {
             self.buffer.extend_from_slice(chunk);
@@ -231,7 +231,7 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Zeros of a sub-record of any size.
+    /// Writes zeros of a sub-record of any size.
     pub(super) fn zeros(&mut self, count: u64) -> io::Result<()> {
         let mut left = count;
         while left > 0 {
@@ -244,7 +244,7 @@ impl<W: Write> Out<W> {
     }
 }
 
-/// Puts an id into fields or elements that were given to fill in.
+/// Writes an id into the bytes of fields or elements.
 #[inline]
 pub(super) fn put_id(fields: &mut [u8], place: usize, id: u64, wide: bool) {
     if wide {

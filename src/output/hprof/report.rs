@@ -11,8 +11,8 @@ use serde::Serialize;
 pub struct HprofReport {
     /// Number of instances and arrays.
     pub instances: u64,
-    /// Their sizes as VisualVM shows them. MAT and hprof-slurp show the same, plus what
-    /// [`HprofReport::lost`] says they round up.
+    /// The total size as VisualVM shows it. MAT and hprof-slurp show the same, plus the rounding
+    /// that [`HprofReport::lost`] counts.
     pub bytes: u64,
     /// Number of classes.
     pub classes: u64,
@@ -40,7 +40,7 @@ impl HprofReport {
     }
 }
 
-/// The losses of heaps, which are the first kinds.
+/// The number of loss kinds of heaps, which are the first kinds.
 const KINDS: usize = LossKind::FrameLabel as usize + 1;
 
 /// Counts what is lost.
@@ -55,13 +55,13 @@ impl Losses {
         self.counts[kind as usize].0 += count;
     }
 
-    /// Counts one loss of that many bytes, unless it is 0 bytes.
+    /// Counts one loss of this many bytes, unless it is 0 bytes.
     #[inline]
     pub(super) fn add_bytes(&mut self, kind: LossKind, bytes: u64) {
         self.add_many(kind, 1, bytes);
     }
 
-    /// Counts a number of losses of that many bytes each, unless it is 0 bytes.
+    /// Counts a number of losses of this many bytes each, unless it is 0 bytes.
     #[inline]
     pub(super) fn add_many(&mut self, kind: LossKind, count: u64, bytes: u64) {
         if bytes > 0 {

@@ -14,9 +14,9 @@ use crate::model::names::{NameId, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Write};
 
-/// Most static fields of a class. VisualVM reads the count as a signed number of 16 bits.
+/// The maximum number of static fields of a class. VisualVM reads it as a signed 16-bit number.
 const MOST_STATICS: usize = 32_000;
-/// Most holder classes of one kind of root; where there are more groups, they share classes.
+/// The maximum number of holder classes of one kind of root. With more groups, they share classes.
 const MOST_GROUPS: usize = 256;
 
 /// The roots, by the form in which they are written.
@@ -38,7 +38,7 @@ struct Holder {
 struct Local {
     object: ObjectId,
     thread: u32,
-    /// From the innermost frame of the thread.
+    /// The number of the frame in its thread, counted from the innermost.
     frame: u32,
     named: bool,
 }
@@ -84,13 +84,13 @@ impl Roots {
         roots
     }
 
-    /// Adds the holder classes, which are the last ones.
+    /// Adds the holder classes, which come last.
     pub(super) fn add_holders(&self, heap: &Heap<'_>, classes: &mut Classes) {
         let mut unique = Unique::default();
         for holder in &self.holders {
             for (part, roots) in (1..).zip(holder.roots.chunks(MOST_STATICS)) {
                 let name = match (part, holder.name.strip_suffix("[]")) {
-                    // It must not look like an array.
+                    // A name must not look like an array.
                     (1, Some(rest)) => format!("{rest}[ ]"),
                     (1, None) => holder.name.clone(),
                     _ => format!("{} ... {part}", holder.name),
@@ -165,7 +165,7 @@ impl<W: Write> Writer<'_, '_, W> {
             self.report
                 .add(self.layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
             let text = self.heap.names.text(thread.name);
-            // Names are numbers beside those of other texts.
+            // The identities of names are their numbers, beside those of other texts.
             let kept = self.filling.text(text, || thread.name.0.into());
             self.losses.add(LossKind::CutText, (kept.len() < text.len()).into());
             self.string(kept, name)?;
@@ -196,7 +196,7 @@ impl<W: Write> Writer<'_, '_, W> {
         roots.plain.iter().try_for_each(|&object| self.plain_root(object))
     }
 
-    /// Writes roots for unreachable objects, as few as it takes to reach them all.
+    /// Writes as few roots as possible for unreachable objects, so that all of them are reached.
     pub(super) fn unreachable_roots(&mut self) -> io::Result<()> {
         let heap = self.heap;
         // Weak references count: readers that drop what is unreachable follow them.

@@ -1,8 +1,8 @@
 //! A budget that many amounts share.
 //!
-//! Sizes and sums are numbers in a dump: 47 bytes can claim 2⁶² of them. The output for such claims
-//! has a budget that grows with the size of the input. No claim is served at the expense of all
-//! others: each gets the amount that it asks for, up to a limit that is the same for all.
+//! Sizes and sums are numbers in a dump: 47 bytes can claim 2⁶². The output for such claims has a
+//! budget that grows with the size of the input. No single claim uses up the budget of the others:
+//! each gets the amount that it asks for, up to a limit that is the same for all.
 
 /// Amounts by their number of bits: count and sum.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Share {
     /// Returns the limit for each amount that keeps their sum within the budget, or `u64::MAX` if
     /// no limit is needed.
     pub(super) fn limit(&self, budget: u64) -> u64 {
-        // The smallest amounts are served in full as long as all larger ones can get as much.
+        // The smallest amounts get all they ask for as long as all larger ones can get as much.
         let mut spent = 0u64;
         let mut larger: u64 = self.counts.iter().sum();
         let mut limit = 0;

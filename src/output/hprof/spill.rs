@@ -10,26 +10,26 @@ use super::report::LossKind;
 use crate::model::heap::{Label, LabelKind, ObjectId};
 use std::io::{self, Write};
 
-/// Where the external bytes of an object are.
+/// The place of an object's external bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum External {
-    /// There are none, or less than half of [`INSIDE`].
+    /// There are fewer than half of [`INSIDE`] external bytes, or none.
     #[default]
     None,
-    /// At most [`INSIDE`], as a part of the object: no array is that small.
+    /// At most [`INSIDE`] bytes, as a part of the object: no array is that small.
     Inside,
     /// In a byte array.
     Bytes,
-    /// In an array of all references but those that have the name of a field.
+    /// In an array of all references, except those labeled with the name of a field.
     Elements,
     /// In an array of all references.
     References,
 }
 
-/// The largest number of external bytes that become a part of the object itself, which grows by as
-/// many. The smallest array takes 16 bytes.
+/// The maximum number of external bytes that become a part of the object itself and are added to
+/// its size. The smallest array takes 16 bytes.
 pub(super) const INSIDE: u64 = 8;
-/// The smallest number of external bytes that is written: sizes are multiples of 8.
+/// The minimum number of external bytes to write: sizes are multiples of 8.
 const LEAST: u64 = INSIDE / 2;
 
 impl External {

@@ -1,18 +1,18 @@
-//! Texts: as `java.lang.String` with the array that holds the characters.
+//! Texts, written as `java.lang.String` with an array of characters.
 
 use super::Writer;
 use super::records::put_id;
 use crate::java::FieldType;
 use std::io::{self, Write};
 
-/// Longest text in characters. Readers show only the beginning of a text.
+/// The maximum length of a text in characters. Readers show only the beginning of a text.
 const LONGEST: usize = 1 << 28;
 
 impl<W: Write> Writer<'_, '_, W> {
     /// Writes a text under an id. Returns the bytes that it takes, and whether it was cut.
     ///
-    /// Latin-1 goes into a byte array with coder 0, as since Java 9; anything else into a char
-    /// array, as before, because in a byte array the order of the bytes of UTF-16 would depend on
+    /// Latin-1 is written as a byte array with coder 0, as since Java 9. Other text is written as a
+    /// char array, as before Java 9, because the byte order of UTF-16 in a byte array depends on
     /// the machine.
     pub(super) fn string(&mut self, text: &str, id: u64) -> io::Result<(u64, bool)> {
         let array = self.ids.fresh();

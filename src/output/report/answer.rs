@@ -1,10 +1,10 @@
-//! The first screen of a page: HTML that stands without a script.
+//! The first screen of a page: HTML that works without a script.
 
 use super::{Cells, Report, ReportColumn, ReportRule, ReportSuspect, ReportTable};
 use crate::output::quantity::{count, percent, plural, size};
 use std::fmt::Write;
 
-/// The answer that a page begins with.
+/// The content of the first screen.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The number that the headline begins with: `60.5 % of the heap`, `+2.3 MiB`.
@@ -26,20 +26,20 @@ pub struct Answer {
 pub struct BarPart {
     /// The name of the part.
     pub name: String,
-    /// The size of the part, for people.
+    /// The size of the part, as text.
     pub amount: String,
     /// The width of the part in the unit of the others.
     pub width: u64,
-    /// The address of what the part consists of.
+    /// The address of the view that shows the contents of the part.
     pub link: String,
-    /// How the part is coloured.
+    /// The color of the part.
     pub tone: Tone,
 }
 
 /// The colour of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Another one than that of its neighbours.
+    /// A color that differs from those of the neighbors.
     Distinct,
     /// Something grew.
     Up,
@@ -49,18 +49,18 @@ pub enum Tone {
     Rest,
 }
 
-/// A box with a number and what is behind it.
+/// A box with a number and its details.
 #[derive(Clone, Debug, Default)]
 pub struct Card {
     /// `Could be saved`.
     pub title: &'static str,
-    /// The number, for people.
+    /// The number, as text.
     pub number: String,
-    /// Lines with the address of each; an empty one is no link.
+    /// Lines, each with an address. A line with an empty address is not a link.
     pub lines: Vec<(String, String)>,
     /// Whether each line is one step below the line before.
     pub is_path: bool,
-    /// What leads on, with its address.
+    /// Links to further views, with their addresses.
     pub more: Vec<(String, String)>,
 }
 
@@ -113,8 +113,8 @@ pub fn without_packages(text: &str) -> String {
     short
 }
 
-/// Escapes a text for HTML. What would be invisible, or turn text around, is written as in a
-/// program.
+/// Escapes a text for HTML. Characters that are invisible, or change the direction of text, are
+/// written as escapes of a programming language.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -134,7 +134,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Escapes a sentence, in which backticks enclose what is code.
+/// Escapes a sentence in which backticks enclose code.
 fn sentence(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
@@ -192,14 +192,14 @@ impl Report {
         html.push_str("</ul></details>\n");
     }
 
-    /// What is known about a suspect, and what to do.
+    /// Writes the known leak that a suspect matches, and what to do about it.
     fn known(suspect: Option<&ReportSuspect>, html: &mut String) {
         let Some(ReportRule { title, advice, source }) =
             suspect.and_then(|suspect| suspect.known.as_ref())
         else {
             return;
         };
-        // Nothing but an address of the web is a link: a rule may come from a file.
+        // Only web addresses become links, because a rule may come from a file.
         let is_web = |address: &&String| address.starts_with("https://");
         let source = source.as_ref().filter(is_web).map_or("", String::as_str);
         let source = link(source, source);
@@ -307,7 +307,7 @@ impl Report {
         html.push_str("</div>\n");
     }
 
-    /// The suspects that the headline has not said, each with its path.
+    /// The suspects that the headline does not mention, each with its path.
     fn more_suspects(&self, html: &mut String) {
         if self.suspects.len() < 2 {
             return;
@@ -397,7 +397,7 @@ fn class_of(column: &ReportColumn) -> &'static str {
     if matches!(column.values, Cells::Names(_)) { "name" } else { "number" }
 }
 
-/// Rows of the first table that stand in the page without a script.
+/// The maximum number of rows of the first table in a page without a script.
 const FIRST_ROWS: usize = 20;
 
 #[cfg(test)]

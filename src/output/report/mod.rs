@@ -31,11 +31,11 @@ pub struct Report {
     /// The numbers of the complete snapshots, of which the page shows one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<u64>,
-    /// The name of the file as a shell needs it.
+    /// The name of the file, quoted for a shell.
     pub quoted: String,
     /// Options that commands need to read the same heap, each after a space.
     pub options: String,
-    /// The filters that are on, as other documents have them.
+    /// The active filters, in the form that other documents use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filters: Option<serde_json::Value>,
     /// The format and its version.
@@ -55,8 +55,8 @@ pub struct Report {
     pub curves: Vec<ReportCurve>,
     /// The tables, in order.
     pub tables: Vec<ReportTable>,
-    /// Some objects by their ids, as `show` describes them, for a page without a server. `new` says
-    /// that the older file does not have the object.
+    /// Some objects by their ids, in the form of `show`, for a page without a server. `new` is set
+    /// if the older file does not contain the object.
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     pub objects: serde_json::Map<String, serde_json::Value>,
     /// Notes about omissions, and how the page was made.
@@ -73,29 +73,29 @@ pub struct Report {
 pub struct Tile {
     /// `live`, `samples`.
     pub label: &'static str,
-    /// The number, for people.
+    /// The number, as text.
     pub value: String,
 }
 
-/// Something that deserves a look.
+/// A likely leak or wasted memory.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReportSuspect {
     /// Retained or wasted bytes.
     pub bytes: u64,
-    /// Their share of the live heap, from 0 to 1.
+    /// The share of the live heap, from 0 to 1.
     pub share: f64,
-    /// A sentence about it.
+    /// A sentence that describes the suspect.
     pub message: String,
     /// The path that keeps it alive, from the root.
     pub path: Vec<String>,
     /// The object of each step of the path; empty where there is none.
     pub objects: Vec<String>,
-    /// The object to look at first, the largest one, and those of the path, the root last.
+    /// The object to inspect first, which is the largest, and those of the path, the root last.
     #[serde(skip)]
     pub way: Vec<ObjectId>,
     /// The address of its objects in the page: `#/objects?type=…`.
     pub link: String,
-    /// The known leak that it is.
+    /// The known leak that the suspect matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<ReportRule>,
 }
@@ -105,7 +105,7 @@ pub struct ReportSuspect {
 pub struct ReportRule {
     /// `known: …`.
     pub title: String,
-    /// Why the memory is held, and what to do.
+    /// The reason why the memory is held, and what to do.
     pub advice: String,
     /// The address of a public description.
     pub source: Option<String>,
@@ -124,7 +124,7 @@ pub struct ReportTree {
     pub namespace: Option<Vec<u32>>,
     /// The sum of a line and all below it. Never less than the sum of its children.
     pub total: Vec<u64>,
-    /// The line's own part of that.
+    /// The part of the sum that belongs to the line itself.
     pub own: Vec<u64>,
     /// The number of objects.
     pub count: Option<Vec<u64>>,
@@ -150,7 +150,7 @@ pub struct ReportTable {
     pub sort: usize,
     /// The column of names to look for in the tree, if there is one.
     pub finds: Option<usize>,
-    /// The number of rows, with those that were left out.
+    /// The number of rows, including omitted ones.
     pub rows: u64,
 }
 
@@ -167,7 +167,7 @@ pub struct ReportCurve {
     pub unit: String,
     /// Times and numbers, in the order of time.
     pub points: Vec<(u64, u64)>,
-    /// The file of each point, if each is of another one.
+    /// The file of each point, if each point comes from another file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
 }
@@ -186,12 +186,12 @@ pub struct ReportColumn {
 }
 
 impl ReportTable {
-    /// A table without columns for so many rows, of which some may be left out.
+    /// Creates a table without columns for this many rows, some of which may be omitted.
     pub fn new(title: &str, rows: u64) -> Self {
         Self { title: title.to_owned(), rows, ..Self::default() }
     }
 
-    /// Adds a column of names, for which a click on a row looks in the tree.
+    /// Adds a column of names. A click on a row searches for the name in the tree.
     #[must_use]
     pub fn names<'n>(
         mut self,
@@ -284,7 +284,7 @@ impl Cells {
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-/// Each file is named for what it shows; together they are one function.
+/// Each file is named for the part of the page that it shows. Together they form one function.
 const SCRIPT: &str = concat!(
     "\n\"use strict\";\n(() => {\n",
     include_str!("script/text.js"),
@@ -311,7 +311,7 @@ const STYLE_HASH: &str = "tXI1Um+bj0+4ElzWcFU+A/fP7XP8BG+kQM/ECrRXl6A=";
 const SCRIPT_HASH: &str = "M+ndOsPNe4jJ2l1f8RCNLz5K4OqookVq1ZV+Xyn+wUU=";
 
 impl Report {
-    /// A report without content.
+    /// Creates a report without content.
     pub fn new(kind: &'static str, file: &str, format: String, unit: String) -> Self {
         Self {
             schema: "dumptool/report/1",
@@ -336,7 +336,7 @@ impl Report {
         let _ = json::line(&mut data, self);
         let data = String::from_utf8(data).unwrap_or_default().replace('<', "\\u003c");
         let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
-        // A page that a server shows may ask the server.
+        // A page that a server shows may send requests to that server.
         let asks = if self.live { "'; connect-src 'self" } else { "" };
         let parts = [
             ("STYLE_HASH", STYLE_HASH.to_owned()),

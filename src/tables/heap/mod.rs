@@ -24,7 +24,7 @@ pub(super) use strings::Strings;
 pub use strings::TextLimit;
 pub(super) use types::Types;
 
-/// The rows of a table of a heap. `None` for tables of profiles, and for `dump`, whose facts are not
+/// The rows of a table of a heap. `None` for tables of profiles, and for `dump`, whose data is not
 /// in the heap.
 pub fn of_heap<'h>(
     analyses: &'h Analyses<'h>,

@@ -28,7 +28,7 @@ impl<'h> Objects<'h> {
         Self { analyses, types, by_number: OnceLock::new(), distances: OnceLock::new() }
     }
 
-    /// The object with an id. An address inside one is found as well.
+    /// Finds an object by its id, or by an address inside the object.
     fn object(&self, id: &str) -> Option<usize> {
         let heap = self.heap();
         let Ids::Numbers(numbers) = &heap.ids else {
@@ -151,7 +151,7 @@ fn sizes<'h>() -> [ColumnOf<Objects<'h>>; 4] {
                 tree.dominator_or_root(heap, object).map(|dominator| dominator.0.into())
             }));
         })
-        // The tree also determines which objects are reachable: one search instead of two.
+        // The tree also determines which objects are reachable, which saves a second search.
         .after(|this| _ = this.analyses.tree()),
     ]
 }

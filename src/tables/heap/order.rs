@@ -1,5 +1,5 @@
-//! The columns about types, which objects and types have: rows are found by them and read in their
-//! order.
+//! The columns about types that objects and types have in common. Rows can be found by them and
+//! read in their order.
 
 use crate::model::heap::{Heap, Type, TypeId, TypeKind};
 use crate::model::names::NameId;

@@ -32,7 +32,7 @@ impl<'h> References<'h> {
         })
     }
 
-    /// About the number of references of an object.
+    /// The approximate number of references per object.
     fn each(&self) -> u64 {
         self.len() as u64 / (self.analyses.heap.len() as u64).max(1) + 1
     }
@@ -43,7 +43,7 @@ impl<'h> References<'h> {
     }
 
     fn to(&self, object: ObjectId) -> impl Iterator<Item = usize> + '_ {
-        // An object comes once for each of its references.
+        // Referrers contain an object once for each of its references.
         let mut last = None;
         let sources = self.analyses.referrers().of_object(object);
         let sources = sources.filter(move |from| last.replace(*from) != Some(*from));
@@ -62,7 +62,7 @@ impl Rows for References<'_> {
                 }),
             Column::number("dst", "The object that it refers to")
                 .numbers(|this: &Self, row| this.all().target(row).0.into())
-                // Reversing all references has a price.
+                // The higher cost accounts for reversing all references.
                 .found(
                     |this| this.each() + 2,
                     |this, key| {

@@ -32,7 +32,7 @@ pub(in crate::tables) struct Strings<'h> {
     heap: &'h Heap<'h>,
     texts: TextLimit,
     objects: OnceLock<Vec<ObjectId>>,
-    /// Measured texts that many objects may share, by their numbers.
+    /// Measurements of texts that many objects may share, by text number.
     measured: Mutex<FxHashMap<usize, Measured>>,
 }
 
@@ -134,15 +134,15 @@ impl Measured {
         Self { bytes, units, characters, hasher: OnceCell::new() }
     }
 
-    /// The bytes of the whole text. Of a text of which the file has only the beginning, the length in
-    /// code units is all that is known, or not even that.
+    /// The number of bytes of the whole text. If the file contains only the beginning, this is the
+    /// length in code units, if that is known.
     fn whole_bytes(&self, length: u64) -> u64 {
         let is_here = self.is_whole(length) || length == Value::UNKNOWN_LENGTH;
         if is_here { self.bytes } else { length }
     }
 
-    /// The first 64 bits of SHA-256. A text of which the file has only the beginning is hashed with
-    /// its length, so that it equals no whole text.
+    /// The first 64 bits of SHA-256. A text of which the file contains only the beginning is hashed
+    /// with its length, so that it equals no whole text.
     fn hash(&self, text: &str, length: u64) -> i64 {
         let mut hasher = self.hasher.get_or_init(|| Sha256::new_with_prefix(text)).clone();
         if !self.is_whole(length) {

@@ -29,7 +29,7 @@ impl<'h> Threads<'h> {
     }
 }
 
-/// A column of names, of which the empty one is null.
+/// A column of names. An empty name is null.
 fn name<'h>(column: Column, name: fn(&Thread) -> Option<NameId>) -> ColumnOf<Threads<'h>> {
     column
         .optional_codes(move |this: &Threads<'_>, row| {

@@ -32,7 +32,7 @@ impl<'h> Types<'h> {
         }
     }
 
-    /// The sums of the objects of each type that count.
+    /// The sums of each type over the objects that `counts` accepts.
     fn sums(&self, counts: impl Fn(ObjectId) -> bool) -> Vec<Sum> {
         let heap = &self.analyses.heap;
         let mut sums = vec![Sum::default(); heap.types.len()];

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 const GENERATED: &str = "The name in the code that ran, where a map gave the function another one";
 
-/// One row for each function and metric, as `top` shows them: those that cost most first.
+/// One row for each function and metric, in the order of `top`: those that cost most first.
 pub(in crate::tables) struct Functions<'p> {
     profile: &'p Profile,
     selected: TableSelection,
@@ -22,7 +22,7 @@ pub(in crate::tables) struct Functions<'p> {
 struct Tops {
     metrics: Vec<Metric>,
     functions: Vec<TopRow>,
-    /// The numbers of a metric and of a function.
+    /// The number of the metric and of the function of each row.
     rows: Vec<(usize, usize)>,
 }
 

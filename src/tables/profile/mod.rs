@@ -18,11 +18,11 @@ pub(super) use stacks::{Frames, Stacks};
 pub struct TableSelection {
     /// The threads whose samples are shown.
     pub selection: Selection,
-    /// The metric of the table `functions`. `None`: all metrics, one after the other.
+    /// The metric of the table `functions`. `None` for all metrics, one after the other.
     pub metric: Option<Metric>,
 }
 
-/// The rows of a table of a profile. `None` for tables of heaps, and for `dump`, whose facts are not
+/// The rows of a table of a profile. `None` for tables of heaps, and for `dump`, whose data is not
 /// in the profile.
 ///
 /// `samples` has a row for each sample if the profile [has samples](Profile::samples), otherwise for

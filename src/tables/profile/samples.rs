@@ -15,13 +15,13 @@ use std::sync::OnceLock;
 /// One row for each sample of the selected threads, or for each of their sums.
 pub(in crate::tables) struct Samples<'p> {
     profile: &'p Profile,
-    /// The numbers of samples, or of sums. `None`: all.
+    /// The numbers of the selected samples, or sums. `None` for all.
     selected: Option<Vec<u32>>,
     /// Microseconds from the beginning of a thread to each sample. Empty for sums.
     starts: OnceLock<Vec<i64>>,
-    /// By thread: the first thread with the same id.
+    /// For each thread, the first thread with the same id.
     threads: OnceLock<Vec<u32>>,
-    /// The metrics of columns that have one and were measured.
+    /// The metrics of columns, if they were measured.
     metrics: Vec<(Cow<'static, str>, Metric)>,
 }
 
@@ -30,7 +30,7 @@ struct Row {
     thread: ThreadId,
     stack: StackId,
     values: Values,
-    /// `None` for sums.
+    /// The single sample. `None` for sums.
     sample: Option<ProfileSample>,
 }
 
@@ -83,7 +83,7 @@ impl<'p> Samples<'p> {
         starts.get(row).copied()
     }
 
-    /// Samples with other labels are of another thread with the same id.
+    /// Maps each thread to the first with its id: samples with other labels are another thread.
     fn threads(&self) -> &[u32] {
         self.threads.get_or_init(|| {
             let mut first = FxHashMap::default();
@@ -101,7 +101,7 @@ impl<'p> Samples<'p> {
     }
 }
 
-/// The columns of metrics that no file names itself.
+/// The columns of standard metrics.
 const STANDARD: [(&str, Metric); 5] = [
     ("time_us", Metric::TIME),
     ("cpu_us", Metric::CPU),
@@ -110,8 +110,8 @@ const STANDARD: [(&str, Metric); 5] = [
     ("samples", Metric::SAMPLES),
 ];
 
-/// The metrics of columns. Each that the file names itself has its name, except that `samples` is
-/// the usual column, and that no other usual column is replaced.
+/// The metrics of columns. A metric that the file names is a column with that name, except that
+/// `samples` is the standard column, and that no other standard column is replaced.
 fn metrics(profile: &Profile) -> Vec<(Cow<'static, str>, Metric)> {
     if profile.value_types.is_empty() {
         let measured = profile.metrics_to_choose();
@@ -139,8 +139,8 @@ fn metrics(profile: &Profile) -> Vec<(Cow<'static, str>, Metric)> {
     metrics
 }
 
-/// A column with the values of a metric. Where it was not measured, its cells are absent, or 0 if
-/// they cannot be.
+/// A column with the values of a metric. If the metric was not measured, cells are absent, or 0 if
+/// they cannot be absent.
 fn values<'p>(column: Column) -> ColumnOf<Samples<'p>> {
     let (name, is_optional) = (column.name.clone(), column.absent == Absent::Null);
     column.of(move |this: &Samples<'_>, rows, cells: &mut CellBlock| {

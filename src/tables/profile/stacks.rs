@@ -7,7 +7,7 @@ use crate::tables::relation::{Rows, row_numbers};
 use crate::tables::row_numbers::RowNumbers;
 use std::sync::OnceLock;
 
-/// One row for each stack but the empty one. Rows are in the order of their numbers, which begin
+/// One row for each stack except the empty one. Rows are in the order of stack numbers, which begin
 /// with 1.
 pub(in crate::tables) struct Stacks<'p> {
     stacks: &'p StackTree,

@@ -1,4 +1,4 @@
-//! Entries that stand in arrays.
+//! Entries that are stored in arrays.
 
 use super::Walk;
 use crate::model::heap::{FieldValue, Heap, ObjectId, Value};
@@ -102,14 +102,14 @@ impl Walk<'_, '_, '_> {
                 return ControlFlow::Break(());
             }
             if index % 2 == 0 {
-                // A key whose value the dump omits, such as a number.
+                // A key whose value is missing because the dump omits it, such as a number.
                 if let Some((_, key)) = last.take() {
                     ended = self.pair(key, FieldValue::Omitted);
                 }
                 last = value.owned().map(|key| (index, key));
                 return ended;
             }
-            // Without the key, which dumps may omit, the value is an entry all the same.
+            // The dump may omit the key; the value is an entry all the same.
             let key = last
                 .take()
                 .filter(|(at, _)| at + 1 == index)
@@ -160,7 +160,7 @@ impl Walk<'_, '_, '_> {
     ) -> ControlFlow<()> {
         let heap = self.heap;
         let length = heap.array(values).map_or(0, |array| array.length);
-        // What lies behind the size of a sorted map is old; a map by ordinals has holes instead.
+        // A sorted map has stale entries after its size; a map by ordinals has holes instead.
         let holes =
             heap.array(keys).is_some_and(|keys| keys.element != "int" && keys.element != "long");
         let end = if holes {

@@ -1,4 +1,4 @@
-//! Entries that stand in nodes: chains, trees and tries.
+//! Entries that are stored in nodes: chains, trees and tries.
 
 use super::{CollectionEntry, Walk};
 use crate::analysis::collections::get;
@@ -50,7 +50,7 @@ impl Walk<'_, '_, '_> {
     pub(super) fn node(&mut self, object: ObjectId, key: &str, value: &str) -> ControlFlow<()> {
         let Some(found) = get(self.heap, object, key) else { return ControlFlow::Continue(()) };
         if value.is_empty() {
-            // The second element of a list that has only one is a mark.
+            // In a list with one element, the field of the second one contains a marker.
             if key == "e1" && (found == FieldValue::Null || self.is_plain(found)) {
                 return ControlFlow::Continue(());
             }

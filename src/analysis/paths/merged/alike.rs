@@ -6,20 +6,20 @@ use crate::model::names::{NameId, Names};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// Merges labels that differ in nothing but indices.
+/// Merges labels that differ only in indices.
 #[derive(Default)]
 pub(super) struct Alike {
     merged: FxHashMap<NameId, MergedLabel>,
-    /// The first name of each kind, by what all of the kind have in common.
+    /// The first name of each kind, keyed by the text that all names of the kind have in common.
     first: FxHashMap<String, NameId>,
 }
 
 impl Alike {
-    /// The label for a label and all those like it.
+    /// Returns the common label of a label and all those like it.
     pub(super) fn merged(&mut self, label: Label, names: &Names) -> MergedLabel {
         match label.kind() {
             LabelKind::Index(_) => MergedLabel::Element,
-            // V8 calls the places of its hash tables by their numbers.
+            // V8 names the slots of its hash tables by number.
             LabelKind::Field(name) if is_number(names.text(name)) => MergedLabel::Element,
             LabelKind::Field(name) => match self.merged.entry(name) {
                 Entry::Occupied(known) => *known.get(),

@@ -1,5 +1,5 @@
-//! The shapes of paths: nodes of a tree of steps, in which a group that follows itself leads back
-//! to its end.
+//! The shapes of paths: nodes of a tree of steps. A group of steps that repeats leads back to the
+//! end of its first occurrence.
 
 use super::super::shortest::Shortest;
 use super::super::{Origin, ReachedBy, label};
@@ -9,7 +9,7 @@ use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, TypeId, Typ
 use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 
-/// Steps of the first and of the last part of long paths.
+/// The number of steps in the first and in the last part of long paths.
 pub(super) const HEAD: u32 = 6;
 
 /// No signature, or no fold.
@@ -19,7 +19,7 @@ pub(super) struct Signatures<'s, 'h, 'a> {
     heap: &'h Heap<'a>,
     shortest: &'s Shortest<'h, 'a>,
     alike: Alike,
-    /// The place of each object.
+    /// The end of the path to each object.
     of: Vec<Place>,
     nodes: Vec<Node>,
     roots: Vec<MergedRoot>,
@@ -28,18 +28,18 @@ pub(super) struct Signatures<'s, 'h, 'a> {
     /// Where a step leads from a node.
     moves: FxHashMap<(u32, Step), Move>,
     folds: Vec<Fold>,
-    /// By the node that ends a group, and the steps of the group.
+    /// Folds by the node that ends their group, and the number of its steps.
     fold_at: FxHashMap<(u32, usize), u32>,
-    /// The fold on whose way round a node is.
+    /// By node: the fold whose repetition passes the node.
     round: FxHashMap<u32, u32>,
     pending: Vec<(ObjectId, ReachedBy)>,
 }
 
-/// Where the path to an object ends.
+/// The end of the path to an object.
 #[derive(Clone, Copy)]
 struct Place {
     node: u32,
-    /// The last fold on the path, and how often its group has been passed.
+    /// The last fold on the path, and the number of times that its group has been passed.
     fold: u32,
     run: u32,
 }
@@ -50,7 +50,7 @@ type Step = (MergedLabel, TypeId);
 struct Node {
     step: Option<Step>,
     before: u32,
-    /// Steps from the root to here.
+    /// The number of steps from the root to this node.
     depth: u32,
     root: u32,
     /// The node after [`HEAD`] steps, for those beyond it.
@@ -64,7 +64,7 @@ struct Move {
     fold: u32,
 }
 
-/// A group of steps that follows itself.
+/// A group of steps that repeats directly.
 struct Fold {
     /// Whether `most` is known: no other group repeats inside this one.
     is_counted: bool,
@@ -138,7 +138,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         }
     }
 
-    /// The steps that end in a node, in the order of the path.
+    /// The last steps of the path to a node, in the order of the path.
     fn up(&self, mut node: u32, steps: u32) -> Vec<MergedStep> {
         let mut up = Vec::with_capacity(steps as usize);
         for _ in 0..steps {
@@ -191,8 +191,8 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         Place { node: to, fold, run }
     }
 
-    /// Finds where a step leads that was not taken before: back to the end of its group if it
-    /// completes the same group again, otherwise to a new node.
+    /// Finds the node to which a new step leads: back to the end of its group if the step completes
+    /// the same group again, otherwise to a new node.
     fn explore(&mut self, from: u32, step: Step) -> Move {
         let back = (1..=LONGEST_GROUP)
             .find_map(|group| Some((group, self.end_of_same(from, step, group)?)));
@@ -227,7 +227,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         Some(end)
     }
 
-    /// The fold of the group of `group` steps that ends in `end` and comes round by way of `last`.
+    /// The fold of the group of `group` steps that ends in `end` and is closed by way of `last`.
     fn fold(&mut self, last: u32, end: u32, group: usize) -> u32 {
         if let Some(known) = self.fold_at.get(&(end, group)) {
             return *known;
@@ -279,8 +279,8 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         }
     }
 
-    /// Whether an object whose references are called by their offsets is an array, or looks like
-    /// one: no struct that people write has so many pointers.
+    /// Whether an object whose references are labeled by offset is an array, or looks like one: no
+    /// hand-written struct has so many pointers.
     fn has_elements(&self, object: ObjectId) -> bool {
         const MOST_FIELDS: usize = 16;
         self.heap.type_of(object).kind == TypeKind::Array

@@ -5,8 +5,8 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, TypeId, TypeKind};
 use crate::model::names::Names;
 
-/// A field takes 4 bytes of the file; its class may have this many labels for it. Slots of real
-/// classes are nearly dense.
+/// The most labels that a class may have for each of its fields, which take 4 bytes of the file.
+/// Slots of real classes are nearly dense.
 const LABELS_PER_FIELD: u64 = 16;
 
 #[derive(Default)]
@@ -19,21 +19,21 @@ pub(super) struct Classes {
     unknown: Option<Class>,
 }
 
-/// The needs of the objects of a class.
+/// The properties of a class that are needed to load its objects.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     pub(super) type_id: TypeId,
-    /// The position of the labels of its slots.
+    /// The position of the class's first label in the list of all labels.
     labels: usize,
     labelled: u64,
     /// The slot of the first element.
     elements: u64,
-    /// Elements have numbers.
+    /// Whether elements are labelled with their index.
     numbered: bool,
     pub(super) has_weak: bool,
     weak_slots: [Option<u64>; 2],
     weak_elements: bool,
-    /// The slots of key and value of a pair of which the value is alive only if the key is.
+    /// The slots of an ephemeron's key and value: the value is alive only if the key is.
     pub(super) ephemeron: Option<(u64, u64)>,
 }
 
@@ -76,7 +76,7 @@ impl Classes {
         label.copied().unwrap_or_else(|| class.element_label(slot))
     }
 
-    /// Whether a slot does not keep its target alive; pairs are not asked for here.
+    /// Whether a slot does not keep its target alive. Does not consider ephemerons.
     pub(super) fn is_weak(&self, class: &Class, slot: u64) -> bool {
         class.weak_slots.contains(&Some(slot)) || (class.weak_elements && slot >= class.elements)
     }
@@ -98,7 +98,7 @@ impl Classes {
             ClassKind::of(class),
             builder,
         ));
-        // The one reference of typed data is its length, and no element.
+        // The only reference of typed data is its length, which is not an element.
         entry.numbered = kind != TypeKind::Bytes;
         entry.elements =
             class.fields.iter().map(|field| field.index.saturating_add(1)).max().unwrap_or(0);
@@ -163,8 +163,8 @@ impl Class {
         }
     }
 
-    /// The file does not mark weak references; the classes of the VM's libraries imply them. Field
-    /// names have changed their underscores from one release to the next, but not their words.
+    /// Finds the weak slots, which the file does not mark, by the classes of the VM's libraries.
+    /// The underscores of field names have changed between releases, but not their words.
     fn find_weak_slots(&mut self, class: &ClassRecord<'_>) {
         if !matches!(class.library_uri, b"" | b"dart:core" | b"dart:_internal") {
             return;
@@ -206,7 +206,8 @@ fn type_kind(class: &ClassRecord<'_>) -> TypeKind {
     }
 }
 
-/// `_Uint8List`, `_ExternalFloat64Array`, `_Int32x4List`: memory, and not a view of another's.
+/// Whether a class such as `_Uint8List`, `_ExternalFloat64Array` or `_Int32x4List` owns its memory,
+/// rather than being a view of another object's.
 fn is_typed_data(name: &[u8]) -> bool {
     let Some(name) = name.strip_prefix(b"_") else { return false };
     let name = name.strip_prefix(b"External").unwrap_or(name);

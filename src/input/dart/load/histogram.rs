@@ -13,8 +13,8 @@ use crate::model::heap::TypeId;
 use crate::model::sum::Sum;
 use std::num::Saturating;
 
-/// External sizes follow all objects and name theirs by its number. Where there are any, the
-/// objects are read once more for their classes, rather than keeping one for each.
+/// Counts objects by class. External sizes follow all objects and refer to them by id. If there are
+/// any, the objects are read again for their classes, instead of storing a class for each.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;
@@ -77,7 +77,8 @@ impl Pass {
         records.tail(ReadOptions::default().progress(options.progress)).map(drop)
     }
 
-    /// Reads the objects again, as far as external sizes are named for them, which are sorted.
+    /// Adds external sizes, given as object id and size and sorted by id. Reads the objects again,
+    /// up to the last one with an external size.
     fn add_external(&mut self, bytes: &[u8], external: &[(u64, u64)]) {
         let Ok(mut records) = Records::new(bytes) else { return };
         let mut external = external.iter().peekable();
@@ -116,7 +117,7 @@ impl Pass {
         if id != u64::from(ROOT.0) + 1 {
             return self.classes.substitute(false, &mut self.types).type_id;
         }
-        // Each substitute of the root is a type of its own.
+        // Each call of `substitute` for the root adds a type, so the first one is kept.
         let (classes, types) = (&mut self.classes, &mut self.types);
         *self.root.get_or_insert_with(|| classes.substitute(true, types).type_id)
     }

@@ -20,8 +20,8 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &st
     builder.add_root(Root::new(ObjectId(0), RootKind::Runtime, group));
     add_references(builder, ObjectId(0), "Root", None);
     for isolate in isolates {
-        // The name is that of the isolate for which the snapshot was asked; which one of several
-        // that is remains unsaid.
+        // The name belongs to the isolate for which the snapshot was requested. The file does not
+        // state which of several isolates that is.
         let name = if isolates.len() == 1 && !name.is_empty() { name } else { &isolate.port };
         let thread = builder.heap().threads.len() as u32;
         let thread_name = builder.names().intern(name);
@@ -39,7 +39,7 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &st
     }
 }
 
-/// Makes a root of each reference of an object. Those with a name are static fields.
+/// Adds the target of each reference of an object as a root. Named references are static fields.
 fn add_references(
     builder: &mut HeapBuilder<'_>,
     object: ObjectId,

@@ -107,8 +107,8 @@ impl ObjectValues for DartValues<'_> {
             Some(Data::Name(name)) => {
                 let text = String::from_utf8_lossy(name);
                 match kind {
-                    // DevTools writes strings as names. A cut string ends in three dots, and its
-                    // length is lost.
+                    // DevTools writes strings as names. A truncated string ends in three dots, and
+                    // its length is lost.
                     ClassKind::String => {
                         Value::Text { length: text.encode_utf16().count() as u64, text }
                     }

@@ -1,9 +1,9 @@
 //! The third pass: the references of each object, and the shape by which it is typed.
 //!
-//! The number of pointers that hit an object is known only when they have been followed, which
-//! should happen once. So some chunks of rows are worked on at a time, each with a buffer of its
-//! own, and what they found is then appended to columns that have room for all fields. Room that is
-//! not needed is memory that is never touched.
+//! The number of pointers that lead to objects is known only after following all of them, which
+//! should happen once. So some chunks of rows are processed at a time, each with a buffer of its
+//! own, and their results are then appended to columns with room for all fields. Unused room is
+//! memory that is never touched.
 
 use super::old::OldLayout;
 use super::place::Placed;
@@ -86,7 +86,7 @@ impl Edges {
     }
 }
 
-/// The row of the first reference of each object, from 0 and the number of references of each.
+/// The position of each object's first reference. `counts` has 0, then the number for each object.
 fn first_of(mut counts: Vec<u32>, sum: u64) -> Offsets {
     if u32::try_from(sum).is_ok() {
         let mut sum = 0u32;
@@ -138,7 +138,7 @@ const BATCH: usize = 64;
 #[derive(Clone, Copy, Default)]
 struct Open {
     address: u64,
-    /// The word before the pointer, or 0 if it is no hint.
+    /// The word before the pointer, or 0 if that word is not a hint.
     before: u64,
     /// The offset in the object.
     offset: u32,
@@ -166,7 +166,7 @@ impl Follow<'_, '_, '_> {
                 header = self.reader.words.at(contents, 0).filter(|address| *address != 0);
             }
             signature.add(field);
-            // A header is followed by the first field like a type by a data word.
+            // The malloc header looks like the type word of an interface, but is not a hint.
             let hints = field.offset > HEADER || header.is_none();
             self.field(index, contents, field, hints);
         }
@@ -203,7 +203,7 @@ impl Follow<'_, '_, '_> {
         if let Some(place) = self.batch.get_mut(self.open) {
             *place = Open { address: pointer.address, before, offset, index: index as u32 };
         }
-        // About every fifth pointer is nil, in an order that the processor cannot predict, so this
+        // About every fifth pointer is nil, in no order that the processor could predict, so this
         // code has no branch.
         self.open = self.open.wrapping_add(self.reader.is_in_heap(pointer.address).into());
         if self.open == BATCH {

@@ -1,4 +1,4 @@
-//! Counts objects by the part of their type that is known without following a pointer.
+//! Counts objects by type, as far as the type is known without following a pointer.
 
 use super::pointers::{header, header_sizes};
 use super::shape::{Shape, Signature};
@@ -12,13 +12,13 @@ use crate::model::names::Names;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// Counts objects by type in one pass; in two when the statistics in the file show that its version
-/// tells the wrong phantoms.
+/// Counts objects by type in one pass. Takes two passes if the statistics in the file show that its
+/// version implies the wrong rule for phantoms.
 ///
-/// The types of objects are those of [`super::load`] as long as no pointer says more: type records
-/// of 1.3, malloc headers, otherwise the size and where the pointers are. The loader also takes
-/// types from interfaces and from the records of goroutines, so that there are more names in the
-/// loaded heap; number and size of all objects are the same.
+/// The types of objects are those that [`super::load`] finds without following pointers: from type
+/// records of 1.3 and malloc headers, otherwise from the size and the positions of pointers. The
+/// loader also takes types from interfaces and from the records of goroutines, so the loaded heap
+/// has more names, but the same number and size of all objects.
 ///
 /// # Errors
 /// When the magic is not one of a Go heap dump, or another snapshot than the only one is requested.
@@ -40,8 +40,8 @@ struct Shapes {
     found: Typed,
     counts: Vec<Sum>,
     recent: Recent,
-    /// Objects of the draft and of 1.3 by layout and size. The meaning of a layout is known after
-    /// all types were read.
+    /// Objects of the draft and of 1.3, by number of the layout and size. Layouts are known only
+    /// after all types have been read.
     old: FxHashMap<(u32, u64), Sum>,
     /// [`LoadOptions::by_layout`].
     by_layout: bool,
@@ -54,7 +54,7 @@ impl<'a> Take<'a> for Shapes {
             self.old.entry((survey.old.number(typed), size)).or_default().add(size, 0);
             return;
         }
-        // An object without a record has no pointers.
+        // An object whose record is no longer known has no pointers.
         let encoded = object.map_or(&[0][..], |object| object.fields.encoded());
         let place = Place::of(size, encoded)
             .filter(|_| encoded.len() == 1 || !header_sizes(survey).contains(&size));
@@ -119,22 +119,22 @@ fn shape(object: &Object<'_>, survey: &Survey<'_>, by_layout: bool) -> Shape {
     }
 }
 
-/// Rows of the layouts that came last: spans hold few layouts, and a list of pointers takes longer
-/// to go through than to compare.
+/// A cache of the rows of recent layouts: spans hold few layouts, and comparing a list of pointers
+/// is faster than reading it.
 struct Recent(Box<[(Place, usize); 1024]>);
 
-/// A size and an encoded list of pointers that is short.
+/// A size and a short encoded list of pointers.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Place {
     size: u64,
-    /// Filled up with zeros. The first kind that is 0 ends a list, so that no two lists are the
-    /// same.
+    /// The encoded list, padded with zeros. A kind of 0 ends a list, so that padding does not make
+    /// two lists equal.
     list: u128,
 }
 
 impl Default for Recent {
     fn default() -> Self {
-        // Other lists have at least an end mark. No object has this size.
+        // The initial entries match no object, because no object has this size.
         Self(Box::new([(Place { size: u64::MAX, list: 0 }, 0); 1024]))
     }
 }
@@ -155,7 +155,7 @@ impl Recent {
 impl Place {
     #[inline]
     fn of(size: u64, encoded: &[u8]) -> Option<Self> {
-        // Two loads that overlap take less time than a copy of any length.
+        // Two overlapping loads take less time than a copy of variable length.
         let list = match encoded.len() {
             1..4 => encoded.iter().rev().fold(0, |list, &byte| list << 8 | u128::from(byte)),
             length @ 4..8 => {
@@ -180,7 +180,7 @@ impl Place {
     }
 }
 
-/// Moved up by this many bytes.
+/// Shifts a number left by `bytes` bytes.
 #[inline]
 fn shifted(value: u128, bytes: usize) -> u128 {
     value.wrapping_shl((bytes as u32).wrapping_mul(8))

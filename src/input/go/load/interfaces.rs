@@ -1,17 +1,17 @@
 //! Types of objects, from the words before the pointers to them.
 //!
 //! An interface value is two words: the address of an itab or a type, and a data word. The dump
-//! says the dynamic type of every itab. The data word points to a value of that type, or, if the
-//! type is a pointer, is that pointer.
+//! contains the dynamic type of every itab. The data word points to a value of that type, or, if
+//! the type is a pointer, is that pointer.
 
 use super::survey::Survey;
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// A hint about an object from outside its own memory: an index into [`Interfaces::hinted`], or one
-/// of the first few, which represent records of the runtime. Of several the least counts, so that
-/// the order in which they are found does not matter.
+/// A hint at the type of an object, from outside its memory: a type record (see [`hinted`]) or, for
+/// the first few numbers, a record of the runtime. If an object has several hints, the least one
+/// counts, so that the order in which they are found does not matter.
 pub(super) type Hint = u16;
 
 /// Names of the hints that come first.
@@ -29,7 +29,7 @@ const NO_HINT: Hint = Hint::MAX;
 pub(super) struct Hints(Vec<AtomicU16>);
 
 impl Hints {
-    /// `None` for any object.
+    /// Returns a list without hints for `count` objects.
     pub(super) fn new(count: usize) -> Self {
         Self((0..count).map(|_| AtomicU16::new(NO_HINT)).collect())
     }
@@ -54,7 +54,7 @@ pub(super) struct Interfaces {
     /// Whether the data word of a type is a pointer.
     types: FxHashMap<u64, bool>,
     words: FxHashMap<u64, (Hint, u64)>,
-    /// Addresses that are in `words` lie in this range, as hardly any other word does.
+    /// The start of the range of addresses in `words`. Hardly any other word lies in that range.
     low: u64,
     span: u64,
 }
@@ -68,15 +68,15 @@ pub(super) enum Hinted {
     Element(usize),
 }
 
-/// The meaning of the hint for the type record: `*T` is an element itself if there is no record of
-/// `T`.
+/// The meaning of the hint for each type record. A hint for `*T` means the record of `T`, or the
+/// element of `*T` if `T` has no record. `None` if the hint means nothing.
 pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
     let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
     for (index, record) in survey.types.iter().enumerate() {
         by_name.entry(record.name).or_insert(index);
     }
     let meaning = |(index, name): (usize, &[u8])| match name {
-        // It may point to anything.
+        // An `unsafe.Pointer` may point to anything.
         b"unsafe.Pointer" => None,
         [b'*', element @ ..] => {
             Some(by_name.get(element).map_or(Hinted::Element(index), |&index| Hinted::Same(index)))

@@ -37,11 +37,11 @@ struct OldType {
 pub(super) struct OldLayout {
     /// The type's name. `None` if only the object size is known.
     pub(super) name: Option<String>,
-    /// The number of elements varies.
+    /// Whether the number of elements varies.
     pub(super) array: bool,
-    /// Every word may be a pointer.
+    /// Whether every word may be a pointer.
     conservative: bool,
-    /// The type has no record.
+    /// Whether the type has no record.
     pub(super) unknown: bool,
     typed: Typed,
     start: u64,
@@ -50,7 +50,7 @@ pub(super) struct OldLayout {
 }
 
 impl OldTypes {
-    /// Takes a type record; the first at an address counts.
+    /// Adds a type record. If several have the same address, the first one counts.
     pub(super) fn add_type(
         &mut self,
         address: u64,
@@ -70,7 +70,7 @@ impl OldTypes {
         self.add_type(record.addr, record.size, record.name, fields);
     }
 
-    /// Notes that an object is of this type and kind.
+    /// Records that an object has this type and kind.
     pub(super) fn used(&mut self, typed: Typed) {
         let typed = with_known_kind(typed);
         let next = self.uses.len() as u32;
@@ -96,7 +96,7 @@ impl OldTypes {
                 end <= record.size
                     && seen.insert(field.offset.checked_div(pointer_size).unwrap_or(field.offset))
             });
-            // Then those that lie in a shorter object come first.
+            // Sorted, the fields that lie in a shorter object come first.
             record.fields.sort_by_key(|field| field.offset);
             self.dropped_fields += fields.saturating_sub(record.fields.len()) as u64;
         }
@@ -123,7 +123,7 @@ impl OldTypes {
         }
     }
 
-    /// Fields that reach beyond their type or stand twice.
+    /// The number of dropped fields: those that reach beyond their type, and repeated ones.
     pub(super) fn dropped_fields(&self) -> u64 {
         self.dropped_fields.0
     }
@@ -138,8 +138,8 @@ impl OldTypes {
     }
 }
 
-/// There are four kinds, which bounds the layouts of a type. Others, which are damage, are taken
-/// for single values.
+/// Replaces an unknown kind, which is damage, with that of a single value. This limits the layouts
+/// of a type to four.
 fn with_known_kind(typed: Typed) -> Typed {
     Typed { kind: if matches!(typed.kind, 1 | 2 | CONSERVATIVE) { typed.kind } else { 0 }, ..typed }
 }
@@ -197,7 +197,7 @@ impl OldLayout {
     }
 }
 
-/// Whole words in this many bytes.
+/// The number of whole words in `size` bytes.
 fn words_in(size: u64, pointer_size: u64) -> u64 {
     size.checked_div(pointer_size).unwrap_or(size)
 }

@@ -14,11 +14,11 @@ pub(super) struct Placed {
     pub(super) sizes: Sizes,
     /// Offset of the contents in the file.
     pub(super) positions: Offsets,
-    /// Number of the layout (the draft and 1.3, otherwise empty).
+    /// The number of each object's layout, in the draft and 1.3. Otherwise empty.
     pub(super) layouts: Vec<u32>,
-    /// Entries in the field lists of all objects.
+    /// The number of entries in the field lists of all objects.
     pub(super) fields: u64,
-    /// Objects that reach into the next one.
+    /// The number of objects that overlap the next one.
     pub(super) overlapping: Saturating<u64>,
 }
 
@@ -35,8 +35,8 @@ impl Placed {
             layouts: Scatter::new(if typed { count } else { 0 }, u32::MAX.into()),
         };
         let chunks = (0u64..).zip(&survey.chunks).collect::<Vec<_>>();
-        // The first of several records at one address counts; that is known only in the order of
-        // the file.
+        // Of several records at one address, the first one counts. Only reading in the order of the
+        // file finds it.
         let done: Vec<Done> = match survey.duplicates {
             0 => parallel::map(chunks, |(number, records)| placing.chunk(number, records.clone())),
             _ => chunks
@@ -72,13 +72,13 @@ struct Placing<'s, 'a> {
     layouts: Scatter,
 }
 
-/// Facts about a part of the file.
+/// The results for a part of the file.
 #[derive(Default)]
 struct Done {
     overlapping: Saturating<u64>,
-    /// Objects whose size does not fit into 32 bits.
+    /// Row and size of the objects whose size does not fit into 32 bits.
     huge: Vec<(usize, u64)>,
-    /// Entries in the field lists.
+    /// The number of entries in the field lists.
     fields: u64,
 }
 
@@ -148,18 +148,18 @@ impl<'a> Placing<'_, 'a> {
     }
 }
 
-/// A column of numbers that are 0 until they are set, which several threads fill in any order, each
-/// row by one of them.
+/// A column of numbers that are 0 until set. Several threads fill the column in any order, but no
+/// two threads the same row.
 ///
-/// Relaxed atomic stores are plain stores; that every row is written at most once makes the result
-/// independent of the order.
+/// Relaxed atomic stores compile to plain stores. Every row is written at most once, so the result
+/// does not depend on the order.
 enum Scatter {
     Small(Vec<AtomicU32>),
     Large(Vec<AtomicU64>),
 }
 
 impl Scatter {
-    /// `count` zeros, with room for numbers up to `max`.
+    /// Returns `count` zeros, with room for numbers up to `max`.
     fn new(count: usize, max: u64) -> Self {
         match u32::try_from(max) {
             Ok(_) => Self::Small((0..count).map(|_| AtomicU32::new(0)).collect()),
@@ -176,7 +176,7 @@ impl Scatter {
         }
     }
 
-    /// Sets the number of a row. Too large ones become the largest that there is room for.
+    /// Sets the number of a row. Too large numbers become the largest that fits.
     #[inline]
     fn set(&self, row: usize, number: u64) {
         match self {
@@ -193,7 +193,7 @@ impl Scatter {
         }
     }
 
-    /// The finished column, without a copy.
+    /// Converts the finished column, without a copy.
     fn into_offsets(self) -> Offsets {
         match self {
             Self::Small(small) => {

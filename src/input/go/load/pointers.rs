@@ -12,7 +12,7 @@ use std::iter::Sum;
 use std::num::Saturating;
 use std::ops::Range;
 
-/// Slots of these sizes with pointers may have a malloc header.
+/// The sizes of slots with pointers that may have a malloc header.
 #[inline]
 pub(super) fn header_sizes(survey: &Survey<'_>) -> Range<u64> {
     let smallest = match survey.rule {
@@ -22,8 +22,8 @@ pub(super) fn header_sizes(survey: &Survey<'_>) -> Range<u64> {
     smallest..LARGEST_WITH_HEADER.saturating_add(1)
 }
 
-/// The type in the malloc header of an object whose first pointer stands at an offset, if it has
-/// one.
+/// The address of the type in an object's malloc header. `None` without a header. `first` is the
+/// offset of the object's first pointer.
 #[inline]
 pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option<u64> {
     let may_have = first >= HEADER && header_sizes(survey).contains(&(contents.len() as u64));
@@ -38,7 +38,7 @@ pub(super) struct Faults {
     pub(super) unknown_interfaces: Saturating<u64>,
     /// Objects whose type is not in the file.
     pub(super) unknown_types: Saturating<u64>,
-    /// Frames that belong to no goroutine.
+    /// Frames that do not belong to a goroutine.
     pub(super) lost_frames: Saturating<u64>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Pointer {
     pub(super) address: u64,
 }
 
-/// Everything that following a pointer takes.
+/// The data needed to follow a pointer.
 pub(super) struct Reader<'s, 'a> {
     pub(super) bytes: &'a [u8],
     pub(super) survey: &'s Survey<'a>,
@@ -68,9 +68,9 @@ pub(super) struct Reader<'s, 'a> {
     pub(super) addresses: &'s Addresses,
     sizes: &'s Sizes,
     interfaces: Interfaces,
-    /// Slots of these sizes may have a malloc header.
+    /// The sizes of slots that may have a malloc header.
     pub(super) header_sizes: Range<u64>,
-    /// First address of the first object, and bytes from there to the end of the last.
+    /// The start of the first object; `span` is the distance to the end of the last object.
     low: u64,
     span: u64,
 }
@@ -114,7 +114,7 @@ impl<'s, 'a> Reader<'s, 'a> {
         (inside == 0 || inside < self.sizes.get(object.index())).then_some((object, inside))
     }
 
-    /// Like [`Self::object_at`], if the address is that of the object as its program sees it.
+    /// Like [`Self::object_at`], but only if the program uses the address for the object.
     pub(super) fn object_of(&self, address: u64) -> Option<ObjectId> {
         let (object, inside) = self.object_at(address)?;
         self.is_start(object, inside).then_some(object)
@@ -125,7 +125,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             || inside == HEADER && self.header_sizes.contains(&self.sizes.get(object.index()))
     }
 
-    /// Whether an address is between the first object and the end of the last. Nil is not.
+    /// Whether an address is between the first object and the end of the last. `false` for nil.
     #[inline]
     pub(super) fn is_in_heap(&self, address: u64) -> bool {
         (address != 0) & (address.wrapping_sub(self.low) < self.span)
@@ -187,7 +187,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             .unwrap_or(0)
     }
 
-    /// Takes the word before a pointer for a hint at the type of the object that it points to.
+    /// Uses the word before a pointer as a hint at the type of the object to which it points.
     #[inline]
     pub(super) fn hint(&self, before: u64, object: ObjectId, inside: u64) {
         let Some((hint, size)) = self.interfaces.hint(before) else { return };
@@ -196,8 +196,8 @@ impl<'s, 'a> Reader<'s, 'a> {
         }
     }
 
-    /// The object that a field leads to, with the offset of its pointer. Takes the word before for a
-    /// hint.
+    /// Returns the object to which a field leads, with the offset of its pointer. Uses the word
+    /// before the pointer as a hint.
     pub(super) fn follow(
         &self,
         contents: &[u8],

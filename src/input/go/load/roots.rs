@@ -32,9 +32,9 @@ pub(super) struct Roots {
     pub(super) roots: Vec<Root>,
     pub(super) threads: Vec<Thread>,
     pub(super) frames: Vec<heap::StackFrame>,
-    /// For each frame of the dump that belongs to a goroutine, the row of its call.
+    /// The row of the call of each frame of the dump that belongs to a goroutine.
     pub(super) rows: Vec<u32>,
-    /// The roots in frames by row, with the address of each.
+    /// The roots in frames, by row, each with its address.
     pub(super) words: Vec<(u32, u64)>,
     pub(super) sites: Sites,
     pub(super) faults: Faults,
@@ -83,7 +83,7 @@ struct Collector<'c, 's, 'a> {
     scan: RootScan,
     /// The functions of the executable, if there is one.
     symbols: Option<Symbols<'c>>,
-    /// Inlined calls that may still be shown.
+    /// The number of inlined calls that may still be shown.
     inlined_room: u32,
     names: &'c mut Names,
     found: Roots,
@@ -91,13 +91,13 @@ struct Collector<'c, 's, 'a> {
     goroutine: Option<String>,
     /// The closure of the last goroutine.
     context: u64,
-    /// When each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if that is not
-    /// known.
+    /// The time at which each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if
+    /// unknown.
     waiting_since: Vec<u64>,
     stack: Vec<StackFrame<'a>>,
     defers: Vec<Defer>,
     panics: Vec<Panic>,
-    /// Objects with a finalizer so far.
+    /// The objects for which a finalizer has been found.
     finalizable: FxHashSet<ObjectId>,
     draft: DraftStacks<'a>,
 }
@@ -105,11 +105,11 @@ struct Collector<'c, 's, 'a> {
 /// Goroutines of the draft, whose records are not in order.
 #[derive(Default)]
 struct DraftStacks<'a> {
-    /// Address and `sp`.
+    /// The address of each thread, and the `sp` of its innermost frame.
     threads: Vec<(u64, u64)>,
-    /// By `sp`: that of the caller, and the function.
+    /// For each frame, by its `sp`: the `sp` of the caller, and the name of the function.
     frames: FxHashMap<u64, (u64, &'a [u8])>,
-    /// Pointer and `sp`.
+    /// Stack roots: the pointer, and the `sp` of its frame.
     roots: Vec<(u64, u64)>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Collector<'_, '_, 'a> {
         }
     }
 
-    /// Adds a root, of the last goroutine if it is of a kind that belongs to one.
+    /// Adds a root. Roots of a kind that belongs to a goroutine belong to the last one.
     fn root(&mut self, address: u64, kind: RootKind, group: NameId, label: Label) {
         let thread = match kind {
             RootKind::Thread | RootKind::Defer | RootKind::Panic => self.thread(),
@@ -232,7 +232,7 @@ impl<'a> Collector<'_, '_, 'a> {
         }
     }
 
-    /// The name of what belongs to the last goroutine.
+    /// The name of a group of roots of the last goroutine.
     fn group(&mut self, what: &str) -> NameId {
         match &self.goroutine {
             Some(goroutine) => self.names.intern(&format!("{goroutine} {what}")),
@@ -263,7 +263,7 @@ impl<'a> Collector<'_, '_, 'a> {
         self.reader.hint_at(record.funcval, FUNCVAL);
         self.root(record.funcval, RootKind::Finalizer, group, closure);
         let Some((object, _)) = self.reader.object_at(record.object) else { return };
-        // An object has one finalizer; with more its references would still be roots once.
+        // An object has one finalizer. In a damaged file with more, its references are added once.
         if !self.finalizable.insert(object) {
             return;
         }
@@ -302,8 +302,8 @@ impl<'a> Collector<'_, '_, 'a> {
         }
     }
 
-    /// Links the frames of the draft to their goroutines. A frame belongs to one, so that a cycle
-    /// of callers ends.
+    /// Links the frames of the draft to their goroutines. A frame belongs to a single goroutine, so
+    /// that a cycle of callers ends.
     fn draft_stacks(&mut self) {
         let DraftStacks { threads, mut frames, roots } = std::mem::take(&mut self.draft);
         let mut rows: FxHashMap<u64, (u32, NameId, u32)> = FxHashMap::default();

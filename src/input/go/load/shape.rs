@@ -17,7 +17,7 @@ pub(super) enum Shape {
         hash: u64,
         pointers: u32,
     },
-    /// The address of a type: a malloc header has it, or the record of a type.
+    /// The address of a type, from a malloc header or a type record.
     Type {
         address: u64,
     },
@@ -50,7 +50,7 @@ pub(super) struct Signature {
     pub(super) pointers: u32,
 }
 
-/// Odd, with bits all over: the multiplier of FxHash.
+/// The multiplier of FxHash: odd, with well-distributed bits.
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
 impl Signature {
@@ -67,7 +67,7 @@ impl Signature {
         self.pointers = self.pointers.saturating_add(1);
     }
 
-    /// The shape of an object with these pointers, of which there is one at least.
+    /// The shape of an object with these pointers. There must be at least one.
     #[inline]
     pub(super) fn shape(self) -> Shape {
         Shape::Layout { size: self.size, hash: self.hash, pointers: self.pointers }
@@ -83,7 +83,7 @@ pub(super) struct Shapes {
 }
 
 impl Shape {
-    /// A number that is that of no other shape, but for a chance that can be neglected.
+    /// A number that identifies the shape. The probability of a collision is negligible.
     #[inline]
     pub(super) fn key(self) -> u64 {
         let (kind, value) = match self {
@@ -105,7 +105,7 @@ impl Shapes {
     #[inline]
     pub(super) fn number(&mut self, shape: Shape) -> TypeId {
         let key = shape.key();
-        // Neighbours are of one size, and often of one type.
+        // Neighbours have the same size, and often the same type.
         if self.last.0 == key && !self.distinct.is_empty() {
             return TypeId(self.last.1);
         }

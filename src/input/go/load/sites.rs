@@ -9,11 +9,11 @@ use crate::model::site::{AllocationSite, AllocationSites, Sampling};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// Collects the sites while the records after the objects go by.
+/// Collects the sites while the records after the objects are read.
 #[derive(Default)]
 pub(super) struct Sites {
     sites: AllocationSites,
-    /// By the id of the profile entry.
+    /// The row of each site, by the id of the profile entry.
     rows: FxHashMap<u64, u32>,
 }
 
@@ -58,9 +58,9 @@ impl Sites {
 
 /// `runtime.MemProfileRate`, unless the program sets it.
 const DEFAULT_RATE: f64 = (512 << 10) as f64;
-/// Samples from which the rate is estimated at least: its error is then an eighth.
+/// The least number of samples for an estimate of the rate, whose error is then an eighth.
 const ENOUGH: f64 = 64.0;
-/// Objects whose sizes are looked at, about.
+/// The approximate number of objects whose sizes are examined.
 const ENOUGH_SIZES: usize = 1 << 18;
 
 /// Infers the sampling rate of the runtime from the number of live objects and of samples: the
@@ -132,7 +132,7 @@ mod tests {
     fn the_default_rate_counts_unless_samples_contradict_it() {
         let (sizes, sampled) = heap(DEFAULT_RATE);
         assert_eq!(sampling(&sizes, sampled[0] + sampled[1]), Sampling::Rate(512 << 10));
-        // A few samples show that the rate is another one, but not which.
+        // A few samples show that the rate is not the default, but not which rate it is.
         assert_eq!(sampling(&sizes, 60.0), Sampling::Unknown);
     }
 }

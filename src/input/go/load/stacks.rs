@@ -15,16 +15,16 @@ use super::words::Words;
 use crate::input::go::goroutine::StackFrame;
 use crate::input::load::RootScan;
 
-/// The words of a frame that count.
+/// The words of a frame that count as pointers.
 pub(super) struct Live {
     /// Whether the words that the dump lists are live.
     pub(super) is_listed: bool,
-    /// Offsets of others.
+    /// The offsets of other live words.
     pub(super) others: Vec<u64>,
 }
 
-/// The words that count in each frame of a goroutine. `pointers` are those that the runtime has to
-/// its stack.
+/// Selects the words that count as pointers in each frame of a goroutine. `pointers` are the
+/// runtime's pointers into its stack.
 pub(super) fn live(
     reader: &Reader<'_, '_>,
     frames: &[StackFrame<'_>],
@@ -70,8 +70,8 @@ fn words_of<'f>(
         .filter(|(_, word)| *word != 0)
 }
 
-/// The words that the collector takes for pointers. Frames of functions that the executable does
-/// not have count as a whole.
+/// Selects the words that the collector treats as pointers. In frames of functions that the
+/// executable does not have, all words count.
 fn exact(
     words: Words,
     frames: &[StackFrame<'_>],
@@ -84,8 +84,8 @@ fn exact(
     let mut stack = Stack::new(words, frames, symbols);
     let mut is_interrupted = false;
     for frame in frames {
-        // Registers of a function that was interrupted are in the frame of the function that the
-        // runtime injected, and may be pointers as well as the words of both.
+        // The frame of a function that the runtime injected contains the registers of the
+        // interrupted function. All words of both frames may be pointers.
         let is_injected = matches!(frame.name, b"runtime.asyncPreempt" | b"runtime.debugCallV2");
         let known = if is_listed && symbols.is_known(frame) {
             let listed = frame.fields.iter().map(|field| frame.sp.wrapping_add(field.offset));
@@ -116,7 +116,7 @@ struct Stack<'s, 'a> {
     live: Vec<Vec<u64>>,
     /// Stack objects whose pointers have not been followed yet.
     open: Vec<StackObject>,
-    /// Words that may still be followed: in a hostile file, all stack objects could overlap.
+    /// Words that may still be followed. In a hostile file, all stack objects could overlap.
     room: u64,
 }
 
@@ -186,7 +186,7 @@ struct Marking<'m, 's, 'a> {
     frames: &'m [StackFrame<'a>],
     sorted: Vec<usize>,
     marked: Vec<bool>,
-    /// Marked, but not yet scanned.
+    /// Frames that are marked, but not yet scanned.
     open: Vec<usize>,
 }
 

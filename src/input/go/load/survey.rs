@@ -1,5 +1,5 @@
-//! The first pass: which objects there are, and everything that has to be known before pointers can
-//! be followed.
+//! The first pass: finds the objects, and everything that must be known before pointers can be
+//! followed.
 
 use super::CHUNK;
 use super::old::OldTypes;
@@ -25,13 +25,13 @@ pub(super) struct Survey<'a> {
     /// The rule for phantom objects, which also determines whether there are malloc headers.
     pub(super) rule: Rule,
     pub(super) addresses: Addresses,
-    /// Object records, with phantoms.
+    /// The number of object records, including phantoms.
     pub(super) object_records: Saturating<u64>,
-    /// Object records at the address of an earlier one.
+    /// The number of object records with the address of an earlier one.
     pub(super) duplicates: u64,
-    /// Readers that stand before every object of a number that is a multiple of [`CHUNK`].
+    /// A reader before each object whose number is a multiple of [`CHUNK`].
     pub(super) chunks: Vec<Records<'a>>,
-    /// A reader that stands before the first record that may be a root.
+    /// A reader before the first record that may be a root.
     pub(super) tail: Option<Records<'a>>,
     /// The first type record of each address, in the order of the file.
     pub(super) types: Vec<Type<'a>>,
@@ -41,7 +41,7 @@ pub(super) struct Survey<'a> {
     /// [`LoadOptions::by_layout`](crate::input::load::LoadOptions::by_layout).
     pub(super) by_layout: bool,
     pub(super) damage: Option<Error>,
-    /// The statistics were met, which all versions write after the last root.
+    /// Whether the statistics were reached, which all versions write after the last root.
     pub(super) roots_read: bool,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Survey<'a> {
     /// Reads all records.
     ///
     /// # Errors
-    /// When the magic is another one, or there are too many objects.
+    /// When the magic is not that of a Go heap dump, or there are too many objects.
     pub(super) fn new(bytes: &'a [u8], progress: impl Fn(u64)) -> Result<Self> {
         let (mut survey, rows) = Self::with(bytes, progress, Rows::default)?;
         survey.addresses = rows.builder.finish();
@@ -57,7 +57,7 @@ impl<'a> Survey<'a> {
         Ok(survey)
     }
 
-    /// Like [`Self::new`], but instead of the addresses something else is made of the objects.
+    /// Like [`Self::new`], but passes the objects to a [`Take`] instead of collecting addresses.
     pub(super) fn with<T: Take<'a>>(
         bytes: &'a [u8],
         progress: impl Fn(u64),
@@ -68,8 +68,8 @@ impl<'a> Survey<'a> {
         if rule == assumed {
             return Ok((survey, taken));
         }
-        // The statistics at the end of the file contradict the version: experiments and forks do
-        // that.
+        // The statistics at the end of the file contradict the rule of the version, as with
+        // experiments and forks.
         drop((survey, taken));
         Pass::run(bytes, rule, &progress, empty()).map(|(survey, taken, _)| (survey, taken))
     }
@@ -82,10 +82,10 @@ impl Survey<'_> {
     }
 }
 
-/// Takes the objects that are not phantoms.
+/// A receiver of the objects that are not phantoms.
 pub(super) trait Take<'a> {
-    /// Takes one. Of objects that had to wait for others the record is not known any more; they
-    /// have no pointers.
+    /// Takes an object. `object` is `None` if the object had to wait for others and its record is
+    /// no longer known. Such objects have no pointers.
     fn take(&mut self, address: u64, size: u64, object: Option<&Object<'a>>, survey: &Survey<'a>);
 }
 
@@ -103,7 +103,7 @@ impl<'a> Take<'a> for Rows {
     }
 }
 
-/// The rule by the version in the first record.
+/// The rule for phantoms, by the version in the first record.
 fn assumed_rule(bytes: &[u8]) -> Result<Rule> {
     let Some(Ok((_, Rec::Params(params)))) = Records::new(bytes)?.next() else {
         return Ok(Rule::None);
@@ -120,7 +120,7 @@ struct Pass<'a, T> {
 }
 
 impl<'a, T: Take<'a>> Pass<'a, T> {
-    /// The survey by a rule, and the rule that would be the right one.
+    /// Surveys the file by a rule, and also returns the rule that turns out to be right.
     fn run(
         bytes: &'a [u8],
         rule: Rule,
@@ -174,7 +174,7 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             let before = records.clone();
             match records.next() {
                 None => return Ok(()),
-                // Only a tag in a longer form than any writer's gets here.
+                // Only objects whose tag is encoded in a longer form than any writer uses get here.
                 Some(Ok((_, Rec::Object(object)))) => self.object(&object),
                 Some(record) => self.other(&record?.1, before),
             }

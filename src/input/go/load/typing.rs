@@ -1,8 +1,8 @@
 //! Types of objects, in the order of the first object of each.
 //!
-//! Sources of an object's type, best first: the type record that 1.3 gives it; its malloc header; a
-//! hint from an interface or from the records of goroutines that point to it; its size and where
-//! its pointers are.
+//! The sources of an object's type, best first: its type record in 1.3; its malloc header; a hint
+//! from an interface or a goroutine's record that points to it; its size and the positions of its
+//! pointers.
 
 use super::interfaces::{Hint, Hinted, Hints, RUNTIME_TYPES, hinted};
 use super::package::package_of;
@@ -42,7 +42,7 @@ pub(super) fn number(
     (types, type_of)
 }
 
-/// The types of shapes that were found without hints, by number.
+/// The types of shapes found without hints, by number.
 pub(super) fn types_without_hints(
     found: &Typed,
     survey: &Survey<'_>,
@@ -51,20 +51,20 @@ pub(super) fn types_without_hints(
     Typing { survey, hints: &Hints::new(0), hinted: Vec::new() }.types(found, names)
 }
 
-/// The number of layouts of one size that have types of their own. Programs have a few for each
-/// size; memory that only looks like objects has as many as objects.
+/// The most layouts of one size that have types of their own. Programs have a few for each size;
+/// memory that only looks like objects has as many layouts as objects.
 const MOST_LAYOUTS: u32 = 256;
 
-/// The shapes of a chunk or of all chunks after hints, in the order of the first object.
+/// The distinct shapes of one or all chunks, after hints, in the order of their first object.
 #[derive(Default)]
 pub(super) struct Typed {
     shapes: Vec<Shape>,
     numbers: FxHashMap<u64, u32>,
-    /// Layouts that have a type of their own, by size.
+    /// The number of layouts with a type of their own, by size.
     layouts: FxHashMap<u64, u32>,
     /// For each shape, whether no object of it has a pointer field.
     plain: Vec<bool>,
-    /// The best hint for the objects with the header of an address that has no record.
+    /// The best hint for objects whose header has a type address without a record, by address.
     headers: FxHashMap<u64, Hint>,
 }
 
@@ -87,8 +87,8 @@ impl Typed {
         *best = hint.min(*best);
     }
 
-    /// The number of a shape without a hint, which is that of all further layouts if its size has
-    /// too many.
+    /// The number of a shape without a hint. If its size has too many layouts, the common number of
+    /// all further ones.
     pub(super) fn add(&mut self, shape: Shape) -> u32 {
         let shape = self.limited(shape);
         self.number(shape, matches!(shape, Shape::Plain { .. }))
@@ -109,7 +109,7 @@ impl Typed {
             .collect()
     }
 
-    /// The layout itself as long as its size has not too many.
+    /// Returns the layout itself, or [`Shape::Layouts`] if its size has too many layouts.
     fn limited(&mut self, shape: Shape) -> Shape {
         let Shape::Layout { size, .. } = shape else { return shape };
         if self.numbers.contains_key(&shape.key()) {
@@ -132,7 +132,7 @@ struct Typing<'s, 'a> {
 }
 
 impl Typing<'_, '_> {
-    /// Replaces the numbers in `distinct` of rows by those of the result.
+    /// Replaces the numbers of rows, which are indices into `distinct`, with those of the result.
     fn chunk(&self, first_row: usize, rows: &mut [TypeId], distinct: &[Shape]) -> Typed {
         let mut typed = Typed::default();
         let mut numbers: Vec<Option<u32>> = vec![None; distinct.len()];
@@ -220,8 +220,8 @@ impl Typing<'_, '_> {
                 {
                     return spoken(name);
                 }
-                // Objects with one header are of one type, so knowledge about one applies to all.
-                // The name of a pointer would be less precise than the address.
+                // Objects with the same header have the same type, so a hint for one applies to
+                // all. The name of a pointer would be less precise than the address.
                 let hint = headers
                     .get(&address)
                     .and_then(|hint| self.shape_of(*hint))
@@ -234,7 +234,7 @@ impl Typing<'_, '_> {
         }
     }
 
-    /// The name of a hinted shape; empty if that is of no use for others.
+    /// The name of a hinted shape. Empty if the name cannot be used for other shapes.
     fn name_of_hint(&self, shape: Shape) -> String {
         let name = match shape {
             Shape::Type { address } if !self.survey.type_at.contains_key(&address) => String::new(),
@@ -246,13 +246,13 @@ impl Typing<'_, '_> {
 
 const UNNAMED_POINTER: &str = "(unnamed pointer)";
 
-/// From 1.7 to 1.27 a pointer type with methods is written as its package and a dot.
+/// The displayed name. From 1.7 to 1.27, pointer types with methods only have package and dot.
 fn spoken(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     if name.ends_with('.') { format!("{name}{UNNAMED_POINTER}") } else { name.into_owned() }
 }
 
-/// Names a layout with four digits of its hash, or more if those are taken.
+/// Names a layout by four digits of its hash, or more if that name is taken.
 fn layout_name(size: u64, hash: u64, pointers: u32, taken: &mut FxHashSet<String>) -> String {
     let digits = format!("{:016x}", hash ^ hash >> 32);
     let noun = if pointers == 1 { "pointer" } else { "pointers" };

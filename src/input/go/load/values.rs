@@ -1,4 +1,4 @@
-//! The memory of objects, as it stands in the file.
+//! The memory of objects, as it is in the file.
 
 use super::exe::{Memory, TypedValues};
 use crate::model::heap::{

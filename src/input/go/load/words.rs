@@ -3,13 +3,13 @@
 /// Words of the process that was dumped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
-    /// 4 or 8 bytes.
+    /// The size of a word: 4 or 8 bytes.
     pub(super) size: u64,
     pub(super) big_endian: bool,
 }
 
 impl Words {
-    /// The word at an offset; `None` if it is not all there.
+    /// The word at an offset. `None` if the contents end before its end.
     #[inline]
     pub(super) fn at(self, contents: &[u8], offset: u64) -> Option<u64> {
         let rest = contents.get(usize::try_from(offset).ok()?..)?;

@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 const ATTACHED: u8 = 1;
 const DETACHED: u8 = 2;
 
-/// The native nodes that are detached, in order.
+/// Returns the native nodes that are detached, in ascending order.
 ///
-/// V8 knows it of some nodes. DevTools hands it on, over native nodes and all edges but `hidden`
-/// and `weak`: first what attached nodes refer to is attached, then what detached nodes refer to is
-/// detached unless it is attached.
+/// V8 marks some nodes as attached or detached. As in DevTools, the marks spread to other native
+/// nodes over all edges except `hidden` and `weak`: first from attached nodes, then from detached
+/// nodes to those that are still unmarked.
 pub(super) fn detached(graph: &Graph<'_>, meta: &Meta) -> Vec<u32> {
     let is_native = |node: u32| {
         graph
@@ -26,8 +26,8 @@ pub(super) fn detached(graph: &Graph<'_>, meta: &Meta) -> Vec<u32> {
     if !states.values().any(|state| *state == DETACHED) {
         return Vec::new();
     }
-    // Step by step as DevTools does it: nodes whose state is known keep it, even those that
-    // attached nodes refer to.
+    // As in DevTools, a node that V8 has marked keeps its mark, even a detached one that attached
+    // nodes refer to.
     for state in [ATTACHED, DETACHED] {
         let mut pending: Vec<u32> =
             states.iter().filter(|(_, known)| **known == state).map(|(node, _)| *node).collect();

@@ -17,27 +17,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub(super) struct Edges {
     pub(super) kind: Vec<u8>,
-    /// Rows of nodes; `u32::MAX` if the position is not that of a node.
+    /// The row of each edge's target; `u32::MAX` if its position is not that of a node.
     pub(super) target: Vec<ObjectId>,
-    /// Until [`Edges::name`], fields have the number of their string.
+    /// The label of each edge. Until [`Edges::name`], fields have the number of their string.
     pub(super) label: Vec<Label>,
-    /// Strings that edges are named by.
+    /// The strings that name edges, one bit each.
     used: Vec<AtomicU64>,
-    /// The strings among them that name properties and variables.
+    /// The strings that name properties or variables, one bit each.
     properties: Vec<AtomicU64>,
-    /// The same for numbers that no string has.
+    /// The numbers of strings that name edges but lie beyond the end of both bit sets.
     beyond: Vec<u32>,
-    /// Numbers after the last edge, which are not an edge.
+    /// The count of numbers after the last whole edge.
     pub(super) left_over: usize,
-    /// Internal edges that are named as entries of WeakMaps, and the id of the table in their name,
-    /// in order.
+    /// Internal edges that are entries of WeakMaps, judging by their names, each with the id of the
+    /// table in its name. Ascending.
     pub(super) weak_map_entries: Vec<(usize, u64)>,
 }
 
 /// Type, target and label of the edges of a part.
 type Columns<'c> = (&'c mut [u8], &'c mut [u32], &'c mut [Label]);
 
-/// Findings about a part besides its columns.
+/// The results of reading a part, besides its columns.
 #[derive(Default)]
 struct Rest {
     beyond: Vec<u32>,
@@ -60,7 +60,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads the edges of a part. Returns the number after the last one, and the error after it.
+    /// Reads the edges of a part. Returns the number of the first edge that was not read, and the
+    /// error that ended the part.
     fn read(
         &self,
         part: &Part<'_>,
@@ -123,7 +124,7 @@ pub(super) const PROPERTY: u8 = 6;
 const OTHER: u8 = 0;
 
 impl Edges {
-    /// Reads all edges, up to the first error, with labels if they are `named`.
+    /// Reads all edges up to the first error, with their labels if `named` is set.
     pub(super) fn read(
         document: &Document<'_>,
         named: bool,
@@ -197,9 +198,9 @@ impl Edges {
         (0u64..).zip(&self.properties).flat_map(of_word)
     }
 
-    /// Replaces the numbers of strings in labels by names. Names are numbered in the order of the
-    /// strings. Those that may be data are keys of the heap: properties, and the entries of WeakMaps,
-    /// which quote texts.
+    /// Replaces the numbers of strings in labels by names, which are numbered in the order of the
+    /// strings. Names that may be data become keys of the heap: those of properties, and those of
+    /// entries of WeakMaps, which quote texts.
     pub(super) fn name(&mut self, strings: &Strings<'_>, builder: &mut HeapBuilder<'_>) {
         if self.label.is_empty() {
             return;
@@ -261,8 +262,8 @@ fn code(edge_type: EdgeType) -> u8 {
     }
 }
 
-/// Sets a bit. Most are set already, and a look at the word is cheaper than to write to memory that
-/// another thread reads.
+/// Sets a bit. Most bits are set already, and reading the word first is cheaper than writing to
+/// memory that other threads read.
 #[inline(always)]
 fn mark(bits: &[AtomicU64], number: u64) {
     let Some(word) = bits.get((number / 64) as usize) else { return };
@@ -272,7 +273,7 @@ fn mark(bits: &[AtomicU64], number: u64) {
     }
 }
 
-/// The tables of WeakMaps, by the strings that name their entries.
+/// The ids of WeakMap tables, by the numbers of the strings that name their entries.
 fn weak_map_tables(strings: &Strings<'_>) -> FxHashMap<u64, u64> {
     let entries = strings.containing(b"part of key (");
     entries

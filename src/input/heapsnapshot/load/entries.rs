@@ -1,9 +1,9 @@
-//! The entries of Map and Set, whose tables are arrays without names.
+//! The entries of Map and Set, whose tables are arrays of unnamed elements.
 //!
 //! A table has three numbers, a bucket for every two entries, and the entries in the order of their
-//! insertion: key, value and the next entry of the bucket; without a value in a Set (V8's
+//! insertion. An entry is a key, a value (not in a Set) and the next entry of the bucket (V8's
 //! `OrderedHashTable`, `src/objects/ordered-hash-table.h`). The number of buckets is a power of two
-//! and follows from the size of the table. Numbers that are no objects are not in the file.
+//! and follows from the size of the table. Numbers that are not objects are not in the file.
 
 use super::edges::{Edges, INTERNAL};
 use super::nodes::Nodes;
@@ -17,13 +17,13 @@ pub(super) struct Tables(Vec<ObjectId>);
 const HEADER: u64 = 3;
 /// Entries for each bucket.
 const LOAD: u64 = 2;
-/// Elements of an entry of a Map, and of a Set.
+/// The number of elements per entry, in a Map and in a Set.
 const OF_MAP: u64 = 3;
 const OF_SET: u64 = 2;
 
 impl Tables {
-    /// Finds the targets of the references `table`, and numbers their references: keys and values
-    /// of a Map in turn, and the elements of a Set.
+    /// Finds the tables, which are the targets of references named `table`, and numbers their
+    /// references: the keys and values of a Map alternately, or the elements of a Set.
     pub(super) fn number(
         nodes: &Nodes,
         edges: &mut Edges,
@@ -48,7 +48,7 @@ impl Tables {
                 let LabelKind::Index(element) = label.kind() else { continue };
                 let Some(place) = u64::from(element).checked_sub(start) else { continue };
                 let (entry, part) = (place.div_euclid(each), place.rem_euclid(each));
-                // The last part leads to the next entry.
+                // The last part is the link to the next entry of the bucket.
                 if part < each.saturating_sub(1) {
                     let entry = entry.saturating_mul(each.saturating_sub(1));
                     *label = Label::index(entry.saturating_add(part));
@@ -59,7 +59,7 @@ impl Tables {
         Self(tables)
     }
 
-    /// The key of the entry of which a reference holds the value.
+    /// The key of the Map entry whose value the reference in a row holds.
     pub(super) fn key_of(&self, heap: &Heap<'_>, row: usize) -> Option<ObjectId> {
         let LabelKind::Index(index) = heap.references.label(row).kind() else { return None };
         if index.is_multiple_of(2) {

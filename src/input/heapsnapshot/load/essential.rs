@@ -1,6 +1,6 @@
 //! The edges that keep their target alive, by the rules of Chrome DevTools.
 //!
-//! An edge from f to t does not, if
+//! An edge from f to t does not keep t alive if
 //! 1. its type is `weak`;
 //! 2. f is t, which makes no difference to what is reached or dominated;
 //! 3. its type is `shortcut`, and f is not node 0;
@@ -8,8 +8,8 @@
 //! 5. t belongs to a page, and f to the virtual machine: f is neither node 0 nor reached from the
 //!    global objects and DOM trees of node 0 by edges that are not weak.
 //!
-//! Such edges are weak references of the heap. Nodes to which no other edge leads, although
-//! something weak may, are roots of their own.
+//! Such edges become weak references of the heap. Nodes that are the target of no other edge become
+//! roots of their own.
 
 use super::bits::Bits;
 use super::edges::{ELEMENT, Edges, SHORTCUT, WEAK};
@@ -19,7 +19,7 @@ use crate::parallel;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The graph, to be walked over before it is a heap.
+/// The graph of nodes and edges, before it is built into a heap.
 pub(super) struct Graph<'g> {
     pub(super) nodes: &'g Nodes,
     pub(super) edges: &'g Edges,
@@ -28,7 +28,8 @@ pub(super) struct Graph<'g> {
     pub(super) dom_trees: Option<ObjectId>,
 }
 
-/// Parts of the nodes that are looked at side by side. Each takes a bit for each node.
+/// The most parts into which nodes are split to be read in parallel. Each part takes a bit for each
+/// node of the file.
 const PARTS: usize = 4;
 
 impl Graph<'_> {
@@ -68,7 +69,7 @@ impl Graph<'_> {
         weak
     }
 
-    /// Rule 4.
+    /// Applies rule 4: marks the edges from the tables of WeakMaps as weak.
     fn weaken_weak_maps(&self, weak: &mut Bits) {
         let mut node = 0;
         for &(row, table) in &self.edges.weak_map_entries {
@@ -81,7 +82,7 @@ impl Graph<'_> {
         }
     }
 
-    /// The nodes of pages. `None` if node 0 refers to no page.
+    /// The nodes that belong to a page. `None` if node 0 refers to no page.
     fn pages(&self) -> Option<Bits> {
         let mut pages = Bits::none(self.nodes.len());
         let is_page = |(kind, target): &(u8, ObjectId)| {
@@ -126,7 +127,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Rule 5.
+    /// Applies rule 5: marks the edges from outside the pages to nodes of pages as weak.
     fn weaken_outside(&self, pages: &Bits, weak: &mut Bits) {
         for node in (1..self.nodes.len()).filter(|node| !pages.has(*node)) {
             for row in self.edges_of(node) {
@@ -137,7 +138,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Nodes to which no edge leads that would keep them alive.
+    /// The nodes that no edge from another node keeps alive.
     pub(super) fn orphans(&self, weak: &Bits) -> Vec<ObjectId> {
         let count = self.nodes.len();
         let length = count.div_ceil(rayon::current_num_threads().clamp(1, PARTS)).max(1);

@@ -43,7 +43,7 @@ pub(super) fn add(
     AllocationSites { sites, frames, of: site_of, sampling }
 }
 
-/// The last id at each sample, which never falls.
+/// The last id at each sample. Never decreases.
 fn samples(document: &Document<'_>) -> Vec<u64> {
     let fields = &document.meta.names.sample_fields;
     let at = fields.iter().position(|field| field == "last_assigned_id");

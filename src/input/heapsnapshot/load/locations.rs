@@ -5,10 +5,10 @@ use crate::input::heapsnapshot::meta::MAX_FIELDS;
 use crate::input::json::Numbers;
 use crate::model::heap::{Heap, LabelKind, ObjectId, SourceLocation, Value};
 
-/// Functions that are asked for the name of their script.
+/// The most functions of a script that are examined for its name.
 pub(super) const ASKED: usize = 64;
 
-/// The locations of a snapshot, which are read each time that one is requested.
+/// The locations of a snapshot. The file is read again for each request.
 pub(super) struct Locations<'a> {
     numbers: Option<Numbers<'a>>,
     fields: usize,
@@ -17,7 +17,7 @@ pub(super) struct Locations<'a> {
     node_fields: u64,
 }
 
-/// A row. Line and column are from 0.
+/// A row of `locations`. Line and column count from 0.
 #[derive(Clone, Copy)]
 pub(super) struct Location {
     pub(super) object: ObjectId,

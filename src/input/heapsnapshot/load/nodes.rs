@@ -11,18 +11,18 @@ use crate::parallel;
 
 #[derive(Default)]
 pub(super) struct Nodes {
-    /// The kind; 255 for numbers of types that `meta` does not have.
+    /// The kind of each node; 255 for numbers of types that `meta` does not have.
     pub(super) kind: Vec<u8>,
-    /// The number of the string.
+    /// The number of the string that names each node.
     pub(super) name: Vec<u32>,
     pub(super) id: Sizes,
     pub(super) size: Sizes,
     pub(super) edges: Vec<u32>,
-    /// Nodes whose detachedness is known: 1 is attached, 2 detached.
+    /// Nodes whose detachedness V8 recorded: 1 is attached, 2 detached.
     pub(super) detachedness: Vec<(u32, u8)>,
     /// Nodes whose allocation was recorded, with its `trace_node_id`.
     pub(super) traces: Vec<(u32, u64)>,
-    /// Numbers after the last node, which are not a node.
+    /// The count of numbers after the last whole node.
     pub(super) left_over: usize,
 }
 
@@ -79,7 +79,7 @@ fn read_part(
 }
 
 impl Nodes {
-    /// Reads all nodes, up to the first error. Fails when there are more nodes than objects can be.
+    /// Reads all nodes up to the first error. Fails if there are more nodes than a heap can have.
     pub(super) fn read(
         document: &Document<'_>,
         progress: Progress<'_>,

@@ -1,7 +1,7 @@
-//! The functions and classes of a snapshot by their names in the source, where a map has them.
+//! The original names of a snapshot's functions and classes, where a source map has them.
 //!
-//! V8 names an object by its constructor, which is what the property `constructor` of the object or of
-//! one of its prototypes is. Functions are at the place that `locations` has for them.
+//! V8 names an object by its constructor, found through the property `constructor` of the object or
+//! of one of its prototypes. The place of a function in the script comes from `locations`.
 
 use super::essential::Graph;
 use super::locations::{ASKED, Location, Locations};
@@ -12,10 +12,11 @@ use crate::names::{Original, ShortNames, SourceMaps, looks_short};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// Prototypes of an object that are asked for a constructor.
+/// The most prototypes of an object that are examined for a constructor.
 const PROTOTYPES: usize = 16;
 
-/// The nodes with other names, in order, each with the number of its function or class.
+/// The nodes of functions and classes with original names, in order, each with the number of its
+/// function or class.
 #[derive(Default)]
 pub(super) struct Originals {
     pub(super) of: Vec<(u32, u32)>,
@@ -30,7 +31,7 @@ pub(super) struct OriginalFunction {
     pub(super) location: SourceLocation,
 }
 
-/// The strings that name edges, which a file may have several times.
+/// The numbers of the strings with one of some texts. A file may contain a text several times.
 struct Labels(Vec<u32>);
 
 impl Labels {
@@ -44,7 +45,7 @@ impl Labels {
         Self(numbers)
     }
 
-    /// The target of a node's first edge that has one of the names.
+    /// The target of a node's first edge that one of the strings names.
     fn target(&self, graph: &Graph<'_>, node: u32) -> Option<u32> {
         let edges = graph.edges_of(node as usize);
         let labels = graph.edges.label.get(edges.clone())?;
@@ -58,7 +59,7 @@ impl Labels {
     }
 }
 
-/// The parts of a snapshot that original names are found with.
+/// The parts of a snapshot that are needed to find original names.
 pub(super) struct Finder<'f, 'a> {
     pub(super) graph: &'f Graph<'f>,
     pub(super) meta: &'f Meta,
@@ -68,8 +69,8 @@ pub(super) struct Finder<'f, 'a> {
 }
 
 impl Finder<'_, '_> {
-    /// Finds the functions and classes that a map names. The labels of edges must have the numbers of
-    /// their strings.
+    /// Finds the functions and classes that a source map names. The labels of edges must still have
+    /// the numbers of their strings.
     pub(super) fn find(&self) -> Originals {
         let mut originals = Originals::default();
         let of_functions = self.of_functions(&mut originals);
@@ -80,8 +81,8 @@ impl Finder<'_, '_> {
         originals
     }
 
-    /// The script without a map whose functions and classes mostly have short names. Among several,
-    /// the one with the most such names.
+    /// The script without a source map whose functions and classes mostly have short names. Among
+    /// several such scripts, the one with the most names.
     pub(super) fn minified(&self) -> Option<(String, ShortNames)> {
         let mut seen = FxHashSet::default();
         let mut by_script: FxHashMap<u64, ShortNames> = FxHashMap::default();
@@ -165,7 +166,8 @@ impl Finder<'_, '_> {
         scripts.into_iter().filter_map(|(script, (_, url))| Some((script, url?))).collect()
     }
 
-    /// The parts that functions made from the same code share are called like them.
+    /// Names the `shared` part of each function, which all functions made from the same code share,
+    /// like the function.
     fn of_shared(&self, functions: &FxHashMap<u32, u32>, originals: &mut Originals) {
         let shared = Labels::of(self.strings, &["shared"]);
         let names = &self.graph.nodes.name;
@@ -184,8 +186,8 @@ impl Finder<'_, '_> {
         }
         let constructor = Labels::of(self.strings, &["constructor"]);
         let prototype = Labels::of(self.strings, &["__proto__"]);
-        // By the first object with a constructor, whether that is the object itself, and by name: the
-        // class. V8 calls the prototype of a derived class by the base.
+        // The class by the first object with a constructor, whether that is the object itself, and
+        // the name. V8 names the prototype of a derived class after the base class.
         let mut known: FxHashMap<(u32, bool, u32), Option<u32>> = FxHashMap::default();
         let class_of = |start: u32, is_prototype: bool, name: u32| {
             let above = |node: &u32| prototype.target(self.graph, *node);
@@ -235,7 +237,8 @@ impl OriginalFunction {
         }
     }
 
-    /// The name of objects of this class. Short names that remain are made distinct by their place.
+    /// The type name of this class's objects. A short name without an original gets the source
+    /// location appended, to keep it distinct.
     pub(super) fn class(&self) -> String {
         if self.name != self.generated || !looks_short(&self.name) {
             return self.name.clone();

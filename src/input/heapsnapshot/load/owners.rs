@@ -12,7 +12,7 @@ const SEVERAL: u32 = u32::MAX - 1;
 /// The sizes of nodes after those of arrays, hidden nodes and `system / ExternalStringData` have
 /// moved to their only owner.
 ///
-/// Unchanged where node 0 has no children that belong to the user, as in snapshots with internals.
+/// Unchanged if node 0 has no children that belong to the user, as in snapshots with internals.
 pub(super) fn moved_sizes(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>) -> Sizes {
     let nodes = graph.nodes;
     let mut sizes = nodes.size.clone();

@@ -1,10 +1,10 @@
 //! Types of plain objects, by their properties: `{etag, data}`.
 //!
 //! The rules are those of Chrome DevTools (`inferInterfaceDefinitions` and
-//! `applyInterfaceDefinitions` of its `HeapSnapshot.ts`). A definition is a list of properties with
-//! which at least two objects, and one in a thousand, begin; its name ends before it gets longer
-//! than 120 characters. An object belongs to the definition with the most properties of which it
-//! has all, and of several such to the most frequent one. Others remain `Object`.
+//! `applyInterfaceDefinitions` of its `HeapSnapshot.ts`). A definition is a list of properties that
+//! at least two objects, and at least one in a thousand, begin with; properties that would make its
+//! name longer than 120 characters are left out. An object belongs to the longest definition of
+//! which it has all properties, and among several to the most frequent one. Others stay `Object`.
 
 use super::edges::PROPERTY;
 use super::essential::Graph;
@@ -18,10 +18,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 
-/// The most UTF-16 code units of a name that has more than one property.
+/// The most UTF-16 code units of a type name with more than one property.
 const LONGEST: usize = 120;
 const FEWEST: u64 = 2;
-/// A definition needs one object in this many.
+/// A definition needs at least one plain object in this many.
 const PROPORTION: u64 = 1000;
 /// Bytes of a property's name that count. V8 cuts texts after 1024 characters.
 const LONGEST_PROPERTY: usize = 4096;
@@ -79,7 +79,7 @@ fn shapes<'g>(
         strings.containing(b"Object").into_iter().filter(|&name| strings.text(name) == "Object");
     let names: Vec<u32> = names.filter_map(|name| u32::try_from(name).ok()).collect();
     let (mut shapes, mut rows) = (Vec::new(), Vec::new());
-    // The default hasher, because a file can be made for a known one.
+    // The default hasher is seeded: a hostile file cannot be made to cause collisions.
     let mut known: HashMap<Properties<'g>, u32> = HashMap::new();
     let nodes = graph.nodes.kind.iter().zip(&graph.nodes.name);
     for (row, (&kind, name)) in (0u32..).zip(nodes) {
@@ -201,7 +201,7 @@ fn quoted(property: &str) -> Cow<'_, str> {
 /// Finds the definition of a shape. The k-th occurrence of a property in an object counts as a
 /// property of its own.
 struct Matcher {
-    /// By the number of a string that some definition has: the number of the property.
+    /// The number of each property that some definition has, by the number of its string.
     property_of: FxHashMap<u32, u32>,
     /// The definitions that have a property at an occurrence.
     having: FxHashMap<(u32, u32), Vec<u32>>,

@@ -1,4 +1,4 @@
-//! Roots: node 0, what synthetic nodes refer to, and nodes that are only weakly held.
+//! Roots: node 0, the targets of synthetic nodes, and nodes that are only weakly held.
 
 use super::bits::Bits;
 use super::edges::SHORTCUT;
@@ -28,7 +28,7 @@ pub(super) fn add(
     // Synthetic nodes below node 0. They are few and come first in the file.
     let mut seen = Bits::none(graph.nodes.len());
     seen.set(0);
-    // A node 0 that is an object holds its references itself.
+    // If node 0 is an object, its references are those of an object and make no roots.
     let mut pending: std::collections::VecDeque<usize> =
         is_synthetic(0).then_some(0).into_iter().collect();
     while let Some(node) = pending.pop_front() {
@@ -50,7 +50,7 @@ pub(super) fn add(
             let is_global = node == 0 && edge == SHORTCUT;
             let (kind, group) =
                 if is_global { (RootKind::Global, global) } else { (own_kind, own) };
-            // A name of its own would make each root a group of its own.
+            // Only numbers are kept: a name for each root would put each into a group of its own.
             let is_kept =
                 |label: &&Label| matches!(label.kind(), LabelKind::Index(_)) && !is_global;
             let label = graph.edges.label.get(row).filter(is_kept).copied();

@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 const ANONYMOUS: &str = "(anonymous)";
 
 /// Reads `trace_function_infos` and `trace_tree`. `traces` has the nodes of the graph with their
-/// `trace_node_id`, in order. Each node of the tree is a site; what cannot be read ends the sites,
-/// and `check` reports it.
+/// `trace_node_id`, in order. Each node of the tree becomes a site. Reading stops at damage, which
+/// `check` reports.
 pub(super) fn read(
     bytes: &[u8],
     document: &Document<'_>,
@@ -107,7 +107,7 @@ fn tree(
     };
     let functions = sites.frames.len() as u64;
     let (mut row, mut at) = ([0; MAX_FIELDS], 0usize);
-    // The site whose children each open list has. The first list is the tree.
+    // For each open list, the site whose children it contains. The first list is the tree.
     let mut open: Vec<Option<u32>> = Vec::new();
     let mut last = None;
     while let Ok(Some(token)) = json.token() {
@@ -120,7 +120,7 @@ fn tree(
                     continue;
                 }
                 let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                // A process that records itself may have nodes of functions that it did not write.
+                // A process that records itself may refer to functions that the table lacks.
                 let frame = Some(field(function)).filter(|row| *row < functions).map(narrow);
                 let caller = open.last().copied().flatten();
                 let site = sites.sites.len() as u32;

@@ -11,16 +11,16 @@ use crate::model::heap::{KeyName, TypeId, TypeIds, TypeKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// The types of a snapshot. Objects and native nodes have a type for each name, all others one for
-/// each type of nodes.
+/// The types of a snapshot. Objects and native nodes have a type for each name; other nodes have
+/// one for each node type.
 pub(super) struct Types<'t, 'a> {
     meta: &'t Meta,
     strings: &'t Strings<'a>,
-    /// Types by the number of a type of nodes.
+    /// The types of other nodes, by kind.
     fixed: Vec<Option<TypeId>>,
     /// Types of objects and of native nodes, by the string that names them.
     named: [Vec<u32>; 2],
-    /// Types by strings that the file does not have, and types of detached nodes.
+    /// Types by kind, number of the string, and whether the node is detached.
     rare: FxHashMap<(u8, u32, bool), TypeId>,
     known: FxHashMap<(String, u8), TypeId>,
 }
@@ -40,7 +40,7 @@ impl<'t, 'a> Types<'t, 'a> {
         }
     }
 
-    /// The types of all nodes. `detached` are the native nodes whose DOM tree is, in order.
+    /// The types of all nodes. `detached` are the detached native nodes, in order.
     pub(super) fn of_all(
         &mut self,
         nodes: &Nodes,
@@ -122,7 +122,7 @@ impl<'t, 'a> Types<'t, 'a> {
                     return known;
                 }
                 let type_id = self.add(kind, name, detached, builder);
-                // A synthetic node is called by its own name.
+                // The type of a synthetic node has the name of the node.
                 if self.meta.node_type(kind) != NodeType::Synthetic {
                     put(&mut self.fixed, usize::from(kind), Some(type_id));
                 }
@@ -191,8 +191,8 @@ impl<'t, 'a> Types<'t, 'a> {
     }
 }
 
-/// The properties in the name of a type, as in `{a@b.example, c}`. Conversions have such types as
-/// the names of nodes.
+/// The properties in the name of a type, as in `{a@b.example, c}`. Converted snapshots use such
+/// types as the names of nodes.
 fn properties(class: &str) -> Option<&str> {
     class.strip_prefix('{').and_then(|class| class.strip_suffix('}'))
 }

@@ -20,12 +20,12 @@ pub(super) struct NodeNames<'a> {
     pub(super) locations: Locations<'a>,
     pub(super) labels: Labels,
     pub(super) tables: Tables,
-    /// The most UTF-16 code units that V8 wrote of a text.
+    /// The limit, in UTF-16 code units, at which V8 cut texts in this file. Found on first use.
     pub(super) most_units: OnceLock<usize>,
 }
 
-/// Labels of references to the parts of a value. References to lengths, hashes and numbers exist in
-/// files with numeric values.
+/// Labels of references to the parts of a value. Only files with numeric values have references to
+/// lengths, hashes and numbers.
 pub(super) struct Labels {
     first: Label,
     second: Label,
@@ -62,7 +62,7 @@ impl NodeNames<'_> {
         self.number_of(object).map_or("".into(), |name| self.strings.text(name))
     }
 
-    /// The number of the string of a node.
+    /// The number of the string that names a node.
     fn number_of(&self, object: ObjectId) -> Option<u64> {
         self.name.get(object.index()).map(|&name| name.into())
     }
@@ -93,8 +93,8 @@ impl NodeNames<'_> {
         }
     }
 
-    /// The length of the longest text of the file, if that is more than the usual limit: then the
-    /// limit was another one, and only texts of this length may be cut.
+    /// The length of the longest text of the file, or the usual limit if that is more. A longer
+    /// text shows that V8 had a higher limit; only texts of the returned length may be cut.
     fn longest(&self, heap: &Heap<'_>) -> usize {
         let is_text = |object: &ObjectId| heap.type_of(*object).kind == TypeKind::Text;
         let names = heap.objects().filter(is_text).filter_map(|text| self.name.get(text.index()));
@@ -106,7 +106,8 @@ impl NodeNames<'_> {
         lengths.max().unwrap_or_default().max(USUAL_UNITS)
     }
 
-    /// A text that consists of two others, which may as well. Joins as much as V8 writes of a text.
+    /// The text of a concatenated string, whose two parts may be concatenated themselves. Joins at
+    /// most as much as V8 writes of a text.
     fn joined<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         let (mut text, mut units) = (String::new(), 0_usize);
         let mut pending = vec![object];
@@ -143,7 +144,7 @@ impl NodeNames<'_> {
         }
     }
 
-    /// The number that a node stands for. Only files with numeric values have it, as the text of
+    /// The number that a node represents. Only files with numeric values contain it, as the text of
     /// another node.
     fn number<'v>(&'v self, heap: &Heap<'_>, object: ObjectId) -> Value<'v> {
         let name = self.name(object);
@@ -159,7 +160,7 @@ impl NodeNames<'_> {
         }
     }
 
-    /// The value of a reference: a number instead of the node that stands for it.
+    /// The value of a reference: the number, if the target represents one, else the target.
     fn field_value(&self, heap: &Heap<'_>, reference: Reference) -> FieldValue<'static> {
         let object = reference.target;
         if heap.type_of(object).kind != TypeKind::Number {

@@ -1,4 +1,4 @@
-//! What the events of each type are read for, and where their fields are.
+//! The purpose of the events of each type, and the positions of their fields.
 
 use super::super::chunk::Chunk;
 use super::super::facts::{Fact, fact_of};
@@ -13,17 +13,17 @@ use crate::model::names::NameId;
 
 pub(super) struct EventRole {
     pub(super) fact: Option<Fact>,
-    /// `None` if no metric counts them.
+    /// `None` if no metric counts the events.
     pub(super) plan: Option<Plan>,
 }
 
-/// Where an event's fields are, for one type of events.
+/// The positions of an event's fields, for one type of events.
 pub(super) struct Plan {
     pub(super) class: ClassId,
-    /// The last of the fields that are read.
+    /// The position of the last field that is read.
     pub(super) last: usize,
-    /// How these are read if those that matter are one number each, so that events may be added up
-    /// before all else.
+    /// The way to read each field if those that matter are single numbers, so that events can be
+    /// added up before their stacks and threads are looked up.
     pub(super) reads: Option<Vec<Read>>,
     pub(super) name: NameId,
     pub(super) stack: Option<usize>,
@@ -31,12 +31,12 @@ pub(super) struct Plan {
     pub(super) start: Option<usize>,
     pub(super) state: Option<usize>,
     pub(super) about: Option<usize>,
-    /// Events of the last set only: where the number is that they share, and the set. The class is
-    /// their stack.
+    /// For types of which only the last set counts: the position of the number that its events
+    /// share, and the set. Their class serves as the stack.
     pub(super) set: Option<(usize, SetKey)>,
-    /// Where the address of an allocation is, which counts if it is not freed.
+    /// The position of the address of an allocation, which counts unless it is freed later.
     pub(super) address: Option<usize>,
-    /// By share: the metric's number, and the field with the weight.
+    /// For each share: the metric's number, and the position and unit of the weight.
     pub(super) weights: Vec<(usize, Option<(usize, FieldUnit)>)>,
 }
 
@@ -56,7 +56,7 @@ impl Loader<'_> {
         }
     }
 
-    /// How to read the events of a type. `None` if no metric counts them.
+    /// Returns the plan for the events of a type. `None` if no metric counts them.
     fn plan(&mut self, tables: &Tables<'_>, type_id: u64) -> Option<Plan> {
         let id = tables.types.find(type_id)?;
         let class = tables.types.class(id)?;
@@ -104,7 +104,7 @@ impl Loader<'_> {
         let of_set = plan.set.map(|(at, _)| at);
         let of_weights: Vec<usize> =
             plan.weights.iter().filter_map(|(_, weight)| Some(weight.as_ref()?.0)).collect();
-        // The number of a value in a pool is no weight.
+        // The number of a value in a pool is not a weight.
         let is_pooled = |at: &usize| class.fields.get(*at).is_some_and(|field| field.is_pooled);
         let has_weights = !of_weights.iter().any(is_pooled);
         let needed: Vec<usize> =

@@ -1,4 +1,4 @@
-//! Fields that are one number each, or strings, which are passed over.
+//! Fields that are single numbers, or strings, which are skipped.
 
 use super::super::metadata::{Class, Kind, Types};
 use super::super::wire::{Text, varint};
@@ -7,7 +7,7 @@ use crate::error::Result;
 
 pub(super) const WEIGHTS: usize = 2;
 
-/// How the bytes of a field are read that has no fields of its own.
+/// The way to read a field that has no fields of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
     Number,
@@ -16,8 +16,8 @@ pub(super) enum Read {
     Text,
 }
 
-/// How the first fields of a class are read, up to the one at a position. `None` if one of them is
-/// neither a number nor a string.
+/// Returns the way to read each of the first fields of a class, up to position `last`. `None` if
+/// one of them is neither a number nor a string.
 pub(super) fn reads(class: &Class, last: usize, types: &Types) -> Option<Vec<Read>> {
     let first = class.fields.iter().take(last.saturating_add(1));
     let read = first.map(|field| match types.class(field.class).map(|class| class.kind) {

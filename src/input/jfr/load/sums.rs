@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// The sums of a chunk's events of one type.
 #[derive(Default)]
 struct Sums {
-    /// By the numbers of the stack, the thread, the class and the state.
+    /// Positions in `all` by the numbers of the stack, the thread, the class and the state.
     places: FxHashMap<[u64; 4], usize>,
     all: Vec<Sum>,
 }
@@ -26,7 +26,7 @@ struct Sum {
     weights: [i64; WEIGHTS],
 }
 
-/// Bytes of memory for a sum, with the room by which the tables grow.
+/// Bytes of memory for a sum, including the tables' spare room.
 const BYTES_PER_SUM: u64 = 192;
 
 impl Sums {
@@ -44,7 +44,7 @@ impl Sums {
 }
 
 impl Loader<'_> {
-    /// Adds the events of one type, whose fields are read as `reads` says.
+    /// Adds the events of one type. `reads` is the way to read each field.
     pub(super) fn add_sums<'a>(
         &mut self,
         tables: &Tables<'a>,

@@ -1,20 +1,19 @@
-//! The bytes of a value as a list of steps over them, which skips a value faster than its fields,
-//! one by one, do.
+//! The bytes of a value as a list of steps, to skip a value faster than field by field.
 
 use super::{Class, ClassId, Field, Kind};
 
 /// A step over some of the bytes of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input::jfr) enum Step {
-    /// So many numbers.
+    /// This many numbers.
     Numbers(u64),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
     Text,
     Value(ClassId),
-    /// A count, and so many numbers.
+    /// A count, followed by that many numbers.
     NumberArray,
-    /// A count, and so many values of a class.
+    /// A count, followed by that many values of a class.
     Array(ClassId),
 }
 
@@ -37,7 +36,7 @@ fn add_field(steps: &mut Vec<Step>, field: &Field, classes: &[Class]) {
     match (field.is_array, field.is_pooled, inner) {
         (false, true, _) => add(steps, Step::Numbers(1)),
         (true, true, _) | (true, _, Some([Step::Numbers(1)])) => add(steps, Step::NumberArray),
-        // Values without bytes are not looked at.
+        // Elements without bytes are not visited; only their count is skipped.
         (true, _, Some([])) => add(steps, Step::Numbers(1)),
         (true, ..) => add(steps, Step::Array(field.class)),
         (false, _, Some([])) => {}

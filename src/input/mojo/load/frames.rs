@@ -12,13 +12,13 @@ use crate::model::profile::{FrameId, ProfileBuilder, ProfileFrame};
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     pub(super) keys: Keys<NameId, FrameId>,
-    /// The last lookups found something that a later definition may take the place of.
+    /// Whether the last lookups found a frame that a later definition may replace.
     guessed: bool,
 }
 
 impl Frames {
-    /// Defines a frame with the names that its keys mean now. Tells whether the key meant another
-    /// one before.
+    /// Defines a frame with the names that its keys mean now. Returns whether the key meant another
+    /// frame before.
     pub(super) fn define(
         &mut self,
         definition: &FrameDefinition,
@@ -50,7 +50,7 @@ impl Frames {
         }
     }
 
-    /// Whether a frame was guessed since this was asked last.
+    /// Returns whether a frame was guessed since the last call.
     pub(super) fn take_guess(&mut self) -> bool {
         std::mem::take(&mut self.guessed)
     }

@@ -1,4 +1,4 @@
-//! A cache of the meaning of runs of references.
+//! A cache of the stacks that runs of references represent.
 
 use crate::model::profile::StackId;
 use rustc_hash::FxHasher;
@@ -8,9 +8,9 @@ use std::hash::Hasher;
 /// them.
 #[derive(Debug)]
 pub(super) struct Runs<'a> {
-    /// Pairs of places: a run is in one of two, the one that was used last first.
+    /// Pairs of places: a new run takes its own place, and moves the run there to the other one.
     entries: Vec<Entry<'a>>,
-    /// Entries of earlier times mean nothing any more.
+    /// The current time; entries of earlier times are not valid.
     now: u32,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct RunKey<'a> {
     pub bytes: &'a [u8],
 }
 
-/// 2 MiB, of which only what is used is ever there.
+/// The number of places. They take 2 MiB once a run is stored.
 const PLACES: usize = 1 << 16;
 
 impl<'a> Runs<'a> {
@@ -39,7 +39,7 @@ impl<'a> Runs<'a> {
         Self { entries: Vec::new(), now: 1 }
     }
 
-    /// Nothing that is known now counts any more.
+    /// Discards all runs.
     pub(super) fn forget(&mut self) {
         match self.now.checked_add(1) {
             Some(now) => self.now = now,
@@ -47,7 +47,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// The stack of a run, if it is known, and where it is or belongs.
+    /// Returns the place of a run, and its stack if it is known.
     #[inline]
     pub(super) fn get(&self, key: &RunKey<'a>) -> (usize, Option<StackId>) {
         let place = place(key) & (PLACES - 1);
@@ -57,7 +57,7 @@ impl<'a> Runs<'a> {
         (place, stack(place).or_else(|| stack(place ^ 1)))
     }
 
-    /// Remembers a run in its place.
+    /// Stores a run at the place that [`Self::get`] returned.
     pub(super) fn put(&mut self, place: usize, key: RunKey<'a>, stack: StackId) {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); PLACES];

@@ -13,9 +13,9 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::Ids;
 use crate::model::sum::Sum;
 
-/// Counts the rows of the snapshot that [`super::load`] would load, by the same types. Of the
-/// columns only kinds, sizes, types and unmanaged sizes are read, so that damage in references goes
-/// unnoticed: it makes `load` take an earlier snapshot.
+/// Counts the rows of the snapshot that [`super::load`] would load, by the same types. Reads only
+/// the columns of kinds, sizes, types and unmanaged sizes. Damaged references, which make `load`
+/// take an earlier snapshot, go unnoticed here.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut dump = Dump::read(bytes)?;
     let (number, (types, counts)) = first_readable(&mut dump, bytes, options, count)?;
@@ -23,7 +23,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     Ok(TypeCounts::new(&heap.types, &heap.names, &counts, number as u64, dump.damage))
 }
 
-/// Types for the slots that have rows, and the rows of each.
+/// Counts the rows of each slot, and adds a type for each slot that has rows.
 fn count(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,

@@ -1,4 +1,4 @@
-//! The order in which the references of rows stand in the file.
+//! The order of the rows' references in the file.
 
 use crate::input::mvmheap::column::Numbers;
 use crate::model::heap::{ObjectId, Offsets};
@@ -11,9 +11,9 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Finds the order without sorting: a bit is set for each reference that begins a row, so that
-    /// the number of bits before a row's own is its place. `None` if the ranges of rows do not cover
-    /// all references exactly once.
+    /// Finds the order without sorting: sets a bit for the first reference of each row, so that the
+    /// number of bits before a row's bit is the row's place. `None` if the ranges of rows do not
+    /// cover all references exactly once.
     pub(super) fn find(starts: &Offsets, first: &Offsets, references: u64) -> Option<Self> {
         let length = |row: usize| first.get(row.wrapping_add(1)).wrapping_sub(first.get(row));
         if (0..starts.len()).all(|row| length(row) == 0 || starts.get(row) == first.get(row)) {
@@ -64,12 +64,12 @@ impl Order {
     }
 }
 
-/// Puts numbers that come in the order of the file where they belong.
+/// Puts numbers, which arrive in the order of the file, into the order of the rows.
 pub(super) struct Placement<'a> {
     order: std::slice::Iter<'a, u32>,
     first: &'a Offsets,
     column: Vec<u32>,
-    /// The position of the next number, and the count of numbers after it.
+    /// The position of the next number; `left` is the count of numbers left for the current row.
     at: usize,
     left: usize,
     placed: u64,
@@ -77,7 +77,7 @@ pub(super) struct Placement<'a> {
 }
 
 impl<'a> Placement<'a> {
-    /// The column is all zeros at first, which take no memory before they are written.
+    /// Begins with a column of zeros, which take no physical memory until they are overwritten.
     pub(super) fn new(order: &'a Order, first: &'a Offsets) -> Self {
         let references = usize::try_from(order.references).unwrap_or(0);
         // References in the order of their rows stay in place, as if they belonged to one row.
@@ -110,8 +110,8 @@ impl<'a> Placement<'a> {
         self.put(&values, narrow);
     }
 
-    /// Places the next numbers. Numbers beyond the room of the rows are only counted. `narrow` also
-    /// returns whether the file does not know a number.
+    /// Places the next numbers. Numbers beyond the ranges of all rows are only counted. `narrow`
+    /// returns the narrowed number, and whether the number refers to something not in the file.
     #[inline]
     pub(super) fn put<N: Copy>(&mut self, values: &[N], narrow: impl Fn(N) -> (u32, bool)) {
         self.placed = self.placed.saturating_add(values.len() as u64);
@@ -125,7 +125,7 @@ impl<'a> Placement<'a> {
             }
             let (now, later) = values.split_at(self.left.min(values.len()));
             let places = self.column.get_mut(self.at..).unwrap_or_default();
-            // In a register: in `self` it would be written with every number.
+            // A local variable stays in a register; a field would be written with every number.
             let mut unknown = 0u64;
             for (place, &value) in places.iter_mut().zip(now) {
                 let (narrowed, is_unknown) = narrow(value);
@@ -139,23 +139,23 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// The placed numbers that the file does not know.
+    /// The count of placed numbers that refer to something not in the file.
     pub(super) fn unknown(&self) -> u64 {
         self.unknown
     }
 
-    /// The column, and the count of numbers for it.
+    /// Returns the column, and the count of all numbers, placed or not.
     pub(super) fn finish(self) -> (Vec<u32>, u64) {
         (self.column, self.placed)
     }
 }
 
-/// A target that no row has stays one that no object has.
+/// Narrows a target. A row beyond 32 bits becomes `u32::MAX`, which no object has.
 pub(super) fn target(row: u64) -> (u32, bool) {
     (row.min(u32::MAX.into()) as u32, false)
 }
 
-/// Numbers as objects, in the same memory.
+/// Converts numbers to objects, in the same memory.
 pub(super) fn objects(column: Vec<u32>) -> Vec<ObjectId> {
     column.into_iter().map(ObjectId).collect()
 }

@@ -1,4 +1,4 @@
-//! References: targets and labels, each put to its row as it is decoded.
+//! References: targets and labels, each put into the place of its row as it is decoded.
 
 use super::Steps;
 use super::order::{Order, Placement, objects, target};
@@ -9,7 +9,7 @@ use crate::input::mvmheap::rows::{ReferenceChunk, ReferenceReader};
 use crate::model::heap::{Label, Offsets, References};
 use crate::parallel;
 
-/// Decodes all references. The number is that of labels that are in no table of strings.
+/// Decodes all references. Also returns the number of labels whose string is not in the file.
 pub(super) fn read(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -82,9 +82,8 @@ fn read_sections(
 }
 
 /// The label of a description, which is two bits of kind and a value, and whether it is a string
-/// that is in no table. Nearly all are in the table of [`super::types::labels`]: the kind changes
-/// with every other row in no order that the processor could foresee, so that it is not to be
-/// branched on.
+/// that is not in the file. Nearly all labels come from the table of [`super::types::labels`], to
+/// avoid a branch on the kind, which changes too irregularly for the processor to predict.
 #[inline]
 fn label(description: u64, known: &[Label]) -> (u32, bool) {
     let row = usize::try_from(description).unwrap_or(usize::MAX);

@@ -16,7 +16,7 @@ pub(super) const PARTS: [(&str, RootKind); 7] = [
     ("Thread Call Stack Roots", RootKind::Frame),
 ];
 
-/// The part that a kind of rows represents.
+/// The part of the root set that rows of a kind represent. `None` for other kinds.
 pub(super) fn part(kind: u8) -> Option<(&'static str, RootKind)> {
     PARTS.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied()
 }

@@ -10,17 +10,17 @@ use crate::input::mvmheap::tally::KINDS;
 use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets, Sizes};
 use crate::parallel;
 
-/// Numbers that are decoded at a time.
+/// The count of numbers decoded at a time.
 const CHUNK: usize = 4096;
-/// Rows for which there is room before they are decoded, for each byte of a snapshot. Real ones
-/// take 20 bytes a row.
+/// The most rows, for each byte of a snapshot, for which memory is reserved before they are
+/// decoded. Real snapshots take 20 bytes a row.
 const ROWS_PER_BYTE: u64 = 4;
 
 pub(super) struct Rows {
-    /// 1 to 11; 0 for kinds that are not known.
+    /// The kind of each row, 1 to 11; 0 if unknown.
     pub(super) kinds: Vec<u8>,
     pub(super) shallow: Sizes,
-    /// Types and frames that do not fit are `u32::MAX`.
+    /// The type or frame index of each row; `u32::MAX` if it does not fit.
     pub(super) tofi: Vec<u32>,
     /// The position of the references of each row in the model: sums of the reference counts.
     pub(super) first: Offsets,
@@ -31,7 +31,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// `None`, with room for those that the snapshot announces.
+    /// Returns empty columns with room for the rows that the snapshot announces.
     fn of(snapshot: &Snapshot<'_>) -> Self {
         let count = announced(snapshot);
         let mut first = Offsets::with_capacity(count.saturating_add(1), 0);
@@ -62,7 +62,7 @@ fn announced(snapshot: &Snapshot<'_>) -> usize {
     usize::try_from(counted.saturating_add(counted / 64).min(most)).unwrap_or(0)
 }
 
-/// Decodes all rows, and finds out in which order their references stand in the file.
+/// Decodes all rows, and finds the order of their references in the file.
 pub(super) fn read(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -96,8 +96,8 @@ fn read_sections(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows) -> R
     Ok(())
 }
 
-/// One thread decodes the columns for the order of references and finds it, the other decodes the
-/// rest.
+/// Decodes the columns on two threads. One decodes the columns that give the order of references,
+/// and finds that order; the other decodes the rest.
 fn read_columns(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -246,8 +246,8 @@ fn add_counts(first: &mut Offsets, sum: &mut u64, values: &[u64]) {
 }
 
 fn add_starts(starts: &mut Offsets, values: &[u64]) {
-    // At least the largest, and below the same power of two. The processor computes several at
-    // once, which it cannot for the largest.
+    // A bound on the largest value: at least as large, and below the same power of two. Unlike a
+    // maximum of 64-bit numbers, a bitwise OR is vectorized.
     let most = values.iter().fold(0, |all, value| all | value);
     starts.extend(values.iter().copied(), most);
 }

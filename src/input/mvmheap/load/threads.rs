@@ -17,8 +17,8 @@ const THREAD_ROOTS: u64 = 8;
 pub(super) struct Threads {
     /// The thread of each row.
     thread: FxHashMap<u32, u32>,
-    /// The row in the table of frames that each call belongs to, by thread. `None` if the target of
-    /// a reference is not a frame.
+    /// The calls of each thread, as rows of the table of frames. `None` if the target of a
+    /// reference is not a frame.
     calls: Vec<Vec<Option<u32>>>,
 }
 
@@ -52,7 +52,7 @@ impl Threads {
         threads
     }
 
-    /// Adds the threads to the heap. Roots refer to them by row.
+    /// Adds the threads to the heap. Roots refer to threads by their position there.
     pub(super) fn add(&self, dump: &Dump<'_>, builder: &mut HeapBuilder<'_>) {
         for (number, calls) in (1u64..).zip(&self.calls) {
             let frames: Vec<StackFrame> =

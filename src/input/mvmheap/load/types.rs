@@ -7,8 +7,8 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, TypeId, TypeKind};
 use crate::model::names::Names;
 
-/// The label of each description whose value is that of a string which the snapshot may use: of
-/// what has no name, an element, the string, and a kind that is not known.
+/// The labels of all descriptions whose value is below the number of the snapshot's strings. Each
+/// value has four, by kind: no name, the element, the string, and no name for the unknown kind.
 pub(super) fn labels(dump: &Dump<'_>, snapshot: &Snapshot<'_>, names: &mut Names) -> Vec<Label> {
     let strings =
         (0..snapshot.sizes.strings.unwrap_or(0)).map_while(|index| dump.tables.string(index));
@@ -18,8 +18,8 @@ pub(super) fn labels(dump: &Dump<'_>, snapshot: &Snapshot<'_>, names: &mut Names
     labels.collect()
 }
 
-/// Makes types of the kinds of rows with their types and frames. The number is that of rows whose
-/// type or frame is not in the tables.
+/// Adds the types of rows, from their kinds, types and frames. Also returns the number of rows
+/// whose type or frame is not in the tables.
 pub(super) fn add(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -51,9 +51,9 @@ pub(super) fn add(
     (type_of, untyped)
 }
 
-/// All possible types in sequence: for each kind one for rows without a name, which is the only one
-/// for parts of the root set; then the objects, type objects and STables of each type, and the
-/// frames.
+/// All possible types, numbered in sequence: one per kind for rows without a name, which is the
+/// only one for parts of the root set; then the objects, type objects and STables of each type, and
+/// the frames.
 pub(super) struct Slots {
     types: usize,
     frames: usize,
@@ -140,7 +140,7 @@ fn package_of(name: &str) -> &str {
     name.get(..end).and_then(|path| path.rsplit_once("::")).map_or("", |(package, _)| package)
 }
 
-/// Facts about an object from its representation.
+/// The kind of an object, by its representation.
 fn object_kind(repr: &str) -> TypeKind {
     match repr {
         "MVMString" | "P6str" => TypeKind::Text,
@@ -152,7 +152,7 @@ fn object_kind(repr: &str) -> TypeKind {
     }
 }
 
-/// Name, file and line; frames without a name are common.
+/// The name, file and line of a frame. Frames without a name are common.
 fn frame_name(dump: &Dump<'_>, frame: usize) -> String {
     let [name, _, file] = dump.tables.frames.get(frame).copied().unwrap_or([u64::MAX; 3]);
     let line = dump.tables.lines.get(frame).copied().unwrap_or(0);

@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Trace<'a> {
     pub(super) profiles: Vec<TracedProfile<'a>>,
-    /// By process and id of the profile.
+    /// The profiles by process and id of the profile.
     by_id: FxHashMap<(i64, &'a [u8]), usize>,
-    /// By process and thread.
+    /// The names of threads, by process and thread.
     pub(super) thread_names: FxHashMap<(i64, i64), Text<'a>>,
     pub(super) spans: Spans<'a>,
     memory: MemoryLimit,

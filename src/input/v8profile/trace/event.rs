@@ -14,7 +14,7 @@ pub(in crate::input) struct Event<'a> {
     pub(super) id: Text<'a>,
     pub(super) pid: i64,
     pub(super) tid: i64,
-    /// Nanoseconds; the file has microseconds with fractions.
+    /// Start in nanoseconds; the file has microseconds with fractions.
     pub(super) start: i64,
     pub(super) length: i64,
     /// The bytes from the beginning of `args` on, and their offset.
@@ -110,7 +110,7 @@ impl<'a> Iterator for Events<'a> {
     }
 }
 
-/// Opens the list of events, of the whole file or of its key `traceEvents`. Whether there is one.
+/// Opens the list of events: the whole file, or its key `traceEvents`. Returns whether it exists.
 fn open_list(scanner: &mut Scanner<'_>) -> Result<bool> {
     if scanner.peek()? == ValueKind::Array {
         scanner.begin_array()?;

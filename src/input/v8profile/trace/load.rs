@@ -35,7 +35,7 @@ fn thread(trace: &Trace<'_>, pid: i64, tid: i64, builder: &mut ProfileBuilder) -
 /// The spans of a thread that are open, outer ones first, with their ends.
 struct Open {
     stack: Vec<(i64, StackId)>,
-    /// Up to here, the time was added.
+    /// The time in nanoseconds up to which the spans' time was added.
     until: i64,
 }
 
@@ -44,7 +44,7 @@ impl Open {
     fn advance(&mut self, to: i64, builder: &mut ProfileBuilder, thread: ThreadId) {
         while let Some(&(end, stack)) = self.stack.last() {
             let until = end.min(to);
-            // Rounding the moments and not the times keeps their sum.
+            // Rounding the moments, not the differences, keeps the sum exact.
             let time = (until / 1000).saturating_sub(self.until / 1000);
             if time > 0 {
                 let time = Some(time);
@@ -77,7 +77,7 @@ fn add_spans(
             let (above_end, above) =
                 open.stack.last().copied().unwrap_or((i64::MAX, StackId::EMPTY));
             let stack = push(span, above, builder);
-            // A span that ends after the one around it would belong to two.
+            // A span that ends after the one around it is cut there: it would belong to two.
             open.stack.push((span.end.min(above_end), stack));
             if row % 1024 == 0 {
                 options.memory.check(0, builder, trace.bytes())?;

@@ -43,9 +43,9 @@ pub(in crate::input) fn source_texts(bytes: &[u8]) -> Vec<SourceText> {
 #[derive(Default)]
 struct Script<'a> {
     url: Text<'a>,
-    /// From 0.
+    /// The line at which the script begins, from 0.
     start_line: Option<u64>,
-    /// By their numbers.
+    /// The pieces of the text, by their numbers.
     pieces: BTreeMap<u64, Text<'a>>,
     piece_count: u64,
 }

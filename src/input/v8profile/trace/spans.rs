@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 pub(super) struct Span<'a> {
     pub(super) pid: i64,
     pub(super) tid: i64,
-    /// Nanoseconds.
+    /// Start in nanoseconds.
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) name: Text<'a>,
@@ -20,7 +20,7 @@ pub(super) struct Span<'a> {
 #[derive(Default)]
 pub(super) struct Spans<'a> {
     all: Vec<Span<'a>>,
-    /// By process and thread: the spans that are open, as their places in the list.
+    /// The positions in `all` of the open spans, by process and thread.
     open: FxHashMap<(i64, i64), Vec<usize>>,
     /// Ends without a beginning.
     pub(super) strays: u64,

@@ -75,8 +75,8 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling:
     plan.fields = fields;
 }
 
-/// The limits on padding in bytes: for each object, and for the fields of yet another class. Sizes
-/// stay multiples of 8.
+/// Returns the bytes of padding that exceed the limits: for each object, and for the fields of
+/// another class. Sizes stay multiples of 8.
 fn cut_pads(room: u64, layout: &Layout, filling: &mut Filling) -> u64 {
     let cut = room.saturating_sub(filling.limit);
     if filling.take_class_fields((room - cut) / 8 * (layout.reference() + 1)) {
@@ -92,8 +92,8 @@ fn own_references(plan: &Plan) -> impl Iterator<Item = u32> + use<> {
     (0..plan.keys.len() as u32).filter(move |&row| Some(row) != referent)
 }
 
-/// Fields in the order of memory: references where they are, numbers for all other words as long as
-/// there is room. Returns the number of bytes of memory that they cover.
+/// Adds fields in the order of memory: references at their offsets, and numbers for all other words
+/// as long as there is space. Returns the number of bytes of memory that they cover.
 fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> u64 {
     let word_of = |row: u32| match plan.keys[row as usize].0.kind() {
         LabelKind::Offset(offset) => u64::from(offset) / word * word,
@@ -139,7 +139,7 @@ fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> 
     covered
 }
 
-/// Adds a number, to the run of the last field if it continues that run.
+/// Adds a number: to the run of the last field if it continues that run, otherwise as a new field.
 fn add_contents(at: u32, basic: FieldType, width: u64, fields: &mut Vec<Field>) {
     if let Some(Field::Contents(start, count, last)) = fields.last_mut()
         && *last == basic

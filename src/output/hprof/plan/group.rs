@@ -1,4 +1,4 @@
-//! Puts the objects of a type and size together, with all their labels.
+//! Groups the objects of each type and size, and collects their labels.
 
 use super::{
     Form, LARGEST, MOST_FIELDS, Plan, Plans, collect_kept, collect_keys, elements, is_array,
@@ -18,8 +18,8 @@ pub(super) struct Group {
     pub(super) size: u64,
     pub(super) external: External,
     pub(super) array: bool,
-    /// There are references, where it matters: contents and texts are written as such only if there
-    /// are none.
+    /// Whether there are references, for contents and texts only: these are written as such if
+    /// there are none.
     pub(super) references: bool,
 }
 
@@ -28,27 +28,27 @@ struct Known {
     kind: TypeKind,
     /// The kind of Java array that its objects become.
     elements: Option<FieldType>,
-    /// Plans of the most recent objects, by the result of [`slot`].
+    /// Plans of the most recent objects, indexed by the result of [`slot`].
     recent: [u32; 4],
 }
 
-/// Objects of a type mostly have the size of one before, or one of few sizes in turn.
+/// Selects an entry of `recent`: objects of a type mostly repeat one size, or a few sizes in turn.
 #[inline]
 fn slot(size: u64, external: bool) -> usize {
     ((size / 16 + u64::from(external)) % 4) as usize
 }
 
-/// Labels of a group that most of its objects have, so that an object with only these adds nothing
-/// to the plan: all known labels as long as every object has them in order, and otherwise those of
-/// an earlier object.
+/// Labels of a group that most of its objects have. An object with only these labels adds nothing
+/// to the plan. They are all known labels as long as every object has them in order, and otherwise
+/// those of an earlier object.
 struct Seen {
     group: Group,
-    /// The objects are written with fields, as far as is known.
+    /// Whether the objects are written with fields, as far as is known.
     fields: bool,
     /// [`Plan::in_order`] of the plan.
     in_order: bool,
-    /// Most references of an object that adds nothing, unless it has all of the labels:
-    /// [`Plan::most`] of the plan.
+    /// The maximum number of references of an object that adds nothing, unless it has all of the
+    /// labels: [`Plan::most`] of the plan.
     most: u16,
     /// The number of labels, the room for them, and their beginning in [`Grouping::labels`].
     count: u16,
@@ -56,12 +56,12 @@ struct Seen {
     first: usize,
 }
 
-/// How many objects ahead groups and labels are prefetched, if there are too many groups for the
-/// processor's cache.
+/// The number of objects ahead for which groups and labels are prefetched, if there are too many
+/// groups for the processor's cache.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
 
-/// Assigns one plan, with all their labels, to the objects of each type and size.
+/// Assigns one plan, with the labels of all its objects, to each type and size.
 pub(super) fn group(heap: &Heap<'_>, layout: &Layout) -> Plans {
     let mut grouping = Grouping::new(heap, layout);
     let mut plan_of = Vec::with_capacity(heap.len());
@@ -79,11 +79,11 @@ struct Grouping<'h, 'a> {
     layout: &'h Layout,
     types: Vec<Known>,
     groups: FxHashMap<Group, u32>,
-    /// By plan.
+    /// The labels seen for each plan.
     seen: Vec<Seen>,
     labels: Vec<Label>,
     plans: Vec<Plan>,
-    /// Used again for each object.
+    /// A buffer that is reused for each object.
     keys: Vec<super::Key>,
 }
 
@@ -254,8 +254,8 @@ impl<'h, 'a> Grouping<'h, 'a> {
 }
 
 impl Seen {
-    /// Whether these labels of an object are there, and none of its references in these rows is
-    /// weak. Where labels have no order they have to be the first.
+    /// Whether an object has these labels, and none of its references in these rows is weak. If the
+    /// labels are not in order, they must be the object's first labels.
     #[inline]
     fn has(&self, labels: &[Label], references: &References, rows: Range<usize>) -> bool {
         let (count, known) = (rows.len(), usize::from(self.count));
@@ -287,8 +287,8 @@ impl Seen {
     }
 }
 
-/// Whether all labels are in a list, as often as they are there, in the same order. The loop
-/// branches on the length of the list only: the processor could not predict which fields are null.
+/// Whether a list contains all labels, as often as they occur, in the same order. The loop branches
+/// only on the length of the list: the processor could not predict which fields are null.
 #[inline]
 fn is_part(labels: &[Label], list: &[Label]) -> bool {
     let Some(last) = labels.len().checked_sub(1) else { return true };

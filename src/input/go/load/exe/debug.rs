@@ -29,7 +29,7 @@ mod go {
     pub(super) const KIND: DwAt = DwAt(0x2900);
     pub(super) const KEY: DwAt = DwAt(0x2901);
     pub(super) const ELEMENT: DwAt = DwAt(0x2902);
-    /// Offset of the type's descriptor from the first one; 0 for none.
+    /// The offset of the type's descriptor from the first descriptor; 0 if the type has none.
     pub(super) const RUNTIME_TYPE: DwAt = DwAt(0x2904);
     /// Since 1.23: where a closure keeps a variable that it captured.
     pub(super) const CLOSURE_OFFSET: DwAt = DwAt(0x2907);
@@ -46,32 +46,32 @@ pub(super) struct Global {
 pub(super) struct Debug<'d> {
     dwarf: Dwarf<Slice<'d>>,
     units: Vec<Unit<Slice<'d>>>,
-    /// Functions by entry: unit and entry.
+    /// Unit and DWARF entry of each function, by the address of its first instruction.
     functions: FxHashMap<u64, (u32, UnitOffset)>,
     /// Variables outside functions.
     globals: Vec<(u32, UnitOffset)>,
-    /// Structs by name, by their offset in `.debug_info`.
+    /// The offset of each struct in `.debug_info`, by name.
     structs: FxHashMap<String, usize>,
     /// Link address of the first descriptor.
     descriptors: u64,
     pointer_size: u64,
-    /// Types by the offset of their entry in `.debug_info`.
+    /// The types that have been requested, by the offset of their entry in `.debug_info`.
     known: FxHashMap<usize, TypeRef>,
     /// Types whose parts have not been read yet.
     open: Vec<(usize, TypeRef)>,
     /// Variables of functions that have been read.
     variables: Known,
-    /// Entries and locations that may still be read. In a hostile file each could contain all
-    /// others.
+    /// The number of entries and locations that may still be read. In a hostile file each could
+    /// contain all others.
     budget: Cell<u64>,
 }
 
-/// Typedefs that may follow each other.
+/// The longest chain of typedefs that is followed.
 const MAX_TYPEDEFS: usize = 16;
-/// Entries of one function that are read at most.
+/// The most entries of one function that are read.
 const MAX_ENTRIES: usize = 1 << 16;
-/// Entries and locations that are read again beyond one for each byte of `.debug_info`, which
-/// stacks of many functions need.
+/// The most entries and locations that are read beyond one for each byte of `.debug_info`. Stacks
+/// of many functions need to read entries again.
 const MAX_READ_AGAIN: u64 = 1 << 24;
 
 impl<'d> Debug<'d> {
@@ -119,7 +119,7 @@ impl<'d> Debug<'d> {
         producer().is_none_or(|producer| producer.starts_with(b"Go "))
     }
 
-    /// Notes the functions and the globals of a unit.
+    /// Records the functions and the globals of a unit.
     fn index(&mut self, unit: &Unit<Slice<'d>>) -> gimli::Result<()> {
         let number = self.units.len() as u32;
         let mut entries = unit.entries_raw(None)?;
@@ -158,7 +158,7 @@ impl<'d> Debug<'d> {
         Ok(())
     }
 
-    /// Takes from what may still be read. `None` if nothing is left.
+    /// Takes `count` from the budget. `None` if too little is left.
     fn spend(&self, count: u64) -> Option<()> {
         self.budget.set(self.budget.get().checked_sub(count)?);
         Some(())
@@ -219,7 +219,7 @@ impl<'d> Debug<'d> {
         (offset != 0).then(|| self.descriptors.wrapping_add(offset))
     }
 
-    /// Reads the parts of all types that were met.
+    /// Reads the parts of all types that have been requested.
     pub(super) fn finish(&mut self, types: &mut Types) {
         while let Some((offset, ty)) = self.open.pop() {
             if let Some(described) = self.describe(offset, types) {
@@ -414,7 +414,7 @@ impl<'d> Debug<'d> {
         Some(ty)
     }
 
-    /// The names of all structs that begin so, sorted.
+    /// The names of all structs that begin with a prefix, sorted.
     pub(super) fn struct_names(&self, prefix: &str) -> Vec<String> {
         let mut names: Vec<String> =
             self.structs.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
@@ -423,8 +423,8 @@ impl<'d> Debug<'d> {
     }
 }
 
-/// The package of a qualified name: all before the first dot after the last slash that is outside
-/// of type arguments.
+/// The package of a qualified name: the part before the first dot after the last slash that is
+/// outside of type arguments.
 pub(super) fn package_of(name: &str) -> Option<String> {
     let bare = name.split('[').next().unwrap_or(name);
     let start = bare.rfind('/').map_or(0, |slash| slash.wrapping_add(1));

@@ -8,7 +8,7 @@ use super::image::{Image, Memory, uvarint};
 use super::program::Program;
 use std::cell::Cell;
 
-/// A descriptor as it stands in the executable. Addresses are link addresses.
+/// A descriptor as it is in the executable. Addresses are link addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Descriptor {
     pub(super) address: u64,
@@ -16,12 +16,12 @@ pub(super) struct Descriptor {
     /// Bytes of the prefix that holds pointers.
     pub(super) pointer_bytes: u64,
     pub(super) kind: Kind,
-    /// The bitmap of pointer words, if the descriptor has one rather than a program that makes it.
+    /// The address of the bitmap of pointer words. `None` if a program makes it at run time.
     pub(super) bitmap: Option<u64>,
-    /// An interface holds the value itself, not a pointer to it.
+    /// Whether an interface holds the value itself, not a pointer to it.
     pub(super) direct: bool,
-    /// The name as it stands there, with the last element of its package's path. Empty if the type
-    /// was made at run time.
+    /// The name in the descriptor, which has only the last element of the package's path. Empty if
+    /// the type was made at run time.
     pub(super) short_name: String,
     /// The full path of the package of a named type, if it has one.
     pub(super) package: Option<String>,
@@ -86,11 +86,11 @@ const DIRECT: u64 = 32;
 const TAGGED: u64 = 2;
 const EMBEDDED: u64 = 8;
 
-/// Fields of a struct, and parameters of a function, that are read at most.
+/// The most fields of a struct, and parameters of a function, that are read.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// Limit for repeated reads of the data of types. The linker stores equal names once, and few types
-/// share more than names.
+/// The limit for reading the same data again, as a multiple of its size. The linker stores equal
+/// names once, and few types share more than names.
 const MAX_REPEATS: u64 = 4;
 
 /// Reads the descriptors of a program, or those that it made at run time.
@@ -99,10 +99,10 @@ pub(super) struct Reader<'p, 'a, M> {
     memory: &'p M,
     types: (u64, u64),
     size: u64,
-    /// The descriptors are those that package reflect made. It keeps their names elsewhere.
+    /// Whether package reflect made the descriptors. Package reflect keeps their names elsewhere.
     is_made: bool,
-    /// Bytes of fields, parameters and names that may still be read. Descriptors of a hostile file
-    /// could all claim the same long list, or the same long name.
+    /// Bytes of fields, parameters and names that may still be read. In a hostile file, all
+    /// descriptors could refer to the same long list, or the same long name.
     budget: Cell<u64>,
 }
 
@@ -112,9 +112,9 @@ impl<'p, 'a> Reader<'p, 'a, Image<'a>> {
         Self::new(program, &program.image, false, end.saturating_sub(start))
     }
 
-    /// The addresses of all descriptors, ascending: what looks like one among the types. The scan
-    /// finds every descriptor that the tables list, and those of closures and of maps' parts, which
-    /// they leave out.
+    /// The addresses of all descriptors, ascending: every place in the section of types that looks
+    /// like a descriptor. The scan finds every descriptor that the tables list, and those of
+    /// closures and of maps' parts, which the tables leave out.
     pub(super) fn addresses(&self) -> Vec<u64> {
         let (start, end) = self.types;
         let first = start.next_multiple_of(self.size);
@@ -150,12 +150,12 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         self.memory.number(address.wrapping_add(offset), size)
     }
 
-    /// A part that is an address.
+    /// Reads a part of a descriptor that is an address.
     fn pointer(&self, address: u64, part: Part) -> Option<u64> {
         self.memory.word(address.wrapping_add(part.place(self.size).0))
     }
 
-    /// Conditions that every descriptor meets and other bytes hardly ever do.
+    /// Whether an address meets the conditions that all descriptors meet, but hardly other bytes.
     pub(super) fn looks_like_one(&self, address: u64) -> bool {
         self.test(address).is_some_and(|passed| passed)
     }
@@ -199,7 +199,7 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         Some(starred && !name.is_empty() && name.iter().all(|byte| *byte >= 0x20))
     }
 
-    /// A name: flags, length, bytes.
+    /// Reads a name: flags, length, bytes.
     fn name(&self, address: u64) -> Option<&'p [u8]> {
         let mut bytes = self.memory.tail(address)?;
         let (flags, rest) = bytes.split_first()?;
@@ -285,7 +285,7 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         self.text(if flags & EXTRA_STAR != 0 { name.strip_prefix(b"*")? } else { name })
     }
 
-    /// Words of the part that a kind adds.
+    /// Bytes of the part that a kind adds to a descriptor.
     fn own_length(&self, kind: &Kind) -> u64 {
         let word = self.size;
         match kind {
@@ -295,8 +295,8 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
             Kind::Function { .. } => word,
             Kind::Interface { .. } | Kind::Struct { .. } => word.wrapping_mul(4),
             Kind::Pointer { .. } | Kind::Slice { .. } => word,
-            // Since 1.27 eleven words with the flags; before 1.24 four words, u8, u8, u16, u32;
-            // between, seven words and u32.
+            // Since 1.27: eleven words, including the flags; 1.24 to 1.26: seven words and u32;
+            // before 1.24: four words, u8, u8, u16, u32.
             Kind::Map { .. } if self.program.at_least(27) => word.wrapping_mul(11),
             Kind::Map { .. } if self.program.at_least(24) => word.wrapping_mul(8),
             Kind::Map { .. } => word.wrapping_mul(4).wrapping_add(8),
@@ -363,7 +363,7 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
         Some(Kind::Struct { fields })
     }
 
-    /// The kind number that a descriptor's number kinds have, for `bool` to `complex128`.
+    /// The number of the kind in a descriptor: 1 (`bool`) to 16 (`complex128`) for numbers.
     pub(super) fn number_kind(&self, address: u64) -> Option<u64> {
         self.part(address, Part::Kind).map(|kind| kind & 31)
     }
@@ -374,12 +374,12 @@ impl<'p, 'a, M: Memory> Reader<'p, 'a, M> {
     }
 }
 
-/// Bytes of the part that all descriptors have.
+/// Bytes of the part that is common to all descriptors.
 pub(super) fn length(word: u64) -> u64 {
     word.wrapping_mul(4).wrapping_add(16)
 }
 
-/// Offsets of the pointers in the part that all descriptors have.
+/// Offsets of the pointers in the part that is common to all descriptors.
 pub(super) fn pointers(word: u64) -> [u64; 2] {
     [Part::Equal, Part::Bitmap].map(|part| part.place(word).0)
 }

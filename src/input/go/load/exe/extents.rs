@@ -2,9 +2,9 @@
 
 use crate::model::heap::ObjectId;
 
-/// The ends of slices in their arrays, while they are found.
+/// Collects the ends of slices in their arrays.
 pub(super) struct Extents {
-    /// One bit for each object: a slice reaches to its end.
+    /// One bit for each object, set if a slice reaches to the object's end.
     full: Vec<u64>,
     /// Objects, each with the number of its values that a slice covers, in the order of discovery.
     parts: Vec<(ObjectId, u32)>,
@@ -29,7 +29,7 @@ impl Extents {
     pub(super) fn finish(self) -> Lengths {
         let Self { full, mut parts } = self;
         parts.sort_unstable();
-        // The last one of each object is the longest.
+        // The last entry of each object is the largest.
         parts.reverse();
         parts.dedup_by_key(|(object, _)| *object);
         parts.reverse();
@@ -38,7 +38,7 @@ impl Extents {
     }
 }
 
-/// The farthest reach of slices in their arrays.
+/// The number of values of each array that slices use.
 #[derive(Default)]
 pub(super) struct Lengths {
     full: Vec<u64>,

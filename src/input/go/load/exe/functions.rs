@@ -23,7 +23,7 @@ pub(super) struct Functions {
     data: u64,
     /// Bytes of the smallest instruction.
     quantum: u64,
-    /// The N of Go 1.N.
+    /// The minor version: N of Go 1.N.
     minor: u32,
 }
 
@@ -58,11 +58,11 @@ mod field {
     pub(super) const UNIT: u64 = 32;
 }
 
-/// Bytes in the longest name that is read. Names of instantiated generic functions are long, but
-/// not that long.
+/// Bytes of the longest name that is read. Names of instantiated generic functions are long, but
+/// shorter than this.
 pub(super) const MAX_NAME: usize = 1 << 16;
 
-/// The offset of a table that a function does not have.
+/// The offset that marks a table as missing.
 const NO_TABLE: u64 = 0xffff_ffff;
 
 impl Functions {
@@ -155,13 +155,13 @@ impl Functions {
         FunctionNames { entries: (0..self.count).map_while(entry).collect(), names }
     }
 
-    /// The runtime's number for functions that it treats specially; 0 for all others.
+    /// The runtime's number for a function that it treats specially; 0 for other functions.
     pub(super) fn special(&self, image: &Image<'_>, function: Function) -> u64 {
         let tail = self.head().wrapping_sub(4);
         image.number(function.record.wrapping_add(tail), 1).unwrap_or(0)
     }
 
-    /// The number that wrappers made by the compiler have for [`Functions::special`].
+    /// The value of [`Functions::special`] for wrappers made by the compiler.
     pub(super) fn wrapper(&self) -> u64 {
         match self.minor {
             ..22 => 21,
@@ -170,7 +170,7 @@ impl Functions {
         }
     }
 
-    /// Whether the record of an inlined call names the file and line of the call besides.
+    /// Whether the record of an inlined call also has the file and line of the call.
     pub(super) fn has_call_lines(&self) -> bool {
         self.minor < 20
     }
@@ -233,7 +233,7 @@ impl Functions {
         (offset != NO_TABLE).then(|| self.data.wrapping_add(offset))
     }
 
-    /// Bytes of a record before the tables. Since 1.20 it has the function's first line.
+    /// Bytes of a function's record before the tables. Since 1.20, these include its first line.
     fn head(&self) -> u64 {
         if self.minor < 20 { 40 } else { 44 }
     }

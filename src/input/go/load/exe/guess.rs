@@ -1,9 +1,9 @@
-//! Guesses: types of objects that nothing with a type leads to, chosen because they alone fit.
+//! Guesses types of objects that are not reached from anything with a type, if only one type fits.
 //!
-//! A type is a candidate for an object if size class and pointers agree exactly. It is plausible if
-//! what its pointers lead to, its lengths, its interface words and its truth values are those that
-//! a value of the type can have. Where exactly one candidate is plausible, it is the guess. Guesses
-//! lead to others, so this is repeated.
+//! A type is a candidate for an object if size class and pointers agree exactly. A candidate is
+//! plausible if the targets of its pointers, its lengths, its interface words and its truth values
+//! are possible for a value of the type. If exactly one candidate is plausible, it is the guess. A
+//! guess can lead to others, so this is repeated.
 
 use super::layout::{Holds, Layout, Slot};
 use super::objects::{self, Fit, Level, Objects, Typed};
@@ -16,17 +16,17 @@ use std::hash::{Hash, Hasher};
 
 /// The number of passes over all objects without a type.
 const ROUNDS: usize = 4;
-/// Candidates of one shape that are tried.
+/// The most candidates of one shape that are tried.
 const MAX_CANDIDATES: usize = 64;
-/// Pointers of an object that a guess is made for.
+/// The most pointers of an object for which a guess is made.
 const MAX_POINTERS: usize = 1 << 12;
 /// The number of elements of an array of pointers whose targets are compared.
 const MAX_ELEMENTS: u64 = 64;
 
-/// By size class and pointers.
+/// Candidates by the hash of size class and pointers.
 type Candidates = FxHashMap<u64, Vec<TypeRef>>;
 
-/// A number for size and pointers. Types of equal numbers are compared in full.
+/// A hash of size and pointers. Types with equal hashes are compared in full.
 fn shape(size: u64, pointers: &[u64]) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     (size, pointers).hash(&mut hasher);
@@ -128,7 +128,7 @@ impl Propagation<'_, '_, '_, '_> {
         self.types.iter().filter_map(slots).flatten().collect()
     }
 
-    /// Map types by their groups, where only one map has the group.
+    /// Map types by their groups. `None` if several maps have the same group.
     fn maps(&self) -> FxHashMap<TypeRef, Option<TypeRef>> {
         let mut maps = FxHashMap::default();
         for (map, ty) in self.types.iter() {
@@ -139,7 +139,7 @@ impl Propagation<'_, '_, '_, '_> {
         maps
     }
 
-    /// The header, directory or table of a map whose groups are known.
+    /// Guesses the type of a header, directory or table of a map whose groups are known.
     fn guess_map(
         &mut self,
         object: ObjectId,
@@ -171,7 +171,7 @@ impl Propagation<'_, '_, '_, '_> {
         })
     }
 
-    /// An array of pointers, if every word is one and all lead to objects of one type.
+    /// Guesses an array of pointers, if every word is a pointer and all targets have one type.
     fn guess_list(&mut self, object: ObjectId) -> Option<(TypeRef, u64, Fit)> {
         let ObjectMemory { contents, fields, header } = self.ground.read(object);
         let (mut next, mut element) = (header, None);
@@ -194,8 +194,8 @@ impl Propagation<'_, '_, '_, '_> {
             }
             targets = targets.saturating_add(1);
         }
-        // One pointer is weak evidence, and a few words at the beginning of a larger struct are
-        // none.
+        // A single pointer is weak evidence, and a few pointers at the beginning of a larger struct
+        // are not evidence.
         let words = (contents.len() as u64).saturating_sub(header).checked_div(self.word)?;
         let listed = next.wrapping_sub(header).checked_div(self.word)?;
         if targets < 2 || listed.saturating_mul(2) < words {
@@ -223,11 +223,11 @@ impl Propagation<'_, '_, '_, '_> {
             return None;
         }
         let list = candidates.get(&shape(contents.len() as u64, &pointers))?;
-        // The only candidate for which every part is evidence; failing that, the only candidate.
+        // The only plausible candidate that is not vague; failing that, the only vague one.
         let mut found: [Option<Option<TypeRef>>; 2] = [None; 2];
         for ty in list.iter().take(MAX_CANDIDATES) {
             let layout = self.types.layout(*ty);
-            // Memory of values with pointers is zero after the value.
+            // In objects with pointers, the memory after the value is zero.
             let rest = usize::try_from(layout.size).ok().and_then(|size| contents.get(size..));
             if *layout.pointers != *pointers
                 || rest.is_some_and(|rest| rest.iter().any(|byte| *byte != 0))
@@ -244,8 +244,8 @@ impl Propagation<'_, '_, '_, '_> {
         checked.or(vague).flatten()
     }
 
-    /// Whether little is known of a candidate for an object: it has a pointer to anything there, or
-    /// stands for other types of the same shape.
+    /// Whether a candidate is weak evidence for an object: a pointer to memory of unknown type is
+    /// not nil, or the candidate represents several types of the same shape.
     fn is_vague(&self, contents: &[u8], ty: TypeRef, layout: &Layout) -> bool {
         let is_unknown = |slot: &Slot| {
             slot.holds == Holds::Unknown && self.ground.word_at(contents, slot.offset) != Some(0)
@@ -347,7 +347,7 @@ impl Propagation<'_, '_, '_, '_> {
         bools.all(|field| byte(field.offset).is_none_or(|byte| *byte <= 1))
     }
 
-    /// Whether that many bytes fit from an address on, if it is in the heap.
+    /// Whether `bytes` bytes fit in the object at an address. Known memory outside the heap counts.
     fn has_room(&self, address: u64, bytes: u64) -> bool {
         match self.ground.object_at(address) {
             Some((object, inside)) => inside.saturating_add(bytes) <= self.ground.size(object),
@@ -355,7 +355,7 @@ impl Propagation<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether an object has pointers at an offset where a value of a type has them, and no others.
+    /// Whether an object has, from an offset on, exactly the pointers of a value of a type.
     fn has_pointers_of(&self, object: ObjectId, inside: u64, ty: TypeRef) -> bool {
         let Some(layout) = self.types.layouts.known(ty).filter(|layout| layout.is_exact) else {
             return true;

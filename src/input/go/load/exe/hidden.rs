@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The types of a program with their layouts, and those of objects that the runtime makes for maps,
-/// channels and closures, made once for each type of the program.
+/// The types of a program with their layouts, and additional types for objects that the runtime
+/// makes for maps, channels and closures, created once for each type of the program.
 pub(super) struct AllTypes {
     types: Types,
     pub(super) layouts: Layouts,
     word: u64,
-    /// By [`Part`] and the type that it is a part of.
+    /// The types made, by [`Part`] and by the type of the whole.
     made: [FxHashMap<TypeRef, TypeRef>; 5],
     /// The map of each table and directory.
     maps: FxHashMap<TypeRef, TypeRef>,
@@ -28,8 +28,8 @@ pub(super) enum Part {
     /// A pointer to a table. A directory is an array of these pointers.
     Directory,
     Channel,
-    /// What hangs on a classic map's header besides its buckets (`runtime.mapextra`): lists of
-    /// overflow buckets of maps without pointers, now and before growing, and the next free one.
+    /// The part of a classic map besides its buckets (`runtime.mapextra`): for maps without
+    /// pointers, lists of current and of old overflow buckets; the next free overflow bucket.
     Overflow,
 }
 
@@ -77,7 +77,7 @@ impl AllTypes {
         self.maps.get(&ty).copied()
     }
 
-    /// The type of a part, which is made when it is needed first.
+    /// The type of a part. Created when it is first needed.
     fn part(
         &mut self,
         part: Part,
@@ -180,8 +180,8 @@ impl AllTypes {
         self.add_made(name, self.word, slots)
     }
 
-    /// Adds a type with a layout of its own. Its slots, each a pointer, are named as the runtime
-    /// calls them.
+    /// Adds a type with a layout of its own. Its slots, each a pointer, have the names that the
+    /// runtime gives to them.
     pub(super) fn add_made(&mut self, name: String, size: u64, slots: Vec<Slot>) -> TypeRef {
         let fields = slots.iter().filter_map(|slot| {
             let name = match slot.holds {

@@ -61,7 +61,7 @@ pub(super) trait Memory {
         Some(number(self.bytes(address, size)?, self.image().big_endian))
     }
 
-    /// A word of pointer size. One that is an address is a link address.
+    /// A word of pointer size. Addresses are link addresses.
     fn word(&self, address: u64) -> Option<u64> {
         self.number(address, self.image().pointer_size)
     }

@@ -5,19 +5,19 @@ use super::types::{Field, Kind, TypeRef, Types};
 use crate::input::go::fields;
 use std::sync::Arc;
 
-/// The contents of a value of a type, flattened: structs inside it are taken apart, long arrays
-/// stay one slot.
+/// The contents of a value of a type, flattened: inner structs are replaced by their fields, long
+/// arrays stay one slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
     pub(super) slots: Box<[Slot]>,
-    /// Offsets of its pointer words, ascending.
+    /// The offsets of pointer words, ascending.
     pub(super) pointers: Box<[u64]>,
-    /// Whether the pointers are those of the runtime. Otherwise the runtime may know fewer: it does
+    /// Whether the runtime has exactly these pointers. Otherwise it may have fewer, because it does
     /// not count pointers to memory outside the heap.
     pub(super) is_exact: bool,
     pub(super) size: u64,
     pub(super) class: u64,
-    /// The list of its pointers as a dump has it for one value, with the end mark.
+    /// The field list that a dump has for one value, with the end mark.
     pub(super) encoded: Box<[u8]>,
 }
 
@@ -72,18 +72,18 @@ pub(super) enum Holds {
     Overflow(TypeRef),
     /// The buffer of a channel of this type, whose length is the word before.
     Buffer(TypeRef),
-    /// The element that a goroutine waits to send or receive, with the place of the channel from
-    /// here.
+    /// The element that a goroutine waits to send or receive, with the offset from here to the
+    /// channel.
     Waiting {
         channel: u64,
     },
 }
 
-/// The `atomic.Pointer` of the runtime, less the type that it points to.
+/// The beginning of the name of the runtime's `atomic.Pointer`, before the type it points to.
 const RUNTIME_POINTER: &str = "internal/runtime/atomic.Pointer[";
-/// Elements of an array that get slots of their own.
+/// The most elements of an array that get slots of their own.
 const FEW: u64 = 8;
-/// Slots and pointer words of one type. What lies beyond is not followed.
+/// The most slots and pointer words of one type. Further ones are not followed.
 const MAX_SLOTS: usize = 1 << 14;
 
 /// The layouts of types, computed when they are needed.
@@ -143,7 +143,7 @@ fn lay_out(ty: TypeRef, types: &Types, word: u64) -> Layout {
 
 fn slots(ty: TypeRef, types: &Types) -> Vec<Slot> {
     let mut found = Slots { types, slots: Vec::new(), open: vec![(0, ty)] };
-    // A type that contains itself, as only a damaged executable has it, would go on without end.
+    // A damaged executable may have a type that contains itself, which would never end.
     for _ in 0..MAX_SLOTS.saturating_mul(4) {
         let Some((offset, ty)) = found.open.pop() else { break };
         if found.slots.len() >= MAX_SLOTS || found.open.len() >= MAX_SLOTS {
@@ -155,7 +155,7 @@ fn slots(ty: TypeRef, types: &Types) -> Vec<Slot> {
     found.slots
 }
 
-/// The slots of a type that were found, and the parts of it that are still to be looked at.
+/// The slots of a type found so far, and its parts that are still to be processed.
 struct Slots<'t> {
     types: &'t Types,
     slots: Vec<Slot>,
@@ -163,7 +163,7 @@ struct Slots<'t> {
 }
 
 impl Slots<'_> {
-    /// Adds the slots of a part, or the parts that it has in turn.
+    /// Adds the slots of a part, or the parts of which it consists.
     fn add(&mut self, offset: u64, ty: TypeRef) {
         let Some(described) = self.types.get(ty) else { return };
         let holds = match &described.kind {
@@ -192,13 +192,13 @@ impl Slots<'_> {
         self.slots.push(Slot { offset, holds });
     }
 
-    /// Some structs of the library hide what they hold from the types of their fields.
+    /// Adds a struct. In some structs of the library, the types of fields hide the actual contents.
     fn add_struct(&mut self, (offset, ty): (u64, TypeRef), name: &str, fields: &[Field]) {
         let types = self.types;
         let place = |field: &Field| (offset.wrapping_add(field.offset), field.ty);
         let named = |name: &str| fields.iter().find(|field| &*field.name == name).map(place);
         if name.starts_with("sync/atomic.Pointer[") {
-            // The type that it points to is that of a field without size before the pointer.
+            // A field of size 0 before the pointer has the type of the target.
             let element = |field: &Field| match types.get(field.ty).map(|ty| &ty.kind) {
                 Some(Kind::Array { element, length: 0 }) => Some(*element),
                 _ => None,
@@ -213,12 +213,12 @@ impl Slots<'_> {
             let holds = Holds::Pointer(Types::WEAK_HANDLE);
             self.slots.extend(named("u").map(|(offset, _)| Slot { offset, holds }));
         } else if let Some(name) = name.strip_prefix(RUNTIME_POINTER) {
-            // The type that it points to is in its name alone.
+            // Only the name of the struct contains the type of the target.
             let element = name.strip_suffix(']').and_then(|name| types.named(name));
             let holds = element.map_or(Holds::Unknown, Holds::Pointer);
             self.slots.push(Slot { offset, holds });
         } else {
-            // The next bucket of a map's chain. Its declared type hides this.
+            // The next bucket in a map's chain, which has another declared type.
             let is_next =
                 |field: &&Field| name.starts_with("map.bucket[") && &*field.name == "overflow";
             let holds = Holds::Pointer(ty);
@@ -230,7 +230,7 @@ impl Slots<'_> {
     }
 }
 
-/// The pointer words of a type without a bitmap, by what its slots are.
+/// The pointer words of a type without a bitmap, by the kinds of its slots.
 fn pointers(slots: &[Slot], types: &Types, word: u64) -> Vec<u64> {
     let mut found = Vec::new();
     let mut open: Vec<(u64, Slot)> = slots.iter().rev().map(|slot| (0, *slot)).collect();
@@ -248,8 +248,8 @@ fn pointers(slots: &[Slot], types: &Types, word: u64) -> Vec<u64> {
                     (MAX_SLOTS as u64).checked_div(inner.len() as u64).unwrap_or(0).min(length);
                 for index in (0..most).rev() {
                     let base = offset.wrapping_add(size.wrapping_mul(index));
-                    // Arrays of long arrays would be taken apart without end; their inner arrays
-                    // are left out.
+                    // Expanding arrays of long arrays could take forever, so inner arrays are left
+                    // out.
                     let flat =
                         inner.iter().rev().filter(|slot| !matches!(slot.holds, Holds::Array(..)));
                     open.extend(flat.map(|slot| (base, *slot)));

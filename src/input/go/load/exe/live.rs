@@ -18,10 +18,10 @@ use object::{Architecture, Object};
 pub(in super::super) struct StackObject {
     pub(in super::super) address: u64,
     pub(in super::super) size: u64,
-    /// Bytes up to the end of its last pointer.
+    /// Bytes up to the end of the last pointer.
     pointers: u64,
-    /// Link address of one bit for each word, set if it is a pointer. `None` if only a program of
-    /// the collector describes the words, so that each may be a pointer.
+    /// Link address of a bitmap with one bit for each word, set if the word is a pointer. `None` if
+    /// only a program of the collector describes the words, so that each may be a pointer.
     mask: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Symbols<'_> {
         } else {
             functions.value(image, function, by_pc::STACK_MAP, pc, &mut self.steps)
         };
-        // A function has its first map until it has made its frame.
+        // The first map applies until the function has set up its frame.
         let map = map.unwrap_or(0);
         let word = image.pointer_size;
         let mut live = Vec::new();
@@ -86,7 +86,7 @@ impl Symbols<'_> {
                 })
             };
             let objects = (0..count).map_while(object);
-            // The frame may not extend to the object yet.
+            // The frame may not be large enough for the object yet.
             Some(objects.filter(|object| object.address >= frame.sp).collect())
         };
         read().unwrap_or_default()
@@ -112,8 +112,8 @@ impl Symbols<'_> {
         }
     }
 
-    /// The address of a map among those of a function, and its number of bits. `None` if there is
-    /// none of that number.
+    /// The address of the map with a number among those of a function, and its number of bits.
+    /// `None` if the function has no such map.
     fn bits(&mut self, function: Function, table: u64, map: u64) -> Option<(Option<u64>, u64)> {
         let (image, functions) = (&self.program.image, &self.program.functions);
         let maps = functions.data(image, function, table)?;

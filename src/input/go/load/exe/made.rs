@@ -25,9 +25,9 @@ const MAKERS: [&[u8]; 8] = [
     b"reflect.(*rtype).ptrTo",
     b"reflect.ptrTo",
 ];
-/// Bytes of the largest object that holds a descriptor: of a function with 128 parameters.
+/// Bytes of the largest object with a descriptor, that of a function with 128 parameters.
 const LARGEST: u64 = 1280;
-/// Types of one program that are read at most.
+/// The most types of a program that are read.
 const MAX_MADE: usize = 1 << 16;
 
 /// Adds the types of descriptors in the heap. `shift` is that of the descriptors in the executable.
@@ -66,7 +66,7 @@ struct Heap<'h, 'p, 's, 'a> {
 }
 
 impl Heap<'_, '_, '_, '_> {
-    /// The address of an object that has the size and the first pointers of a descriptor.
+    /// The address of an object, if it has the size and the first pointers of a descriptor.
     fn candidate(&self, object: ObjectId) -> Option<u64> {
         let size = self.ground.size(object);
         let word = self.image.pointer_size;
@@ -103,7 +103,7 @@ impl Memory for Heap<'_, '_, '_, '_> {
         self.object_tail(address).is_some() || self.image.contains(address)
     }
 
-    /// Words of the heap are addresses of the process.
+    /// Words of the heap are addresses of the process, so they are converted to link addresses.
     fn word(&self, address: u64) -> Option<u64> {
         let word = self.number(address, self.image.pointer_size)?;
         let is_heap = self.object_tail(address).is_some();

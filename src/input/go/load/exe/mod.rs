@@ -1,12 +1,12 @@
 //! Types, fields and variables of a Go dump from the executable that wrote it.
 //!
-//! A dump says where the pointers of an object are, and hardly ever its type. The executable has a
-//! descriptor of every type that reaches an interface, `new`, `make`, a map or a channel, and,
-//! unless it was stripped, DWARF with the types of globals and variables. Types spread from there
-//! along the pointers.
+//! A dump contains the positions of an object's pointers, but hardly ever its type. The executable
+//! has a descriptor of every type that reaches an interface, `new`, `make`, a map or a channel,
+//! and, unless it was stripped, DWARF with the types of globals and variables. From there, types
+//! are propagated along the pointers.
 //!
-//! An executable is an untrusted input as a dump is: addresses are looked up and sizes compared
-//! before anything is read.
+//! An executable is untrusted input, like a dump: addresses and sizes are checked before anything
+//! is read.
 
 mod debug;
 mod descriptors;
@@ -46,7 +46,7 @@ pub(super) use symbols::{Call, Symbols};
 use types::Types;
 pub(super) use values::{Memory, TypedValues};
 
-/// An executable that is the one that wrote a dump.
+/// An executable that was verified to be the one that wrote the dump.
 pub(super) struct Matched<'e, 's, 'a> {
     program: Program<'e>,
     types: Types,

@@ -17,7 +17,7 @@ use crate::model::heap::{
 use crate::model::names::Names;
 use places::{Place, Way};
 
-/// Sources of a type, of one value and of arrays.
+/// The number of variants of a type: each source of the type, for single values and for arrays.
 const VARIANTS: usize = 10;
 
 pub(in super::super) struct Columns<'c> {
@@ -36,12 +36,12 @@ pub(in super::super) struct Columns<'c> {
 }
 
 impl Propagation<'_, '_, '_, '_> {
-    /// Names all objects with a type. Returns the type of a value by type of the model, and whether
-    /// objects hold several.
+    /// Names all objects with a type. Returns, for each type of the model, the type of a value and
+    /// whether objects hold several values.
     pub(super) fn name_objects(&self, columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
         let mut of_type = vec![None; columns.types.len()];
-        // The source of a name is the weakest of its types. Types that no object has any more do
-        // not count.
+        // The source of a name is the weakest source among types with this name. Types without
+        // objects do not count.
         columns.sources.resize(columns.types.len(), TypeSource::Exact);
         let mut known: Vec<[Option<TypeId>; VARIANTS]> = Vec::new();
         for (row, place) in columns.type_of.iter_mut().enumerate() {
@@ -174,7 +174,7 @@ impl Propagation<'_, '_, '_, '_> {
         places
     }
 
-    /// The part of a variable that is at an address.
+    /// The variable whose part is at an address, and the path to that part.
     fn variable_at(&self, places: &[Place], address: u64) -> Option<Named> {
         let after = places.partition_point(|place| place.address <= address);
         let place = places.get(after.checked_sub(1)?)?;
@@ -189,7 +189,7 @@ impl Propagation<'_, '_, '_, '_> {
 
 struct Named {
     variable: String,
-    /// The variable, and the way to the part.
+    /// The variable, and the path to the part.
     text: String,
     /// The row of the frame whose function declares it; `None` for globals.
     frame: Option<u32>,
@@ -204,11 +204,11 @@ fn source(typed: &Typed) -> TypeSource {
     }
 }
 
-/// The way to the part of a value at an offset: `.User.Prefs`, `.slots[3].elem`, or nothing for the
+/// The path to the part of a value at an offset: `.User.Prefs`, `.slots[3].elem`, or empty for the
 /// value itself.
 pub(super) fn path(types: &Types, ty: TypeRef, offset: u64) -> String {
     let (mut ty, mut offset, mut path) = (ty, offset, String::new());
-    // Types do not nest deeper than this; a type that contains itself is damage.
+    // Types nest less deeply than this, unless a damaged type contains itself.
     for _ in 0..64 {
         match types.get(ty).map(|ty| &ty.kind) {
             Some(Kind::Struct { fields }) => {

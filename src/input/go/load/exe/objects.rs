@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// A score for how well a type explains an object; larger is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
-    /// The type agrees with the beginning of the object's pointers only.
+    /// The type agrees only with the beginning of the object's pointers.
     Partial,
     /// Repeated to the end of the object, the type explains all of its pointers.
     Array,
-    /// Size class and pointers are those of the type.
+    /// The object has the size class and the pointers of the type.
     Exact,
 }
 
@@ -40,24 +40,24 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    /// Whether it is several values. Bytes of strings are counted one by one, but a string is one
-    /// value.
+    /// Whether the object holds several values. For strings, `count` is the number of bytes, but a
+    /// string is one value.
     pub(super) fn is_array(&self, string: TypeRef) -> bool {
         self.ty != string && (self.count > 1 || self.fit == Fit::Array)
     }
 }
 
-/// The types of all objects: 8 bytes for each, together, as they are read in random order.
+/// The types of all objects: 8 bytes for each, stored together, because access is in random order.
 ///
-/// Several threads may set types, each those of other objects than the rest: relaxed atomic stores
-/// are plain stores.
+/// Several threads may set types, but no two those of the same object. Relaxed atomic stores
+/// compile to plain stores.
 #[derive(Default)]
 pub(super) struct Objects {
     list: Vec<Packed>,
     pub(super) tiny: Tiny,
-    /// Objects that two unrelated types explain equally well.
+    /// The number of objects that two unrelated types explain equally well.
     pub(super) conflicts: u64,
-    /// Types that an object's pointers contradict.
+    /// The number of types that were rejected because an object's pointers contradict them.
     pub(super) rejected: u64,
 }
 
@@ -76,14 +76,14 @@ impl Packed {
     }
 }
 
-/// Bits below the type: two for the fit, which is never 0, and two for the level.
+/// The number of bits below the type: two for the fit, which is never 0, and two for the level.
 const RANK: u32 = 4;
-/// Types that fit above the rank; objects of others stay without a type.
+/// The most types, as limited by the bits above the rank. Objects of further types stay untyped.
 const MAX_TYPES: u32 = 1 << (u32::BITS - RANK);
 
 impl Objects {
     pub(super) fn new(count: usize) -> Self {
-        // All threads: most of the time goes into the kernel's handing out of memory.
+        // In parallel, because the kernel takes most of the time to provide the memory.
         let list = (0..count).into_par_iter().map(|_| Packed::default()).collect();
         Self { list, ..Self::default() }
     }
@@ -107,7 +107,7 @@ impl Objects {
         Some(Typed { ty: TypeRef(ty >> RANK), count: count.into(), fit, level })
     }
 
-    /// The objects for which something holds, in their order.
+    /// The objects that satisfy a condition, in their order.
     pub(super) fn select(&self, holds: impl Fn(ObjectId) -> bool + Sync) -> Vec<ObjectId> {
         let objects = (0..self.list.len()).into_par_iter().map(|row| ObjectId(row as u32));
         objects.filter(|object| holds(*object)).collect()
@@ -133,8 +133,8 @@ impl Objects {
         }
     }
 
-    /// Sets the type of an object, if it is better than the one before. Whether it is, and whether
-    /// the two contradict each other.
+    /// Sets the type of an object, if it is better than the current one. Returns whether it is, and
+    /// whether the two contradict each other.
     pub(super) fn improve(&self, object: ObjectId, typed: Typed, types: &Types) -> (bool, bool) {
         let (better, conflict) = match self.get(object) {
             Some(old) => compare(&typed, &old, types),
@@ -150,14 +150,14 @@ impl Objects {
 /// Values of less than 16 bytes without pointers, several of which share an object.
 #[derive(Default)]
 pub(super) struct Tiny {
-    /// Type, object and offset, from the highest bit on. A value stands here once for each reference
-    /// until there are too many.
+    /// Type, object and offset, from the highest bit on. A value is listed once for each reference
+    /// to it, until the list is sorted and deduplicated.
     list: Vec<u64>,
-    /// The number of values when they were last sorted.
+    /// The number of values after the list was last sorted.
     sorted: usize,
 }
 
-/// Values that are kept before they are sorted.
+/// The number of values up to which the list is never sorted.
 const FEW_TINY: usize = 1 << 16;
 
 impl Tiny {
@@ -166,7 +166,7 @@ impl Tiny {
         if ty.0 < MAX_TYPES {
             self.list.push(u64::from(ty.0) << 36 | u64::from(object.0) << 4 | inside & 15);
         }
-        // Sorting that often costs as much as adding, and keeps the list within twice its size.
+        // Sorting at this rate costs as much as adding, and keeps the list within twice its size.
         if self.list.len() > self.sorted.max(FEW_TINY).saturating_mul(2) {
             self.sort();
         }
@@ -188,8 +188,8 @@ impl Tiny {
     }
 }
 
-/// Whether `new` is a better type for an object than `old`; and whether the two contradict each
-/// other.
+/// Returns whether `new` is a better type for an object than `old`, and whether the two contradict
+/// each other.
 pub(super) fn compare(new: &Typed, old: &Typed, types: &Types) -> (bool, bool) {
     if (new.fit, new.level) != (old.fit, old.level) {
         // A type that merely begins with the other one at the same offset does not contradict it.
@@ -237,14 +237,14 @@ fn begins_with(ty: TypeRef, first: TypeRef, types: &Types) -> bool {
     false
 }
 
-/// An object's memory as its program sees it.
+/// An object's slot, with the properties that decide whether a type fits.
 pub(super) struct Slot<'o> {
     pub(super) size: u64,
     pub(super) header: u64,
     /// Offsets of its pointers, counted from after the header.
     pub(super) pointers: &'o [u64],
-    /// The pointers of the type go on to the end of the slot: objects with headers, and large ones
-    /// since 1.22.
+    /// Whether the pointers of the type repeat up to the end of the slot: true for objects with
+    /// headers, and for large ones since 1.22.
     pub(super) repeats: bool,
 }
 
@@ -286,7 +286,7 @@ pub(super) fn fit(
     // Zero-filled room after the last value may have no pointers listed.
     let whole = matched.checked_rem(pattern.len().max(1)) == Some(0);
     if all && (whole || slot.repeats) && (!pattern.is_empty() || from_slice) {
-        // A slice may begin inside an array; then the values before it are of the same type.
+        // A slice may begin inside an array. Then the values before it have the same type.
         let before = offset.checked_div(layout.size)?;
         let is_array = offset.checked_rem(layout.size) == Some(0)
             && pattern_at(pattern, layout.size, 0)
@@ -305,7 +305,7 @@ pub(super) fn fit(
 
 /// The pointers of values one after the other, from an offset on.
 fn pattern_at(pattern: &[u64], size: u64, offset: u64) -> impl Iterator<Item = u64> {
-    // Values without pointers have none, however many they are.
+    // Without this, an empty pattern would be repeated in vain.
     let bases = (0u64..)
         .take_while(|_| !pattern.is_empty())
         .map(move |index| offset.wrapping_add(size.wrapping_mul(index)));

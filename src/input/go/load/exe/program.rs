@@ -73,7 +73,7 @@ impl<'a> Program<'a> {
         self.functions.find(&self.image, address).is_some_and(|found| found.entry == address)
     }
 
-    /// Whether the version is this one of 1.N or later; unknown ones count as later.
+    /// Whether the version is 1.`minor_version` or later. Unknown versions count as later.
     pub(super) fn at_least(&self, minor_version: u32) -> bool {
         minor(&self.version).is_none_or(|minor| minor >= minor_version)
     }
@@ -88,8 +88,8 @@ fn minor(version: &str) -> Option<u32> {
 
 const BUILD_MAGIC: &[u8] = b"\xff Go buildinf:";
 
-/// The version of Go in the build information. Since 1.18 it stands there; before, pointers led to
-/// it.
+/// The version of Go in the build information. Since 1.18 the text itself is there; before, there
+/// were pointers to it.
 fn build_version(image: &Image<'_>) -> Option<String> {
     let named = image.section(&[".go.buildinfo", "__go_buildinfo"]).map(|(address, _)| address);
     let mut places = named.into_iter().chain(image.find(BUILD_MAGIC.to_vec(), 16));
@@ -108,7 +108,7 @@ fn build_version(image: &Image<'_>) -> Option<String> {
     })
 }
 
-/// A version of Go. Other programs may have the magic number, too, as those that look for it.
+/// The bytes as a version of Go, if they are one. Programs that search the magic also contain it.
 fn version(bytes: &[u8]) -> Option<String> {
     let is_version =
         bytes.len() < 256 && [&b"go1"[..], b"devel "].iter().any(|ty| bytes.starts_with(ty));
@@ -118,7 +118,7 @@ fn version(bytes: &[u8]) -> Option<String> {
 /// Magic numbers of the function table since 1.18: 1.18 and 1.19, and 1.20 to 1.27.
 const TABLE_MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
 
-/// The possible addresses of function tables: their section, or every place with such a header.
+/// The possible addresses of the function table: its section, or every place with such a header.
 fn function_tables(image: &Image<'_>) -> Vec<u64> {
     let is_header = |address: u64| {
         let size = image.number(address.wrapping_add(7), 1);
@@ -154,7 +154,7 @@ mod word {
 }
 
 /// Finds the module data by its section, its symbol, or the required values of its first words.
-/// Also returns which of these it was.
+/// Also returns which of these three led to it.
 fn module_address(image: &Image<'_>, table: u64) -> Option<(u64, &'static str)> {
     let size = image.pointer_size;
     let is_module = |address: u64| {
@@ -174,8 +174,8 @@ fn module_address(image: &Image<'_>, table: u64) -> Option<(u64, &'static str)> 
         .or_else(|| named(scan(), "scan"))
 }
 
-/// Reads the module data. `None` if it contradicts itself, as that of another version than `minor`
-/// does.
+/// Reads the module data of version 1.`minor`. `None` if the data contradicts itself, as data of
+/// another version does.
 fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
     let size = image.pointer_size;
     let word = |number: u64| image.word(address.wrapping_add(number.wrapping_mul(size)));
@@ -201,7 +201,7 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
         take(2); // itaboffset, itabsize
     }
     let (constants, function_data) = (word(take(1))?, word(take(1))?);
-    // A segment can claim any size in memory. Only its part in the file is searched for types.
+    // A segment can state any size in memory. Only its part in the file is searched for types.
     let end = end.min(start.saturating_add(image.tail(start)?.len() as u64));
     if start >= end {
         return None;

@@ -1,9 +1,8 @@
-//! Whether an executable is the one that wrote a dump.
+//! Checks whether an executable is the one that wrote a dump.
 //!
-//! A program that was built again with a field more agrees in nearly everything, and would give
-//! wrong names to most objects. So every check has to pass. Measured on wrong pairs of Go 1.27: a
-//! function that was changed shows in the entries of frames, a field that was added shows in the
-//! itabs.
+//! A program that was rebuilt with one more field agrees in nearly everything, but would give wrong
+//! names to most objects. So every check has to pass. Measured on wrong pairs of Go 1.27: the
+//! entries of frames reveal a changed function, the itabs reveal an added field.
 
 use super::facts::{Facts, other};
 use super::image::{Memory, number};
@@ -80,8 +79,8 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
     Ok(Proof { shifts, checks })
 }
 
-/// Whether enough of all types were compared for their agreement to be evidence: with a wrong shift
-/// most lie outside the program, like types that were created at run time.
+/// Whether enough types were compared for their agreement to be evidence. With a wrong shift, most
+/// types lie outside the program and are not compared, like types created at run time.
 fn is_most(compared: u64, all: usize) -> bool {
     compared.saturating_mul(2) >= all as u64
 }

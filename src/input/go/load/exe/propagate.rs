@@ -1,8 +1,8 @@
-//! Types spread from what is known of them to all that it leads to.
+//! Propagates types from values of known type to everything that these lead to.
 //!
-//! A work list of values: an address, a type, how many of them follow each other, and where the
-//! knowledge comes from. Placing a value on an object types the object, if the type fits and is
-//! better than the one before; the object's own values then go on the list.
+//! A work list has values: an address, a type, a count of consecutive values, and the source of the
+//! type. Placing a value on an object types the object, if the type fits and is better than the
+//! current one. The values that the object leads to are then added to the list.
 
 mod chunk;
 mod closures;
@@ -42,7 +42,7 @@ struct Item {
     count: u64,
     level: Level,
     form: Form,
-    /// The length of the slice that begins here; 0 if that is of no interest.
+    /// The length of the slice that begins here; 0 if not needed.
     length: u32,
 }
 
@@ -64,7 +64,7 @@ impl Item {
         Self { address, ty, count: 1, level, form: Form::Value, length: 0 }
     }
 
-    /// Whether the value is no news about an object of this type, this far from its start.
+    /// Whether the value, `inside` bytes from an object's start, adds nothing to its type `old`.
     #[inline]
     fn is_known(&self, inside: u64, old: Option<&Typed>) -> bool {
         old.is_some_and(|old| {
@@ -75,7 +75,7 @@ impl Item {
         })
     }
 
-    /// Whether there is a value of a known type.
+    /// Whether this is a value of a known type, at an address other than nil.
     fn is_value(&self) -> bool {
         self.address != 0 && self.count != 0 && self.ty != Types::UNKNOWN
     }
@@ -106,9 +106,9 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     queue: Vec<Item>,
     seen: FxHashSet<(u64, TypeRef)>,
     extents: Extents,
-    /// Pointers of the object at hand.
+    /// Scratch memory: the pointers of the current object.
     listed: Vec<u64>,
-    /// Values inside the value that is followed.
+    /// Scratch memory: values inside the value that is being followed.
     open: Vec<(u64, TypeRef, u64)>,
 }
 
@@ -227,12 +227,12 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         self.facts
     }
 
-    /// The number of pointers in a value of a type, as far as its layout was needed.
+    /// The number of pointers in a value of a type. 0 if its layout was never needed.
     pub(super) fn known_pointers(&self, ty: TypeRef) -> usize {
         self.types.layouts.known(ty).map_or(0, |layout| layout.pointers.len())
     }
 
-    /// Values that share objects, by type, with their number.
+    /// The number of values that share objects with others, by name of their type.
     pub(super) fn tiny_values(&mut self) -> Vec<(String, u64)> {
         let mut counts = std::collections::BTreeMap::new();
         for (ty, count) in std::mem::take(&mut self.objects.tiny).counts() {
@@ -243,7 +243,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         counts.into_iter().collect()
     }
 
-    /// Adds a type that is nothing but a name.
+    /// Adds a type that only consists of a name.
     pub(super) fn special(&mut self, name: &str) -> TypeRef {
         self.types.add_made(name.to_owned(), 1, Vec::new())
     }
@@ -282,7 +282,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         }
     }
 
-    /// Follows everything that an object of this type leads to.
+    /// Follows everything to which an object of this type leads.
     fn visit_object(&mut self, object: ObjectId, typed: &Typed) {
         let memory = self.ground.read(object);
         self.visit(&Values::of_object(&memory, typed));

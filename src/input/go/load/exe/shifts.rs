@@ -1,10 +1,10 @@
-//! By how much the parts of a program lie elsewhere in the process than in the executable.
+//! The differences between the addresses of a program's parts in the process and in the executable.
 //!
-//! In the executable that wrote the dump, all parts are shifted alike. A build of the same source
-//! with other options, such as without `-s -w`, has the same functions and types; but Go writes the
-//! options into the build information, so that what the linker places after that text moves. Each
-//! part is solved for itself: functions by their names on the stack, types by their sizes,
-//! interface tables by their types.
+//! In the executable that wrote the dump, all parts are shifted equally. A build of the same source
+//! with other options, such as without `-s -w`, has the same functions and types, but Go writes the
+//! options into the build information, so parts that the linker places after that text move. The
+//! shift of each part is determined separately: functions by their names on the stack, types by
+//! their sizes, interface tables by their types.
 
 use super::facts::{Facts, other};
 use super::image::Memory;
@@ -13,7 +13,7 @@ use super::types::Types;
 use crate::error::Result;
 use crate::input::go::roots::Segment;
 
-/// Addresses in the process less those in the executable, of each part.
+/// For each part, its address in the process minus its address in the executable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Shifts {
     pub(super) text: u64,
@@ -24,7 +24,7 @@ pub(super) struct Shifts {
     pub(super) bss: u64,
 }
 
-/// Places that are tried for the first type or interface table.
+/// The most places that are tried for the first type or interface table.
 const MOST_TRIED: usize = 64;
 /// The alignment in bytes of the data after the build information.
 const ALIGNMENT: u64 = 64;
@@ -85,10 +85,10 @@ impl Shifts {
     }
 
     /// Checks that interface tables lie farther from the types than in the executable only because
-    /// the text of the build information has another length. Where a type changed, they do, too.
+    /// the build information's text has another length. A changed type would move them, too.
     ///
     /// # Errors
-    /// `Unsupported` if they do not.
+    /// `Unsupported` if there must be another reason.
     pub(super) fn explained(
         self,
         program: &Program<'_>,

@@ -1,4 +1,4 @@
-//! The sizes of slots that Go's allocator has.
+//! The slot sizes of Go's allocator.
 
 /// Sizes of slots up to 32 KiB (`runtime/sizeclasses.go`, the same in Go 1.16 to 1.27).
 const CLASSES: [u64; 67] = [
@@ -8,7 +8,7 @@ const CLASSES: [u64; 67] = [
     10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672,
 ];
 
-/// The classes of 0 to 1024 bytes in steps of 8, which are those of most objects.
+/// The slot sizes for 0 to 1024 bytes in steps of 8, which cover most objects.
 #[allow(clippy::indexing_slicing, reason = "computed by the compiler")]
 const SMALL: [u16; 129] = {
     let (mut small, mut class, mut step) = ([0; 129], 0, 0);
@@ -22,7 +22,7 @@ const SMALL: [u16; 129] = {
     small
 };
 
-/// The size of the slot that an allocation of that many bytes gets.
+/// The size of the slot for an allocation of `bytes` bytes.
 #[inline]
 pub(super) fn size_class(bytes: u64) -> u64 {
     if let Some(class) = SMALL.get(usize::try_from(bytes.div_ceil(8)).unwrap_or(usize::MAX)) {

@@ -16,7 +16,7 @@ pub(in super::super) struct Symbols<'p> {
     /// Address in the process less the link address.
     pub(super) slide: u64,
     known: FxHashMap<u64, Rc<[Call<'p>]>>,
-    /// Entries of tables that may still be read.
+    /// The number of table entries that may still be read.
     pub(super) steps: u64,
 }
 
@@ -27,20 +27,20 @@ pub(in super::super) struct Call<'p> {
     /// The source file of the function. Empty if unknown.
     pub(in super::super) file: &'p [u8],
     pub(in super::super) line: u32,
-    /// The compiler made the function, to call another one.
+    /// Whether the compiler generated the function as a wrapper that calls another one.
     pub(in super::super) is_wrapper: bool,
 }
 
 impl<'p> Call<'p> {
-    /// A call without a place in the source.
+    /// Returns a call without a place in the source.
     pub(in super::super) fn of(function: &'p [u8]) -> Self {
         Self { function, file: b"", line: 0, is_wrapper: false }
     }
 }
 
-/// Entries of tables that are read at most, for all frames together. A look-up takes some hundreds.
+/// The most table entries that are read for all frames together. A look-up takes some hundreds.
 const MAX_STEPS: u64 = 1 << 27;
-/// Inlined calls in one frame that are read at most.
+/// The most inlined calls in one frame that are read.
 const MAX_DEPTH: usize = 1 << 8;
 
 impl<'p> Symbols<'p> {
@@ -51,8 +51,8 @@ impl<'p> Symbols<'p> {
     /// The calls in the frame of a function that stands at `pc`, innermost first. Empty if no
     /// function is known there.
     ///
-    /// The program counter of a function that called another one `is_return`: it may belong to the
-    /// next line already.
+    /// `is_return` is whether `pc` is a return address, as in a function that called another one. A
+    /// return address may already belong to the next line.
     pub(in super::super) fn calls(&mut self, pc: u64, is_return: bool) -> Rc<[Call<'p>]> {
         let Some((function, pc)) = self.find(pc, is_return) else { return Rc::default() };
         if let Some(known) = self.known.get(&pc) {
@@ -80,7 +80,7 @@ impl<'p> Symbols<'p> {
     pub(super) fn find(&self, pc: u64, is_return: bool) -> Option<(Function, u64)> {
         let Program { image, functions, .. } = self.program;
         let pc = pc.wrapping_sub(self.slide);
-        // The address after a call at the end of a function is already that of the next one.
+        // The address after a call at the end of a function is already that of the next function.
         let function = functions.find(image, pc)?;
         let is_inside = is_return && pc != function.entry;
         Some((function, if is_inside { pc.wrapping_sub(functions.quantum()) } else { pc }))

@@ -12,7 +12,7 @@ pub(super) struct TypeRef(pub(super) u32);
 /// A type: its name, size and parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Type {
-    /// With the full paths of packages, such as `map[string]*example.com/shop.Item`.
+    /// The name with the full paths of packages, such as `map[string]*example.com/shop.Item`.
     pub(super) name: String,
     /// The full path of the package of a named type.
     pub(super) package: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Type {
     pub(super) kind: Kind,
     /// The words of a value that are pointers, one bit each. `None` if the kind determines them.
     pub(super) mask: Option<Box<[u64]>>,
-    /// An interface holds the value itself, not a pointer to it.
+    /// Whether an interface holds the value itself, not a pointer to it.
     pub(super) direct: bool,
 }
 
@@ -77,19 +77,19 @@ pub(super) struct Types {
     by_name: FxHashMap<String, TypeRef>,
 }
 
-/// Types that may stand inside each other in a name. Deeper ones are abbreviated to `…`.
+/// The deepest nesting of types in a name. Deeper types are abbreviated to `…`.
 const MAX_NESTING: usize = 64;
 /// Bytes in the longest name that is composed.
 const MAX_COMPOSED: usize = 4096;
 /// Bytes of the fields in the name of a struct that was made at run time, before `…`.
 const MAX_FIELDS_TEXT: usize = 1024;
-/// Pointer words that a mask describes; larger types are described by their parts.
+/// The most pointer words that a mask describes. Larger types are described by their parts.
 const MAX_MASK_WORDS: u64 = 1 << 16;
 
 impl Types {
     /// The type of descriptors that refer to nothing known.
     pub(super) const UNKNOWN: TypeRef = TypeRef(0);
-    /// A word of which nothing else is known.
+    /// The type of a word of which nothing else is known.
     pub(super) const WORD: TypeRef = TypeRef(1);
     /// The target of a `weak.Pointer`: the address of its object, for as long as that lives.
     pub(super) const WEAK_HANDLE: TypeRef = TypeRef(2);
@@ -137,8 +137,8 @@ impl Types {
         self.name_groups();
     }
 
-    /// Names the groups of maps by the full names of keys and elements: their own have packages
-    /// without their paths.
+    /// Names the groups of maps by the full names of keys and elements, because the original names
+    /// have packages without paths.
     fn name_groups(&mut self) {
         let name_of = |ty: TypeRef| self.get(ty).map_or("", |ty| ty.name.as_str());
         let named = |ty: &Type| match ty.kind {
@@ -211,7 +211,7 @@ impl Types {
         self.by_name.get(name).copied()
     }
 
-    /// Lets a type be found by its name, unless another one has it.
+    /// Registers the name of a type, unless another type has the same name.
     pub(super) fn set_name(&mut self, name: String, ty: TypeRef) {
         self.by_name.entry(name).or_insert(ty);
     }
@@ -224,7 +224,7 @@ impl Types {
         self.get(ty).map_or(0, |ty| ty.size)
     }
 
-    /// The fields of a struct; none of other types.
+    /// The fields of a struct. Empty for other types.
     pub(super) fn fields(&self, ty: TypeRef) -> &[Field] {
         match self.get(ty).map(|ty| &ty.kind) {
             Some(Kind::Struct { fields }) => fields,
@@ -269,9 +269,9 @@ impl Types {
     }
 }
 
-/// Whether a map type is of the kind that Go has had since 1.24, which depends on an experiment:
-/// its groups begin with control bytes, buckets of classic maps with an array of hashes. Package
-/// reflect calls the field `Ctrl`.
+/// Whether a map type is a Swiss map, as since Go 1.24 unless an experiment disables it: its groups
+/// begin with control bytes, buckets of classic maps with an array of hashes. Package reflect calls
+/// the field `Ctrl`.
 pub(super) fn is_swiss(group: &Type) -> bool {
     matches!(&group.kind, Kind::Struct { fields } if fields.first().is_some_and(|field| field.name.eq_ignore_ascii_case("ctrl")))
 }
@@ -296,7 +296,7 @@ fn mask(
     Some((0..words).step_by(64).map(bits).collect())
 }
 
-/// Names descriptors by their parts, which are among them or among the known types.
+/// Names descriptors. The parts of a name are other descriptors in `found`, or known types.
 fn names(found: &[Descriptor], known: &Types, reader: &Reader<'_, '_, impl Memory>) -> Vec<String> {
     let mut names = vec![String::new(); found.len()];
     let places: FxHashMap<u64, usize> =
@@ -339,7 +339,7 @@ fn names(found: &[Descriptor], known: &Types, reader: &Reader<'_, '_, impl Memor
     names
 }
 
-/// The descriptors whose names are parts of a name. None of a type that has a name of its own.
+/// The descriptors whose names are parts of a descriptor's name. Empty for named types.
 fn parts(descriptor: &Descriptor) -> Vec<u64> {
     if descriptor.is_named {
         return Vec::new();
@@ -360,14 +360,14 @@ fn parts(descriptor: &Descriptor) -> Vec<u64> {
     }
 }
 
-/// The name with full paths; the descriptor itself has only the last element of each. `None` if it
-/// cannot be composed.
+/// Composes the name with full paths, of which the descriptor only has the last elements. `None` if
+/// the name cannot be composed.
 fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Option<String> {
     let short = &descriptor.short_name;
     if descriptor.is_named {
         let package = descriptor.package.as_ref()?;
-        // The name of a package may differ from the last element of its path, and may have a dot
-        // only where it does not.
+        // The name of a package may differ from the last element of its path. Only a name that is
+        // the same can contain a dot.
         let last = package.rsplit('/').next().unwrap_or(package);
         let own = match short.strip_prefix(last).and_then(|own| own.strip_prefix('.')) {
             Some(own) => own,
@@ -403,8 +403,8 @@ fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Opti
             format!("func({}){results}", list.join(", "))
         }
         descriptors::Kind::Struct { fields } if short.is_empty() => composed_struct(fields, name),
-        // Structs and interfaces without a name are spelt as the descriptor has them; maps' groups
-        // have the parts' full names.
+        // Unnamed structs and interfaces are spelled as in the descriptor; groups of maps contain
+        // the full names of their parts.
         _ => return None,
     })
 }

@@ -1,13 +1,13 @@
 //! The values of objects with a type: fields, elements, entries of maps. Decoded from the dump on
 //! demand.
 //!
-//! Structs inside others are flattened (`a.b`), of arrays only the first elements are given. A
-//! string is text, a slice its array with `len` and `cap`, an interface what it holds with the
-//! dynamic type; of channels and maps the length is given, too. Text that is part of the program,
-//! not of the heap, comes from the executable.
+//! Inner structs are flattened (`a.b`); arrays are limited to the first elements. A string is shown
+//! as text, a slice as its array with `len` and `cap`, an interface as its value with the dynamic
+//! type; channels and maps also have their length. Text that is part of the program, not of the
+//! heap, comes from the executable.
 //!
-//! Nothing here trusts the types: what they say is looked up in the dump's bytes, with limits on
-//! depth and numbers.
+//! The types are not trusted: all reads are checked against the bytes of the dump, with limits on
+//! depth and counts.
 
 mod channels;
 mod fields;
@@ -29,12 +29,12 @@ use std::ops::{ControlFlow, Range};
 /// The types of a heap's objects, with all that decoding their values needs.
 pub(in super::super) struct TypedValues<'a> {
     pub(super) types: Types,
-    /// By type of the model: the type of a value, and whether objects hold several.
+    /// For each type of the model, the type of a value, and whether objects hold several values.
     pub(super) of_type: Vec<Option<(TypeRef, bool)>>,
     /// The type of objects that are the bytes of strings.
     pub(super) string: TypeRef,
     pub(super) counts: Vec<u32>,
-    /// The farthest reach of slices in their arrays.
+    /// The number of values of each array that slices use.
     pub(super) extents: Lengths,
     /// The maps and channels that headers in the heap belong to.
     pub(super) parts: FxHashMap<TypeRef, TypeRef>,
@@ -43,14 +43,14 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) shifts: Shifts,
     pub(super) words: Words,
     pub(super) version: Version,
-    /// Objects of these sizes may have a malloc header.
+    /// The sizes of objects that may have a malloc header.
     pub(super) header_sizes: Range<u64>,
     /// Segments and frames, sorted by address.
     pub(super) outside: Vec<(u64, &'a [u8])>,
     /// The constants of the program: their address in the process, and a copy.
     pub(super) constants: (u64, Box<[u8]>),
     pub(super) functions: FunctionNames,
-    /// Where a channel has the type of its elements.
+    /// The offset of the element type in a channel.
     pub(super) channel_type_at: u64,
 }
 
@@ -103,7 +103,7 @@ impl<'a> TypedValues<'a> {
             }
             None => view.flatten("", place, each),
         };
-        // Nothing follows, whether all were wanted or not.
+        // Nothing follows, so it does not matter whether the receiver stopped early.
         let (ControlFlow::Continue(()) | ControlFlow::Break(())) = all;
     }
 
@@ -141,7 +141,7 @@ impl<'a> TypedValues<'a> {
         }
     }
 
-    /// Returns the fill of the array of a slice or a map.
+    /// Returns how many elements of a slice's array or a map are used.
     pub(in super::super) fn room(
         &self,
         memory: Memory<'_, 'a>,

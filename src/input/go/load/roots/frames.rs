@@ -9,8 +9,8 @@ use crate::model::heap::{self, Label, Root, RootKind};
 use crate::model::names::Names;
 use std::rc::Rc;
 
-/// Calls that may be inlined in all frames together, beyond which frames are shown as the dump has
-/// them.
+/// The most inlined calls that are shown for all frames together. Further frames are shown as in
+/// the dump.
 pub(super) const MAX_INLINED: u32 = 1 << 22;
 
 impl<'c, 'a> Collector<'c, '_, 'a> {
@@ -106,7 +106,7 @@ impl<'c, 'a> Collector<'c, '_, 'a> {
         let mut pointers = Vec::new();
         let mut faults = Faults::default();
         for field in frame.fields.iter().filter(|_| live.is_listed) {
-            // The arguments of a call are in the frame of the caller, which lists them too.
+            // The arguments of a call are in the frame of the caller, which also lists them.
             pointers.extend(self.reader.follow(frame.contents, field, &mut faults));
         }
         pointers.extend(live.others.iter().filter_map(|offset| {

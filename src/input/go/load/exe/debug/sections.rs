@@ -15,7 +15,7 @@ pub(in super::super) struct Sections<'a> {
     endian: RunTimeEndian,
 }
 
-/// The most bytes that each byte of a compressed section may become; zlib reaches 1032.
+/// The largest accepted compression ratio of a section. zlib itself can reach 1032.
 const MAX_RATIO: u64 = 64;
 
 impl<'a> Sections<'a> {
@@ -51,7 +51,7 @@ const IDS: [SectionId; 10] = [
     SectionId::DebugStrOffsets,
 ];
 
-/// A section by its ELF name, also as `.zdebug_…` and as Mach-O spells it in 16 bytes.
+/// A section by its ELF name. Also finds it as `.zdebug_…`, and as Mach-O spells it in 16 bytes.
 fn section<'a>(image: &Image<'a>, name: &str) -> Result<Cow<'a, [u8]>> {
     let old = name.replacen(".debug_", ".zdebug_", 1);
     let mach = name.replacen(".debug_", "__debug_", 1);

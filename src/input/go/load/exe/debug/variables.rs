@@ -14,17 +14,17 @@ pub(in super::super) struct Variable {
     /// The parts of the variable in memory. Parts in registers are omitted: a dump has no
     /// registers.
     pub(in super::super) pieces: Vec<Piece>,
-    /// Its address is taken, so that the frame does not list its words as pointers although they
-    /// are alive.
+    /// Whether its address is taken, so that the frame does not list its pointers even if they are
+    /// live.
     pub(in super::super) is_stack_object: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Piece {
     pub(in super::super) offset: u64,
-    /// Its bytes; `None` for the whole value.
+    /// The number of bytes. `None` for the whole value.
     pub(in super::super) size: Option<u64>,
-    /// Its address less the canonical frame address, which is the end of the frame's contents.
+    /// The address relative to the canonical frame address, the end of the frame's contents.
     pub(in super::super) from_cfa: i64,
 }
 
@@ -35,16 +35,16 @@ pub(in super::super) struct Capture {
     pub(in super::super) offset: u64,
 }
 
-/// The variables that have been read: many goroutines stand in the same functions.
+/// A cache of variables that have been read: many goroutines are in the same functions.
 #[derive(Default)]
 pub(super) struct Known {
-    /// By entry and program counter.
+    /// Variables in memory, by the function's entry and the program counter.
     in_memory: FxHashMap<(u64, u64), Rc<[Variable]>>,
-    /// By entry.
+    /// The types of all variables, by the function's entry.
     types: FxHashMap<u64, Rc<[TypeRef]>>,
 }
 
-/// The cost of a variable, in entries that take the same memory.
+/// The cost of a variable in the budget, as the number of entries that take the same memory.
 const VARIABLE: u64 = 16;
 
 impl<'d> Debug<'d> {
@@ -77,7 +77,7 @@ impl<'d> Debug<'d> {
         variables
     }
 
-    /// The types of all variables of a function, whether they are in memory or not. Each once.
+    /// The distinct types of all variables of a function, whether they are in memory or not.
     pub(in super::super) fn variable_types(
         &mut self,
         entry: u64,
@@ -124,8 +124,8 @@ impl<'d> Debug<'d> {
         captures
     }
 
-    /// Visits every variable and parameter below a function: the entry itself, and the one that
-    /// declares its name and type, which is another one where a call was inlined.
+    /// Visits every variable and parameter of a function. `visit` receives its entry, and the entry
+    /// that declares its name and type, which is a different one for inlined calls.
     fn each_variable(
         &self,
         entry: u64,

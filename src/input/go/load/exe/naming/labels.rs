@@ -9,18 +9,18 @@ use crate::model::names::{NameId, Names};
 use crate::parallel;
 use rustc_hash::FxHashMap;
 
-/// Elements of an array whose fields get labels of their own. Later ones share those of
-/// `[4096…]`, which says no index but the field.
+/// The most elements of an array whose fields get labels of their own. Later elements share the
+/// labels of `[4096…]`, which name the field but not the index.
 const MAX_NAMED_ELEMENTS: u64 = 1 << 12;
 
-/// Objects whose references one thread names at a time. Labels do not depend on it.
+/// The number of objects whose references one thread names at a time. Does not affect labels.
 const CHUNK: usize = 1 << 16;
 
 impl Propagation<'_, '_, '_, '_> {
     /// Replaces offsets by the names of fields.
     ///
-    /// All threads look for the positions that have references. The label of each is then made
-    /// once, in the order of the objects.
+    /// All threads collect the positions of references. Then the label of each distinct position is
+    /// made once, in the order of the objects.
     pub(in super::super) fn name_references(&self, columns: &mut Columns<'_>) {
         let (types, names) = (&self.types, &mut *columns.names);
         let (objects, ground, string) = (&self.objects, self.ground, self.string);
@@ -71,7 +71,7 @@ struct Finder<'p, 's, 'a> {
 }
 
 impl Finder<'_, '_, '_> {
-    /// Replaces the labels of an object by the numbers of their positions, as if these were names.
+    /// Replaces the labels of an object with the numbers of their positions, stored like names.
     fn find(&self, object: ObjectId, labels: &mut [Label], positions: &mut Positions) {
         let Some(typed) = self.objects.get(object).filter(|_| !labels.is_empty()) else { return };
         let Some(ty) = self.types.get(typed.ty).filter(|ty| ty.size > 0) else { return };
@@ -102,7 +102,7 @@ struct Position {
     ty: TypeRef,
     is_array: bool,
     header: u32,
-    /// From the start of the header.
+    /// The offset of the reference, from the start of the header.
     offset: u32,
 }
 
@@ -118,7 +118,7 @@ impl Position {
                 let later = if index == MAX_NAMED_ELEMENTS { "…" } else { "" };
                 Label::field(names.intern(&format!("[{index}{later}]{path}")))
             }
-            // A pointer in an object of its own.
+            // The object is a single pointer.
             (false, "") => Label::index(0),
             (false, path) => Label::field(names.intern(path)),
         }

@@ -1,8 +1,8 @@
 //! Variables in memory, and the objects that the compiler laid out for them.
 //!
-//! The compiler inlines `var events = bus.New()` and lays the bus out in the data or the bss
-//! segment, where it has no name: only the variable's pointer leads to it. So pointers are followed
-//! from all globals to such objects, and from these to others. The shortest way names an object.
+//! The compiler inlines `var events = bus.New()` and places the bus in the data or the bss segment,
+//! without a name: only the variable's pointer leads to it. So pointers are followed from all
+//! globals to such objects, and from these to others. The shortest path names an object.
 
 use super::super::debug::Global;
 use super::super::propagate::{Propagation, Target};
@@ -19,7 +19,7 @@ pub(super) struct Place {
     pub(super) ty: TypeRef,
     /// The offset of the place in the value.
     pub(super) inside: u64,
-    /// The variable, or the way to the pointer that leads to the object.
+    /// The variable, or the path to the pointer that leads to the object.
     pub(super) name: String,
     pub(super) way: Way,
     /// The row of the frame whose function declares it; `None` for globals.
@@ -38,7 +38,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// Pointers from the variable to here.
+    /// The number of pointers from the variable to the place.
     fn pointers(self) -> u8 {
         match self {
             Self::Itself => 0,
@@ -47,12 +47,12 @@ impl Way {
     }
 }
 
-/// Pointers that a name spells out. Objects at the end of more have the name of the last that is
-/// spelt out: a list would else take the square of its length.
+/// The most pointers in a name. Objects after more pointers share the name of the last one, because
+/// otherwise the names of a linked list would take memory quadratic in its length.
 const MOST_POINTERS: u8 = 8;
 
 impl Place {
-    /// The way to the part at an offset: `main.jobs.first`, `main.events → subs`, `main.list[2]`.
+    /// The path to the part at an offset: `main.jobs.first`, `main.events → subs`, `main.list[2]`.
     pub(super) fn text(&self, types: &Types, offset: u64) -> String {
         let offset = offset.wrapping_add(self.inside);
         let size = types.size(self.ty);
@@ -95,7 +95,7 @@ impl Propagation<'_, '_, '_, '_> {
                 place.address.wrapping_sub(segment.addr) < segment.contents.len() as u64
             })
         };
-        // Values that overlap, as only a hostile file has many, would be followed again and again.
+        // In a hostile file, many values may overlap and would be followed again and again.
         let mut budget: u64 = segments().map(|segment| segment.contents.len() as u64).sum();
         places.open.retain(is_dumped);
         while let Some(place) = places.open.pop_front() {
@@ -135,7 +135,7 @@ struct Places {
 }
 
 impl Places {
-    /// Adds a value unless there is one. A value that begins inside another is a part of it.
+    /// Adds a value, unless its address lies inside a known value, of which it is a part.
     fn add(&mut self, place: Place) {
         let end = |place: &Place| place.address.saturating_add(place.size);
         let before = self.list.range(..=place.address).next_back();

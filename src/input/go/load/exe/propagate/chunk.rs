@@ -7,12 +7,12 @@ use super::{Item, Values};
 use crate::input::go::load::pointers::Reader;
 use crate::model::heap::ObjectId;
 
-/// The binary logarithm of the bytes of a chunk, whose columns and contents then take about as much
-/// as a processor's second cache.
+/// The binary logarithm of the bytes of a chunk. The columns and contents of a chunk then take
+/// about as much as a processor's second-level cache.
 const CHUNK_BITS: u32 = 18;
-/// Objects for each chunk, at least, of heaps that are spread thinly.
+/// The least average number of objects per chunk, for sparse heaps.
 const FEW_OBJECTS: u64 = 1 << 10;
-/// Chunks that any heap may have.
+/// The number of chunks that a heap may have in any case.
 const FEW_CHUNKS: u64 = 1 << 10;
 
 #[derive(Clone, Copy)]
@@ -40,12 +40,12 @@ impl Chunks {
     }
 }
 
-/// Values that are looked up together.
+/// The number of values that are looked up together.
 const BATCH: usize = 64;
 
 /// Work left for a single thread, because it needs a type or a layout that does not exist yet.
 pub(super) enum Aside {
-    /// A value, and where it lies in which object.
+    /// A value, and the object and the offset at which it lies.
     Place(Item, Option<(ObjectId, u64)>),
     /// An object, whose type is set, that leads to others.
     Visit(ObjectId, Typed),
@@ -53,18 +53,18 @@ pub(super) enum Aside {
 
 #[derive(Default)]
 pub(super) struct Done {
-    /// The values to place; empty in the end.
+    /// The values to place. Empty when the chunk is done.
     pub(super) list: Vec<Item>,
     pub(super) found: Vec<Item>,
     pub(super) outside: Vec<Item>,
     /// Types of values in other chunks whose layouts have not been made yet.
     pub(super) unprepared: Vec<TypeRef>,
-    /// Values inside of objects that begin in the given chunk.
+    /// Values inside of objects that begin in another chunk, whose number is given.
     pub(super) moved: Vec<(usize, Item)>,
     pub(super) aside: Vec<Aside>,
-    /// The ends of slices, and the number of values up to there.
+    /// For each slice, the object of its array, and the end of the slice and the number of values.
     pub(super) ends: Vec<(ObjectId, (u64, u64))>,
-    /// Values that share objects: which, where and of which type.
+    /// Values that share objects with others: object, offset and type.
     pub(super) tiny: Vec<(ObjectId, u64, TypeRef)>,
     pub(super) conflicts: u64,
     pub(super) rejected: u64,
@@ -72,7 +72,7 @@ pub(super) struct Done {
     room: Room,
 }
 
-/// Memory that is used again and again.
+/// Scratch memory that is reused.
 #[derive(Default)]
 struct Room {
     batch: Vec<Item>,
@@ -83,7 +83,7 @@ struct Room {
 }
 
 impl Done {
-    /// Places the values of the list, and the values in the same chunk that they lead to.
+    /// Places the values of the list, and those in the same chunk that they lead to.
     pub(super) fn work(&mut self, judge: &Judge<'_, '_, '_>, chunks: Chunks, chunk: usize) {
         let mut list = std::mem::take(&mut self.list);
         let mut room = std::mem::take(&mut self.room);
@@ -158,13 +158,13 @@ impl Done {
 }
 
 impl Judge<'_, '_, '_> {
-    /// Types an object as one that small values share.
+    /// Types an object as one that several small values share.
     pub(super) fn share(&self, item: &Item, object: ObjectId) {
         let typed = Typed { ty: self.tiny, count: 1, fit: Fit::Exact, level: item.level };
         self.objects.improve(object, typed, &self.types);
     }
 
-    /// Whether values of a type lead anywhere, if that is known.
+    /// Whether values of a type lead anywhere. `None` if unknown.
     fn leads(&self, ty: TypeRef) -> Option<bool> {
         Some(!self.types.layouts.known(ty)?.slots.is_empty())
     }

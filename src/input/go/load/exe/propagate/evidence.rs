@@ -1,5 +1,5 @@
-//! The evidence that propagation begins with: records of the dump, globals, and words that are
-//! interfaces, channels or closures by their looks.
+//! The evidence that propagation begins with: records of the dump, globals, and words that look
+//! like interfaces, channels or closures.
 
 use super::super::debug::Global;
 use super::super::image::number;
@@ -12,7 +12,7 @@ use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
-    /// Begins with the statements of the dump itself: headers, finalizers, closures of the runtime.
+    /// Adds the types that the dump itself states: headers, finalizers, closures of the runtime.
     pub(in super::super) fn add_records(&mut self) {
         let (reader, placed) = (self.ground.reader, self.ground.placed);
         let may_have =
@@ -70,7 +70,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// The value of a dynamic type that the data word of an interface leads to, or is.
+    /// Adds the value of an interface, given its dynamic type. `data` is the value or points to it.
     pub(super) fn value(&mut self, ty: TypeRef, data: u64) {
         let Some(described) = self.types.get(ty) else { return };
         match (described.direct, &described.kind) {
@@ -123,7 +123,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.drain();
     }
 
-    /// Takes a word and the one before it for an interface value, if that one is an itab or a type.
+    /// Treats a word and the one before it as an interface, if the latter is an itab or a type.
     pub(super) fn interface(&mut self, contents: &[u8], offset: u64) {
         let before = self.ground.reader.word_before(contents, offset);
         let data = self.ground.word_at(contents, offset);
@@ -150,12 +150,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         objects.select(|object| objects.get(object).is_none())
     }
 
-    /// Types objects that are channels: they hold the type of their elements and its size.
+    /// Types objects that are channels, which contain the type of their elements and its size.
     pub(in super::super) fn add_channels(&mut self) {
         let mut channels: FxHashMap<TypeRef, TypeRef> = FxHashMap::default();
         for (number, ty) in self.types.iter() {
             if let Kind::Channel { element } = ty.kind {
-                // The one without a direction is what `make` returns.
+                // `make` returns a channel type without a direction.
                 let known = channels.entry(element).or_insert(number);
                 if ty.name.starts_with("chan ")
                     && !ty.name.starts_with("chan (")

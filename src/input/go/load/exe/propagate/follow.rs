@@ -1,4 +1,4 @@
-//! The targets of a value.
+//! Follows values to their targets.
 
 use super::super::layout::{Holds, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
@@ -18,8 +18,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.visit_each(values, |_, _| {});
     }
 
-    /// The values in the data and the bss segment that a value there leads to, each with the
-    /// offset of its pointer in the value.
+    /// Returns the values in the data and the bss segment to which a value in these segments leads,
+    /// each with the offset of its pointer in the value.
     pub(in super::super) fn in_segments(
         &mut self,
         address: u64,
@@ -117,7 +117,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Types an object by the runtime's use of it. No type describes its pointers.
+    /// Types an object by its use in the runtime, although no type describes its pointers.
     pub(super) fn put(&mut self, address: u64, ty: TypeRef, level: Level) {
         match self.ground.object_at(address) {
             Some((object, inside)) if inside <= HEADER => {

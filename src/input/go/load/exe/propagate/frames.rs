@@ -124,7 +124,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn variables(&mut self, frame: &StackFrame<'_>) -> Rc<[Variable]> {
         let entry = frame.entry.wrapping_sub(self.shifts.text);
         let pc = frame.pc.wrapping_sub(self.shifts.text);
-        // A return address may belong to the next range already.
+        // A return address may already belong to the next range.
         let pc = if pc == entry { pc } else { pc.wrapping_sub(1) };
         match &mut self.debug {
             Some(debug) => debug.variables(entry, pc, &mut self.judge.types),

@@ -20,27 +20,27 @@ use std::ops::Range;
 pub(super) enum Verdict {
     Known,
     Outside,
-    /// The object's pointers contradict it.
+    /// The object's pointers contradict the value.
     Rejected,
-    /// It shares a block of 16 bytes with others.
+    /// The value shares a block of 16 bytes with others.
     Tiny,
     Inside,
-    /// It is what the object is.
+    /// The value is the whole object, or begins it.
     Fits(Typed),
-    /// The layout of its type is not there yet.
+    /// The layout of the value's type has not been made yet.
     Unprepared,
 }
 
 /// The work that remains after a part of a value was followed.
 ///
-/// The values that it leads to are added to a list in place: returned, each would be written in
-/// parts and read as a whole at once, for which the processor waits.
+/// The values to which the part leads are not returned here but added to a list in place. Otherwise
+/// each would be written in parts and immediately read as a whole, which stalls the processor.
 #[derive(Clone, Copy)]
 pub(super) enum Lead {
     Nothing,
     /// An interface that holds a value of this type in its data word.
     Inline(TypeRef),
-    /// It takes a type that has not been made yet.
+    /// The part needs a type that has not been made yet.
     Unprepared,
 }
 
@@ -52,24 +52,24 @@ pub(in super::super) struct Judge<'p, 's, 'a> {
     /// Types whose values are allocated as parts of others: since 1.23 a `time.Timer` is a
     /// `runtime.timeTimer`.
     pub(super) allocated_as: FxHashMap<TypeRef, TypeRef>,
-    /// Nodes of a `sync.Map` since 1.24: their type if their first byte is set, and if it is not.
+    /// Nodes of a `sync.Map` since 1.24: their type if their first byte is not 0, and if it is 0.
     pub(super) nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
-    /// The types in the last two, and [`Self::any_channel`].
+    /// The types in `allocated_as` and `nodes`, and [`Self::any_channel`].
     pub(super) special: TypeFilter,
     pub(super) closures: FxHashMap<u64, TypeRef>,
     /// Dynamic types by the address of their itab.
     pub(super) itabs: FxHashMap<u64, u64>,
     pub(super) shifts: Shifts,
-    /// Values without pointers, such as the bytes of strings.
+    /// The type of the bytes of strings.
     pub(in super::super) string: TypeRef,
     pub(super) tiny: TypeRef,
-    /// Lengths of slices and values in shared blocks are not asked for.
+    /// Whether lengths of slices and values in shared blocks are not needed.
     pub(super) is_bare: bool,
-    /// Pointers of a type go on to the end of objects above 32 KiB.
+    /// Whether the pointers of a type repeat to the end of objects larger than 32 KiB.
     pub(super) large_repeat: bool,
-    /// From the lowest stack frame to the end of the highest.
+    /// The addresses from the lowest stack frame to the end of the highest.
     pub(super) stacks: Range<u64>,
-    /// Where a channel has the type of its elements: word count, word capacity, buffer, u16 element
+    /// The offset of the element type in a channel: word count, word capacity, buffer, u16 element
     /// size, u32 closed, since 1.23 a timer, element type.
     pub(super) channel_type_at: u64,
     /// The type by which the runtime refers to any channel: `runtime.hchan`.
@@ -77,7 +77,7 @@ pub(in super::super) struct Judge<'p, 's, 'a> {
 }
 
 impl<'a> Judge<'_, '_, 'a> {
-    /// Judges a value. `listed` is room for the pointers of the object.
+    /// Judges a value. `listed` is scratch memory for the pointers of the object.
     pub(super) fn judge(
         &self,
         item: &Item,
@@ -92,7 +92,7 @@ impl<'a> Judge<'_, '_, 'a> {
         if item.is_known(inside, old.as_ref()) {
             return Verdict::Known;
         }
-        // The channel itself says more: which elements it has.
+        // The channel itself is better evidence: it contains the type of its elements.
         if self.is_special(item.ty) && self.any_channel == Some(item.ty) {
             return Verdict::Known;
         }
@@ -112,8 +112,8 @@ impl<'a> Judge<'_, '_, 'a> {
         self.fits(item, (inside, ty), layout, (&memory, old), listed)
     }
 
-    /// Judges whether values of a layout can be at a place in the memory of an object, which has
-    /// been judged before if `old` is there.
+    /// Judges whether values of a layout can be at a place in the memory of an object. `old` is the
+    /// current type of the object.
     #[inline]
     fn fits(
         &self,
@@ -129,7 +129,7 @@ impl<'a> Judge<'_, '_, 'a> {
         if size == TINY && is_plain && bytes < TINY && !memory.has_pointers() {
             return Verdict::Tiny;
         }
-        // Nearly all values are alone in objects of their size class.
+        // Nearly all values fill an object of their size class.
         let class = if item.count == 1 { layout.class } else { size_class(bytes) };
         if (inside, size) == (0, class)
             && bytes > 0
@@ -160,7 +160,7 @@ impl<'a> Judge<'_, '_, 'a> {
             Some((fit, _)) if offset > 0 && fit != Fit::Array && ty == item.ty => Verdict::Inside,
             Some((fit, _)) if offset > 0 && fit != Fit::Array => Verdict::Unprepared,
             Some((fit, count)) => {
-                // A slice may have less capacity than its array has room; a string has no spare.
+                // A slice may have less capacity than its array has room; strings have no spare.
                 let whole = size.saturating_sub(memory.header).checked_div(layout.size);
                 let is_array = fit == Fit::Array && is_plain && ty != self.string;
                 let count = if is_array { whole.unwrap_or(count) } else { count };
@@ -169,7 +169,7 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// Judges a closure by the function that its first word is the entry of.
+    /// Judges a closure by its function, whose entry is the first word.
     fn closure(&self, item: &Item, inside: u64, memory: &ObjectMemory<'a>) -> Verdict {
         let pc = self.ground.word_at(memory.contents, memory.header);
         match pc.filter(|_| inside <= HEADER) {
@@ -181,8 +181,8 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// Adds what values lead to. Whether that was all; if not, nothing is added. `open` is room for
-    /// values inside of others.
+    /// Adds everything to which values lead to `found`. Returns `false` and adds nothing if a type
+    /// or layout is missing. `open` is scratch memory for values inside of others.
     pub(super) fn visit(
         &self,
         values: &Values<'a>,
@@ -201,7 +201,7 @@ impl<'a> Judge<'_, '_, 'a> {
         true
     }
 
-    /// Adds what some values inside of others lead to. Whether that was possible.
+    /// Like [`Self::visit`], for values inside of others, but may add a part before it fails.
     fn visit_inside(
         &self,
         values: &Values<'a>,
@@ -225,7 +225,7 @@ impl<'a> Judge<'_, '_, 'a> {
                 }
                 match self.lead(values, offset, part, found) {
                     Lead::Nothing => {}
-                    // The data word of an interface contains a pointer, or a struct of one pointer.
+                    // The data word of the interface is the value: a pointer or a struct of one.
                     Lead::Inline(ty) => {
                         open.push((offset.wrapping_add(self.ground.words().size), ty, 1));
                     }
@@ -242,7 +242,7 @@ impl<'a> Judge<'_, '_, 'a> {
             return None;
         }
         let typed = self.objects.get(object)?;
-        // A descriptor and DWARF may each have the type.
+        // The same type may come from a descriptor and from DWARF.
         let name = |ty| self.types.get(ty).map(|ty| &ty.name);
         if typed.ty != item.ty && name(typed.ty) != name(item.ty) {
             return None;
@@ -253,7 +253,7 @@ impl<'a> Judge<'_, '_, 'a> {
         Some((first.saturating_add(item.length.into()), typed.count))
     }
 
-    /// Whether a type may be one of the few that are placed as others.
+    /// Whether a type may be one of the few that are placed as other types.
     pub(super) fn is_special(&self, ty: TypeRef) -> bool {
         self.special.may_contain(ty)
     }
@@ -275,7 +275,7 @@ impl TypeFilter {
     }
 }
 
-/// The verdict on an object whose type the runtime states.
+/// The verdict on an object whose whole type is known, from the runtime or its function.
 fn whole(ty: TypeRef, level: Level) -> Verdict {
     Verdict::Fits(Typed { ty, count: 1, fit: Fit::Exact, level })
 }

@@ -1,4 +1,4 @@
-//! Where a part of a value leads: the values that its word, and the words after it, refer to.
+//! Follows a part of a value to the values to which its word, and the words after it, refer.
 
 use super::super::hidden::Part as MadePart;
 use super::super::image::Memory;
@@ -34,7 +34,7 @@ impl<'a> Judge<'_, '_, 'a> {
         }
     }
 
-    /// Like [`Self::lead`], for what is neither a pointer nor a string.
+    /// Like [`Self::lead`], for parts that are neither pointers nor strings.
     fn lead_far(
         &self,
         values: &Values<'a>,
@@ -143,8 +143,7 @@ impl<'a> Judge<'_, '_, 'a> {
                 }
             }
             Holds::Groups(map) => {
-                // A u64, the low half of which is last in a process of 32 bits with the high byte
-                // first.
+                // The mask is a u64, whose low half comes second in a big-endian 32-bit process.
                 let low = if words.big_endian { 8u64.saturating_sub(words.size) } else { 0 };
                 let at = offset.wrapping_add(words.size).wrapping_add(low);
                 let mask = words.at(values.bytes, at)?;
@@ -202,7 +201,7 @@ impl<'a> Judge<'_, '_, 'a> {
         self.add(Item { count, form: Form::Slice, ..Item::one(address, ty, level) }, found)
     }
 
-    /// Adds a value, if it may be evidence: one outside the heap only leads to others.
+    /// Adds a value, if the value may be evidence. A value outside the heap only leads to others.
     #[inline]
     fn add(&self, item: Item, found: &mut Vec<Item>) -> Lead {
         let leads =

@@ -20,7 +20,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             self.add_nodes(package);
         }
         self.any_channel = self.named("runtime.hchan");
-        // Values of channels name the goroutines that wait.
+        // Field values of channels name the goroutines that wait.
         if let Some(goroutine) = self.named("runtime.g") {
             self.types.set_name("runtime.g".to_owned(), goroutine);
         }

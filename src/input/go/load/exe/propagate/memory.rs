@@ -30,7 +30,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             let pc = self.ground.word_at(self.ground.memory(object).0, inside);
             return pc.is_some_and(|pc| self.program.is_entry(pc.wrapping_sub(self.shifts.text)));
         }
-        // Where constants lie before and after the build information.
+        // Constants may lie before or after the build information, with different shifts.
         [self.shifts.types, self.shifts.itabs].iter().any(|shift| {
             let entry = self.program.image.word(address.wrapping_sub(*shift));
             entry.is_some_and(|entry| self.program.is_entry(entry))
@@ -100,8 +100,8 @@ impl<'a> Ground<'_, '_, 'a> {
         self.reader.is_in_heap(address)
     }
 
-    /// Finds the objects of many values, and reads what placing the values on them begins with. The
-    /// processor waits for all contents at once, not for one after the other.
+    /// Finds the objects of many values, and reads the first bytes that placing the values will
+    /// need, so that the processor waits for all of them at once, not for one after the other.
     pub(super) fn find_all(
         &self,
         items: &[Item],
@@ -126,7 +126,7 @@ impl<'a> Ground<'_, '_, 'a> {
         std::hint::black_box(items.iter().zip(&*places).map(read).fold(0, |all, byte| all ^ byte));
     }
 
-    /// Contents of an object and the encoded list of its pointers.
+    /// The contents of an object, and its pointers.
     #[inline]
     pub(in super::super) fn memory(&self, object: ObjectId) -> (&'a [u8], Fields<'a>) {
         let row = object.index();
@@ -137,7 +137,7 @@ impl<'a> Ground<'_, '_, 'a> {
         (contents, Fields::new(list, self.reader.survey.version))
     }
 
-    /// The malloc header of an object, if it has one: its bytes and its type.
+    /// The bytes of an object's malloc header, and the address of its type. 0 and `None` if absent.
     #[inline]
     pub(in super::super) fn header(
         &self,
@@ -154,7 +154,7 @@ impl<'a> Ground<'_, '_, 'a> {
         (if address.is_some() { HEADER } else { 0 }, address)
     }
 
-    /// Bytes of an object's malloc header; 0 if it has none.
+    /// Bytes of an object's malloc header; 0 if there is none.
     #[inline]
     pub(in super::super) fn header_of(&self, object: ObjectId) -> u64 {
         if self.reader.header_sizes.contains(&self.placed.sizes.get(object.index())) {

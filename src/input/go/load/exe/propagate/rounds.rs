@@ -1,13 +1,13 @@
-//! Works on the list of values, one chunk of the heap after the other.
+//! Processes the list of values, one chunk of the heap after the other.
 //!
-//! Values lead anywhere in memory, and to place each where it lies would be to wait for memory most
-//! of the time. So each waits in the list of the chunk that it lies in. A chunk places all of its
-//! values at once, while its part of every column is in the processor's cache, and with them all
-//! that they lead to in the same chunk. The rest waits for other chunks.
+//! Values lead anywhere in memory. Placing each one immediately would spend most of the time
+//! waiting for memory, so values are collected in a list for the chunk in which they lie. All
+//! values of a chunk are placed together, while its part of every column is in the processor's
+//! cache, including values in the same chunk to which they lead. The others wait for their chunks.
 //!
-//! A chunk changes nothing but the types of its own objects, so that threads work on several chunks
-//! at a time. What takes a type or a layout that has not been made yet is put aside for one thread.
-//! The result depends on the order of the chunks, and not on the number of threads.
+//! A chunk only changes the types of its own objects, so threads can process several chunks at a
+//! time. Values that need a type or a layout that does not exist yet are left to a single thread.
+//! The result depends on the order of the chunks, but not on the number of threads.
 
 use super::super::types::TypeRef;
 use super::chunk::{Aside, Chunks, Done};
@@ -20,7 +20,7 @@ use crate::parallel;
 /// The number of chunks after which one thread merges the results. The result depends on this
 /// number, and therefore not on the number of threads.
 const WAVE: usize = 64;
-/// Values that threads share. Fewer take less time than waking the threads does.
+/// The least number of values that threads share. Fewer take less time than waking the threads.
 const MANY: usize = 1 << 10;
 
 /// The values that wait for each chunk, in parts that threads fill at the same time.
@@ -37,7 +37,7 @@ struct Part {
     lists: Vec<Vec<Item>>,
     /// Chunks with values, each once.
     busy: Vec<usize>,
-    /// Empty lists, whose memory is used again.
+    /// Empty lists, whose memory is reused.
     spare: Vec<Vec<Item>>,
 }
 
@@ -53,7 +53,7 @@ impl Part {
         }
     }
 
-    /// Adds those of the values found that lie in these chunks.
+    /// Adds the found values that lie in the chunks of this part.
     fn add_found(&mut self, done: &[Done], chunks: Chunks, reader: &Reader<'_, '_>) {
         for done in done {
             for item in &done.found {
@@ -126,7 +126,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             for wave in round.chunks(WAVE) {
                 let lists: Vec<Vec<Item>> = wave.iter().map(|chunk| waiting.take(*chunk)).collect();
                 let sum: usize = lists.iter().map(Vec::len).sum();
-                // A chain of values through one chunk begins with a single one.
+                // A single value may lead to a long chain in a chunk, so the work done counts too.
                 let is_shared = wave.len() > 1 && sum.max(worked) >= MANY;
                 let judge = &self.judge;
                 for (done, list) in done.iter_mut().zip(lists) {
@@ -163,7 +163,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Sends all values of the list to their chunks. Those outside of the heap are placed.
+    /// Sends all values of the queue to their chunks. Places values outside of the heap at once.
     fn send(&mut self, waiting: &mut Waiting) {
         while let Some(item) = self.queue.pop() {
             self.send_one(item, waiting);
@@ -206,7 +206,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    /// Places a value, after all that it takes has been made.
+    /// Places a value. Makes the types and layouts that it needs first.
     fn place(&mut self, item: &Item, place: Option<(ObjectId, u64)>) {
         if item.form == Form::Closure {
             return self.function(item.address, item.level);
@@ -231,7 +231,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     self.objects.tiny.add(object, inside, item.ty);
                 }
             }
-            // The value says nothing about the type of the object, but its pointers lead to others.
+            // The value is no evidence of the object's type, but its pointers lead to others.
             Verdict::Inside => {
                 if self.leads(item.ty) && self.seen.insert((item.address, item.ty)) {
                     let (contents, _) = self.ground.memory(object);

@@ -1,5 +1,5 @@
-//! Contents of channels besides their buffer: elements in order, and goroutines that wait. And
-//! the functions of function values.
+//! The contents of channels: queued elements in order, and waiting goroutines. Also the functions
+//! of function values.
 //!
 //! A channel (`runtime.hchan`) has: word count, word capacity, buffer, u16 element size, u32 closed,
 //! since 1.23 a timer, element type, index to send, index to receive, the first and the last waiting
@@ -67,7 +67,7 @@ impl<'v> View<'v, '_> {
         self.word_of(place, number)
     }
 
-    /// The number of the goroutine whose `runtime.g` is at an address, as stacks call it.
+    /// The number of the goroutine whose `runtime.g` is at an address, as shown in stacks.
     fn goroutine(&self, address: u64) -> Option<String> {
         let ty = self.typed.types.named("runtime.g")?;
         let id = self.typed.types.fields(ty).iter().find(|field| &*field.name == "goid")?;
@@ -79,7 +79,7 @@ impl<'v> View<'v, '_> {
     pub(super) fn function(&self, value: u64) -> Option<Cow<'v, str>> {
         let entry = self.word(self.bytes_at(value)?, 0)?;
         let functions = &self.typed.functions;
-        // Constants are as in the executable.
+        // Constants are read from the executable, and have its link addresses.
         functions.at(entry.wrapping_sub(self.typed.shifts.text)).or_else(|| functions.at(entry))
     }
 }

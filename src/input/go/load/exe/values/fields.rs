@@ -5,13 +5,13 @@ use super::{Place, View};
 use crate::model::heap::{EachField, Field, FieldValue};
 use std::ops::ControlFlow;
 
-/// Elements of an array that are flattened into fields.
+/// The most elements of an array that are flattened into fields.
 const ELEMENTS: u64 = 8;
-/// Entries of a map that are given as fields.
+/// The most entries of a map that are passed as fields.
 const ENTRIES: u64 = 64;
-/// Structs and arrays inside each other.
+/// The deepest nesting of structs and arrays.
 const MAX_DEPTH: u32 = 24;
-/// Parts of a value that are looked at.
+/// The most parts of a value that are read.
 const MAX_PARTS: usize = 1 << 12;
 
 impl View<'_, '_> {
@@ -68,8 +68,7 @@ impl View<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// Passes a simple value, and what belongs to it: lengths, and the dynamic type of an
-    /// interface.
+    /// Passes a simple value, with lengths, and with the dynamic type of an interface.
     fn one(&self, name: &str, place: Place<'_>, each: &mut EachField<'_>) -> ControlFlow<()> {
         let Some(described) = self.typed.types.get(place.ty) else {
             return ControlFlow::Continue(());
@@ -144,8 +143,8 @@ impl View<'_, '_> {
         passed.unwrap_or_else(|| field(&described.name, self.pointer(data)))
     }
 
-    /// Passes the length of a map or channel by its header, and the first entries of a map; of a
-    /// channel those that are queued, and the goroutines that wait.
+    /// Passes the length of a map or channel, given its header. For maps, also passes the first
+    /// entries; for channels, the queued elements and the waiting goroutines.
     pub(super) fn header(
         &self,
         header: Place<'_>,

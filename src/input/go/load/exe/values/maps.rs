@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 /// Receives keys and elements.
 type EachEntry<'e> = dyn FnMut(Place<'_>, Place<'_>) -> ControlFlow<()> + 'e;
 
-/// Entries of a group or bucket.
+/// The number of entries of a group or bucket.
 const SLOTS: u32 = 8;
 /// The most groups or buckets that are read, because many of a large map may be empty.
 const MAX_GROUPS: u64 = 1 << 12;
@@ -45,8 +45,8 @@ impl View<'_, '_> {
         }
     }
 
-    /// The number of entries of a map or channel, with which its header begins: a u64 in Swiss maps,
-    /// otherwise a word.
+    /// The number of entries of a map or channel, with which its header begins: a u64 in Swiss
+    /// maps, otherwise a word.
     pub(super) fn length(&self, header: Place<'_>) -> Option<u64> {
         let group = match self.typed.types.get(header.ty)?.kind {
             Kind::Map { group, .. } => self.typed.types.get(group),
@@ -64,8 +64,8 @@ impl View<'_, '_> {
         Some(mask.saturating_add(1))
     }
 
-    /// Returns the fill of a map, by the object that is its header. Swiss maps grow when seven of
-    /// eight slots are taken, classic ones at thirteen of sixteen, to twice the slots.
+    /// Returns how much of a map is used, given the object of its header. Swiss maps double when
+    /// seven of eight slots are taken, classic maps at thirteen of sixteen.
     pub(super) fn map_room(&self, header: ObjectId, map: TypeRef) -> Option<Room> {
         let Kind::Map { group, .. } = self.typed.types.get(map)?.kind else { return None };
         let group = self.typed.types.get(group)?;
@@ -108,7 +108,7 @@ impl View<'_, '_> {
         Some((self.word_of(directory, 0)?, self.word_of(directory, 1)?))
     }
 
-    /// The tables of a directory. One of which it has several entries has them next to each other.
+    /// The tables of a directory, each once. Several entries for the same table are adjacent.
     fn tables(&self, directory: u64, length: u64) -> impl Iterator<Item = &[u8]> {
         let (directory, mut last) = (self.bytes_at(directory), 0);
         let place = |index: u64| index.saturating_mul(self.typed.words.size);
@@ -118,7 +118,7 @@ impl View<'_, '_> {
             .filter_map(|table| self.bytes_at(table))
     }
 
-    /// A directory of tables of groups; in small maps one group instead.
+    /// Reads a directory of tables of groups. Small maps have one group instead.
     fn groups(
         &self,
         header: Place<'_>,
@@ -162,7 +162,7 @@ impl View<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// An array of buckets, and the one that it grows out of.
+    /// Reads the array of buckets, and during growth also the array of old buckets.
     fn buckets(
         &self,
         header: Place<'_>,
@@ -190,7 +190,7 @@ impl View<'_, '_> {
             for index in 0..count.min(MAX_GROUPS) {
                 let mut bucket =
                     Place { bytes: array, offset: slots.size.saturating_mul(index), ty: group };
-                // A bucket, and those that it overflowed into.
+                // A bucket and its chain of overflow buckets.
                 while let Some(hashes) = self.number(bucket, SLOTS.into()) {
                     let Some(rest) = left.checked_sub(1) else { return ControlFlow::Continue(()) };
                     left = rest;
@@ -263,7 +263,7 @@ impl View<'_, '_> {
     }
 }
 
-/// A byte of a number, the lowest one first.
+/// A byte of a number. Index 0 is the lowest byte.
 fn byte(number: u64, index: u32) -> u8 {
     number.checked_shr(index.saturating_mul(8)).unwrap_or(0) as u8
 }

@@ -6,12 +6,12 @@ use crate::model::calendar::rfc3339;
 use crate::model::heap::FieldValue;
 use std::fmt::Write;
 
-/// Parts of a key that are shown.
+/// The most parts of a key that are shown.
 const KEY_PARTS: usize = 8;
-/// Characters of a text in a key.
+/// The most characters of a text in a key.
 const KEY_TEXT: usize = 64;
 
-/// Whether values of a type are given as one text rather than by their fields.
+/// Whether values of a type are shown as a single text rather than by their fields.
 pub(super) fn is_text(name: &str) -> bool {
     matches!(name, "time.Time" | "time.Duration")
 }
@@ -44,8 +44,8 @@ impl View<'_, '_> {
         }
     }
 
-    /// A key on one line: `"alice"`, `42`, `{7 "x"}`, `0xc000012340`. That of an interface is the
-    /// value that it holds.
+    /// A key on one line: `"alice"`, `42`, `{7 "x"}`, `0xc000012340`. For an interface, the value
+    /// that it holds.
     pub(super) fn brief(&self, place: Place<'_>) -> String {
         let kind = self.typed.types.get(place.ty).map(|ty| &ty.kind);
         if self.typed.is_simple(place.ty) && !matches!(kind, Some(Kind::Interface { .. })) {
@@ -93,9 +93,9 @@ fn complex(real: f64, imaginary: f64) -> String {
     format!("({real}{imaginary:+}i)")
 }
 
-/// A time in UTC, as `time.RFC3339Nano` has it. `wall` has nanoseconds in 30 bits and, if the
-/// highest bit is set, seconds since 1885 in 33 bits; `ext` is the number of seconds since year 1
-/// otherwise (`time/time.go`).
+/// A time in UTC, in the format of `time.RFC3339Nano`. `wall` has nanoseconds in 30 bits and, if
+/// the highest bit is set, seconds since 1885 in 33 bits. Otherwise `ext` is the number of seconds
+/// since year 1 (`time/time.go`).
 fn time(wall: u64, ext: i64) -> String {
     const YEARS_TO_1885: i64 = 59_453_308_800;
     const YEARS_TO_1970: i64 = 62_135_596_800;

@@ -9,7 +9,7 @@ use crate::input::go::phantoms::HEADER;
 use crate::model::heap::{FieldValue, ObjectId};
 use std::borrow::Cow;
 
-/// Bytes of a string that are given as text.
+/// The most bytes of a string that are shown as text.
 const MAX_TEXT: u64 = 4096;
 
 impl<'v, 'a> View<'v, 'a> {
@@ -60,7 +60,7 @@ impl<'v, 'a> View<'v, 'a> {
         self.typed.words.at(bytes, offset)
     }
 
-    /// The word at this place in a value, counted in words.
+    /// The word with index `number` of the value at a place.
     pub(super) fn word_of(&self, place: Place<'_>, number: u64) -> Option<u64> {
         self.word(
             place.bytes,
@@ -88,7 +88,7 @@ impl<'v, 'a> View<'v, 'a> {
             return Some("".into());
         }
         let bytes = self.bytes_at(data)?;
-        // A string does not reach beyond its object.
+        // A string must not extend beyond its object.
         let shown = usize::try_from(length.min(MAX_TEXT)).ok()?;
         Some(String::from_utf8_lossy(bytes.get(..shown)?))
     }
