@@ -55,8 +55,8 @@ impl Dumps {
         run(&command, Session::kept(common, Some(Arc::clone(self))))
     }
 
-    /// Computes for the loaded heaps what first looks at them need. Returns the ids of the objects
-    /// above most others in the heap that was used last, at most so many.
+    /// Computes the analyses that first requests to the loaded heaps need. Returns the ids of at
+    /// most `heads` objects: those that dominate most others in the heap that was used last.
     pub(super) fn prepare(&self, heads: usize) -> Vec<String> {
         let mut ids = Vec::new();
         for heap in self.heaps() {
@@ -73,7 +73,7 @@ impl Dumps {
     }
 }
 
-/// Runs a command whose result and messages are kept.
+/// Runs a command and keeps its result and messages in memory.
 fn run(command: &Command, session: Session) -> Answer {
     // A panic is a defect of one command. It must not end the program that answers others.
     let run = || super::run(command, &session);

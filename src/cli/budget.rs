@@ -1,10 +1,10 @@
-//! The cost that a command may have: memory, processor time and output, in proportion to its
+//! Limits on what a command may use: memory, processor time and output, in proportion to its
 //! inputs.
 //!
 //! A small hostile file can describe endless work. Readers and writers refuse what they can
-//! foresee; this is the fence around everything else, whatever the command and its target are. The
-//! kernel counts the memory (Linux) and the processor time (Unix) of the process, and each output
-//! is counted where it is written.
+//! foresee; these limits catch everything else, for every command and target. The kernel counts the
+//! memory (Linux) and the processor time (Unix) of the process, and each output is counted where it
+//! is written.
 
 use super::args::Common;
 use super::interrupt;
@@ -13,20 +13,20 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The part of an input for which the fixed part of each budget pays.
+/// Bytes of each input that the fixed part of each budget covers.
 const FIRST: u64 = 1 << 20;
 
-/// Memory: 256 MiB, and 250 bytes for each stored byte beyond the first MiB.
+/// Memory: 256 MiB, plus 250 bytes for each stored byte beyond the first MiB.
 const MEMORY: (u64, u64) = (256 << 20, 250);
 
-/// The lowest limit for the kernel.
+/// The lowest memory limit that is set, in bytes.
 const LEAST_MEMORY: u64 = 32 << 20;
 
-/// Output: 64 MiB, and 1000 bytes for each stored byte beyond the first MiB. Real outputs are up to
-/// 15 times as large as a profile, 400 times with STACK_REPEAT.
+/// Output: 64 MiB, plus 1000 bytes for each stored byte beyond the first MiB. Real outputs are at
+/// most 15 times as large as a profile, or 400 times with STACK_REPEAT.
 const OUTPUT: (u64, u64) = (64 << 20, 1000);
 
-/// Processor time: 8 seconds for each MiB that was begun. A build for debugging is slower.
+/// Processor time: 8 seconds for each MiB or part of one. Debug builds are slower and get more.
 const SECONDS: u64 = if cfg!(debug_assertions) { 40 } else { 8 };
 
 /// The budget of one run of a command. It grows with each input that is opened.
@@ -41,8 +41,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Adds the share of an input, and limits the process, unless it is `resident`: then it also
-    /// works for other commands.
+    /// Adds the budget that an input earns and limits the process to the sum. A `resident` process
+    /// is not limited, because it also runs other commands.
     pub(super) fn earn(&self, source: &Source, common: &Common, resident: bool) {
         let beyond = source.stored_bytes().saturating_sub(FIRST);
         let beyond = self.beyond.fetch_add(beyond, Ordering::Relaxed).saturating_add(beyond);
@@ -52,10 +52,10 @@ impl Budget {
             return;
         }
         let justified = justified(MEMORY, beyond).saturating_sub(mapped);
-        // Estimates compare less than that with the limit; the program itself needs some memory, too.
+        // Estimates are compared with the limit as given; the program needs at least LEAST_MEMORY.
         let memory = common.max_memory.unwrap_or(justified).max(LEAST_MEMORY);
         let parts = beyond.div_ceil(FIRST).saturating_add(1);
-        // A statement of SQL ends itself at the limit, with a message of its own.
+        // An SQL statement stops itself at `--timeout` with its own message, hence one second more.
         let requested = common.timeout.map(|seconds| seconds.saturating_add(1));
         let seconds = requested.unwrap_or(SECONDS.saturating_mul(parts));
         self.process.set(memory, seconds);
@@ -88,7 +88,7 @@ fn justified((fixed, ratio): (u64, u64), beyond: u64) -> u64 {
     beyond.saturating_mul(ratio).saturating_add(fixed)
 }
 
-/// A writer whose bytes count.
+/// A writer that counts its bytes toward the budget.
 pub(crate) struct Counting<'b, W> {
     budget: &'b Budget,
     out: W,
@@ -114,7 +114,7 @@ pub(super) struct OutOfProportion {
 }
 
 impl OutOfProportion {
-    /// The error below one of the system.
+    /// Returns the [`OutOfProportion`] that an I/O error wraps.
     pub(super) fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
@@ -162,7 +162,7 @@ mod process {
                 interrupt::limit_seconds(seconds, end);
             }
             let most = self.data.get_or_init(data_bytes).saturating_add(memory);
-            // Where the shell allows less address space (`ulimit -v`), that ends first.
+            // If the shell allows less address space (`ulimit -v`), allocations fail at that limit.
             let space = getrlimit(Resource::As).current;
             if cfg!(target_os = "linux")
                 && lower(Resource::Data, data, most)
@@ -173,15 +173,15 @@ mod process {
         }
     }
 
-    /// Sets a limit, unless the one that was given is lower.
+    /// Sets a limit unless `given` is already lower. Returns whether the limit was set.
     fn lower(resource: Resource, given: &Rlimit, limit: u64) -> bool {
         let least = [given.current, given.maximum].into_iter().flatten().min();
         least.is_none_or(|least| limit < least)
             && setrlimit(resource, Rlimit { current: Some(limit), ..*given }).is_ok()
     }
 
-    /// The bytes that the kernel counts already: columns 6 of `statm`, in pages. Without `/proc`, those
-    /// of the program with a few threads.
+    /// Data bytes that the kernel already counts for the process: column 6 of `statm`, in pages.
+    /// Without `/proc`, the usual size of the program with a few threads.
     fn data_bytes() -> u64 {
         const USUAL: u64 = 64 << 20;
         let pages = std::fs::read_to_string("/proc/self/statm")
@@ -193,7 +193,7 @@ mod process {
 
 #[cfg(not(unix))]
 mod process {
-    /// The system has no such limits.
+    /// Stands in for the limits on systems that have none.
     #[derive(Default)]
     pub(super) struct Limits;
 

@@ -25,16 +25,16 @@ pub(super) struct Destination {
     writer: Encoder,
     /// The temporary file beside the target, for plain files.
     temporary: Option<TempPath>,
-    /// Whether the file must not replace another one.
+    /// Whether the file must not replace an existing one.
     is_new: bool,
-    /// Counts the bytes before they are compressed.
+    /// Counts the bytes of the output before compression.
     budget: Arc<Budget>,
 }
 
-/// Bytes of an output that a resident program keeps in memory to hand it on.
+/// Maximum bytes of an output that a resident program keeps in memory, to send it to a client.
 const MOST_KEPT: usize = 256 << 20;
 
-/// The output of a resident program.
+/// An output of a resident program, kept in memory.
 struct Download(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Download {
@@ -60,8 +60,8 @@ enum Encoder {
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<Box<dyn Write>>>),
 }
 
-/// A gzip stream that ends only when it is complete. An abandoned stream must not look complete,
-/// but [`GzEncoder`] writes its end, and its beginning, when it is dropped.
+/// A gzip stream that gets its trailer only when it is complete. An abandoned stream must not look
+/// complete, but [`GzEncoder`] writes the header and the trailer when it is dropped.
 struct Gzip(Box<GzEncoder<BufWriter<Box<dyn Write>>>>);
 
 impl Gzip {
@@ -76,7 +76,7 @@ impl Drop for Gzip {
     }
 }
 
-/// Small, so that blocks of writers with their own buffers are not copied into it.
+/// Size of the write buffer. Small, so that blocks of writers that buffer themselves bypass it.
 const BUFFER: usize = 64 << 10;
 
 impl Destination {
@@ -215,8 +215,8 @@ impl Encoder {
     }
 }
 
-/// The level of gzip for an output. pprof is always gzipped, as fast as possible, as Go writes it;
-/// other files are gzipped on request, at the default level.
+/// The gzip level for an output. pprof is always gzipped as fast as possible, as Go does; other
+/// files are gzipped on request, at the default level.
 fn gzip_level(path: &Path) -> Compression {
     match format_extension(path) {
         Some("pb" | "pprof") => Compression::fast(),
@@ -224,7 +224,7 @@ fn gzip_level(path: &Path) -> Compression {
     }
 }
 
-/// The extension of a path without a compression's: `austin` for `out.austin.gz`.
+/// The extension of a path, ignoring that of a compression: `austin` for `out.austin.gz`.
 pub(super) fn format_extension(path: &Path) -> Option<&str> {
     match extension(path)? {
         "gz" | "zst" => extension(Path::new(path.file_stem()?)),

@@ -21,13 +21,13 @@ use std::time::SystemTime;
 pub(crate) struct Dumps {
     /// Returns whether commands may read a file.
     allowed: Box<dyn Fn(&Path) -> bool + Send + Sync>,
-    /// Bytes that all dumps together may take. The one that is in use may take more.
+    /// Bytes that all dumps together may take. The dump in use may exceed the budget.
     budget: u64,
     pub(super) given: Given,
     dumps: Mutex<Vec<Arc<Dump>>>,
 }
 
-/// Options that hold for all commands which do not have them.
+/// Options that apply to every command that is not given its own.
 #[derive(Default)]
 pub(crate) struct Given {
     pub(crate) snapshot: Option<Snapshot>,
@@ -37,7 +37,7 @@ pub(crate) struct Given {
     pub(crate) known: KnownArgs,
 }
 
-/// An open file, with the files that it gets names of.
+/// An open file, with the files that names are taken from.
 struct Dump {
     path: PathBuf,
     named: Named,
@@ -48,17 +48,17 @@ struct Dump {
     profile: Mutex<Option<HeldProfile>>,
 }
 
-/// Whether a profile has all frames and its samples, the profile, and the damage that ended its
-/// reading.
+/// Whether a profile has all frames and whether it has its samples, the profile, and the damage
+/// that ended its reading.
 type HeldProfile = ((bool, bool), Arc<Profile>, Option<Error>);
 
-/// The length of a file and when it was last written. `None` if the system does not tell.
+/// The length of a file and the time of its last change. `None` if the file cannot be examined.
 type Version = Option<(u64, Option<SystemTime>)>;
 
 type HeapKey = (Option<Snapshot>, LoadArgs);
 
 impl Dumps {
-    /// Opens nothing yet. `allowed` tells which files commands may read.
+    /// Creates an empty set of dumps. `allowed` returns whether commands may read a file.
     pub(crate) fn new(
         given: Given,
         allowed: impl Fn(&Path) -> bool + Send + Sync + 'static,
@@ -67,7 +67,7 @@ impl Dumps {
         Arc::new(Self { allowed: Box::new(allowed), budget, given, dumps: Mutex::default() })
     }
 
-    /// The file at a path, which is opened the first time.
+    /// Returns the file at a path and opens it on first use.
     pub(super) fn input(
         &self,
         path: &Path,
@@ -86,10 +86,10 @@ impl Dumps {
         Ok(input)
     }
 
-    /// Gives a command the options that hold for all which do not have them.
+    /// Adds the options that apply to every command that is not given its own.
     ///
     /// # Errors
-    /// A [`UsageError`] if it names files that it may not read.
+    /// A [`UsageError`] if the command's own options name files that it may not read.
     pub(super) fn complete(&self, common: &mut Common) -> Result<(), UsageError> {
         let named = common.symbols.iter().chain(&common.mapping).chain(&common.old_mapping);
         let named = named.chain(&common.source_maps);
@@ -106,12 +106,12 @@ impl Dumps {
         Ok(())
     }
 
-    /// Forgets the dumps whose files have been written since they were opened.
+    /// Discards the dumps whose files have changed since they were opened.
     pub(super) fn forget_changed(&self) {
         lock(&self.dumps).retain(|dump| dump.versions == dump.named.versions(&dump.path));
     }
 
-    /// A dump that is not as it was when it was opened, or whose names are not.
+    /// A dump whose file, or a file that its names are from, has changed since it was opened.
     pub(super) fn changed(&self) -> Option<PathBuf> {
         let dumps = lock(&self.dumps);
         let changed = dumps.iter().find(|dump| dump.versions != dump.named.versions(&dump.path));
@@ -127,7 +127,7 @@ impl Dumps {
         (snapshot.or(self.given.snapshot), if is_plain { &self.given.roots } else { options })
     }
 
-    /// The heap of a file, which is loaded the first time that it is requested with these options.
+    /// Returns the heap of a file and loads it on the first request with these options.
     pub(super) fn heap(
         &self,
         input: &Input,
@@ -168,7 +168,7 @@ impl Dumps {
     ) -> anyhow::Result<(Arc<Profile>, Option<Error>)> {
         let dump = self.dump(&input.path, &input.named);
         let mut kept = lock(&dump.profile);
-        // Sums are the same where the samples are kept.
+        // A profile with samples has the same sums as one without, so it serves both.
         if let Some(((all, has_samples), profile, damage)) = &*kept
             && *all == all_frames
             && (*has_samples || !samples)
@@ -194,7 +194,7 @@ impl Dumps {
         }
     }
 
-    /// The dump at a path, which becomes the most recently used one.
+    /// Returns the dump at a path and makes it the most recently used one.
     fn dump(&self, path: &Path, named: &Named) -> Arc<Dump> {
         let mut dumps = lock(&self.dumps);
         let is_meant = |dump: &Arc<Dump>| dump.path == path && dump.named == *named;
@@ -213,8 +213,8 @@ impl Dumps {
         dump
     }
 
-    /// Forgets the dumps that were not used for longest until the others fit, and then other
-    /// snapshots of the dump in use. Commands that still use one of them keep it until they are done.
+    /// Discards the least recently used dumps until the others fit, and then other snapshots of the
+    /// dump in use. Commands that still use a discarded dump keep it until they are done.
     fn make_room(&self, used: &Arc<Dump>) {
         let mut dumps = lock(&self.dumps);
         let mut all: u64 = dumps.iter().map(|dump| dump.bytes()).fold(0, u64::saturating_add);
@@ -224,7 +224,7 @@ impl Dumps {
             all = all.saturating_sub(dumps.remove(place).bytes());
         }
         drop(dumps);
-        // The lock is taken while another snapshot is being loaded; its loader makes room afterwards.
+        // If another snapshot is being loaded, the lock is taken; its loader makes room afterwards.
         let Ok(mut heaps) = used.heaps.try_lock() else { return };
         while all > self.budget && heaps.len() > 1 {
             all = all.saturating_sub(heaps.remove(0).1.bytes());
@@ -233,9 +233,9 @@ impl Dumps {
 }
 
 impl Dump {
-    /// About the bytes of memory that it takes: its heaps with their analyses, and the file if it
-    /// had to be decompressed. A loaded profile takes about as much as its file. What is being
-    /// loaded does not count: its bytes are not known yet.
+    /// The approximate memory in bytes: the heaps with their analyses, and the file if it had to be
+    /// decompressed. A loaded profile takes about as much as its file. Heaps and profiles that are
+    /// being loaded do not count, because their sizes are not known yet.
     fn bytes(&self) -> u64 {
         let sum = |heaps: MutexGuard<'_, Vec<(HeapKey, Arc<HeldHeap>)>>| {
             heaps.iter().map(|(_, heap)| heap.bytes()).fold(0, u64::saturating_add)
@@ -254,7 +254,7 @@ impl Dump {
 }
 
 impl Named {
-    /// The versions of a dump and of all files that its names may be of.
+    /// The versions of a dump and of all files that its names may be from.
     fn versions(&self, path: &Path) -> Vec<Version> {
         let version = |path: &Path| {
             let file = std::fs::metadata(path).ok()?;

@@ -8,9 +8,9 @@ use crate::analysis::glob::Glob;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files that a path means: itself, or those that match the pattern in its last part if no file
-/// has it as its name, in the order of their names. For more files than a command line may name, and
-/// for commands with a place for one.
+/// The files that a path stands for, sorted by name: the path itself if it exists, otherwise the
+/// files that match the pattern in its last part. Patterns serve for more files than a command line
+/// can hold, and for arguments that take a single path.
 ///
 /// # Errors
 /// A [`UsageError`] for a pattern that no file matches.
@@ -20,7 +20,7 @@ pub(crate) fn expanded(
 ) -> Result<(PathBuf, Vec<PathBuf>), UsageError> {
     let name = path.file_name().and_then(|name| name.to_str());
     let pattern = name.filter(|name| name.contains(['*', '?', '{']));
-    // A resident program reads the files that it was given.
+    // A resident program reads only the files that it was given, so it expands no patterns.
     let is_itself = session.resident.is_some() || path.exists() || is_address(path);
     let Some(pattern) = pattern.filter(|_| !is_itself) else {
         return Ok((path.to_owned(), Vec::new()));

@@ -35,14 +35,14 @@ fn beginning(text: impl Iterator<Item = char>, mut room: usize) -> Vec<char> {
     text.take_while(fits).collect()
 }
 
-/// A sentence in lines, broken at words. Words that are too long are broken.
+/// Wraps a text between words and returns the lines. Words longer than a line are split.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let lines = textwrap::wrap(text, options(width.max(1)));
     lines.into_iter().map(|line| line.into_owned()).collect()
 }
 
-/// Wraps a text between words, with something before the first line and the others. Long words
-/// extend beyond the width.
+/// Wraps a text between words, with `first` before the first line and `under` before the others.
+/// Long words extend beyond the width.
 pub(super) fn fill(text: &str, columns: usize, first: &str, under: &str) -> String {
     let options = options(columns).initial_indent(first).subsequent_indent(under);
     textwrap::fill(text, options.break_words(false))
@@ -54,7 +54,7 @@ fn options(width: usize) -> Options<'static> {
         .word_separator(WordSeparator::Custom(words))
 }
 
-/// Words between spaces. A number with spaces in it is one, with its unit.
+/// Splits a line into words at spaces. A number with spaces in it is one word with its unit.
 fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let mut found = WordSeparator::AsciiSpace.find_words(line).peekable();
     let mut at = 0;
@@ -70,7 +70,7 @@ fn words(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     }))
 }
 
-/// Whether two words are one number, or a number and its unit.
+/// Whether `next` continues the number that `word` ends with, or is its unit.
 fn belongs(word: &str, next: &str) -> bool {
     let plain = next.trim_matches(|c: char| matches!(c, '(' | ')' | ',' | ';' | '.' | ':'));
     let is_group = plain.len() == 3 && plain.bytes().all(|byte| byte.is_ascii_digit());

@@ -8,7 +8,7 @@ use super::terminal::Terminal;
 use crate::convert::output_formats;
 use crate::input::{FORMATS, Kind};
 
-/// A format that is read, or written.
+/// A format that dumptool can read or write.
 struct Row {
     name: &'static str,
     title: String,

@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Rows that are shown when nothing else is requested.
+/// The default number of rows.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status> {
@@ -84,7 +84,7 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     Ok(status)
 }
 
-/// Equal rows keep the order of growth from the first file to the last.
+/// Sorts rows. Equal rows keep their order, which is by growth from the first file to the last.
 fn sort(series: &mut [Series], by: GrowthSort) {
     match by {
         GrowthSort::Slope => series.sort_by(|a, b| b.slope().total_cmp(&a.slope())),
@@ -116,7 +116,7 @@ fn verdict(
 struct Measured {
     unit: Unit,
     series: Vec<Series>,
-    /// The factor of each profile, if they are scaled to the total of the last one.
+    /// The factor for each profile, if they are scaled to the total of the last one.
     scale: Option<Vec<f64>>,
     /// The times of the histograms of one recording, in UTC.
     times: Option<Vec<String>>,
@@ -286,7 +286,7 @@ fn add_profile(
     Ok((Unit::Of(metric), loaded.report(session), whole))
 }
 
-/// The columns; with namespaces or files in the table where a name `repeats`.
+/// The columns. The table includes namespaces or files if a name `repeats`.
 fn columns<'a>(
     unit: &'a Unit,
     repeats: bool,

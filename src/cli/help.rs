@@ -10,10 +10,10 @@ use std::ffi::OsString;
 use std::path::Path;
 use textwrap::core::display_width;
 
-/// Columns that the help takes at most.
+/// Maximum width of the help, in columns.
 const WIDEST: u16 = 100;
 
-/// Columns of help that no terminal shows.
+/// Width of the help in columns if there is no terminal.
 const DEFAULT: u16 = 100;
 
 /// The indent of lines that belong to the line above them.
@@ -50,7 +50,7 @@ fn with_first(kind: Kind, command: Command) -> Command {
         .get_arguments()
         .filter(|argument| argument.get_help_heading().is_some_and(is_other));
     let moved: Vec<_> = moved.map(|argument| argument.get_id().clone()).collect();
-    // An argument that is changed becomes the last one.
+    // clap moves an argument that is changed to the end.
     moved
         .into_iter()
         .fold(command, |command, argument| command.mut_arg(argument, |argument| argument))
@@ -111,7 +111,7 @@ fn is_example(line: &str) -> bool {
     line.starts_with("  ")
 }
 
-/// Whether a line holds nothing but the description of the example above it.
+/// Whether a line contains only the description of the example above it.
 fn is_description(line: &str) -> bool {
     line.starts_with("            ")
 }

@@ -1,5 +1,5 @@
-//! The files that a command reads: none of them is replaced by an output, and no output is readable
-//! by more people than they are.
+//! The files that a command reads. An output must not replace any of them or be readable by users
+//! who cannot read them.
 
 use super::lock;
 #[cfg(unix)]
@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::path::Path;
 use std::sync::Mutex;
 
-/// The plain files that were opened so far. A pipe has no permissions that mean anything.
+/// The plain files opened so far. Pipes are left out, because their permissions mean nothing.
 #[derive(Default)]
 pub(crate) struct Inputs(Mutex<Vec<Metadata>>);
 
@@ -21,7 +21,7 @@ impl Inputs {
         }
     }
 
-    /// Whether a file is one of them, under whatever name.
+    /// Whether a file is one of the inputs, under any name.
     pub(super) fn have(&self, file: &Metadata) -> bool {
         lock(&self.0).iter().any(|input| is_same(input, file))
     }
@@ -32,7 +32,7 @@ impl Inputs {
         use std::os::unix::fs::MetadataExt;
         let group = group_of_new_file(folder);
         let allowed = |input: &Metadata| {
-            // The members of another group could read the input only as everybody can.
+            // Another group's members can read the input only if everybody can.
             let is_shared = group == Some(input.gid()) || input.mode() & 0o004 != 0;
             let others = if is_shared { 0o077 } else { 0o007 };
             0o700 | input.mode() & others
@@ -47,7 +47,7 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Windows replaces no file that is mapped.
+/// Returns `false`: Windows never replaces a file that is mapped.
 #[cfg(not(unix))]
 fn is_same(_: &Metadata, _: &Metadata) -> bool {
     false
@@ -65,7 +65,7 @@ fn stdin() -> Option<Metadata> {
     None
 }
 
-/// The group that a new file in a folder gets: the folder's if it hands its group down.
+/// The group of a new file: the folder's if new files inherit it, otherwise that of the process.
 #[cfg(unix)]
 fn group_of_new_file(folder: &Path) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;

@@ -10,9 +10,9 @@
 //!   so writing fails with an error as on a full disk.
 //! * SIGXCPU after [`limit_seconds`]: the command used up its processor time; the handler removes the
 //!   file, reports that and exits with status 2.
-//! * Memory that cannot be had: [`out_of_memory`].
+//! * A failed allocation: see [`out_of_memory`].
 //!
-//! Each of them also gives back the terminal that `explore` has taken.
+//! Each of them also restores the terminal that `explore` uses.
 #![cfg_attr(unix, allow(unsafe_code))]
 
 use std::io::{Cursor, Write};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Removes the file at `path`, which need not exist yet, if the program is stopped before [`keep`]
 /// is called.
 ///
-/// One file at a time.
+/// Only the last file that was registered is removed.
 pub(super) fn remove_when_stopped(path: &Path) {
     pending::set(path);
     INSTALLED.call_once(stop::install);
@@ -31,26 +31,26 @@ pub(super) fn remove_when_stopped(path: &Path) {
 
 static INSTALLED: Once = Once::new();
 
-/// Gives the terminal back as it is now if the program is stopped before [`terminal_is_restored`] is
-/// called.
+/// Restores the current state of the terminal if the program is stopped before
+/// [`terminal_is_restored`] is called.
 #[cfg(feature = "explore")]
 pub(super) fn restore_terminal_when_stopped() {
     screen::remember();
     INSTALLED.call_once(stop::install);
 }
 
-/// Ends the duty to restore the terminal.
+/// Cancels [`restore_terminal_when_stopped`].
 #[cfg(feature = "explore")]
 pub(super) fn terminal_is_restored() {
     screen::forget();
 }
 
-/// Ends the duty to remove a file: it is complete, or gone.
+/// Cancels [`remove_when_stopped`], because the file is complete or does not exist.
 pub(super) fn keep() {
     pending::clear();
 }
 
-/// Where allocations come from.
+/// The source of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Space {
     /// The memory of the machine.
@@ -64,7 +64,7 @@ pub(super) enum Space {
 static MEMORY: AtomicU64 = AtomicU64::new(0);
 static SECONDS: AtomicU64 = AtomicU64::new(0);
 
-/// An allocation that fails from now on fails because of this limit.
+/// Notes the memory limit that allocations fail at from now on, in bytes.
 #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has such limits"))]
 pub(super) fn limit_memory(bytes: u64) {
     MEMORY.store(bytes, Ordering::Relaxed);
@@ -74,7 +74,7 @@ pub(super) fn limit_memory(bytes: u64) {
 #[cfg(unix)]
 static END: AtomicU64 = AtomicU64::new(0);
 
-/// A SIGXCPU after `end` seconds of processor time means that this limit was reached.
+/// Notes that a SIGXCPU after `end` seconds of processor time reports a limit of `seconds`.
 #[cfg(unix)]
 pub(super) fn limit_seconds(seconds: u64, end: u64) {
     SECONDS.store(seconds, Ordering::Relaxed);
@@ -180,10 +180,9 @@ mod stop {
 
     extern "C" fn timed_out(signal: libc::c_int) {
         let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec.unsigned_abs();
-        // The kernel may count a moment more than the clock does.
+        // The kernel may count slightly more time than the clock.
         if used.saturating_add(1) < END.load(Ordering::Relaxed) {
-            // Somebody else sent it.
-            // SAFETY: both calls are safe in a handler.
+            // Another process sent the signal. SAFETY: both calls are safe in a handler.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
             return stopped(signal);
         }
@@ -206,11 +205,10 @@ mod stop {
         exit(MESSAGE, 3)
     }
 
-    /// Writes a message to standard error and ends the program at once. Safe in a handler of
-    /// signals.
+    /// Writes a message to standard error and ends the program at once. Safe in a signal handler.
     pub(super) fn exit(message: &[u8], status: i32) -> ! {
         screen::restore();
-        // Nothing is left to do if it cannot be written.
+        // If the message cannot be written, there is no other way to report it.
         let _ = rustix::io::write(rustix::stdio::stderr(), message);
         // SAFETY: the call is safe in a handler.
         unsafe { libc::_exit(status) }
@@ -226,7 +224,7 @@ mod stop {
     const INTERRUPTED: i32 = 0xc000_013a_u32 as i32;
 
     pub(super) fn install() {
-        // Without a handler an interrupt leaves the hidden temporary file, and nothing worse.
+        // Without a handler, an interrupt leaves the hidden temporary file behind; no other harm.
         let _ = ctrlc::set_handler(|| {
             pending::remove();
             std::process::exit(INTERRUPTED);
@@ -239,7 +237,7 @@ mod stop {
     }
 }
 
-/// The terminal of `explore` where a handler of signals can restore it.
+/// The state of the terminal before `explore`, which a signal handler can restore.
 #[cfg(all(unix, feature = "explore"))]
 mod screen {
     use rustix::stdio::{stdin, stdout};
@@ -249,7 +247,7 @@ mod screen {
 
     static MODE: OnceLock<Option<Termios>> = OnceLock::new();
     static IS_TAKEN: AtomicBool = AtomicBool::new(false);
-    /// Ends pasting in brackets, the mouse's reports and the alternate screen, and shows the cursor.
+    /// Ends bracketed paste, mouse reports and the alternate screen, and shows the cursor.
     const LEAVE: &[u8] =
         b"\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?1049l\x1b[?25h";
 
@@ -266,7 +264,7 @@ mod screen {
         if !IS_TAKEN.swap(false, Ordering::SeqCst) {
             return;
         }
-        // Both are calls of the system without locks, as a handler needs them.
+        // Both are system calls without locks, which a signal handler requires.
         let _ = rustix::io::write(stdout(), LEAVE);
         if let Some(Some(mode)) = MODE.get() {
             let _ = tcsetattr(stdin(), OptionalActions::Now, mode);
@@ -274,7 +272,7 @@ mod screen {
     }
 }
 
-/// Nothing to restore: there is no `explore`, or no signals.
+/// Does nothing, in builds without `explore` or on systems without signals.
 #[cfg(not(all(unix, feature = "explore")))]
 mod screen {
     #[cfg(feature = "explore")]
@@ -287,8 +285,7 @@ mod screen {
     pub(super) fn restore() {}
 }
 
-/// The path of the temporary file where a handler of signals can read it: no locks and no
-/// allocations there.
+/// The path of the temporary file. A signal handler can read it without locks and allocations.
 #[cfg(unix)]
 mod pending {
     use std::ffi::CString;

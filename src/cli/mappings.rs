@@ -17,10 +17,10 @@ pub(super) const FORMATS: &[Format] = &[Format::Hprof, Format::Jfr];
 #[derive(Default)]
 pub(crate) struct Mappings(Mutex<FxHashMap<PathBuf, Arc<JavaMapping>>>);
 
-/// The build that a dump is of, where two are compared.
+/// The build that a dump is from, when two dumps are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Build {
-    /// The one of `--old-mapping`.
+    /// The build of the older dump, which `--old-mapping` applies to.
     Old,
     New,
 }
@@ -35,13 +35,13 @@ impl Build {
     }
 }
 
-/// Where the mapping of a dump is if no option names it.
+/// The path of the mapping beside a dump, used if no option names a mapping.
 pub(super) fn mapping_beside(dump: &Path) -> PathBuf {
     dump.with_file_name("mapping.txt")
 }
 
 impl Mappings {
-    /// Reads a mapping, unless that was done.
+    /// Reads a mapping, or returns it if it has been read before.
     ///
     /// # Errors
     /// An [`InputError`] if it cannot be read.

@@ -14,8 +14,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The size of the columns of a loaded heap: type, size, first reference and address of an object,
-/// target and label of a reference.
+/// Bytes per object and per reference in the columns of a loaded heap: type, size, first reference
+/// and address of an object; target and label of a reference.
 const BYTES_PER_OBJECT: u64 = 16;
 const BYTES_PER_REFERENCE: u64 = 8;
 
@@ -27,23 +27,23 @@ const BYTES_PER_PROGRAM_BYTE: u64 = 4;
 /// References per object in formats that do not state their number before the graph is built.
 const USUAL_REFERENCES: u64 = 3;
 
-/// The size of the results for a stack of a profile: sums, and its place in a tree of calls.
+/// Bytes of the results for a stack of a profile: its sums, and its place in a tree of calls.
 const BYTES_PER_STACK: u64 = 100;
 
 /// The use that a command makes of a loaded heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
-    /// Its objects and references are written down.
+    /// Writing objects and references, without analysis of the graph.
     Copy,
-    /// The work of the commands that analyze the graph.
+    /// Analysis of the graph.
     Analysis,
     /// Counting objects with retained sizes, without showing single objects.
     Counting,
 }
 
-/// Looks at how many objects there are, and whether they fit, with the types that `program` gives
-/// them. No snapshot means the last one, for which it is not known yet whether it is whole: then it
-/// is the largest that counts.
+/// Refuses a heap whose objects do not fit into memory, with the types that `program` gives them.
+/// Without a `snapshot`, the largest one counts, because it is not known yet which snapshot is the
+/// last complete one.
 ///
 /// # Errors
 /// A [`UsageError`] with the estimate, and a hint about work that needs no graph.
@@ -62,13 +62,13 @@ pub(super) fn refuse_too_large(
         needs(work, input.format, objects, references)
             .saturating_add(needs_of_types(program, objects))
     };
-    // Most files are too small to need too much memory, and counting takes a pass.
+    // Most files are so small that their heap fits in any case, and counting takes a pass.
     let (objects, references) = input.format.most_objects_and_references(bytes);
     let bound = needs(objects, references);
     if input.format != Format::Mvmheap && bound <= most {
         return Ok(());
     }
-    // In formats with summary blocks, these contain the counts.
+    // In formats with summary blocks, the blocks contain the counts.
     let counts =
         [true, false].into_iter().find_map(|quick| objects_and_references(input, snapshot, quick));
     let Some((objects, references)) = counts else { return Ok(()) };
@@ -117,7 +117,7 @@ pub(super) fn needs(work: Work, format: Format, objects: u64, references: u64) -
     }
 }
 
-/// Bytes at the peak for naming objects by an executable (`--exe`).
+/// Peak memory in bytes for naming objects by an executable (`--exe`).
 fn needs_of_types(program: Option<&[u8]>, objects: u64) -> u64 {
     let Some(program) = program else { return 0 };
     let tables = (program.len() as u64).saturating_mul(BYTES_PER_PROGRAM_BYTE);
@@ -145,9 +145,9 @@ fn objects_and_references(
     counts.max()
 }
 
-/// The memory that a command may take for an input: the limit that was requested, or as much as can
-/// be used and the input [justifies](justified_memory). The bytes that the input was decompressed to
-/// count toward it.
+/// The memory that a command may take for an input: `--max-memory`, otherwise the usable memory or
+/// what the input [justifies](justified_memory), whichever is less. The input's decompressed bytes
+/// count toward the latter.
 pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
     if let Some(most) = common.max_memory {
         return most;
@@ -160,7 +160,7 @@ pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
     usable.map_or(justified, |usable| usable.min(justified))
 }
 
-/// The memory that an input justifies, without what its bytes were decompressed to.
+/// The memory that an input justifies, minus its decompressed bytes.
 fn justified(input: &Input) -> u64 {
     let source = &input.source;
     let mapped = source.compression().map_or(0, |_| source.bytes().len() as u64);
@@ -170,17 +170,17 @@ fn justified(input: &Input) -> u64 {
 /// Makes the allocator of the program put large allocations into files in a folder.
 pub(super) type Spill = fn(&Path) -> io::Result<()>;
 
-/// The use of spill files, and the limit of data (`ulimit -d`) that the program was started with.
+/// The function that enables spill files, and the data limit (`ulimit -d`) at the start.
 static GIVEN: OnceLock<(Spill, Option<u64>)> = OnceLock::new();
 
-/// Notes the limits of the process, and allows large columns to become files where memory is too
-/// short for them.
+/// Notes the limits of the process, and allows large columns to be kept in files if memory is too
+/// small for them.
 pub(super) fn start(spill: Spill) {
     _ = GIVEN.set((spill, data_limit()));
 }
 
-/// Puts large columns into files from now on, and says so, if a disk has room for them and nobody set
-/// a limit. A limit of the address space counts files that are mapped too.
+/// Keeps large columns in files from now on and prints a note. Returns `false` if no disk has room
+/// or a limit is set. A limit on the address space counts, because it includes mapped files.
 fn spills(needed: u64, session: &Session) -> bool {
     let Session { common, terminal, .. } = session;
     let bounded = common.max_memory.is_some() || common.spill.is_some();
@@ -205,7 +205,7 @@ fn spills(needed: u64, session: &Session) -> bool {
     true
 }
 
-/// Whether files in a folder take no memory.
+/// Whether files in a folder are on a disk and not in memory.
 #[cfg(target_os = "linux")]
 fn is_disk(folder: &Path) -> bool {
     /// `TMPFS_MAGIC` and `RAMFS_MAGIC` of linux/magic.h.
@@ -214,13 +214,13 @@ fn is_disk(folder: &Path) -> bool {
     rustix::fs::statfs(folder).is_ok_and(|system| !IN_MEMORY.contains(&(system.f_type as i64)))
 }
 
-/// Only Linux has files without names.
+/// Returns `false`, because only Linux has files without names.
 #[cfg(not(target_os = "linux"))]
 fn is_disk(_folder: &Path) -> bool {
     false
 }
 
-/// The memory that a profile may take when it is loaded as a whole.
+/// The memory that a profile may take when it is loaded completely.
 pub(super) fn profile_limit(input: &Input, common: &Common) -> MemoryLimit {
     MemoryLimit { per_stack: BYTES_PER_STACK, ..reading_limit(input, common) }
 }
@@ -230,7 +230,7 @@ pub(super) fn reading_limit(input: &Input, common: &Common) -> MemoryLimit {
     MemoryLimit { most: most_memory(input, common), per_stack: 0 }
 }
 
-/// Refuses a profile that was found to take too much.
+/// The error for a profile that needs more memory than the limit.
 pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
     let most = size(most_memory(input, common), common.bytes);
     UsageError::new(format!(
@@ -299,7 +299,7 @@ fn address_space() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::As).current
 }
 
-/// The limit of memory that no other process sees. `None` if there is none.
+/// The limit on private data of the process (`ulimit -d`). `None` if there is none.
 #[cfg(unix)]
 fn data_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Data).current

@@ -5,11 +5,11 @@ use super::open::Input;
 use super::session::Session;
 use crate::input::{self, Format, ReadOptions};
 
-/// The formats whose summary says that names look minified.
+/// The formats whose summary states whether names look minified.
 const FORMATS: &[Format] =
     &[Format::Hprof, Format::Heapsnapshot, Format::Cpuprofile, Format::Heapprofile];
 
-/// Warns that two inputs are compared by names of a minifier, which gives each build other ones.
+/// Warns if two inputs are compared by minified names, which differ between builds.
 pub(super) fn warn_if_minified(old: &Input, new: &Input, session: &Session) {
     let is_named = |input: &Input| input.mapping.is_some() || session.source_maps().is_some();
     let short_names = |input: &Input| {

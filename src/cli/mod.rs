@@ -71,8 +71,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Adds the command to a command line that only names a file or an address: `info --verdict` answers
-/// first.
+/// Inserts `info --verdict` as the command if the command line begins with a file or an address.
 fn with_command(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(first) = words.get(1) else { return words };
     let is_command = first.to_str().is_some_and(|first| command.find_subcommand(first).is_some());
@@ -126,7 +125,7 @@ pub fn main(spill: memory::Spill) -> ExitCode {
     }
 }
 
-/// Runs a command, and writes what `--profile` asks for.
+/// Runs a command and writes its profile if `--profile` is given.
 fn measured(command: &Command, session: &Session) -> anyhow::Result<Status> {
     let Some(profile) = &session.common.profile else { return run(command, session) };
     own_profile::start();
@@ -140,16 +139,15 @@ fn measured(command: &Command, session: &Session) -> anyhow::Result<Status> {
     Ok(status)
 }
 
-/// Ends the program with status 3 because an allocation of `bytes` failed, and removes what was
-/// being written.
+/// Ends the program because an allocation of `bytes` failed, and removes the file being written.
+/// The status is 3, or 2 if the limit was dumptool's own.
 ///
 /// For the allocator of the program: prints one line and allocates nothing.
 pub fn out_of_memory(bytes: usize) -> ! {
     interrupt::out_of_memory(bytes, interrupt::Space::Memory)
 }
 
-/// Ends the program as [`out_of_memory`] does, for an allocation that did not fit into the folder
-/// of `--spill`.
+/// Like [`out_of_memory`], but for an allocation that did not fit into the folder of `--spill`.
 pub fn out_of_spill(bytes: usize) -> ! {
     interrupt::out_of_memory(bytes, interrupt::Space::Spill)
 }
@@ -186,7 +184,7 @@ fn print_usage(message: &clap::Error) -> Status {
     }
 }
 
-/// The programs that offer a command besides the command line.
+/// The interfaces that offer a command besides the command line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Offer {
     serve: Option<ServeFiles>,
@@ -196,17 +194,17 @@ struct Offer {
 /// The files that `serve` gives to a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ServeFiles {
-    /// The only one, or the newest.
+    /// The only file, or the newest.
     Newest,
-    /// The oldest and the newest.
+    /// The oldest and the newest file.
     Two,
-    /// The only one, or the oldest and the newest.
+    /// The only file, or the oldest and the newest.
     OneOrTwo,
-    /// All, of which there are at least two.
+    /// All files. The only file if there is just one.
     All,
 }
 
-/// A command that the other programs do not offer.
+/// A command that is only available on the command line.
 const TERMINAL: Offer = Offer { serve: None, mcp: false };
 const ASSISTANTS: Offer = Offer { serve: None, mcp: true };
 const ONE: Offer = Offer { serve: Some(ServeFiles::Newest), mcp: true };
@@ -242,7 +240,7 @@ macro_rules! commands {
         }
 
         fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
-            // A program that keeps dumps open passes its own on to all.
+            // A program that keeps dumps open passes its own `--old-mapping` to all commands.
             if session.resident.is_none() {
                 command.accept_old_mapping(&session.common)?;
             }

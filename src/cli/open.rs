@@ -24,14 +24,14 @@ pub(super) struct Input {
     pub(super) source: Arc<Source>,
     pub(super) format: Format,
     pub(super) kind: Kind,
-    /// The snapshot of a profile with several.
+    /// The selected snapshot of a profile that has several.
     pub(super) snapshot: Option<Snapshot>,
-    /// The names of a minified Java program.
+    /// The mapping that restores the names of a minified Java program.
     pub(super) mapping: Option<Arc<JavaMapping>>,
     pub(super) named: Named,
 }
 
-/// The files from which a dump takes names. The same dump with other files is another input.
+/// The files from which a dump takes names. The same dump with other files is a different input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) mapping: Option<PathBuf>,
@@ -39,18 +39,18 @@ pub(super) struct Named {
     pub(super) symbols: Vec<PathBuf>,
 }
 
-/// What identifies the objects of a dump in other dumps of its process.
+/// The property that identifies objects of a dump in other dumps of the same process.
 #[derive(PartialEq, Eq)]
 pub(super) enum Identity {
     Nothing,
     /// The ids in the file.
     Ids,
-    /// Identity hash codes, 0 where an object has none.
+    /// Identity hash codes, 0 for objects that have none.
     Hashes(Vec<u32>),
 }
 
 impl Identity {
-    /// Objects with what identifies them.
+    /// The objects of a heap with the property that identifies them.
     pub(super) fn of<'h, 'a>(&'h self, heap: &'h Heap<'a>) -> Identified<'h, 'a> {
         let hashes = match self {
             Self::Hashes(hashes) => Some(hashes.as_slice()),
@@ -61,7 +61,7 @@ impl Identity {
 }
 
 impl Input {
-    /// What identifies the objects in other dumps.
+    /// Returns the property that identifies objects in other dumps of the same process.
     ///
     /// # Errors
     /// An [`InputError`] if the file is damaged where its hash codes are.
@@ -74,10 +74,10 @@ impl Input {
         Ok(hashes.map_or(Identity::Nothing, Identity::Hashes))
     }
 
-    /// Opens a path, standard input for `-`, or what a server sends for an address.
+    /// Opens a path, standard input for `-`, or the file that a server sends for an address.
     ///
     /// # Errors
-    /// An [`InputError`], or what is wrong with the address or the file for it.
+    /// An [`InputError`], or the errors of [`address::fetch`] for an address.
     pub(super) fn open(path: &Path, common: &Common) -> anyhow::Result<Self> {
         let fetched = is_address(path).then(|| address::fetch(path, common)).transpose()?;
         // With `--from`, the input is read in that format, whatever its first bytes are.
@@ -104,7 +104,7 @@ impl Input {
         Ok(Self { path, source, format, kind, snapshot: None, mapping: None, named })
     }
 
-    /// Selects a snapshot, if this is a profile with several. Heaps take theirs from the options.
+    /// Selects a snapshot if this is a profile with several. Heaps get theirs from the options.
     pub(super) fn at(self, snapshot: Option<Snapshot>) -> Self {
         let snapshot = snapshot.filter(|_| self.format == Format::Massif);
         Self { snapshot, ..self }
@@ -114,7 +114,7 @@ impl Input {
         self.source.bytes()
     }
 
-    /// The name of the file in conversions and tables.
+    /// The description of the file for conversions and tables.
     pub(super) fn file(&self) -> DumpFile<'_> {
         let (path, bytes) = (self.path.as_path(), self.bytes());
         let (damage, mapping) = (self.source.damage(), self.mapping.as_deref());

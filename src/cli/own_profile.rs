@@ -14,7 +14,7 @@ use std::time::Instant;
 /// The measurements. `None` without `--profile`.
 static MEASURED: Mutex<Option<Measured>> = Mutex::new(None);
 
-/// The id of the main thread where the system does not list threads.
+/// The id of the main thread on systems that do not list threads.
 const MAIN: u32 = 0;
 
 struct Measured {
@@ -26,7 +26,7 @@ struct Measured {
     spans: Vec<Span>,
 }
 
-/// A time without a change.
+/// A period in which the open phases did not change. Times are in nanoseconds.
 struct Span {
     start: u64,
     length: u64,
@@ -52,7 +52,7 @@ pub(super) fn change(phases: impl FnOnce() -> Vec<&'static str>) {
 }
 
 /// Returns the measurements since the start, with the command as the outermost frame. `None` if
-/// nothing was.
+/// [`start`] was not called.
 pub(super) fn finish(command: &str) -> Option<WeightedStacks> {
     let mut measured = lock(&MEASURED).take()?;
     measured.change(Vec::new());

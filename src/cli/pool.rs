@@ -29,8 +29,8 @@ pub(super) fn start(wanted: Option<u16>) {
             }
         }
     };
-    // A thread that started but finds no room for its second stack takes the program down, so the
-    // room is looked for before.
+    // A thread that starts but finds no room for its second stack aborts the program, so the room
+    // is checked first.
     let room = MmapOptions::new()
         .len(wanted.saturating_mul(RESERVED))
         .no_reserve_swap()
@@ -52,7 +52,7 @@ pub(super) fn start(wanted: Option<u16>) {
     };
 }
 
-/// Whether no other thread could be started: then the calling one computes, and cannot wait for itself.
+/// Whether no other thread could be started. The calling thread then does all the work itself.
 pub(super) fn is_alone() -> bool {
     rayon::current_thread_index().is_some()
 }

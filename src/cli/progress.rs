@@ -25,7 +25,7 @@ fn change(how: impl FnOnce(&mut Vec<(&'static str, ProgressBar)>)) {
     how(&mut open);
 }
 
-/// The phase that began first, and how much of it is done, for programs that show it themselves.
+/// The outermost phase with its progress, for interfaces that draw it themselves.
 #[cfg(feature = "explore")]
 pub(super) fn current() -> Option<String> {
     let open = lock(&CURRENT);
@@ -36,10 +36,10 @@ pub(super) fn current() -> Option<String> {
     })
 }
 
-/// The bar appears after this time: whoever waits less needs none.
+/// The time after which the bar appears. Shorter waits need none.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Allows bars from now on, or forbids them.
+/// Enables or disables bars from now on.
 pub(super) fn allow(wanted: bool) {
     BEGAN.get_or_init(Instant::now);
     phases::watch(|phase| Box::new(Progress::new(phase, None)));
@@ -95,7 +95,7 @@ impl Progress {
         self.bar.set_position(offset);
     }
 
-    /// Notes that the work has reached an offset of a source and needs little of what is before it.
+    /// Notes that the work has reached an offset of a source, and releases the memory before it.
     pub(super) fn passed(&self, offset: u64, source: &Source) {
         self.reached(offset);
         source.release_before(offset);

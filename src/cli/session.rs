@@ -18,7 +18,7 @@ use crate::source::Source;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// The formats whose names source maps can change.
+/// The formats whose names can be changed by source maps.
 const SOURCE_MAPS: &[Format] = &[
     Format::Heapsnapshot,
     Format::Cpuprofile,
@@ -32,31 +32,31 @@ pub(crate) struct Session {
     pub(crate) common: Common,
     pub(crate) terminal: Terminal,
     pub(crate) output: Output,
-    /// The dumps that stay open between commands, if they do.
+    /// The dumps that stay open between commands. `None` for a process with a single command.
     pub(crate) resident: Option<Arc<Dumps>>,
     pub(crate) budget: Arc<Budget>,
     pub(crate) inputs: Inputs,
     pub(crate) symbols: SymbolFiles,
     pub(crate) mappings: Mappings,
-    /// The maps of `--source-maps`, once an input was opened.
+    /// The maps of `--source-maps`. Empty until an input is opened.
     pub(crate) source_maps: OnceLock<Arc<SourceMaps>>,
 }
 
-/// Where the result of a command goes.
+/// The destination of a command's result.
 pub(crate) enum Output {
     Stdout,
-    /// Into memory.
+    /// A buffer in memory.
     Kept(Arc<Mutex<Vec<u8>>>),
 }
 
 impl Session {
-    /// A session with these options, for the terminal that the process has.
+    /// A session with these options, for the terminal of the process.
     pub(crate) fn new(common: Common) -> Self {
         let terminal = Terminal::new(&common);
         Self::with(common, terminal, Output::Stdout, None)
     }
 
-    /// A session whose result and messages are kept, and that may ask resident dumps.
+    /// A session that keeps its result and messages in memory and may use resident dumps.
     pub(crate) fn kept(common: Common, resident: Option<Arc<Dumps>>) -> Self {
         let terminal = Terminal::kept(&common);
         Self::with(common, terminal, Output::Kept(Arc::default()), resident)
@@ -120,8 +120,8 @@ impl Session {
         Ok(input)
     }
 
-    /// The mapping of a dump: the one of the options, otherwise the file `mapping.txt` beside it,
-    /// which is printed.
+    /// The mapping of a dump: the one from the options, otherwise the file `mapping.txt` beside the
+    /// dump, with a warning that names the file.
     ///
     /// # Errors
     /// A [`UsageError`] if the dump has no classes of Java; an [`InputError`] if the mapping cannot
@@ -142,7 +142,7 @@ impl Session {
         }
         // A file that was not named on the command line is ignored if it cannot be read.
         let Ok(mapping) = self.mappings.read(&beside) else { return Ok(None) };
-        // Some commands open a file twice.
+        // Some commands open a file twice; the warning appears once.
         if !std::fs::metadata(&input.path).is_ok_and(|file| self.inputs.have(&file)) {
             let message = format!("names are those of {}", show_path(&beside));
             self.terminal.warn(&input.path, &message);
@@ -150,7 +150,7 @@ impl Session {
         Ok(Some(mapping))
     }
 
-    /// Reads the maps of `--source-maps`, unless that was done.
+    /// Reads the maps of `--source-maps`, unless they have been read.
     ///
     /// # Errors
     /// A [`UsageError`] for an input that has no scripts; an [`InputError`] for a map that cannot be
@@ -163,7 +163,7 @@ impl Session {
         Ok(())
     }
 
-    /// The maps of `--source-maps`, which are read the first time. `None` if there are none.
+    /// The maps of `--source-maps`, read on first use. `None` if the option is not given.
     ///
     /// # Errors
     /// An [`InputError`] for a map that cannot be read.
@@ -202,8 +202,8 @@ impl Session {
         self.source_maps.get().map(Arc::as_ref)
     }
 
-    /// Whether an option was given to this command. An option of a program that keeps dumps open
-    /// applies to those of its dumps that can use it.
+    /// Whether an option was given to this command itself. Options of a program that keeps dumps
+    /// open do not count: they apply only to dumps that can use them.
     pub(crate) fn gives<'s, T: PartialEq>(&'s self, option: impl Fn(&'s Common) -> T) -> bool {
         match (&self.resident, &self.output) {
             (Some(resident), Output::Kept(_)) => {
@@ -228,7 +228,7 @@ impl Session {
         }
     }
 
-    /// Adds an input to those of the command, and its share to the budget.
+    /// Registers an input of the command and adds its share to the budget.
     pub(crate) fn reads(&self, path: &Path, source: &Source) {
         self.inputs.add(path);
         self.budget.earn(source, &self.common, self.resident.is_some());
@@ -242,8 +242,8 @@ impl Session {
         self.resident.as_ref().map_or(Ok(()), |resident| resident.allow(path))
     }
 
-    /// Refuses a file that a resident program may not create: one that is there, or one that is not
-    /// where it may read.
+    /// Refuses a file that a resident program may not create: one that exists, or one outside of
+    /// the folders that it may read.
     ///
     /// # Errors
     /// A [`UsageError`] with the path.

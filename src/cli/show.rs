@@ -54,12 +54,12 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     Ok(report_loaded(session, &input, loaded))
 }
 
-/// Entries, elements and references of an object in a page that has no server.
+/// Maximum number of entries, elements and references of an object on a page without a server.
 const STORED: u64 = 12;
 const STORED_FIELDS: usize = 40;
 
-/// What `show` says of an object, without what holds it: a look at all roots and references would
-/// find that.
+/// The document of `show` for an object, without its roots and referrers, which only a pass over
+/// all roots and references would find.
 pub(super) fn stored(
     loaded: &Answers<'_>,
     analysed: &Analysed<'_, '_>,
@@ -81,7 +81,7 @@ pub(super) fn stored(
     to_json(&document, &rows, &columns(analysed, true, session))
 }
 
-/// Adds what there is to say of an object alone. A limit of 0 shows all bytes.
+/// Adds the data of the object itself and its dominator. A limit of 0 shows all bytes.
 fn described<'d>(
     document: Document<'d>,
     analysed: &'d Analysed<'_, '_>,
@@ -104,14 +104,14 @@ fn described<'d>(
         .with("entries", contents.entries_json())
 }
 
-/// References and referrers that are shown when nothing else is requested.
+/// The default number of references and of referrers.
 const SHOWN: usize = 20;
 
 /// The references and referrers of an object to show.
 struct Neighbours {
     references: Vec<Reference>,
     all_references: u64,
-    /// The target is the object that refers.
+    /// References to the object. The `target` of each is the object that refers to it.
     referrers: Vec<Reference>,
     all_referrers: u64,
     roots: Vec<usize>,
@@ -128,7 +128,7 @@ impl Neighbours {
             to_object.map(move |reference| Reference { target: from, ..reference })
         };
         let (referrers, all_referrers) = match session.resident {
-            // Each object comes once for each of its references.
+            // The list contains an object once for each of its references.
             Some(_) => {
                 let all = loaded.referrers().of_object(object);
                 let count = all.len() as u64;
@@ -136,8 +136,8 @@ impl Neighbours {
                 let each = all.filter(|from| last.replace(*from) != Some(*from));
                 (each.flat_map(to_it).take(most).collect(), count)
             }
-            // One look at all references, which takes no memory: turning them around is for those
-            // who ask more often.
+            // One pass over all references takes no memory. Inverting them pays only for a program
+            // that answers several requests.
             None => {
                 let targets = |from| &heap.references.target[heap.references.range(from)];
                 let each = heap.objects().filter(|from| targets(*from).contains(&object));
@@ -161,7 +161,7 @@ impl Neighbours {
     }
 }
 
-/// A reference, and whether it is one of the object or to it.
+/// A reference, and whether it is from the object or to it.
 struct Row {
     direction: &'static str,
     reference: Reference,
@@ -209,7 +209,7 @@ fn columns<'a>(
         .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.reference.target))
 }
 
-/// Lines of memory that are shown when nothing else is requested.
+/// The default number of lines of memory.
 const SHOWN_LINES: usize = 16;
 const SHOWN_ROOTS: usize = 5;
 
@@ -247,7 +247,7 @@ fn text(
     text + &list("referrers", analysed, referrers, all, session)
 }
 
-/// What is known of an object besides what it contains.
+/// The facts about an object except its contents.
 fn facts(
     analysed: &Analysed<'_, '_>,
     object: ObjectId,

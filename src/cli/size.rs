@@ -1,4 +1,4 @@
-//! Numbers as people read and write them, and texts that are too long for them.
+//! Formats and parses sizes, times and counts for people, and shortens long texts.
 
 use std::borrow::Cow;
 
@@ -37,15 +37,15 @@ pub(super) fn parse_size(text: &str) -> Result<u64, &'static str> {
     let factor = base.pow(power as u32);
     match number.parse::<u64>() {
         Ok(whole) => whole.checked_mul(factor).ok_or(WRONG),
-        // A fraction of a byte means nothing; beyond 2⁶³ the conversion saturates, which no limit
-        // notices.
+        // A fraction of a byte is cut off. Very large numbers saturate, which makes no difference
+        // for a limit.
         Err(_) => {
             number.parse::<f64>().map(|number| (number * factor as f64) as u64).map_err(|_| WRONG)
         }
     }
 }
 
-/// Microseconds of `200ms`, `1.5 s`, `30us`, `2min`.
+/// Parses a time, such as `200ms`, `1.5 s`, `30us` or `2min`. Returns microseconds.
 pub(super) fn parse_time(text: &str) -> Option<u64> {
     const UNITS: [(&str, f64); 5] =
         [("µs", 1.0), ("us", 1.0), ("ms", 1e3), ("min", 60e6), ("s", 1e6)];

@@ -155,8 +155,8 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     }
 }
 
-/// Prints what is wrong with an input: the file, the position, the error, and hints of the error
-/// and of the command line.
+/// Prints an error of an input: the file, the position, the error, and the hints of the error and
+/// of the command line.
 fn tell_input(terminal: &Terminal, label: &str, path: &Path, error: &Error, hint: Option<&str>) {
     terminal.tell(label, &format!("{}: {}", show_path(path), error.headline()));
     if let Some(cause) = error.cause() {

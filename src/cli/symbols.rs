@@ -8,7 +8,7 @@ use crate::input::load::NameCode;
 #[cfg(feature = "symbols")]
 use crate::symbols::Symbols;
 
-/// Looks up functions, in builds that can.
+/// Looks up functions in builds with the feature `symbols`.
 #[derive(Default)]
 pub(crate) struct SymbolFiles {
     #[cfg(feature = "symbols")]
@@ -16,7 +16,7 @@ pub(crate) struct SymbolFiles {
 }
 
 impl SymbolFiles {
-    /// With the files and folders of `--symbols`.
+    /// Uses the files and folders of `--symbols`.
     pub(super) fn new(common: &Common) -> Self {
         #[cfg(feature = "symbols")]
         return Self { symbols: Symbols::new(common.symbols.clone()) };
@@ -35,7 +35,7 @@ impl SymbolFiles {
         None
     }
 
-    /// Why files that were found were not used, each once.
+    /// The reasons why files that were found were not used. Returns each reason once.
     pub(crate) fn warnings(&self) -> Vec<String> {
         #[cfg(feature = "symbols")]
         return self.symbols.take_unused().iter().map(ToString::to_string).collect();

@@ -8,20 +8,20 @@ use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex};
 
-/// Decided once, at the start.
+/// The properties of the terminal, determined once at the start.
 #[derive(Clone, Debug)]
 pub(super) struct Terminal {
-    /// Standard output shows colours.
+    /// Whether standard output shows colours.
     pub(super) color: bool,
     error_color: bool,
-    /// Somebody looks at standard output.
+    /// Whether standard output is a terminal, which shows bars.
     bars: bool,
     pub(super) warnings: bool,
-    /// A progress bar is wanted, and standard error can show one.
+    /// Whether a progress bar is wanted and standard error can show one.
     pub(super) progress: bool,
-    /// Damage is let pass.
+    /// Whether damaged input counts as success (`--lenient`).
     pub(super) lenient: bool,
-    /// Messages, if they are kept and not shown.
+    /// The messages, if they are kept instead of printed.
     told: Option<Arc<Mutex<String>>>,
 }
 
@@ -45,7 +45,7 @@ impl Terminal {
         }
     }
 
-    /// No terminal: messages are kept, and the result is for a program.
+    /// Creates a substitute without a terminal: messages are kept, and the result has no colours.
     pub(super) fn kept(common: &Common) -> Self {
         Self {
             color: false,
@@ -77,7 +77,7 @@ impl Terminal {
         }
     }
 
-    /// A bar for a share, where somebody looks.
+    /// A bar for a share. `None` if standard output is not a terminal.
     pub(super) fn bar(&self, share: f64) -> Option<String> {
         const WIDTH: f64 = 20.0;
         self.bars.then(|| "█".repeat((share.clamp(0.0, 1.0) * WIDTH).round() as usize))
@@ -121,8 +121,8 @@ impl Terminal {
     }
 }
 
-/// Prints a line to standard error, after a label of ours if there is one. When that fails nobody
-/// is left to be told.
+/// Prints a line to standard error, after the label if there is one. Failures are ignored, because
+/// they cannot be reported.
 pub(super) fn tell(label: &str, message: &str) {
     let _ = std::io::stderr().write_all(line(label, message).as_bytes());
 }
@@ -140,12 +140,12 @@ pub(super) fn show_path(path: &std::path::Path) -> String {
     }
 }
 
-/// Text of others, without control characters.
+/// Escapes the control characters of text from a file or a user.
 pub(super) fn escaped(text: &str) -> String {
     printable(text, Keep { colors: false, lines: false }).into_owned()
 }
 
-/// Characters of a name that people see at most.
+/// Maximum number of characters of a name that people see.
 const LONGEST_NAME: usize = 256;
 
 /// Returns a name of a dump as shown to people: without control characters, and truncated, followed
@@ -165,17 +165,17 @@ pub(super) fn shown(name: &str) -> String {
     shown
 }
 
-/// Control characters that mean something in a text.
+/// The control characters to keep in a text.
 #[derive(Clone, Copy)]
 pub(super) struct Keep {
-    /// Colours and weights of ours.
+    /// Colours and weights that dumptool itself adds.
     pub(super) colors: bool,
     /// Ends of lines.
     pub(super) lines: bool,
 }
 
-/// Names in dumps can hold anything. Control characters would move the cursor, name the window,
-/// break rows or turn text around, so that they are shown as they are written in programs.
+/// Escapes control characters as in source code. Names in dumps can contain any characters; control
+/// characters would move the cursor, rename the window, break rows or reverse text.
 pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
     let is_kept = |c: char, rest: &str| match c {
         '\n' => keep.lines,

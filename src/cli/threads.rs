@@ -11,9 +11,9 @@ use crate::analysis::threads::{ThreadGroup, Threads, frames, program_functions};
 use crate::model::heap::{Heap, Root, StackFrame, Thread, ThreadKind};
 use std::cmp::Reverse;
 
-/// Rows that are shown when nothing else is requested.
+/// The default number of rows.
 const ROWS: usize = 20;
-/// Local variables of a frame that people see.
+/// Maximum number of local variables of a frame that people see.
 const LOCALS: usize = 8;
 
 pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Status> {
@@ -101,7 +101,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
         let names = self.heap().names();
         let has = |is_so: &dyn Fn(&ThreadGroup) -> bool| rows.iter().any(is_so);
         let mut keys = vec!["thread_retained_bytes"];
-        // In formats without thread objects, both are the same.
+        // In formats without thread objects, both columns are equal.
         if has(&|group| self.thread_retained(group) != group.retained.bytes()) {
             keys.push("retained_bytes");
         }
@@ -218,7 +218,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
 
     fn frames_json(self, group: &'l ThreadGroup) -> Json<'l> {
         let names = self.heap().names();
-        // Threads with equal frames have different objects in them.
+        // Only for single threads: threads with equal frames have different objects in them.
         let is_single = group.threads.len() == 1;
         let frame = |(row, frame): (u32, &'h StackFrame)| {
             let locals = || {

@@ -11,9 +11,9 @@ use super::terminal::shown;
 use crate::analysis::waste::{Fill, Waste, WasteKind, WastePart, WasteRow};
 use crate::model::heap::{Heap, TypeId};
 
-/// Rows of a kind that are shown when nothing else is requested.
+/// The default number of rows of each kind.
 const ROWS: usize = 5;
-/// Characters of a text that the other columns allow.
+/// Maximum number of characters of a text, which leaves room for the other columns.
 const WIDTH: usize = 60;
 
 pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status> {
@@ -48,7 +48,7 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
 struct Report<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
     waste: &'r Waste,
-    /// Rows of each kind.
+    /// Maximum number of rows of each kind.
     most: usize,
     session: &'r Session,
 }
@@ -212,8 +212,8 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
                 continue;
             }
             let fill = row.fill.map(|fill| {
-                // A collection with any free room is shown as less than full, whatever rounding
-                // says.
+                // A collection with any free room is shown as less than full, even if it rounds to
+                // 100 %.
                 let taken = fill.used as f64 / fill.capacity.max(1) as f64;
                 let taken =
                     percent(if fill.used < fill.capacity { taken.min(0.999) } else { taken });

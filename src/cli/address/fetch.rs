@@ -15,15 +15,15 @@ use std::path::Path;
 use std::time::Duration;
 use ureq::{Agent, Body, http::Response};
 
-/// Bytes that a server may send at most.
+/// Maximum number of bytes that a server may send.
 const MOST: u64 = 4 << 30;
-/// The time to connect, and the time without a byte after which a server is given up.
+/// Timeout for connecting, and for each wait until the server sends more bytes.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MOST_REDIRECTS: u32 = 5;
-/// Bytes of the text that a server sends with a refusal.
+/// Maximum number of bytes to read of the text that a server sends with an error.
 const MOST_TEXT: u64 = 4 << 10;
 
-/// Fetches a file. With `--save`, it gets a name.
+/// Fetches a file. With `--save`, keeps it under that name.
 ///
 /// # Errors
 /// An [`InputError`] if the file did not arrive whole, an [`OutputError`] if it cannot be saved.
@@ -49,7 +49,7 @@ pub(super) fn fetch(path: &Path, common: &Common) -> anyhow::Result<File> {
     Ok(File::open(target).map_err(unsaved)?)
 }
 
-/// Asks for the file. What the server sends with it has not been read.
+/// Sends the request. The body of the returned response has not been read yet.
 fn request(address: &str, common: &Common) -> Result<Response<Body>, Error> {
     let measured = measured(address);
     let phase = if measured.is_zero() { "waiting for the server" } else { "measuring" };
@@ -80,7 +80,7 @@ fn measured(address: &str) -> Duration {
     Duration::from_secs(seconds.unwrap_or(0).into())
 }
 
-/// Copies the body. Returns its bytes.
+/// Copies the body to `file`. Returns the number of bytes.
 fn copy(response: &mut Response<Body>, file: &mut File) -> Result<u64, Error> {
     let length = response.body().content_length();
     let progress = Progress::new("fetching", length);
@@ -104,12 +104,12 @@ fn copy(response: &mut Response<Body>, file: &mut File) -> Result<u64, Error> {
         done += read as u64;
         progress.reached(done);
     }
-    // It is read from here on.
+    // The caller reads the file from its start.
     file.rewind().map_err(|error| Error::io(error, "cannot read a temporary file"))?;
     Ok(done)
 }
 
-/// The error for a file of `bytes`, or of more.
+/// The error for a file of at least `bytes`.
 fn too_large(bytes: u64) -> Error {
     let bytes =
         if bytes > MOST { size(bytes, false) } else { format!("over {}", size(MOST, false)) };
@@ -118,12 +118,12 @@ fn too_large(bytes: u64) -> Error {
         .hint("if you trust the server, save the file first, with curl -fo FILE")
 }
 
-/// The error for a response that is no file: its status, and the first line of the text with which
-/// Go's servers say why.
+/// The error for a response that is not a file: its status, and the first line of its text, in
+/// which Go's servers give the reason.
 fn refusal(response: &mut Response<Body>) -> Error {
     let status = response.status();
     let mut text = Vec::new();
-    // A text that breaks off is as good as none.
+    // If the text is truncated, the part that arrived is used.
     let _ = response.body_mut().as_reader().take(MOST_TEXT).read_to_end(&mut text);
     let text = String::from_utf8_lossy(&text);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'));

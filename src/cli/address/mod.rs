@@ -1,4 +1,4 @@
-//! `http://` addresses in place of files, for programs that serve their profiles, as those of Go do.
+//! `http://` addresses in place of files, for programs that serve profiles, as Go programs do.
 
 #[cfg(feature = "http")]
 mod fetch;
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::Path;
 
-/// Whether an argument is an address and no path.
+/// Whether an argument is an address and not a path.
 pub(super) fn is_address(path: &Path) -> bool {
     scheme(path).is_some()
 }

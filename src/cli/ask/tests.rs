@@ -1,4 +1,4 @@
-//! A resident dump answers as the process does.
+//! Tests that a resident dump gives the same answers as a new process.
 
 use super::*;
 use crate::cli::dumps::Given;
@@ -137,7 +137,7 @@ fn profiles_answer_as_the_process_does() {
         json(&["tree", "--min-share", "0", "-n", "0"]);
         json(&["find", "--type", "*"]);
         json(&["diff", &file]);
-        // Others do not need the samples, and so did not keep them.
+        // The commands above do not need the samples, so the resident profile did not keep them.
         #[cfg(feature = "query")]
         json(&["query", "select count(*), count(start_us) from samples"]);
     }

@@ -39,12 +39,12 @@ pub(super) fn print(report: &Report, session: &Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The message of an annotation, in which GitHub decodes these three.
+/// Encodes the message of an annotation, in which GitHub decodes these three sequences.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property of an annotation, which ends at a comma or colon.
+/// Encodes a property of an annotation, which a comma or colon would end.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

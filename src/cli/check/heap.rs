@@ -23,7 +23,7 @@ use crate::input::check::Finding;
 use crate::model::heap::Heap;
 use crate::model::sum::Sum;
 
-/// The subjects of rules.
+/// The columns that rules about heaps can limit.
 const COLUMNS: [(&str, Unit); 4] = [
     ("count", Unit::Count),
     ("shallow", Unit::Bytes),
@@ -33,7 +33,7 @@ const COLUMNS: [(&str, Unit); 4] = [
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
     let rules = rules(args)?;
-    // --snapshot is one of the newer file.
+    // --snapshot selects a snapshot of the newer file.
     let older = args.older().first().map(|path| {
         let older = session.open_old(path)?;
         require_kind(&older, Kind::Heap)?;
@@ -93,7 +93,7 @@ fn suspect(share: f64, loaded: &Answers<'_>, words: &Words<'_, '_, '_>) -> Outco
     Outcome { finding, kind: "none_suspect", note, ..Outcome::default() }
 }
 
-/// The figures kept of a heap: of one that growth is measured against, or of one of several runs.
+/// The figures of a heap that growth is measured against, or of one of several runs.
 pub(super) struct Older {
     pub(super) measures: Vec<Measure>,
     pub(super) status: Status,

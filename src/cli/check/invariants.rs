@@ -28,7 +28,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
     let ok = findings.ok() && damage.is_none();
     let text = text(input, &findings, ok, session);
-    // Omissions in every dump of HotSpot are not worth a warning.
+    // Data that every HotSpot dump omits is not worth a warning.
     findings
         .warnings
         .iter()

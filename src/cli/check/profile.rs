@@ -22,7 +22,7 @@ use crate::model::profile::{FrameKind, Metric, Profile, Values};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-/// The subjects of rules.
+/// The columns that rules about profiles can limit.
 const COLUMNS: [(&str, Unit); 5] = [
     ("samples", Unit::Count),
     ("self", Unit::Any),
@@ -72,12 +72,12 @@ pub(super) fn rules(args: &CheckArgs) -> Result<Vec<Rule>, UsageError> {
     parse(&args.rules, &COLUMNS, "FUNCTION")
 }
 
-/// The number that a rule is about in one of several runs.
+/// The number that a rule limits, in one of several runs.
 pub(super) struct Number {
     pub(super) value: u64,
     /// The sum over all samples.
     pub(super) whole: u64,
-    /// The functions that match.
+    /// The number of functions that match.
     pub(super) matching: usize,
     /// The limit in the unit of the metric.
     pub(super) limit: Limit,
@@ -85,7 +85,7 @@ pub(super) struct Number {
     pub(super) amount: Option<Amount>,
 }
 
-/// Takes the numbers of a profile that rules are about.
+/// Measures the numbers of a profile that rules limit.
 ///
 /// # Errors
 /// A [`UsageError`] if the profile lacks what a rule needs.
@@ -125,7 +125,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// The samples with a number for a metric that a rule names, where only some have one.
+    /// Sums the samples of a profile: with a `metric`, only those that have a value for it.
     fn of(loaded: &'a ProfileInput<'a>, metric: Option<&str>) -> Self {
         let mut selection = loaded.selection.clone();
         if let Some(metric) = metric.and_then(|name| loaded.profile.metric(name)) {
@@ -150,7 +150,7 @@ impl<'a> Measured<'a> {
         Ok((wanted, sums))
     }
 
-    /// Where the functions cost most.
+    /// The place where the wanted functions cost most.
     fn heaviest(&self, wanted: &[bool], metric: &Metric) -> Option<Place> {
         let places = places(&self.selected, &self.groups, metric).into_iter().zip(wanted);
         let places = places.filter(|(_, wanted)| **wanted).filter_map(|(place, _)| place);
@@ -226,7 +226,7 @@ struct Judged {
     limit: u64,
     actual: u64,
     message: String,
-    /// The functions that break the rule, by group; all that match if the rule is about their sum.
+    /// Marks the function with the largest value, by group. `None` stands for all that match.
     blamed: Option<Vec<bool>>,
 }
 
@@ -242,14 +242,14 @@ impl<'a> Judge<'a> {
         Ok(Self { rule, new, amount: Amount::new(&metric, whole, session.common.bytes), metric })
     }
 
-    /// Samples of functions that must have none.
+    /// Compares functions that must not have samples.
     fn none(&self, sums: &Sums) -> Judged {
         let actual = self.value(sums);
         let message = format!("{}: {} samples, expected none", self.rule.subject, count(actual));
         Judged { limit: 0, actual, message, blamed: None }
     }
 
-    /// All functions that match, together.
+    /// Compares the sum of all functions that match.
     fn all(&self, sums: &Sums) -> Judged {
         let actual = self.value(sums);
         let (limit, comparison) = self.compare(actual);
@@ -257,7 +257,7 @@ impl<'a> Judge<'a> {
         Judged { limit, actual, message, blamed: None }
     }
 
-    /// Every function that matches.
+    /// Compares each function that matches.
     fn each(&self, wanted: &[bool], session: &Session) -> Judged {
         let mut top = top(&self.new.selected, TopBy::Frames(FrameBy::Function));
         let groups = &self.new.groups;
@@ -287,15 +287,15 @@ impl<'a> Judge<'a> {
         Judged { limit, actual, message, blamed: Some(blamed) }
     }
 
-    /// The growth since an older profile; of shares, or if the old profile is to be scaled, as if
-    /// both had the same total.
+    /// Compares the growth since an older profile. For shares, and with `normalize`, scales the old
+    /// value as if both profiles had the same total.
     fn growth(
         &self,
         sums: &Sums,
         old: &Measured<'_>,
         normalize: bool,
     ) -> Result<Judged, UsageError> {
-        // The places of a file's own metrics differ between files.
+        // The same metric of a format's own may have different numbers in different files.
         let path = &old.loaded.input.path;
         let of_old = match self.metric.number_in_file {
             Some(_) => named(&old.loaded.profile, self.metric.name(), path)?,
@@ -315,7 +315,7 @@ impl<'a> Judge<'a> {
         Ok(Judged { limit, actual, message, blamed: None })
     }
 
-    /// The limit, with a time in the unit of the metric.
+    /// The limit; a time is converted to the unit of the metric.
     fn limit(&self) -> Limit {
         match (self.rule.limit, self.metric.unit().nanoseconds()) {
             (Limit::Time(micros), Some(unit)) => {
@@ -326,7 +326,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The limit, and a value beside it: `23.0 % (1.2 s), limit 20.0 %`.
+    /// The limit in the unit of the metric, and a comparison: `23.0 % (1.2 s), limit 20.0 %`.
     fn compare(&self, actual: u64) -> (u64, String) {
         match self.limit() {
             Limit::Share(share) => {
@@ -342,7 +342,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The number that the rule is about. A function that freed more than it took breaks no limit.
+    /// The number that the rule limits. 0 for functions that freed more than they allocated.
     fn value(&self, sums: &Sums) -> u64 {
         self.value_of(sums, &self.metric)
     }
@@ -357,7 +357,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The metric of a rule: from its unit, or `--metric`, or the profile.
+/// The metric of a rule: by the unit of its limit, from `--metric`, or of the profile.
 fn metric(
     rule: &Rule,
     loaded: &ProfileInput<'_>,

@@ -21,7 +21,7 @@ pub(super) struct Report {
     pub(super) status: Status,
     pub(super) ok: bool,
     pub(super) damage: Option<Damage>,
-    /// Peculiarities of the runtime that a person has to know.
+    /// Peculiarities of the runtime that users should know about.
     pub(super) warnings: Vec<CheckWarning>,
     pub(super) outcomes: Vec<Outcome>,
     pub(super) filters: NarrowOptions,
@@ -41,7 +41,7 @@ pub(super) struct Outcome {
     pub(super) position: Option<Position>,
     /// The numbers of repeated runs.
     pub(super) runs: Option<Runs>,
-    /// Nothing matches the rule, in the older dump either, so that it cannot fail.
+    /// Whether nothing matches the rule, in the older dump either, so that the rule cannot fail.
     pub(super) is_void: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Position {
 }
 
 impl Outcome {
-    /// Whether a number stays within the limit of a rule.
+    /// Compares a number with the limit of a rule.
     pub(super) fn new(rule: &Rule, limit: u64, actual: u64, message: String) -> Self {
         let (text, ok) = (rule.text.clone(), actual <= limit);
         let finding = Finding { rule: text, ok, limit, actual, message };
@@ -77,7 +77,7 @@ impl Runs {
 }
 
 impl Position {
-    /// The file, from the current folder if it is below it, as the tools of a repository name it.
+    /// The file's path, relative to the current folder if below it, as repository tools expect.
     pub(super) fn path(&self) -> &str {
         let folder = std::env::current_dir().unwrap_or_default();
         let file = self.file.strip_prefix("file://").unwrap_or(&self.file);

@@ -14,7 +14,7 @@ pub(super) struct Rule {
     pub(super) kind: RuleKind,
     /// A glob, or `total`.
     pub(super) subject: String,
-    /// One of the columns that this kind of input has.
+    /// The column that is limited: one of those that this kind of input has.
     pub(super) column: &'static str,
     /// The metric that is named in place of a column.
     pub(super) metric: Option<String>,
@@ -26,15 +26,15 @@ pub(super) struct Rule {
 /// The threads that a rule counts.
 #[derive(Clone, Debug)]
 pub(super) struct Threads {
-    /// Only goroutines.
+    /// Counts only goroutines.
     pub(super) goroutines: bool,
-    /// Only those with such a function on their stacks.
+    /// Counts only threads that have a matching function on their stacks.
     pub(super) function: Option<Pattern>,
 }
 
 impl Threads {
-    /// Reads `goroutines`, `threads`, `goroutines[FUNCTION]` or `threads[FUNCTION]`. Other subjects
-    /// are about other things.
+    /// Parses `goroutines`, `threads`, `goroutines[FUNCTION]` or `threads[FUNCTION]`. Returns
+    /// `None` for any other subject.
     fn of(subject: &str) -> Result<Option<Self>, UsageError> {
         let (name, function) = match subject.strip_suffix(']').and_then(|text| text.split_once('['))
         {
@@ -53,7 +53,7 @@ impl Threads {
 /// The column that stands for any metric of a profile.
 pub(super) const METRIC: &str = "METRIC";
 
-/// The subject of a limit.
+/// The quantity that a rule limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RuleKind {
     /// The number of all matches together.
@@ -72,19 +72,19 @@ impl Rule {
         format!("{}.{}", self.subject, self.metric.as_deref().unwrap_or(self.column))
     }
 
-    /// The limit that is a count or bytes.
+    /// The limit if it is a count or bytes, otherwise 0.
     pub(super) fn number(&self) -> u64 {
         if let Limit::Number(limit) = self.limit { limit } else { 0 }
     }
 
-    /// The word for one of the parts of what a rule of a heap is about, and for several.
+    /// The word for a part that a rule about a heap counts, singular and plural.
     pub(super) fn nouns(&self) -> (&'static str, &'static str) {
         if self.threads.is_some() { ("stack", "stacks") } else { ("type", "types") }
     }
 }
 
 impl RuleKind {
-    /// The name in JSON, as the option is called.
+    /// The name in JSON: that of the option, with underscores.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Max => "max",
@@ -101,7 +101,7 @@ pub(super) enum Limit {
     Number(u64),
     /// Microseconds.
     Time(u64),
-    /// A fraction: of the older number, or of the whole.
+    /// A fraction of the older number, or of the whole.
     Share(f64),
 }
 

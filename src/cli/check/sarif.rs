@@ -85,7 +85,7 @@ fn location(path: &str, line: Option<u32>) -> Value {
     json!({"physicalLocation": place})
 }
 
-/// A path, or a URL as scripts have, as a URI reference: relative if the path is.
+/// Encodes a path, or the URL of a script, as a URI reference: relative if the path is relative.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut uri = match (path.starts_with('/'), path.as_bytes().get(1)) {

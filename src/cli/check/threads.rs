@@ -29,8 +29,8 @@ pub(super) fn of_heap(wanted: &Threads, heap: &Heap<'_>) -> Measure {
     measure(stacks.into_values().collect(), |thread| program_functions(heap, thread))
 }
 
-/// Counts what a profile of goroutines or of created threads counts, or else the threads that have
-/// samples.
+/// Counts goroutines or created threads if the profile has such a metric, and otherwise threads
+/// with samples.
 pub(super) fn of_profile(wanted: &Threads, selected: &Selected<'_>, groups: &Groups) -> Measure {
     let profile = selected.profile;
     let metric = profile.metric(if wanted.goroutines { "goroutine" } else { "threadcreate" });
@@ -51,7 +51,7 @@ pub(super) fn of_profile(wanted: &Threads, selected: &Selected<'_>, groups: &Gro
     }
 }
 
-/// Whether the function that is wanted is on a stack, for each stack.
+/// Whether each stack contains the wanted function.
 fn inside(wanted: &Threads, selected: &Selected<'_>, groups: &Groups) -> Vec<bool> {
     let stacks = &selected.profile.stacks;
     let Some(pattern) = &wanted.function else { return vec![true; stacks.len()] };
@@ -80,7 +80,7 @@ fn counted(metric: &Metric, inside: &[bool], selected: &Selected<'_>) -> Measure
     })
 }
 
-/// The sum of stacks. Those that messages name are named by the functions of the program.
+/// Adds up stacks. The stacks that messages show are named after functions of the program.
 fn measure<'n, S: Copy>(
     mut stacks: Vec<(S, u64)>,
     functions: impl Fn(S) -> Vec<(&'n str, u32)>,

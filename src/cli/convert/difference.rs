@@ -26,7 +26,7 @@ pub(super) fn run(job: &Job<'_>, old: &Path) -> anyhow::Result<Status> {
     }
     let (before, (after, converted, status), old_status) = match input.kind {
         Kind::Heap => {
-            // One after the other, so that only one is in memory.
+            // The heaps are loaded one after the other, so that only one is in memory.
             let (before, _, old_status) = heap_picture(job, &old)?;
             (before, heap_picture(job, input)?, old_status)
         }

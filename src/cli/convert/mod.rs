@@ -36,7 +36,7 @@ struct Document<'a, W> {
     filters: Option<Value<'static>>,
     output: String,
     to: &'static str,
-    /// Size of the output file. None for standard output and devices.
+    /// The size of the output file. `None` for standard output and devices.
     bytes: Option<u64>,
     objects: Option<u64>,
     samples: Option<u64>,
@@ -138,7 +138,7 @@ struct Job<'a> {
     conversion: Conversion<'a>,
     args: &'a ConvertArgs,
     input: &'a Input,
-    /// The profiles to add to it.
+    /// The profiles to add to the input.
     more: &'a [PathBuf],
     session: &'a Session,
 }
@@ -311,7 +311,7 @@ struct Report<'a, W> {
     converted: Converted,
     bytes: Option<u64>,
     written: &'a W,
-    /// The same for people: `4 stacks of folded`.
+    /// The written data in words: `4 stacks of folded`.
     summary: String,
     lost: Vec<Loss>,
 }

@@ -102,13 +102,13 @@ fn of_profiles(args: &ConvertArgs) -> [Given; 6] {
         ("--merge", args.merge, &[Mojo]),
         ("--no-threads", args.no_threads, &[Folded]),
         ("--no-files", args.no_files, &[Folded]),
-        // Some targets have nothing but sums anyway.
+        // Accepted for targets that only contain sums, too, where the option changes nothing.
         ("--aggregate", args.aggregate, SUMS),
         ("--metric", args.profile.metric.is_some(), SUMS),
     ]
 }
 
-/// Options about pictures and tables.
+/// The options for pictures and tables, which apply to heaps and profiles.
 fn of_both(args: &ConvertArgs) -> [Given; 6] {
     [
         ("--base", args.base.is_some(), &[Svg]),

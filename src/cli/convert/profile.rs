@@ -9,7 +9,7 @@ use crate::cli::terminal::show_path;
 use crate::convert::Streamed;
 use crate::input::ReadOptions;
 
-/// Where the costs of a call graph are.
+/// The end of the hint for a profile with calls instead of stacks: how to write its exact costs.
 pub(super) const EXACT: &str = "; --table functions writes the exact costs";
 
 pub(super) fn run(job: &Job<'_>) -> anyhow::Result<Status> {

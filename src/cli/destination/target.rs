@@ -1,5 +1,5 @@
-//! The target of an output path: a file to replace, with the temporary file beside it that has its
-//! parts until it is complete, or a stream that is already open.
+//! The target of an output path: a stream that is already open, or a file to replace, with a
+//! temporary file beside it that receives the output until it is complete.
 
 use crate::cli::inputs::Inputs;
 use crate::cli::interrupt;
@@ -28,12 +28,12 @@ pub(super) fn resolve(output: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Opens the stream if the path names one: a descriptor, a device or a pipe. `None` for files, and
-/// for paths where nothing is.
+/// Opens the stream if the path names one: a descriptor, a device or a pipe. Returns `None` for
+/// files, and for paths that do not exist.
 ///
 /// A descriptor of this program is duplicated, so that writing continues where its last writer
-/// stopped: its file opened anew would be overwritten from the beginning, and a file renamed to its
-/// name would replace what `>>` wants kept.
+/// stopped. Opening its file again would overwrite the file from the beginning, and renaming a new
+/// file to its name would replace what `>>` keeps.
 pub(super) fn open_stream(path: &Path) -> Option<io::Result<File>> {
     match descriptor(path) {
         Some(Descriptor::Own(number)) => Some(duplicate(number)),
@@ -66,8 +66,8 @@ enum Descriptor {
 fn descriptor(path: &Path) -> Option<Descriptor> {
     let number = path.file_name()?.to_str()?.parse().ok()?;
     let folder = folder_of(path);
-    // `/dev/fd` and `/proc/self` are links. Without a mounted /proc they lead nowhere and are still
-    // what they are called.
+    // `/dev/fd` and `/proc/self` are links. Without a mounted /proc they cannot be resolved, and
+    // the path is compared as given.
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parts: Vec<_> = folder.iter().filter_map(|part| part.to_str()).collect();
     match parts.as_slice() {
@@ -98,8 +98,8 @@ fn duplicate(_number: i32) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A file in the folder of the target, so that it can be renamed to it, with the permissions of the
-/// target, or of any new file, but readable by nobody who cannot read the inputs.
+/// Creates a file in the folder of the target, so that it can be renamed to the target. Copies the
+/// permissions of the target, or of any new file, but grants none that the inputs do not grant.
 pub(in crate::cli) fn temporary_beside(
     target: &Path,
     inputs: &Inputs,
@@ -117,7 +117,7 @@ pub(in crate::cli) fn temporary_beside(
     let _ = inputs;
     let file =
         tempfile::Builder::new().prefix(".dumptool-").suffix(".part").make_in(folder, |path| {
-            // Before the file is there: a signal may come at any moment.
+            // Registered before the file exists, because a signal may arrive at any moment.
             interrupt::remove_when_stopped(path);
             options.open(path).inspect_err(|_| interrupt::keep())
         })?;

@@ -34,7 +34,7 @@ struct Counted {
 /// The group of roots that holds most objects of a type, by name and namespace.
 type TypeHolders = FxHashMap<(String, String), String>;
 
-/// The names of types in the code that was run, where a map gave them others.
+/// The names that types have in the code that ran, for types that a mapping renamed.
 type GeneratedNames = FxHashMap<(String, String), String>;
 
 pub(super) fn run(
@@ -52,14 +52,14 @@ pub(super) fn run(
     compared.print(args, (old, new), session)
 }
 
-/// The groups of two heaps, counted, and the growth between them.
+/// The counted groups of two heaps, and the growth between the heaps.
 struct Compared {
     by: ByArg,
     old: Counted,
     new: Counted,
     /// `None` if a heap was only counted, or has no roots.
     growth: Option<Growth>,
-    /// The holders of the newer heap's types, where a person sees them.
+    /// The holders of the newer heap's types. Empty unless people read the output, by type.
     holders: TypeHolders,
     /// The generated names of the older and of the newer heap.
     generated: [GeneratedNames; 2],
@@ -98,7 +98,7 @@ impl Compared {
         Ok(Self { by, old, new, growth, holders, generated: [old_names, new_names] })
     }
 
-    /// Whether retained sizes are known of both heaps.
+    /// Whether retained sizes are known for both heaps.
     fn has_retained(&self) -> bool {
         self.old.has_roots && self.new.has_roots
     }
@@ -230,7 +230,7 @@ fn counted<T>(
     Ok((Counted { histogram, has_roots, snapshot: loaded.snapshot, status }, Some(seen)))
 }
 
-/// The names of a histogram's types in the code that was run.
+/// The names that a histogram's types have in the code that ran.
 fn generated_names(loaded: &Answers<'_>, by: ByArg, histogram: &Histogram) -> GeneratedNames {
     let heap = &loaded.heap;
     if by != ByArg::Type || heap.generated_types.is_empty() {
@@ -243,17 +243,17 @@ fn generated_names(loaded: &Answers<'_>, by: ByArg, histogram: &Histogram) -> Ge
     histogram.rows.iter().filter_map(named).collect()
 }
 
-/// The name of a row's type in the code that was run, if a map gave it another one.
+/// The name that a row's type has in the code that ran, if a mapping renamed it.
 fn generated_name(names: &GeneratedNames, row: &Row) -> Option<String> {
     names.get(&(row.change.name.clone(), row.change.namespace.clone())).cloned()
 }
 
-/// Rows of the older heap that did not change.
+/// The number of rows of the older heap that did not change.
 fn unchanged(old: &Histogram, changes: &[HistogramChange]) -> u64 {
     old.rows.len() as u64 - changes.iter().filter(|change| change.old.is_some()).count() as u64
 }
 
-/// The remark beside the numbers of a row: gone; or new, and its holder.
+/// The remark on a row: `gone`, or `new` with its holder if known. Empty for changed groups.
 fn note(row: &HistogramChange, holders: &TypeHolders) -> String {
     let holder = || holders.get(&(row.name.clone(), row.namespace.clone()));
     match status(row) {
@@ -263,7 +263,7 @@ fn note(row: &HistogramChange, holders: &TypeHolders) -> String {
     }
 }
 
-/// The group of roots that alone holds most objects of each type, where one does.
+/// For each type, the group of roots that alone holds most of its objects, if there is one.
 fn holders(loaded: &Answers<'_>, rows: &[HistogramRow]) -> TypeHolders {
     let (heap, groups) = (&loaded.heap, loaded.tree_and_roots().1);
     let of_rows = rows.iter().enumerate();

@@ -15,9 +15,9 @@ use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::model::heap::{Heap, ObjectId};
 
-/// New objects of a class that JSON names, if there are several classes.
+/// Maximum number of new objects per class that JSON lists, if there are several classes.
 const EXAMPLES: usize = 20;
-/// New objects that JSON names of a single class, which a page marks in its list.
+/// Maximum number of new objects that JSON lists for a single class, so that a page can mark them.
 const MOST_EXAMPLES: usize = 1000;
 
 /// A class with new or gone objects.
@@ -104,7 +104,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The objects that retain most, at most so many.
+/// The objects that retain most, at most `most` of them.
 fn largest(objects: &[ObjectId], heap: &Analysed<'_, '_>, most: usize) -> Vec<ObjectId> {
     let order = |object: &ObjectId| (std::cmp::Reverse(heap.retained(*object)), *object);
     let mut largest = objects.to_vec();
@@ -164,7 +164,7 @@ fn footer(all: &[Fate], by_hash: bool, rows: usize, shown: usize) -> String {
     )
 }
 
-/// All compared objects, live or not.
+/// Count and size of all compared objects, live or not, in JSON.
 fn all_of(heap: &Heap<'_>) -> Value<'static> {
     let total = Histogram::of(heap, None, GroupBy::Type, Scope::All).total;
     side_json(&Side { sum: total, retained_bytes: None })
@@ -173,7 +173,7 @@ fn all_of(heap: &Heap<'_>) -> Value<'static> {
 /// The identity hash codes of a dump. `None` if ids identify its objects.
 ///
 /// # Errors
-/// A [`UsageError`] if nothing does, with what to do instead.
+/// A [`UsageError`] if nothing identifies its objects, with `instead` as the hint.
 pub(super) fn hashes(input: &Input, instead: &str) -> anyhow::Result<Option<Vec<u32>>> {
     match input.identity()? {
         Identity::Ids => Ok(None),

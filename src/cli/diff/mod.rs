@@ -17,7 +17,7 @@ use crate::input::origin::Difference;
 use crate::input::{self, Format, Kind};
 use crate::output::syntax::shell_word;
 
-/// Rows that are shown unless others are requested.
+/// The default number of rows.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> {
@@ -106,7 +106,7 @@ fn warn(difference: &Difference, new: &Input, session: &Session) {
     session.terminal.warn(&new.path, &message);
 }
 
-/// The choices for heaps, with whether they were made.
+/// The choices of `--by` and `--sort` that only heaps have, each with whether it was given.
 fn heap_choices(args: &DiffArgs) -> [(String, bool); 2] {
     [ByArg::given(args.by, Kind::Heap), DiffSort::given(args.sort, Kind::Heap)]
 }
@@ -126,7 +126,7 @@ fn document<'a>(old: &Input, new: &Input) -> Document<'a> {
     Document::new("dumptool/diff/1", &new.path).with("old", path(old)).with("new", path(new))
 }
 
-/// Adds the rows, and what they leave out.
+/// Adds the rows, and the numbers of omitted and unchanged rows.
 fn with_rows(document: Document<'_>, omitted: usize, unchanged: u64) -> Document<'_> {
     document
         .rows("rows")

@@ -60,7 +60,7 @@ struct Comparison<'a> {
     by_name: &'static str,
     old: Side<'a>,
     new: Side<'a>,
-    /// The factor of old values.
+    /// The factor by which old values are multiplied. `None` if they are not scaled.
     scale: Option<f64>,
     /// The sentence about what became slower.
     verdict: Option<String>,
@@ -115,7 +115,7 @@ impl<'a> Comparison<'a> {
         Ok(comparison)
     }
 
-    /// Describes what became slower, and its main caller.
+    /// Describes the function that became slower, and its main caller.
     fn slower(&self, selected: &Selected<'_>, session: &Session) -> Option<String> {
         let (old, new) = (&self.old, &self.new);
         let groups = Groups::of(&new.loaded.profile, FrameBy::Function);
@@ -130,7 +130,7 @@ impl<'a> Comparison<'a> {
         }))
     }
 
-    /// Sorts by other columns than [`changes`] does.
+    /// Sorts by the requested column, unless [`changes`] already sorts by it.
     fn sort(&mut self, sort: Option<DiffSort>) {
         let Some(sort) = sort.filter(|sort| *sort != DiffSort::Own) else { return };
         let mut changes = std::mem::take(&mut self.changes);
@@ -216,7 +216,7 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The metric of each profile. The same value may be in different places of the two files.
+/// The same metric in each of two profiles, whose files may number their metrics differently.
 ///
 /// # Errors
 /// A [`UsageError`] if the profiles measure different things.

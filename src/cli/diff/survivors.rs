@@ -1,4 +1,4 @@
-//! `diff BASE BEFORE AFTER`: what was born between the first two heaps and is alive in the third.
+//! `diff BASE BEFORE AFTER`: objects born between the first two heaps and alive in the third.
 
 use super::identity::hashes;
 use crate::analysis::identity::{Identified, Tracker};
@@ -19,12 +19,12 @@ use crate::model::roles::Role;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// The objects of a type name.
+/// The objects whose types have one name.
 struct Row<'r> {
     namespace: &'r str,
-    /// The objects born between the first two heaps, as they are in the second.
+    /// The objects born between the first two heaps, with their sizes in the second.
     born: Option<&'r Part>,
-    /// Those of them that are alive in the third.
+    /// The born objects that are alive in the third heap.
     survived: &'r Part,
     /// The survivor that retains most, and what holds it.
     largest: Option<(String, String, Vec<String>)>,
@@ -83,7 +83,7 @@ pub(super) fn run(
     Ok(status)
 }
 
-/// Refuses what needs two dumps, and dumps that have no objects in common.
+/// Refuses options that need two dumps, and inputs that are not heaps of one format.
 fn accept(args: &DiffArgs, inputs: [&Input; 3]) -> Result<(), UsageError> {
     let given = super::heap_options(args).into_iter().chain(args.profile.given());
     let given = given.map(|(name, given)| (name.to_owned(), given));
@@ -112,8 +112,8 @@ fn identified<'h>(held: &'h HeldHeap, hashes: Option<&'h [u32]>) -> Identified<'
     Identified { heap: &held.get().heap, hashes }
 }
 
-/// The live ones of these objects, by type name. What parts of others retain, such as the table of a
-/// map that grew, counts for the objects below it.
+/// Groups the live ones of these objects by type name. The memory that a part of another object
+/// retains, such as the table of a map that grew, counts for the objects below that part.
 fn together(loaded: &Answers<'_>, objects: &ObjectSet) -> Together {
     let heap = &loaded.heap;
     let held = (!heap.roots.is_empty()).then(|| (loaded.graph(), loaded.tree()));
@@ -126,7 +126,7 @@ fn together(loaded: &Answers<'_>, objects: &ObjectSet) -> Together {
     Together::of_objects(heap, held, is_member, |object| is_member(object) && is_named(object))
 }
 
-/// Leaves the objects whose types the options select.
+/// Keeps only the objects whose types the options select.
 fn retain_selected(args: &DiffArgs, loaded: &Answers<'_>, objects: &mut ObjectSet) {
     let (heap, filter) = (&loaded.heap, args.filter.filter());
     let text = |name| heap.names.text(name);

@@ -1,4 +1,4 @@
-//! What stays open, within the budget.
+//! Tests of which dumps stay open within the budget.
 
 use super::*;
 use crate::cli::status::Status;

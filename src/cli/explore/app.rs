@@ -1,4 +1,4 @@
-//! The state of the interface: where one is, what has arrived, and how one moves.
+//! The state of the interface: the current place, the documents received, and navigation.
 
 use super::doc::Doc;
 use super::place::{Files, Place, View};
@@ -10,45 +10,45 @@ use crate::cli::terminal::escaped;
 use crate::input::{Format, Kind};
 use serde_json::Value;
 
-/// Documents that are kept for the way back.
+/// Maximum number of documents kept for going back.
 const MOST_DOCUMENTS: usize = 32;
 
 /// The interface without a terminal: keys and documents come in, a screen comes out.
 pub(super) struct App {
     pub(super) files: Files,
     pub(super) kind: Kind,
-    /// The first line: what the file is.
+    /// The first line of the screen: name, format and size of the file.
     pub(super) title: String,
     pub(super) tabs: Vec<View>,
     pub(super) here: Here,
     back: Vec<Here>,
     forward: Vec<Here>,
     pub(super) mode: Mode,
-    /// The last thing that was searched for.
+    /// The text that was searched for last.
     pub(super) searched: String,
-    /// A line for the user: an error, or what was done.
+    /// A line for the user: an error, or a confirmation.
     pub(super) message: Option<String>,
-    /// Documents by the words that asked for them, the last used one at the end.
+    /// Documents with the words that requested them, the most recently used one last.
     documents: Vec<(Vec<String>, Result<Value, String>)>,
-    /// Types that were counted in one pass, until more is known.
+    /// Types counted in one pass, shown until the first document arrives.
     counted: Option<Value>,
     pub(super) sheet: Option<Sheet>,
-    /// Where the last screen had its rows and tabs, for the mouse.
+    /// The rows and tabs of the last screen, for the mouse.
     pub(super) hits: Hits,
 }
 
-/// A place, and what is selected there.
+/// A place with its selection and scroll position.
 #[derive(Clone, Debug)]
 pub(super) struct Here {
     pub(super) place: Place,
     pub(super) crumbs: Vec<String>,
     pub(super) selected: usize,
     pub(super) scroll: usize,
-    /// The box of a flame graph that is as wide as the screen.
+    /// The index of the box of a flame graph that fills the width of the screen.
     pub(super) zoom: usize,
 }
 
-/// What keys do.
+/// The mode, which decides the meaning of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     Browse,
@@ -57,7 +57,7 @@ pub(super) enum Mode {
     Prompt(Prompt, String),
 }
 
-/// What a text is asked for.
+/// The purpose of a text that the user types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prompt {
     Search,
@@ -66,12 +66,12 @@ pub(super) enum Prompt {
     Sql,
 }
 
-/// Rows of the screen that the mouse can reach.
+/// Positions on the screen that the mouse can click.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hits {
     pub(super) tabs: Vec<(std::ops::Range<u16>, usize)>,
     pub(super) width: u16,
-    /// The first line of the table, and the number of its lines.
+    /// The screen line where the table begins, and its number of lines.
     pub(super) rows: (u16, u16),
 }
 
@@ -104,13 +104,13 @@ impl App {
         }
     }
 
-    /// The words for the document of this place, if it has not arrived.
+    /// The words that request the document of this place. `None` if it has arrived.
     pub(super) fn wanted(&self) -> Option<Vec<String>> {
         let words = self.here.place.asked(&self.files, "json");
         (!self.documents.iter().any(|(asked, _)| *asked == words)).then_some(words)
     }
 
-    /// The words that count types in one pass, for what is shown first.
+    /// The words that count types in one pass, for the first screen. `None` except for one heap.
     pub(super) fn quick(&self) -> Option<Vec<String>> {
         let place = Place { options: vec!["--quick".to_owned()], ..Place::new(View::Types) };
         (self.kind == Kind::Heap && self.files.new.is_none())
@@ -131,7 +131,7 @@ impl App {
             if is_here && document.is_ok() && !answer.messages.is_empty() {
                 self.message = Some(escaped_lines(&answer.messages));
             }
-            // What was answered ahead may have been asked for meanwhile.
+            // A document that was prepared ahead may also have been requested meanwhile.
             self.documents.retain(|(asked, _)| *asked != words);
             self.documents.push((words, document));
             if self.documents.len() > MOST_DOCUMENTS {
@@ -141,7 +141,7 @@ impl App {
         self.refresh();
     }
 
-    /// Makes the sheet of this place again.
+    /// Rebuilds the sheet of this place.
     pub(super) fn refresh(&mut self) {
         let words = self.here.place.asked(&self.files, "json");
         let found = self.documents.iter().position(|(asked, _)| *asked == words);
@@ -163,13 +163,13 @@ impl App {
             }
             _ => None,
         };
-        // What was selected is selected again once the rows are there.
+        // Restores the selection once the rows have arrived.
         if self.sheet.is_some() {
             self.select(self.here.selected);
         }
     }
 
-    /// Whether the sheet is that of the place, and not an earlier one.
+    /// Whether the sheet shows the document of this place, not the types counted before it arrives.
     pub(super) fn is_complete(&self) -> bool {
         self.sheet.is_some() && self.wanted().is_none()
     }
@@ -180,7 +180,7 @@ impl App {
         self.leave(Here::new(place, crumbs));
     }
 
-    /// Goes to the beginning of a view.
+    /// Opens the view of a tab.
     pub(super) fn open_tab(&mut self, index: usize) {
         if let Some(view) = self.tabs.get(index) {
             self.leave(Here::new(Place::new(*view), Vec::new()));
@@ -194,7 +194,7 @@ impl App {
         self.refresh();
     }
 
-    /// Changes the place without a way back: its order, its filter, its next page.
+    /// Replaces the place without adding it to the history: to change its order, filter or page.
     pub(super) fn replace(&mut self, place: Place) {
         self.here.place = place;
         self.refresh();
@@ -214,7 +214,7 @@ impl App {
         }
     }
 
-    /// The view in the tabs that this place belongs to.
+    /// The index of the tab that this place belongs to.
     pub(super) fn tab(&self) -> Option<usize> {
         let first = self.here.crumbs.first()?;
         self.tabs.iter().position(|tab| tab.spec().name == first)
@@ -242,7 +242,7 @@ impl App {
         self.sheet.as_ref()?.rows.get(self.here.selected)
     }
 
-    /// The object that the place is about, or else the selected row.
+    /// The id of the object of this place or of the selected row, depending on the view.
     pub(super) fn object(&self) -> Option<String> {
         let place = &self.here.place;
         let of_row = || self.row()?.object.clone();
@@ -268,7 +268,7 @@ impl App {
         let rows = self.sheet.as_ref().map(|sheet| sheet.rows.as_slice()).unwrap_or_default();
         let mut at = self.here.selected.saturating_add_signed(by).min(rows.len().saturating_sub(1));
         if by < 0 {
-            // Upwards, the row before a heading is meant.
+            // Moving up from below a heading leads to the row above it.
             while at > 0 && rows.get(at).is_some_and(|row| row.is_heading) {
                 at -= 1;
             }
@@ -276,8 +276,8 @@ impl App {
         self.select(at);
     }
 
-    /// Selects the next row with a text, from the one after the selected one. Returns whether there
-    /// is one.
+    /// Selects the next row that contains a text. The search starts after the selected row, or at
+    /// the row itself with `from_here`. Returns whether there is such a row.
     pub(super) fn search(&mut self, text: &str, is_forward: bool, from_here: bool) -> bool {
         let Some(sheet) = &self.sheet else { return false };
         let (count, wanted) = (sheet.rows.len(), text.to_lowercase());
@@ -297,7 +297,7 @@ impl App {
         found.is_some()
     }
 
-    /// Names that contain a text: of the rows here, and of all types or functions that are known.
+    /// At most `most` names that contain a text, from the rows of all documents received so far.
     pub(super) fn suggestions(&self, text: &str, most: usize) -> Vec<String> {
         let wanted = text.to_lowercase();
         let mut names: Vec<String> = Vec::new();

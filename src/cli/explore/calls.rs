@@ -18,7 +18,7 @@ pub(super) fn amount(value: i64, unit: &str) -> String {
     quantity(value, &Unit::named(unit), false)
 }
 
-/// `top`: functions by what they cost.
+/// `top`: functions by cost.
 pub(super) fn functions(doc: &Value, place: &Place) -> Sheet {
     costs(doc, place, "FUNCTION", |row| {
         Some(Place::function(row.text("name"), row["namespace"].as_str()))
@@ -77,7 +77,7 @@ fn costs(doc: &Value, place: &Place, what: &str, enter: impl Fn(&Value) -> Optio
     }
 }
 
-/// `tree`: the calls below the function that was opened.
+/// `tree`: the calls below the line that was opened.
 pub(super) fn calls(doc: &Value, place: &Place) -> Sheet {
     let nodes = tree::nodes(doc.rows("nodes"));
     let at = tree::find(&nodes, &place.inside);
@@ -162,7 +162,7 @@ pub(super) fn sandwich(doc: &Value, place: &Place) -> Sheet {
     Sheet { head: vec![(Tone::Strong, head)], columns: call_columns(), rows, ..Sheet::default() }
 }
 
-/// `tree` as boxes, of a profile or of a heap.
+/// `tree` of a profile or of a heap as a flame graph.
 pub(super) fn flame(doc: &Value, _: &Place) -> Sheet {
     let boxes = tree::nodes(doc.rows("nodes"));
     let unit = doc["unit"].as_str().unwrap_or("bytes");
@@ -201,7 +201,7 @@ pub(super) fn flame(doc: &Value, _: &Place) -> Sheet {
     }
 }
 
-/// Slots of the timeline.
+/// Number of slots of the timeline.
 const SLOTS: usize = 40;
 
 /// Samples by thread over time.

@@ -1,4 +1,4 @@
-//! The views of what changed: between snapshots, and between two files.
+//! The views of changes: between snapshots, and between two files.
 
 use super::calls::amount;
 use super::doc::Doc;

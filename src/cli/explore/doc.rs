@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-/// Access to documents, in which nothing is certain to be there.
+/// Reads values of documents. Keys that are absent give empty values, zeros or `None`.
 pub(super) trait Doc {
     fn text(&self, key: &str) -> &str;
     fn number(&self, key: &str) -> u64;
     fn signed(&self, key: &str) -> i64;
     fn maybe(&self, key: &str) -> Option<u64>;
     fn rows(&self, key: &str) -> &[Value];
-    /// The id of an object in this document.
+    /// The id of the object that this document describes.
     fn id(&self) -> Option<String>;
 }
 

@@ -16,12 +16,12 @@ use textwrap::core::display_width;
 
 /// The smallest screen that has room for anything.
 const LEAST: (u16, u16) = (20, 8);
-/// Lines of a sheet's head at most.
+/// Maximum number of lines for each text of a sheet's head.
 const MOST_HEAD: usize = 3;
-/// Lines below the table about the selected row.
+/// Number of lines below the table that describe the selected row.
 const MOST_DETAIL: usize = 6;
 
-/// Draws everything. `phase`: what is being loaded, and how much of it is done.
+/// Draws the screen. `phase` names the current work and its progress.
 pub(super) fn draw(app: &mut App, phase: Option<&str>, theme: Theme, frame: &mut Frame<'_>) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -92,7 +92,7 @@ fn tabs(app: &mut App, area: Rect, buffer: &mut Buffer) {
         app.hits.tabs.push((x..x.saturating_add(widths[index]), index));
         x = x.saturating_add(widths[index]).min(area.x + area.width);
     }
-    // There are more on that side.
+    // Marks the sides on which there are more tabs.
     let shown: u16 = widths.iter().skip(first).fold(0, |sum, width| sum.saturating_add(*width));
     for (x, mark, has_more) in
         [(area.x, "‹", first > 0), (area.x + area.width - 1, "›", shown > area.width + 1)]
@@ -103,7 +103,7 @@ fn tabs(app: &mut App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The way to this place; of a long one the end.
+/// The path to this place. If it is too long, its beginning is left out.
 fn breadcrumb(app: &App, width: usize) -> String {
     let mut crumbs: Vec<String> = app.here.crumbs.iter().map(|crumb| cut(crumb, 40)).collect();
     let place = &app.here.place;
@@ -124,7 +124,7 @@ fn breadcrumb(app: &App, width: usize) -> String {
     cut(&escaped(&text), width)
 }
 
-/// The lines of the place: its head, its table, and about the selected row.
+/// Draws the lines of the place: its head, its table, and the detail of the selected row.
 fn content(app: &mut App, phase: Option<&str>, theme: Theme, body: Rect, buffer: &mut Buffer) {
     let Some(sheet) = &app.sheet else {
         let text = format!("{} …", phase.unwrap_or("working"));
@@ -149,7 +149,7 @@ fn content(app: &mut App, phase: Option<&str>, theme: Theme, body: Rect, buffer:
             }
         }
     }
-    // Beside the head and the rows with their titles, and the line below them.
+    // Lines left after the head, the rows, their titles and the line below them.
     let rows = app.sheet.as_ref().map_or(0, |sheet| sheet.rows.len());
     let free = usize::from(end.saturating_sub(y)).saturating_sub(rows + 2);
     let detail = detail(app, width, body.height, free);
@@ -170,7 +170,7 @@ fn content(app: &mut App, phase: Option<&str>, theme: Theme, body: Rect, buffer:
     }
 }
 
-/// What there is to say about the selected row, where there is room.
+/// The detail lines of the selected row, as far as there is room.
 fn detail(app: &App, width: usize, height: u16, free: usize) -> Vec<(Tone, String)> {
     let least = match height {
         0..13 => 0,
@@ -181,8 +181,8 @@ fn detail(app: &App, width: usize, height: u16, free: usize) -> Vec<(Tone, Strin
     let (Some(row), Some(sheet)) = (app.row().filter(|_| most > 0), &app.sheet) else {
         return Vec::new();
     };
-    // The table keeps its place while the selection moves: the detail has the lines of the longest
-    // one. Where rows fill the screen, nobody wants to wait until all are wrapped.
+    // The detail has as many lines as the longest one, so that the table does not move with the
+    // selection. If rows fill the screen, wrapping the details of all would take too long.
     let reserved = match free > least {
         true => sheet.rows.iter().map(|row| wrapped(row, width).len()).max().unwrap_or(0),
         false if sheet.rows.iter().any(|row| !row.detail.is_empty()) => most,
@@ -217,7 +217,7 @@ fn table(app: &mut App, area: Rect, theme: Theme, buffer: &mut Buffer) {
     let lines = usize::from(area.height.saturating_sub(1));
     let here = &mut app.here;
     here.scroll = here.scroll.min(here.selected).max((here.selected + 1).saturating_sub(lines));
-    // A heading belongs to what is below it.
+    // Keeps a heading on the screen with the row below it.
     if here.scroll > 0
         && here.scroll == here.selected
         && sheet.rows[here.scroll - 1].is_heading
@@ -294,7 +294,7 @@ fn widths(sheet: &Sheet, screen: u16) -> Vec<usize> {
             Column { title, .. } => longest(index, title).max(1),
         })
         .collect();
-    // The last column has the rest.
+    // The last column gets the remaining width.
     if let Some(last) = widths.iter().rposition(|width| *width > 0) {
         let used: usize =
             widths[..last].iter().filter(|width| **width > 0).map(|width| width + 2).sum();
@@ -346,7 +346,7 @@ fn bottom(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
         ),
     };
     let width = usize::from(area.width);
-    // Of a line that is being typed, the end matters.
+    // For a line that is being typed, shows the end.
     let mut text = escaped(&text);
     while matches!(app.mode, Mode::Prompt(..)) && display_width(&text) > width {
         text.remove(0);
@@ -354,7 +354,7 @@ fn bottom(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     line(buffer, area, y, &cut_end(&text, width), theme.style(tone));
 }
 
-/// A text without what does not fit, at words.
+/// Cuts a text to `width` columns, between words, with `…` at its end.
 fn cut_end(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -363,7 +363,7 @@ fn cut_end(text: &str, width: usize) -> String {
     begin + "…"
 }
 
-/// Names above the line that is being typed.
+/// Draws matching names above the line that is being typed.
 fn suggestions(
     app: &App,
     prompt: Prompt,

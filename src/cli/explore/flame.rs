@@ -9,10 +9,10 @@ use ratatui::crossterm::event::KeyCode;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
-/// Where a box begins, as a part of the whole.
+/// The start of each box, in the unit of the totals.
 fn starts(nodes: &[Node]) -> Vec<u64> {
     let mut starts = vec![0_u64; nodes.len()];
-    // Where the next box below each begins.
+    // For each box, the start of the next box below it.
     let mut next = vec![0_u64; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
         if let Some(parent) = node.parent {
@@ -24,7 +24,7 @@ fn starts(nodes: &[Node]) -> Vec<u64> {
     starts
 }
 
-/// The columns of a box on a screen that shows all of `zoom`. None if it is outside or too small.
+/// The columns of a box when `zoom` fills the screen. `None` if it is outside or too small.
 fn columns(
     nodes: &[Node],
     starts: &[u64],
@@ -71,13 +71,13 @@ pub(super) fn draw(app: &mut App, area: Rect, buffer: &mut Buffer, theme: Theme)
         let Some(node) = sheet.boxes.get(index) else { continue };
         let width = usize::from(right - left);
         let text = match width {
-            // Nobody can read a letter.
+            // Too narrow for a readable name.
             0..4 => String::new(),
             _ => cut(&shown(&node.title()), width - 1),
         };
         let style = if index == selected { theme.selected() } else { color(node, theme) };
         let (x, y) = (area.x + left, area.y + y as u16);
-        // The last column of a box separates it from the next one, unless it is all there is.
+        // The last column of a box stays blank as a separator, unless the box has only one column.
         let filled = width.saturating_sub(1).max(1);
         buffer.set_stringn(x, y, " ".repeat(filled), filled, style);
         buffer.set_stringn(x, y, text, filled, style);
@@ -98,7 +98,7 @@ fn color(node: &Node, theme: Theme) -> Style {
     Style::new().fg(Color::Black).bg(colors[sum % colors.len()])
 }
 
-/// Moves between boxes. Returns `false` for keys that are none of the graph's own.
+/// Moves between boxes. Returns `false` for keys that the flame graph does not use.
 pub(super) fn key(app: &mut App, key: KeyCode) -> bool {
     let Some(sheet) = &app.sheet else { return false };
     let (nodes, at) = (&sheet.boxes, app.here.selected);

@@ -11,7 +11,7 @@ use crate::cli::size::{count, percent, size};
 use crate::cli::terminal::{escaped, shown};
 use serde_json::Value;
 
-/// `top --suspects`: what holds the memory, and what could be saved.
+/// `top --suspects`: the owners of the memory, and the memory that could be saved.
 pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
     let suspects = doc.rows("suspects");
     let head = match suspects.first() {
@@ -23,7 +23,7 @@ pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
     };
     let mut rows: Vec<Row> = suspects.iter().map(suspect).collect();
     if let Some(first) = rows.first_mut() {
-        // The head has its first line.
+        // The head already shows its first line.
         first.detail.remove(0);
     }
     if rows.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn verdict(doc: &Value, _: &Place) -> Sheet {
     }
 }
 
-/// A line that leads to another view, where nothing stands out.
+/// A line that leads to another view, for heaps in which nothing stands out.
 fn elsewhere(view: View) -> Row {
     let what = match view {
         View::Types => "types by retained size",
@@ -66,7 +66,7 @@ fn elsewhere(view: View) -> Row {
     }
 }
 
-/// A line of the verdict. Entering it leads to what holds the memory.
+/// A line of the verdict. Entering it leads to the object that holds the memory.
 fn suspect(it: &Value) -> Row {
     let of_live = it["share"].as_f64().unwrap_or_default();
     let objects = [&it["holder"]["object"], &it["object"], &it["example"]];
@@ -138,10 +138,10 @@ pub(super) fn types(doc: &Value, place: &Place) -> Sheet {
     grouped(doc, place, "TYPE", |row| Some(Place::objects_of(&type_glob(row))))
 }
 
-/// A type as `--type` takes it.
+/// A type in the syntax of `--type`.
 pub(super) fn type_glob(row: &Value) -> String {
     match row["namespace"].as_str() {
-        // The name of a class is complete; V8 has the same name in several kinds of nodes.
+        // Class names include the package; V8 uses the same name for several kinds of nodes.
         Some(namespace) if !row.text("name").starts_with(namespace) => {
             format!("{namespace}:{}", row.text("name"))
         }
@@ -175,7 +175,7 @@ fn grouped(
     let whole = live_bytes(doc);
     let own =
         |row: &Value| row.number("shallow_bytes").saturating_add(row.number("external_bytes"));
-    // The share is that of the column that is sorted by.
+    // The share is that of the column that rows are sorted by.
     let key = ["", "shallow_bytes", "count"].get(place.sort).copied().unwrap_or_default();
     let row = |row: &Value| {
         let held = row.maybe("retained_bytes");
@@ -227,7 +227,7 @@ pub(super) fn described(row: &Value) -> Vec<(Tone, String)> {
     lines
 }
 
-/// `tree`: what is directly below the line that was opened.
+/// `tree`: the lines directly below the line that was opened.
 pub(super) fn tree(doc: &Value, place: &Place) -> Sheet {
     let nodes = tree::nodes(doc.rows("nodes"));
     let at = tree::find(&nodes, &place.inside);
@@ -278,7 +278,7 @@ pub(super) fn tree(doc: &Value, place: &Place) -> Sheet {
     }
 }
 
-/// SQL for the objects of a group. None if no object is above it, or there is no SQL.
+/// SQL for the objects of a group. `None` if no object is above the group, or without `query`.
 fn members(nodes: &[tree::Node], group: usize) -> Option<String> {
     let text = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let mut types = Vec::new();
@@ -428,7 +428,7 @@ pub(super) fn thread(doc: &Value, place: &Place) -> Sheet {
     }
 }
 
-/// `waste`: what could be saved.
+/// `waste`: the memory that could be saved.
 pub(super) fn waste(doc: &Value, place: &Place) -> Sheet {
     let mut rows = Vec::new();
     let mut omitted = 0;

@@ -1,4 +1,4 @@
-//! What keys and the mouse do.
+//! Handles keys and the mouse.
 
 use super::app::{App, Mode, Prompt};
 use super::flame;
@@ -7,7 +7,7 @@ use ratatui::crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 
-/// What is to be done outside of the interface.
+/// An action that the caller must perform outside of the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
@@ -40,7 +40,7 @@ pub(super) const HELP: &[(&str, &str)] = &[
 ];
 
 impl App {
-    /// Takes an event of the terminal.
+    /// Handles an event of the terminal.
     pub(super) fn take(&mut self, event: &Event) -> Effect {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
@@ -104,7 +104,7 @@ impl App {
         self.open_tab((self.tab().unwrap_or_default() + by) % count);
     }
 
-    /// The letters that do something to the place or the selected row.
+    /// Handles letters that act on the place or the selected row.
     fn command(&mut self, key: char) -> Effect {
         let prompt = |prompt| Mode::Prompt(prompt, String::new());
         match key {
@@ -189,7 +189,7 @@ impl App {
         Effect::Export(place.asked(&self.files, format), extension)
     }
 
-    /// A key while a line is being typed.
+    /// Handles a key while a line is being typed.
     fn edit(&mut self, prompt: Prompt, mut line: String, key: &KeyEvent) -> Effect {
         match key.code {
             KeyCode::Esc => return Effect::Nothing,
@@ -215,7 +215,7 @@ impl App {
         Effect::Nothing
     }
 
-    /// Does what a line was typed for.
+    /// Applies the line that was typed at a prompt.
     fn answer(&mut self, prompt: Prompt, line: &str) {
         match prompt {
             Prompt::Search if !line.is_empty() => {
@@ -250,7 +250,7 @@ impl App {
         Effect::Nothing
     }
 
-    /// A click selects a row; a click on the selected row opens it.
+    /// Handles a click: selects a row, or opens the row that is already selected.
     fn click(&mut self, x: u16, y: u16) {
         if y == 1 {
             let tab = self.hits.tabs.iter().find(|(range, _)| range.contains(&x));

@@ -43,7 +43,7 @@ use std::time::Duration;
 use theme::Theme;
 use worker::{Ahead, Reply, Worker};
 
-/// The time between two looks at what has arrived.
+/// The time between two checks for replies.
 const TICK: Duration = Duration::from_millis(20);
 
 pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Status> {
@@ -73,12 +73,12 @@ pub(super) fn run(args: &ExploreArgs, session: &Session) -> anyhow::Result<Statu
     Ok(Status::Done)
 }
 
-/// A terminal that cannot move its cursor.
+/// Whether the terminal cannot move its cursor.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Opens the files, so that wrong ones are refused before there is a screen.
+/// Opens the files, so that unreadable ones are refused before the screen changes.
 fn open(
     args: &ExploreArgs,
     paths: &[PathBuf],
@@ -107,7 +107,7 @@ fn open(
     Ok(App::new(files, input.kind, input.format, title))
 }
 
-/// Shows and answers until the user leaves.
+/// Draws the screen and handles events and replies until the user quits.
 fn interact(mut app: App, mut worker: Worker, theme: Theme) -> io::Result<()> {
     let _screen = screen::Screen::enter()?;
     let mut terminal = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;

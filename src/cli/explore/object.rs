@@ -10,7 +10,7 @@ use crate::cli::size::{count, size};
 use crate::cli::terminal::shown;
 use serde_json::Value;
 
-/// A row about an object, which it leads to.
+/// A row about an object. Entering the row leads to the object.
 pub(super) fn row(object: &Value, cells: Vec<Cell>) -> Row {
     let id = object.id();
     let enter = id.as_ref().map(|id| Place::of(View::Object, id, &title(object)));
@@ -39,7 +39,7 @@ fn brief(value: &Value) -> String {
 /// The value of an object, which has a kind.
 fn content(value: &Value) -> String {
     match (value.text("kind"), value["text"].as_str().or_else(|| value["value"].as_str())) {
-        // How the object is called has its name.
+        // The title of the object already contains its name.
         ("name", _) => String::new(),
         ("description" | "float", Some(text)) => shown(text),
         (_, Some(text)) if value["complete"] == false => format!("\"{}…\"", shown(text)),
@@ -128,7 +128,7 @@ fn held_by(doc: &Value) -> Vec<Row> {
     rows
 }
 
-/// A row about an object under a name.
+/// A row that shows an object after a label, such as a field name.
 fn to(label: &str, object: &Value) -> Row {
     let cells = vec![
         bytes(object.maybe("retained_bytes")),
@@ -139,7 +139,7 @@ fn to(label: &str, object: &Value) -> Row {
     row(object, cells)
 }
 
-/// A row about a value under a name: an object, or something that is none.
+/// A row that shows a value after a label. The value may be an object or not.
 fn valued(label: &str, value: &Value, object: &Value) -> Row {
     if object.is_object() {
         let mut row = to(label, object);
@@ -201,7 +201,7 @@ pub(super) fn path(doc: &Value, place: &Place) -> Sheet {
             rows.push(Row { detail: vec![(Tone::Plain, what)], ..row(object, cells) });
         }
     }
-    // The last path may be the last one that there is: the document does not tell.
+    // The document does not state whether there are more paths than these.
     let object = &doc["object"];
     let head = match doc.rows("paths").len() {
         0 => format!("{}: no path from a root", title(object)),
@@ -223,7 +223,7 @@ pub(super) fn path(doc: &Value, place: &Place) -> Sheet {
 
 /// `find`: objects one by one.
 pub(super) fn objects(doc: &Value, place: &Place) -> Sheet {
-    // Of a profile, the same command finds functions.
+    // In a profile, the same command finds functions.
     if doc["rows"].is_array() {
         return super::calls::functions(doc, place);
     }

@@ -1,4 +1,4 @@
-//! The places that one can be at: a command line, and the view that shows its document.
+//! Places: each is a command line, and the view that shows its document.
 
 use crate::analysis::largest::LargestByType;
 use crate::output::syntax::shell_word;
@@ -29,18 +29,18 @@ pub(super) enum View {
     Sandwich,
 }
 
-/// How a view asks, and how it shows the answer.
+/// The command line of a view, and the choices that it offers.
 pub(super) struct Spec {
     pub(super) name: &'static str,
-    /// The command and the options of its own.
+    /// The command, and the options that the view always adds.
     words: &'static [&'static str],
-    /// The option that limits the rows, and the rows of the first page. 0: it has none.
+    /// The option that limits the rows (empty if there is none), and the rows of the first page.
     limit: (&'static str, u64),
-    /// The orders of the rows: their names and options.
+    /// The orders of the rows, each with its name and options.
     pub(super) sorts: &'static [(&'static str, &'static [&'static str])],
     /// Whether `--type` selects rows.
     pub(super) filters: bool,
-    /// Whether it compares the two files.
+    /// Whether the command compares the two files.
     both: bool,
 }
 
@@ -51,11 +51,11 @@ const BY_SIZE: &[(&str, &[&str])] =
 const BY_ID: &[(&str, &[&str])] =
     &[("retained", &[]), ("shallow", &["--sort", "shallow"]), ("id", &["--sort", "id"])];
 const BY_COST: &[(&str, &[&str])] = &[("self", &[]), ("total", &["--cum"])];
-/// Objects of a type that are known without looking at all of them.
+/// Number of largest objects of a type that are known without a search through all objects.
 const READY: u64 = LargestByType::MOST as u64;
-/// The samples of each thread, in slots of equal length. SQLite sorts to group, which takes ten times
-/// as long as all else where there are millions: of more than 300,000 it looks at some, which are
-/// spread evenly, whatever the order of the threads.
+/// SQL for the samples of each thread, in slots of equal length. SQLite sorts to group, which takes
+/// ten times as long as the rest for millions of samples. Of more than 300,000, the statement uses
+/// an evenly spread selection that does not depend on the order of the threads.
 const TIMELINE: &str = "with s as (select min(start_us) a, max(start_us) + 1 b, \
     count(*) / 300000 + 1 every from samples), \
     t as (select process, thread, (start_us - a) * 40 / (b - a) slot, sum(samples) * every n, every \
@@ -65,7 +65,7 @@ const TIMELINE: &str = "with s as (select min(start_us) a, max(start_us) + 1 b, 
     max(every) every from t group by 1, 2 order by 3 desc";
 
 impl View {
-    /// Whether the view is the answer to SQL.
+    /// Whether the view shows the result of SQL.
     pub(super) fn is_query(self) -> bool {
         matches!(self, Self::Query | Self::Timeline)
     }
@@ -108,20 +108,20 @@ impl View {
     }
 }
 
-/// A place: what is asked, and where in the answer.
+/// A place: a request, and the position in its document.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
     pub(super) view: View,
-    /// The place in the breadcrumb.
+    /// The text for this place in the breadcrumb.
     pub(super) title: String,
     /// Options that the place adds to those of the view.
     pub(super) options: Vec<String>,
-    /// The object, or the SQL.
+    /// The id of an object, or the SQL. `None` for views of a whole file.
     pub(super) argument: Option<String>,
     pub(super) type_glob: Option<String>,
     pub(super) sort: usize,
     pub(super) limit: u64,
-    /// The lines of the tree that were opened, from the outside in.
+    /// Keys of the tree lines that were opened, outermost first.
     pub(super) inside: Vec<String>,
 }
 
@@ -177,7 +177,7 @@ impl Place {
         }
         match (self.view, spec.limit.0) {
             (_, "") => {}
-            // A page of references is a page of entries, too.
+            // The limit of references applies to entries, too.
             (View::Object, limit) => {
                 words.extend([limit.to_owned(), self.limit.to_string()]);
                 words.extend(["--entries".to_owned(), self.limit.to_string()]);
@@ -187,7 +187,7 @@ impl Place {
         words
     }
 
-    /// The words to ask with, in a format.
+    /// The words that request the document of this place in a format.
     pub(super) fn asked(&self, files: &Files, format: &str) -> Vec<String> {
         let mut words = self.words();
         words.push(format!("--format={format}"));
@@ -198,8 +198,8 @@ impl Place {
         words
     }
 
-    /// The words for a picture of a tree. None if the place shows no tree, or only what an object
-    /// retains.
+    /// The words that draw the tree as SVG. `None` if the place does not show a tree, or only the
+    /// tree below an object.
     pub(super) fn picture(&self, files: &Files) -> Option<Vec<String>> {
         let has_tree = matches!(
             self.view,
@@ -215,7 +215,7 @@ impl Place {
         Some(words)
     }
 
-    /// The command line that prints the same.
+    /// The command line that prints the document of this place.
     pub(super) fn command(&self, files: &Files) -> String {
         let mut words = self.words();
         let command = words.remove(0);
@@ -226,21 +226,21 @@ impl Place {
     }
 }
 
-/// The files, and the options that hold for all places.
+/// The files, and the options that apply to all places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     pub(super) file: String,
     pub(super) new: Option<String>,
-    /// Options that tell how to load, as words for a shell, each after a space.
+    /// Options for loading, as words for a shell, each preceded by a space.
     pub(super) loading: String,
-    /// The snapshot that was chosen here.
+    /// The snapshot that the user chose in the interface.
     pub(super) snapshot: Option<u64>,
     /// Options of profiles.
     pub(super) profile: Vec<String>,
 }
 
 impl Files {
-    /// The file that is looked into: of two the newer one.
+    /// The file to explore: the newer one if there are two.
     pub(super) fn newest(&self) -> &String {
         self.new.as_ref().unwrap_or(&self.file)
     }

@@ -41,7 +41,7 @@ pub(super) fn rows(doc: &Value, place: &Place) -> Sheet {
     }
 }
 
-/// `query` without SQL: what can be asked. A table leads to its first rows.
+/// `query` without SQL: the tables. Entering a table leads to its first rows.
 fn tables(doc: &Value) -> Sheet {
     let row = |table: &Value| {
         let (table_name, columns) = (table.text("name"), table.rows("columns"));

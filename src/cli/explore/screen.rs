@@ -1,4 +1,4 @@
-//! The terminal: entered and left, whatever happens.
+//! Enters the alternate screen of the terminal and always restores it, even after a panic.
 
 use crate::cli::interrupt;
 use ratatui::crossterm::event::{
@@ -12,12 +12,12 @@ use std::io::{self, Write, stdout};
 use std::sync::Once;
 use std::thread;
 
-/// The alternate screen with keys as they are pressed, until it is dropped.
+/// The alternate screen in raw mode. Dropping it restores the terminal.
 pub(super) struct Screen(());
 
 impl Screen {
     /// # Errors
-    /// The terminal does not take what it needs.
+    /// The terminal does not accept raw mode or the control sequences.
     pub(super) fn enter() -> io::Result<Self> {
         // First, so that the signals restore the terminal as it was.
         interrupt::restore_terminal_when_stopped();
@@ -36,7 +36,7 @@ impl Drop for Screen {
 }
 
 fn leave() {
-    // Nobody is left to be told.
+    // There is no way to report a failure.
     let _ = execute!(
         stdout(),
         DisableBracketedPaste,
@@ -48,8 +48,8 @@ fn leave() {
     interrupt::terminal_is_restored();
 }
 
-/// A panic here leaves the screen before it prints. Those of other threads are defects of single
-/// commands, which their answers report.
+/// Makes a panic of this thread leave the screen before its message is printed. Panics of other
+/// threads are defects of single commands, whose answers report them.
 fn restore_after_panic() {
     static ONCE: Once = Once::new();
     let interface = thread::current().id();

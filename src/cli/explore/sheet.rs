@@ -1,4 +1,4 @@
-//! What a view shows: a few lines, and a table.
+//! The content of a view: a few lines, and a table.
 
 use super::doc::Doc;
 use super::place::Place;
@@ -6,7 +6,7 @@ use crate::cli::size::{count, percent, size};
 use crate::cli::terminal::shown;
 use serde_json::Value;
 
-/// The meaning of a text, which has a color.
+/// The meaning of a text, which decides its color.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Tone {
     #[default]
@@ -26,7 +26,7 @@ pub(super) struct Sheet {
     pub(super) head: Vec<(Tone, String)>,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<Row>,
-    /// What the table contains, and what was left out.
+    /// The line below the table: what it contains and what it leaves out.
     pub(super) foot: String,
     /// The boxes of a flame graph, in place of a table.
     pub(super) boxes: Vec<super::tree::Node>,
@@ -36,7 +36,7 @@ pub(super) struct Sheet {
 pub(super) enum Align {
     Left,
     Right,
-    /// As `Left`, of texts that are cut at their ends.
+    /// Like `Left`, for texts that are cut at their ends.
     Sentence,
     /// A bar for a share.
     Bar,
@@ -46,7 +46,7 @@ pub(super) enum Align {
 pub(super) struct Column {
     pub(super) title: String,
     pub(super) align: Align,
-    /// Columns of the narrowest terminal that shows it.
+    /// Minimum width of the screen for this column to appear, in columns of text.
     pub(super) from: u16,
 }
 
@@ -54,14 +54,14 @@ pub(super) struct Column {
 pub(super) struct Row {
     pub(super) cells: Vec<Cell>,
     pub(super) enter: Option<Place>,
-    /// Whether entering is the next page of the same place.
+    /// Whether entering the row shows more rows of the same place.
     pub(super) is_more: bool,
     pub(super) object: Option<String>,
-    /// What there is to say about the row beside its cells.
+    /// Lines about the row that are shown below the table while it is selected.
     pub(super) detail: Vec<(Tone, String)>,
-    /// A heading of the rows below, which cannot be selected.
+    /// Whether the row is a heading of the rows below and cannot be selected.
     pub(super) is_heading: bool,
-    /// The snapshot that entering chooses.
+    /// The snapshot that entering the row selects.
     pub(super) snapshot: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn bar(share: f64) -> Cell {
     Cell { bar: share, ..Cell::default() }
 }
 
-/// A part of a whole.
+/// The fraction of `whole` that `value` is. 0 if `whole` is 0.
 pub(super) fn part(value: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { value as f64 / whole as f64 }
 }
@@ -111,7 +111,7 @@ impl Row {
         Self { cells: vec![toned(Tone::Strong, text)], is_heading: true, ..Self::default() }
     }
 
-    /// The rows of a document, and one more if others were left out.
+    /// The rows of a document, and a row that leads to omitted ones if there are any.
     pub(super) fn of_document(
         doc: &Value,
         place: &Place,
@@ -131,14 +131,14 @@ impl Row {
         }
     }
 
-    /// The last row where others were left out. None if there are none.
+    /// The last row, which leads to the omitted ones. `None` if none were omitted.
     pub(super) fn more(omitted: u64, place: &Place) -> Option<Self> {
         (omitted > 0).then(|| Self::next(format!("… {} more (Enter)", count(omitted)), place))
     }
 }
 
 impl Row {
-    /// Whether a cell contains a text, which is in lower case.
+    /// Whether a cell contains `text`, which must be in lower case. Ignores case in cells.
     pub(super) fn contains(&self, text: &str) -> bool {
         !self.is_heading && self.cells.iter().any(|cell| cell.text.to_lowercase().contains(text))
     }

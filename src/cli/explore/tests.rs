@@ -54,7 +54,7 @@ impl User {
         user
     }
 
-    /// Answers until nothing is wanted.
+    /// Answers requests until the interface wants no document.
     fn settle(&mut self) {
         while let Some(words) = self.app.wanted() {
             let answer = self.resident.answer(&words);
@@ -176,7 +176,7 @@ fn table(user: &User) -> Vec<String> {
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// Every number of a row stands in one line of what the command prints.
+/// Asserts that one line of the command's output contains all numbers of a row, for each row.
 #[track_caller]
 fn assert_printed(user: &User) {
     let lines = table(user);
@@ -381,7 +381,7 @@ fn groups_unfold_into_their_objects() {
     let mut user = User::after(JAVA, "g0xfd59b080⏎T");
     assert!(user.screen((80, 24)).contains("ConcurrentHashMap$Node ×741"));
     user.keys("⏎⏎");
-    // The other 127 are behind the first ones of their buckets.
+    // The other 127 are not the first nodes of their buckets.
     assert_eq!(user.rows().len(), 614, "{}", user.screen((80, 24)));
     user.keys("⏎");
     assert_eq!(user.app.here.place.view, View::Object);
@@ -393,7 +393,7 @@ fn tables_are_listed_before_sql_is_typed() {
     let mut user = User::after(JAVA, "8");
     assert!(user.screen((80, 24)).contains("\nobjects "), "{}", user.screen((80, 24)));
     user.keys("⏎");
-    // The statement goes on from there.
+    // The prompt starts with the statement that shows the table.
     assert_eq!(
         user.keys(":").app.mode,
         Mode::Prompt(Prompt::Sql, "select * from \"objects\"".into())

@@ -30,7 +30,7 @@ impl Theme {
     }
 }
 
-/// A name without what does not fit.
+/// Cuts a name to `width` columns.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if display_width(text) <= width { text.to_owned() } else { fit::cut(text, width) }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) depth: usize,
-    /// The index of the line above it in the tree.
+    /// The index of the parent line.
     pub(super) parent: Option<usize>,
     pub(super) kind: String,
     pub(super) name: String,
@@ -23,18 +23,18 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// The line of roots that have no kind of their own.
+    /// A line for roots of this name, of which only the key matters.
     pub(super) fn root(name: &str) -> Self {
         Self { kind: "root".to_owned(), name: name.to_owned(), ..Self::default() }
     }
 
-    /// The name of a line among its siblings.
+    /// A key that identifies the line among its siblings.
     pub(super) fn key(&self) -> String {
         [&*self.kind, &*self.label, &*self.name, self.object.as_deref().unwrap_or_default()]
             .join("\u{1}")
     }
 
-    /// The name and number of what the line is about.
+    /// The name of the line, with the number of objects for a group.
     pub(super) fn title(&self) -> String {
         match self.count {
             count if self.kind == "group" && count > 1 => {
@@ -82,7 +82,7 @@ pub(super) fn children(nodes: &[Node], parent: usize) -> impl Iterator<Item = (u
         .filter(move |(_, node)| node.depth == depth + 1)
 }
 
-/// The line at the end of the keys that were opened, as far as it is there.
+/// The index of the line that the keys lead to. Skips keys that no child has.
 pub(super) fn find(nodes: &[Node], inside: &[String]) -> usize {
     inside.iter().fold(0, |at, key| {
         children(nodes, at).find(|(_, node)| node.key() == *key).map_or(at, |(index, _)| index)

@@ -1,11 +1,11 @@
-//! The views: which of them shows which documents.
+//! Maps each view to the function that shows its document.
 
 use super::place::{Place, View};
 use super::sheet::Sheet;
 use super::{calls, change, heap, object, query};
 use serde_json::Value;
 
-/// What a place shows of its document.
+/// Builds the sheet that a place shows for its document.
 pub(super) fn sheet(document: &Value, place: &Place) -> Sheet {
     let show = match place.view {
         View::Verdict => heap::verdict,

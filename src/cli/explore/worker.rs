@@ -1,4 +1,4 @@
-//! Answers in the background, so that no key waits for one.
+//! Answers requests in the background, so that keys do not wait for answers.
 
 use super::place::{Files, Place, View};
 use crate::cli::ask::Answer;
@@ -13,27 +13,27 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What has been done in the background.
+/// A result of work in the background.
 pub(super) enum Reply {
     Document(Vec<String>, Answer),
-    /// A message about a file that was written, or was not.
+    /// A message about a file that was saved or could not be saved.
     Saved(String),
 }
 
-/// Asks resident dumps in threads of its own.
+/// Runs requests to resident dumps in its own threads.
 pub(super) struct Worker {
     resident: Arc<Dumps>,
     questions: Sender<Vec<String>>,
-    /// What was asked last.
+    /// The last request, until its document arrives.
     asked: Option<Vec<String>>,
     replies: (Sender<Reply>, Receiver<Reply>),
 }
 
-/// Objects whose subtrees are ready for a key: those above most others.
+/// Number of objects whose subtrees are prepared: those that dominate most others.
 const HEADS: usize = 16;
 
 impl Worker {
-    /// Answers `first` before all others, and what `ahead` leads to once nobody waits for more.
+    /// Answers `first` before other requests, and prepares the documents of `ahead` after the next.
     pub(super) fn start(resident: Arc<Dumps>, first: Option<Vec<String>>, ahead: Ahead) -> Self {
         let replies = channel();
         let (questions, asked) = channel::<Vec<String>>();
@@ -42,10 +42,10 @@ impl Worker {
             let mut ahead = Some(ahead);
             if let Some(words) = first {
                 let answer = dumps.answer(&words);
-                let _ = out.send(Reply::Document(words, answer)); // The next one notices.
+                let _ = out.send(Reply::Document(words, answer)); // The next send sees a failure.
             }
             while let Ok(mut words) = asked.recv() {
-                // Who moved on does not wait for where they were.
+                // Skips requests for places that the user has left.
                 while let Ok(later) = asked.try_recv() {
                     words = later;
                 }
@@ -63,10 +63,10 @@ impl Worker {
         Self { resident, questions, asked: None, replies }
     }
 
-    /// Asks for a document, unless that is under way.
+    /// Requests a document, unless it was the last one requested and has not arrived.
     pub(super) fn ask(&mut self, words: Vec<String>) {
         if self.asked.as_ref() != Some(&words) {
-            // The thread lives as long as this.
+            // The thread runs as long as this worker exists.
             let _ = self.questions.send(words.clone());
             self.asked = Some(words);
         }
@@ -89,7 +89,7 @@ impl Worker {
                 }
                 _ => answer.messages.replace('\n', " "),
             };
-            let _ = out.send(Reply::Saved(message)); // Nobody waits any more.
+            let _ = out.send(Reply::Saved(message)); // Fails only if the interface has ended.
         });
     }
 
@@ -105,15 +105,15 @@ impl Worker {
     }
 }
 
-/// What is answered before somebody asks, so that keys need not wait: the first look at something
-/// takes longest.
+/// The views to prepare before the user opens them, because the first request for a view takes
+/// longest.
 pub(super) struct Ahead {
     pub(super) files: Files,
     pub(super) tabs: Vec<View>,
     pub(super) is_heap: bool,
 }
 
-/// The time that a view of a profile may take. A heap has paid for its views when it is loaded.
+/// The views of a profile are no longer prepared after one that takes longer than this.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Ahead {
@@ -136,7 +136,7 @@ impl Ahead {
     }
 }
 
-/// Writes a file under a name that no file has.
+/// Writes a new file, with a number after its name if the name is taken.
 fn write_new(name: &str, extension: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
@@ -152,7 +152,7 @@ fn write_new(name: &str, extension: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     }
 }
 
-/// Starts a thread. If there is none, the place stays without its document.
+/// Starts a thread. If that fails, the document of the place never arrives.
 fn spawn(work: impl FnOnce() + Send + 'static) {
     drop(thread::Builder::new().name("explore".to_owned()).spawn(work));
 }

@@ -25,7 +25,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let options = &args.heap;
     input.only(&[Format::Heapsnapshot], "--detached", options.detached)?;
     let sort = sort(options)?;
-    // Without retained sizes it is enough to have the objects and their references.
+    // Without retained sizes, only the objects and their references are needed.
     let work = if options.no_retained { Work::Copy } else { Work::Analysis };
     let selection = &options.options;
     let held = load_as(work, session, "find", input, selection.snapshot, &selection.roots)?;
@@ -37,7 +37,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     }
     let analysed = if options.no_retained { loaded.reached() } else { loaded.analysed() };
     let types = types(loaded, input, args)?;
-    // Looking through all texts again and again pays for an index of them.
+    // A resident program searches texts repeatedly, which makes an index of them worthwhile.
     let texts = (session.resident.is_some() && options.value.is_some()).then(|| loaded.texts());
     let most = session.rows(args.limit, 20);
     let is_kept =
@@ -92,7 +92,7 @@ fn first(analysed: &Analysed<'_, '_>, all: &[ObjectId], sort: FindSortArg, most:
 /// The order of the rows.
 ///
 /// # Errors
-/// It is that of retained sizes, which are not to be computed.
+/// A [`UsageError`] for `--sort retained` with `--no-retained`.
 fn sort(options: &FindHeapOptions) -> Result<FindSortArg, UsageError> {
     match (options.sort, options.no_retained) {
         (Some(FindSortArg::Retained), true) => {
@@ -110,7 +110,7 @@ fn columns<'a>(
     session: &'a Session,
 ) -> Columns<'a, ObjectId> {
     let heap = analysed.heap;
-    // Nothing is retained by what nothing holds.
+    // Unreachable objects have no retained sizes.
     let is_known = !args.heap.no_retained;
     let has_retained = is_known && !heap.roots.is_empty() && !args.heap.unreachable;
     let has_external = rows.iter().any(|object| heap.external_bytes(*object) > 0);
@@ -140,7 +140,7 @@ fn columns<'a>(
             }
         })
         .bytes("external_bytes", "EXTERNAL", |object| heap.external_bytes(*object))
-        // Null for bytes, of which there can be many.
+        // Null for bytes, because there can be many.
         .json("value", |object| match heap.value(*object) {
             Value::Bytes(_) => Json::Null,
             _ => value::json(heap, *object, None),
@@ -163,7 +163,7 @@ fn total_json(count: usize, shallow_bytes: u64) -> Json<'static> {
     Json::from([("count", count.into()), ("shallow_bytes", shallow_bytes.into())])
 }
 
-/// Whether nothing but types is asked for.
+/// Whether the options select objects by nothing but their types.
 fn selects_types(options: &FindHeapOptions) -> bool {
     let sizes = [options.min_size, options.max_size, options.min_retained];
     sizes.iter().all(Option::is_none)
@@ -173,10 +173,10 @@ fn selects_types(options: &FindHeapOptions) -> bool {
         && !options.unreachable
 }
 
-/// The types that fit, by their row.
+/// Whether each type matches the options, by row of the type.
 ///
 /// # Errors
-/// No type of the file has such a name.
+/// A [`UsageError`] if no type of the file has such a name.
 fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool>, UsageError> {
     let heap = &loaded.heap;
     let mut types = match args.name() {
@@ -198,10 +198,10 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
     Ok(types)
 }
 
-/// Objects that one task looks at.
+/// Number of objects that one task examines.
 const BLOCK: u32 = 1 << 14;
 
-/// The objects that fit everything, in their order.
+/// The objects that match all options, in the order of the heap.
 fn matching(
     analysed: &Analysed<'_, '_>,
     types: &[bool],
@@ -237,7 +237,7 @@ fn matching(
     found.concat()
 }
 
-/// The text that values have to contain. Numbers have to be equal to it.
+/// The text to search for. Text values must contain it; numbers and booleans must be equal to it.
 struct Wanted<'t> {
     text: &'t str,
     finder: Finder<'t>,
@@ -252,7 +252,7 @@ impl<'t> Wanted<'t> {
         Self { text, finder: Finder::new(text), signature, texts, readable }
     }
 
-    /// Whether it takes a look at the value.
+    /// Whether the value may match. `false` is certain; for `true`, the value must be read.
     #[inline]
     fn may_fit(&self, object: ObjectId) -> bool {
         self.texts.is_none_or(|texts| texts.may_contain(object, self.signature))

@@ -1,4 +1,4 @@
-//! `find` of profiles: functions, what they cost and where.
+//! `find` of profiles: functions with their costs and places.
 
 use crate::analysis::profile::{
     FrameBy, GroupLabel, Groups, Pattern, Place, Selected, TopBy, TopRow, places, top,
@@ -16,7 +16,7 @@ use crate::cli::status::{Status, UsageError};
 use crate::model::profile::Profile;
 use std::collections::HashMap;
 
-/// Frames of an example; those next to the function say most.
+/// Maximum number of frames of an example: those next to the function.
 const EXAMPLE: usize = 64;
 
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
@@ -80,13 +80,13 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     Ok(loaded.report(session))
 }
 
-/// Says how many of the functions that were found are shown.
+/// Describes how many of the functions that were found are shown.
 fn how_many(shown: usize, found: usize, (one, many): (&str, &str)) -> String {
     let all = if shown == found { "all " } else { "" };
     format!("{all}{} found", showing(shown, found, one, many))
 }
 
-/// The functions to find.
+/// The conditions on functions to find.
 struct Wanted {
     function: Option<Pattern>,
     file: Option<Pattern>,
@@ -125,7 +125,7 @@ impl Wanted {
     }
 }
 
-/// Where most of the cost of a function was, in JSON.
+/// The stack with most of the cost of a function, in JSON.
 fn example(place: &Place, profile: &Profile) -> Value<'static> {
     let stack: Vec<Value> = stack(place, profile).into_iter().map(Value::from).collect();
     let omitted = u64::from(place.depth).saturating_sub(EXAMPLE as u64);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// An owner stands out if it grew by this fraction (1/n) of the newer heap.
 const LEAST_PART: u64 = 100;
 
-/// The owners of the newer heap, and what is said of them. The heap itself is not needed any more.
+/// The owners of the newer heap with their descriptions. Does not borrow from the heap.
 pub(crate) struct Newer {
     owners: Vec<TracedOwner>,
     described: Vec<Described>,
@@ -29,22 +29,22 @@ struct Described {
     noun: String,
     around: String,
     held_by: String,
-    /// The known leak that the owner is, if it stands out.
+    /// The known leak that matches the owner. `None` for owners too small to stand out.
     rule: Option<Arc<Rule>>,
-    /// The finding, as a page shows it.
+    /// The finding as a page shows it. `None` if it is too small for a page.
     page: Option<ReportSuspect>,
 }
 
 /// The growth from an older heap to a newer one.
 pub(crate) struct Growth {
-    /// The owner that grew most.
+    /// The owner that grew most. `None` if none grew.
     most: Option<(Grown, Suspect, Described)>,
     /// The live bytes before and now.
     live: (u64, u64),
 }
 
 impl Newer {
-    /// Describes the owners of a heap in a file of a format. `None` if it has no roots.
+    /// Describes the owners of a heap. Returns `None` if the heap has no roots.
     pub(crate) fn of(
         loaded: &Answers<'_>,
         (rules, format): (&Rules, Format),
@@ -79,7 +79,7 @@ impl Newer {
         self.described.iter().filter_map(|described| described.page.as_ref())
     }
 
-    /// Finds what grew since an older heap. `None` if that has no roots.
+    /// Finds the growth since an older heap. Returns `None` if the older heap has no roots.
     pub(crate) fn since(&self, older: &Answers<'_>) -> Option<Growth> {
         if older.heap.roots.is_empty() {
             return None;
@@ -113,20 +113,20 @@ impl Growth {
         }
     }
 
-    /// The sentence, and what is known of such a leak.
+    /// The sentence, followed by the advice for the known leak if it is one.
     pub(crate) fn text(&self, session: &Session) -> String {
         let advice = self.rule().into_iter().flat_map(advice);
         [self.sentence(session)].into_iter().chain(advice).collect::<Vec<_>>().join("\n")
     }
 
-    /// The known leak that stands out.
+    /// The known leak that matches the owner that grew most, if the growth stands out.
     fn rule(&self) -> Option<&Rule> {
         let (grown, finding, words) = self.most.as_ref()?;
         words.rule.as_deref().filter(|_| self.stands_out(grown, finding))
     }
 
-    /// Whether the growth is worth the first line. What the runtime holds may change hands while the
-    /// heap stays as large.
+    /// Whether the growth is worth the first line. For owners of the runtime, the heap must have
+    /// grown too, because their memory may only have moved to another owner.
     fn stands_out(&self, grown: &Grown, finding: &Suspect) -> bool {
         let rise = self.live.1.saturating_sub(self.live.0);
         grown.bytes() >= least(self.live.1) && (!finding.is_runtime || rise >= grown.bytes() / 2)
@@ -165,7 +165,7 @@ impl Growth {
     }
 }
 
-/// The growth that stands out in a heap of so many live bytes.
+/// The least growth in bytes that stands out in a heap of `live` bytes.
 fn least(live: u64) -> u64 {
     (live / LEAST_PART).max(LEAST_BYTES)
 }

@@ -1,4 +1,4 @@
-//! A loaded heap with its file, and what is found out about it, each once.
+//! A loaded heap with its file and its analyses, each of which is computed once.
 
 use crate::analyses::Analyses;
 use crate::analysis::histogram::Histogram;
@@ -11,10 +11,10 @@ use self_cell::self_cell;
 use std::ops::Deref;
 use std::sync::Mutex;
 
-/// A heap that owns the file that it was loaded from. Its analyses are computed when they are first
-/// asked for, and kept.
+/// A heap that owns the file that it was loaded from. Each analysis is computed on first use and
+/// kept.
 ///
-/// Analyses run on the global pool of threads. Ask for them from outside it: a thread of the pool
+/// Analyses run on the global thread pool. Do not request them from a thread of the pool: a thread
 /// that waits for a result could be the one that has to compute it.
 pub(crate) struct HeldHeap(Cell);
 
@@ -34,10 +34,10 @@ self_cell!(
     }
 );
 
-/// The analyses of a heap, and its histograms by what commands group and count.
+/// The analyses of a heap, and its histograms by grouping and by counted objects.
 pub(crate) struct Answers<'h> {
     analyses: Analyses<'h>,
-    /// There are few of each.
+    /// A list and not a map, because there are few groupings and choices of objects.
     histograms: Mutex<Vec<(HistogramKey, Histogram)>>,
 }
 
@@ -52,7 +52,7 @@ impl HeldHeap {
         Ok(Self(Cell::new(file, |file| Answers::of(file.borrow_dependent()))))
     }
 
-    /// About the bytes that the heap and its analyses take.
+    /// The approximate memory of the heap and its analyses, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let heap = &self.get().heap;
         let format = self.input().format;
@@ -63,7 +63,7 @@ impl HeldHeap {
         self.0.borrow_owner().borrow_owner()
     }
 
-    /// The heap, and what is found out about it when it is asked for.
+    /// The heap with its analyses, which are computed on first use.
     pub(crate) fn get(&self) -> &Answers<'_> {
         self.0.borrow_dependent()
     }
@@ -74,7 +74,7 @@ impl<'h> Answers<'h> {
         Self { analyses: Analyses::of(loaded), histograms: Mutex::default() }
     }
 
-    /// The histogram that `count` computes for these groups and objects.
+    /// The histogram for a grouping and a choice of objects. Calls `count` on first use only.
     pub(crate) fn histogram<E>(
         &self,
         key: HistogramKey,
@@ -100,8 +100,8 @@ impl<'h> Answers<'h> {
         }
     }
 
-    /// Computes what first looks at groups, at single objects, at those of a type, and searches for
-    /// texts need, one after the other. `group` counts the objects by one of the groups.
+    /// Computes one analysis after the other that groups, single objects, the objects of a type and
+    /// searches for text need. `group` counts the objects by a grouping.
     pub(crate) fn prepare(&self, group: impl Fn(&Self, ByArg)) {
         self.tree_and_roots();
         group(self, ByArg::Type);

@@ -1,4 +1,4 @@
-//! Groups of objects: how they are counted, sorted and called.
+//! Groups of objects: counts, order and names.
 
 use super::held::Answers;
 use super::load::{load_for, load_options, refused};
@@ -23,8 +23,8 @@ use crate::model::heap::{Heap, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// Counts the objects of a heap. Without a filter, the result is kept for the next time. If the heap
-/// has roots and objects are told apart by them, [`Histogram::unreachable`] is there.
+/// Counts the objects of a heap. Without a filter, the result is kept for later calls.
+/// [`Histogram::unreachable`] is `None` if the heap has no roots or counts do not depend on them.
 ///
 /// # Errors
 /// When the heap lacks the data to group by.
@@ -133,7 +133,7 @@ pub(crate) fn count_types(
     input::histogram(input.format, input.bytes(), options).map_err(|error| refused(error, input))
 }
 
-/// Adds counted types to the snapshot that was begun last.
+/// Adds counted types to the last snapshot of `growth`.
 pub(crate) fn add_types(growth: &mut Growth, counted: &TypeCounts, filter: &TypeFilter) {
     let selected =
         |row: &&TypeRow| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace);
@@ -161,7 +161,7 @@ pub(crate) fn complete_snapshots(
     Ok((complete, info.damage.map(|damage| damage.error)))
 }
 
-/// Counted types of one name and namespace in one row, or those of one namespace.
+/// Merges counted types into one row per name and namespace, or per namespace.
 pub(crate) fn quick(counted: &TypeCounts, by: ByArg, filter: &TypeFilter) -> Histogram {
     let mut left_out = Sum::default();
     let mut rows: Vec<HistogramRow> = Vec::new();
@@ -195,8 +195,8 @@ pub(crate) fn quick(counted: &TypeCounts, by: ByArg, filter: &TypeFilter) -> His
     histogram
 }
 
-/// The column that rows are sorted by unless another is requested: retained bytes, or shallow ones
-/// where nothing is retained.
+/// The default column to sort by: retained bytes if they are known, otherwise own bytes (including
+/// external memory if there is any).
 pub(crate) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
     match is_retained {
         true => SortArg::Retained,
@@ -213,7 +213,7 @@ pub(crate) fn sum_json(sum: &Sum) -> Value<'static> {
     ])
 }
 
-/// The rows that are left out, and their sum, in JSON.
+/// The number of omitted rows, and their sum, in JSON.
 pub(crate) fn omitted_json(rows: usize, sum: Option<&Sum>) -> Value<'static> {
     Value::from([
         ("rows", rows.into()),
@@ -240,8 +240,8 @@ pub(crate) fn root_group_text(kind: &str, name: &str) -> String {
     }
 }
 
-/// Whether rows need a column for the namespaces of their types: names of types are complete by
-/// themselves, but for Dart.
+/// Whether rows need a column for the namespaces of their types. Type names include the namespace,
+/// except in Dart.
 pub(crate) fn needs_namespace<'r>(
     by: ByArg,
     mut rows: impl Iterator<Item = (&'r str, &'r str)>,

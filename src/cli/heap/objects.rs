@@ -42,10 +42,10 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.analyses.tree()
     }
 
-    /// The dominator tree, and the contents of all objects. They are read, and collections recognized,
-    /// while the tree is computed, because the search for dominators keeps one thread busy.
+    /// The dominator tree, and the contents of all objects. Reads the contents and recognizes
+    /// collections while the tree is computed, because the search for dominators uses one thread.
     pub(crate) fn tree_and_contents(&self) -> (&'h DominatorTree, Read) {
-        // Both need it, and find it with all threads.
+        // Computed first, with all threads, because both parts need it.
         self.graph.held_once();
         let read = || {
             self.analyses.collections();
@@ -72,7 +72,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
         Json::Map(fields)
     }
 
-    /// The name of an object's type in the code that was run, if a map gave it another one.
+    /// The name that an object's type has in the code that ran, if a map renamed it.
     pub(crate) fn generated_name(&self, object: ObjectId) -> Option<&'h str> {
         self.heap.generated_types.get(&self.heap.type_id(object)).map(String::as_str)
     }
@@ -93,8 +93,8 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.analyses.is_live(object)
     }
 
-    /// Whether roots reach an object. `None` if unread data may hold it, and if the dump has no
-    /// roots.
+    /// Whether roots reach an object. `None` for an object that was not reached if unread data may
+    /// hold it or the dump has no roots.
     pub(crate) fn reachable(&self, object: ObjectId) -> Option<bool> {
         match self.is_live(object) {
             true => Some(true),
@@ -103,7 +103,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
         }
     }
 
-    /// Why it is not known of some objects whether roots reach them.
+    /// The reason why [`Self::reachable`] is `None` for some objects.
     pub(crate) fn unknown(&self) -> &'static str {
         match (self.analyses.incomplete, self.heap.roots.is_empty()) {
             (false, _) => "the dump has no roots",
@@ -121,7 +121,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
     }
 }
 
-/// The name of an object that has one: that of a class, for instance.
+/// The object's own name, such as the name of a class. `None` if it has none.
 pub(crate) fn own_name(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     if heap.class_object(object).is_some() {
         return Some(heap.shown_name(object).to_owned());
@@ -161,18 +161,18 @@ pub(crate) fn find_object(
     })
 }
 
-/// The object of the class with this name, whose fields are the static ones.
+/// Describes the class object with this name, whose fields are the static ones of the class.
 pub(crate) fn class_called(heap: &Heap<'_>, name: &str) -> Option<String> {
     let is_called = |shown: &str| shown == name || shown.strip_prefix("class ") == Some(name);
     let class = heap.classes.iter().find(|class| is_called(heap.names.text(class.name)))?;
     Some(format!("class {} is the object {}", shown(name), heap.id(class.object)))
 }
 
-/// The names of the objects of a heap.
+/// Describes the ids of the objects of a heap.
 fn called(heap: &Heap<'_>) -> String {
     let Some(last) = heap.len().checked_sub(1) else { return "the dump has no objects".to_owned() };
     let (first, last) = (heap.id(ObjectId(0)), heap.id(ObjectId(last as u32)));
-    // In a shell, # would begin a comment; the number alone is an id as well.
+    // In a shell, # would begin a comment; an id is also valid without it.
     let (first, last) = (first.trim_start_matches('#'), last.trim_start_matches('#'));
     match &heap.ids {
         Ids::Rows(_) => format!("objects in this file are numbered {first} to {last}"),

@@ -9,11 +9,11 @@ use crate::cli::size::count;
 use crate::cli::terminal::shown;
 use crate::model::heap::{Heap, ObjectId, RootKind};
 
-/// Longer paths are cut in the middle.
+/// Maximum number of lines of a path. Longer paths are cut in the middle.
 const MOST_LINES: usize = 30;
-/// Deeper steps are not indented further.
+/// Maximum depth of indentation. Deeper steps are not indented further.
 const MOST_INDENT: usize = 12;
-/// The column of sizes.
+/// The index of the column of sizes.
 const SIZE: usize = 3;
 /// The width that names of types keep; sizes are dropped first.
 const WHOLE_NAME: usize = 60;
@@ -82,11 +82,11 @@ pub(crate) fn headline(session: &Session, analysed: &Analysed<'_, '_>, object: O
     )
 }
 
-/// Steps over one label to one type, in a row.
+/// Consecutive steps with the same label and the same type.
 struct Run {
     label: String,
     steps: u64,
-    /// The last object.
+    /// The last object of the run.
     object: ObjectId,
 }
 
@@ -147,13 +147,13 @@ fn indent(depth: usize) -> String {
     "  ".repeat(depth.min(MOST_INDENT))
 }
 
-/// The objects of the lines of [`outline`]; none for the root, and for what is left out.
+/// The object of each line of [`outline`]. `None` for the root and for omitted steps.
 pub(crate) fn outlined_objects(heap: &Heap<'_>, path: &Path) -> Vec<Option<ObjectId>> {
     let objects = runs(heap, path).into_iter().map(|run| Some(run.object));
     shortened([None].into_iter().chain(objects).collect(), |_| None)
 }
 
-/// The root and the steps of a path, each as a text; at most 30.
+/// The root and the steps of a path, each as a text, in at most 30 lines.
 pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Path) -> Vec<String> {
     let sizes = |object| {
         format!(
@@ -166,13 +166,13 @@ pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Pat
 }
 
 /// A path on one line with the id of each object: `global main.cache → main.Cache 0xc000010000 →
-/// table []main.Entry 0xc000020000`. Long ones are cut in the middle, as [`outline`].
+/// table []main.Entry 0xc000020000`. Long paths are cut in the middle, as in [`outline`].
 #[cfg(feature = "query")]
 pub(crate) fn with_ids(heap: &Heap<'_>, path: &Path) -> String {
     shortened(parts(heap, path, |object| format!(" {}", heap.id(object))), more).join(" → ")
 }
 
-/// At most 30 parts of a path: one stands for those in the middle, of which there are so many.
+/// Shortens a path to 30 parts. `middle` returns the part that stands for so many omitted ones.
 fn shortened<T>(mut parts: Vec<T>, middle: impl Fn(usize) -> T) -> Vec<T> {
     if parts.len() > MOST_LINES {
         let left = parts.len() - MOST_LINES + 1;
@@ -185,7 +185,7 @@ fn more(left: usize) -> String {
     format!("… {} more", count(left as u64))
 }
 
-/// A root with its kind, unless the root's name begins with that: `system class: Main`.
+/// A root with its kind, unless the root's name already contains it: `system class: Main`.
 pub(crate) fn named_root(kind: RootKind, root: &str) -> String {
     let says_kind = root
         .split_whitespace()
@@ -194,7 +194,7 @@ pub(crate) fn named_root(kind: RootKind, root: &str) -> String {
     if says_kind { shown(root) } else { format!("{} {}", kind.name(), shown(root)) }
 }
 
-/// The root, then each step: its label and its object, followed by a text.
+/// The root, and each run of steps as its label and object, followed by the text of `behind`.
 fn parts(heap: &Heap<'_>, path: &Path, behind: impl Fn(ObjectId) -> String) -> Vec<String> {
     let (kind, root) = root_text(heap, path.origin);
     let mut parts = vec![named_root(kind, &root)];

@@ -8,7 +8,7 @@ use crate::cli::terminal::shown;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Value};
 use std::fmt::Write;
 
-/// Bytes that JSON shows unless all are wanted.
+/// Default number of bytes that JSON shows.
 const SHOWN_BYTES: usize = 4096;
 
 /// A value in JSON: null if there is none. `limit` 0 shows all bytes.
@@ -71,8 +71,8 @@ pub(crate) fn plain<'h>(heap: &'h Heap<'_>, object: ObjectId) -> Json<'h> {
     }
 }
 
-/// The value of an object beside others: its beginning, as `show` of the object itself shows the
-/// rest. Names are part of how objects are called.
+/// The beginning of an object's value, for lists of objects; `show` prints the rest. Empty for
+/// names, because descriptions of objects already include them.
 pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
     let line = match heap.value(object) {
         Value::Name(_) => return String::new(),
@@ -87,7 +87,7 @@ pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
     cut(line)
 }
 
-/// Characters of a value beside others.
+/// Maximum number of characters of a value in a list of objects.
 const WIDTH: usize = 60;
 
 fn cut(line: String) -> String {
@@ -99,13 +99,12 @@ pub(crate) fn described(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     description(heap, object).map(cut)
 }
 
-/// The whole text of such an object.
+/// The same text as [`described`], without truncation.
 pub(crate) fn description(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     readable::text(heap, object).map(|text| shown(&text))
 }
 
-/// The text of an object, as far as the file has it: of a string, or of an array as [`text_of`]
-/// decodes it.
+/// The text of a string, or of an array decoded by [`text_of`], as far as the file contains it.
 pub(crate) fn whole_text(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     match heap.value(object) {
         Value::Text { text, .. } => Some(text.into_owned()),
@@ -142,7 +141,7 @@ fn is_complete(text: &str, length: u64) -> bool {
     text.encode_utf16().count() as u64 >= length
 }
 
-/// A value on one line; bytes are none.
+/// A value on one line. `None` for bytes and for objects without a value.
 pub(crate) fn line(value: &Value<'_>) -> Option<String> {
     Some(match value {
         Value::None | Value::Bytes(_) => return None,

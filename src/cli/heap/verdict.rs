@@ -1,4 +1,4 @@
-//! The verdict in words: what holds the memory, each finding with a path to it.
+//! The verdict in words: the owners of the memory, each finding with a path to it.
 
 mod on_page;
 
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) struct Words<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
     loaded: &'h Answers<'a>,
-    /// Objects to which paths may be shown.
+    /// The objects to which paths can be shown.
     examples: Vec<ObjectId>,
     shortest: OnceCell<Shortest<'h, 'a>>,
     session: &'r Session,
@@ -31,7 +31,7 @@ pub(crate) struct Words<'r, 'h, 'a> {
 }
 
 impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
-    /// Describes these findings, and no others.
+    /// Creates the descriptions of `findings`. Paths exist for these findings only.
     pub(crate) fn new<'f>(
         loaded: &'h Answers<'a>,
         analysed: &'r Analysed<'h, 'a>,
@@ -42,23 +42,23 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         Self { analysed, loaded, examples, shortest: OnceCell::new(), session, known: None }
     }
 
-    /// Finds the ways to the examples now, and not when the first is asked for.
+    /// Computes the paths to the examples now instead of on first use.
     pub(crate) fn with_ways(self) -> Self {
         self.shortest();
         self
     }
 
-    /// Recognizes known leaks in a file of a format.
+    /// Enables recognition of known leaks, by rules for the format of the file.
     pub(crate) fn knowing(self, rules: &'r Rules, format: Format) -> Self {
         Self { known: Some((rules, format)), ..self }
     }
 
-    /// The known leak that a finding is.
+    /// The known leak that a finding matches.
     pub(crate) fn rule(&self, finding: &Suspect) -> Option<&'r Rule> {
         self.shared_rule(finding).map(Arc::as_ref)
     }
 
-    /// The known leak that a finding is, shared, so that it can outlive the heap.
+    /// The known leak that a finding matches, shared so that it can outlive the heap.
     pub(super) fn shared_rule(&self, finding: &Suspect) -> Option<&'r Arc<Rule>> {
         let (rules, format) = self.known?;
         rules.find(&Facts {
@@ -126,7 +126,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         finding.holders.first().and_then(|holder| holder.object).unwrap_or(finding.example)
     }
 
-    /// The share of the live heap, and of what leaked if that is what the finding is about.
+    /// The finding's share of the live heap, or of live and leaked bytes if its objects leaked.
     fn share(&self, finding: &Suspect) -> f64 {
         let live = self.analysed.tree().live_bytes();
         let whole = match finding.kind {
@@ -160,7 +160,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         format!("{}  {}", percent(self.share(finding)), self.message(finding))
     }
 
-    /// The type of what is counted.
+    /// The type of the objects or threads that the finding counts.
     pub(super) fn of(&self, finding: &Suspect) -> String {
         match &finding.what {
             What::Threads(_, Some(type_id)) => shown(type_name(self.heap(), *type_id)),
@@ -246,7 +246,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
             .holders
             .iter()
             .map(|holder| {
-                // The name leads to the object itself, whose type is the first word.
+                // The label names the object itself, and its type is already the first word.
                 let is_named = holder.object == Some(finding.example)
                     && !holder.label.is_empty()
                     && !holder.label.starts_with("held by ");
@@ -313,7 +313,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let type_name = self.analysed.describe(object);
         let stated = holder.entries.map(|entries| plural(entries, "entry", "entries"));
         let entries = stated.map_or_else(String::new, |entries| format!(", {entries}"));
-        // `a variable of main` and `listeners of 'data' of server` are no names.
+        // `a variable of main` and `listeners of 'data' of server` are not names.
         let is_name = !label.contains(' ') || label.contains(": ");
         match (holder.noun, label.is_empty()) {
             ("", true) => format!("one {type_name}"),
@@ -391,7 +391,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         }
     }
 
-    /// The shortest path to the example. What leaked is held by a cycle, if by anything.
+    /// The shortest path to the example. Leaked objects are held by a cycle or by nothing.
     fn way(&self, finding: &Suspect) -> Option<Path> {
         match finding.kind {
             kind if kind.is_unreached() => self.loaded.paths(finding.example, 1).into_iter().next(),
@@ -399,7 +399,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         }
     }
 
-    /// The paths, for which all references are followed: only if one is asked for.
+    /// The shortest paths to all examples, computed on first use by following all references.
     fn shortest(&self) -> &Shortest<'h, 'a> {
         let stays = self.session.resident.is_some();
         self.shortest.get_or_init(|| self.loaded.shortest_to(self.examples.iter().copied(), stays))
@@ -442,7 +442,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
     }
 }
 
-/// Says that the objects belong to the runtime, if they do.
+/// The end of a sentence if the objects belong to the runtime, otherwise empty.
 pub(super) fn if_runtime(finding: &Suspect, count: u64) -> &'static str {
     match (finding.is_runtime, count) {
         (false, _) => "",
@@ -451,7 +451,7 @@ pub(super) fn if_runtime(finding: &Suspect, count: u64) -> &'static str {
     }
 }
 
-/// A known leak in a line: its title, and what to do.
+/// A known leak in two lines: its title, and its meaning with the advice.
 pub(crate) fn advice(rule: &Rule) -> [String; 2] {
     let versions = rule.versions.as_ref().map(|versions| format!(" ({})", versions.0));
     [
@@ -473,7 +473,7 @@ pub(crate) fn rule_json(rule: &Rule) -> Json<'static> {
     ])
 }
 
-/// Joins names: `a, b and c`. If names stand for others as well, the end says so once.
+/// Joins names: `a, b and c`. If any name ends with [`AND_OTHERS`], the result ends with it once.
 fn joined(all: &[String]) -> String {
     let mut names: Vec<&str> =
         all.iter().map(|one| one.strip_suffix(AND_OTHERS).unwrap_or(one)).collect();

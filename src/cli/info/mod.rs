@@ -35,10 +35,10 @@ struct Document {
     bytes: u64,
     #[serde(flatten)]
     info: Info,
-    /// The compression that was undone.
+    /// The compression that was removed. `None` if the file was not compressed.
     compression: Option<&'static str>,
     stored_bytes: u64,
-    /// Frames of a Dart VM service that were joined.
+    /// Number of frames of a Dart VM service that were joined.
     vm_service_frames: u64,
     #[serde(flatten)]
     verdict: Option<Verdict>,
@@ -85,7 +85,7 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
     Ok(status)
 }
 
-/// The warnings that a person sees. Omissions in every dump of HotSpot are not worth one.
+/// The warnings that people see, without data that every HotSpot dump omits.
 fn shown_warnings<'i>(info: &'i Info, session: &Session) -> impl Iterator<Item = &'i InfoWarning> {
     let verbose = session.common.verbose;
     info.warnings.iter().filter(move |warning| verbose || !warning.is_usual())
@@ -270,7 +270,7 @@ impl Row<'_> {
     }
 }
 
-/// Loads the heap with its executable and adds to the details of a Go dump what that names.
+/// Loads the heap with its executable and adds what that names to the details of a Go dump.
 ///
 /// # Errors
 /// When the dump is not one of Go, or the executable is not the one that wrote it.

@@ -46,7 +46,7 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
     }
 }
 
-/// The number of samples, by whom they are, and the sums of a format's own metrics.
+/// The number of samples with their threads and processes, and sums of a format's own metrics.
 fn show_samples(profile: &ProfileInfo, view: &mut View, session: &Session) {
     let who = [(profile.threads, "thread", "threads"), (profile.processes, "process", "processes")];
     let who: Vec<_> = who
@@ -90,7 +90,7 @@ fn show_sums(profile: &ProfileInfo, view: &mut View, session: &Session) {
     }
 }
 
-/// Types of events that are named in the summary of a recording.
+/// Maximum number of event types that the summary of a recording names.
 const NAMED: usize = 5;
 
 fn show_recording(details: &JfrDetails, view: &mut View, session: &Session) {

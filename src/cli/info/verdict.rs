@@ -1,5 +1,4 @@
-//! The part of `info --verdict`: what holds the memory of a heap, or takes the
-//! time of a profile, in one line.
+//! `info --verdict`: the largest owner of a heap's memory, or of a profile's time, in one line.
 
 use crate::analysis::profile::Selected;
 use crate::cli::args::{InfoArgs, LoadArgs, ProfileOptions};
@@ -18,15 +17,15 @@ use serde::Serialize;
 pub(super) struct Verdict {
     #[serde(rename = "verdict")]
     sentence: String,
-    /// The known leak that it is.
+    /// The known leak that the verdict matches, or null.
     rule: Json<'static>,
-    /// The known leak for people.
+    /// The lines about the known leak, for people.
     #[serde(skip)]
     known: Vec<String>,
 }
 
 impl Verdict {
-    /// A sentence about what is no known leak.
+    /// A verdict that is not a known leak.
     fn plain(sentence: String) -> Self {
         Self { sentence, rule: Json::Null, known: Vec::new() }
     }
@@ -36,7 +35,7 @@ impl Verdict {
     }
 }
 
-/// The verdict about a file. `None` if there is nothing to say: no roots, or no functions.
+/// The verdict about a file. `None` for a heap without roots or a profile without functions.
 ///
 /// # Errors
 /// When the file cannot be loaded.

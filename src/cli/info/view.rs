@@ -10,7 +10,7 @@ use crate::cli::terminal::{Terminal, shown};
 pub(super) struct View {
     /// Parts of the first line, after the file's name.
     pub(super) headline: Vec<String>,
-    /// Label, number, remark.
+    /// Rows of label, number and remark.
     pub(super) facts: Vec<[String; 3]>,
     /// A table below the facts.
     pub(super) table: Option<Table>,

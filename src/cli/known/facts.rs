@@ -10,21 +10,21 @@ use crate::input::Format;
 use crate::model::heap::{Heap, ObjectId, Thread, TypeId, TypeKind, Value};
 use std::cell::OnceCell;
 
-/// Objects at each end of a path that are looked at: a path may be as long as the heap.
+/// Objects examined at each end of a path, because a path may be as long as the heap.
 const MOST_STEPS: usize = 1000;
 
-/// Objects at the end of a path whose values are looked at.
+/// Objects at the end of a path whose values are examined.
 const MOST_VALUES: usize = 32;
 
-/// Threads of a finding that are looked at.
+/// Threads of a finding that are examined.
 const MOST_THREADS: usize = 64;
 
-/// A finding, and what is around it.
+/// A finding with its heap and the path to it.
 pub(crate) struct Facts<'f, 'a> {
     pub(crate) heap: &'f Heap<'a>,
     pub(crate) format: Format,
     pub(crate) suspect: &'f Suspect,
-    /// The share of the live heap, from 0 to 1.
+    /// The finding's share of the live heap, from 0 to 1.
     pub(crate) share: f64,
     /// Finds the path to the largest object.
     pub(crate) path: &'f dyn Fn() -> Option<Path>,
@@ -35,9 +35,9 @@ pub(crate) struct Facts<'f, 'a> {
 pub(crate) struct StepName {
     object: Option<ObjectId>,
     namespace: String,
-    /// The type, or the kind of a root with its name; of a class object, the class.
+    /// The type, the class that a class object represents, or the kind and name of a root.
     name: String,
-    /// With a dot and the field.
+    /// The name followed by a dot and the field. `None` if the field is not known.
     with_field: Option<String>,
 }
 

@@ -1,7 +1,7 @@
-//! Known leaks: rules that recognize a finding of the verdict and say what to do about it.
+//! Known leaks: rules that recognize a finding of the verdict and advise what to do about it.
 //!
-//! The rules are data: `rules/*.toml` of the repository, and files of `--rules`. docs/rules.md says
-//! how to write one.
+//! The rules are data: `rules/*.toml` of the repository, and files of `--rules`. docs/rules.md
+//! explains how to write one.
 
 mod facts;
 mod rule;
@@ -41,13 +41,13 @@ pub(crate) struct Rules(Vec<Arc<Rule>>);
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| {
     let files = BUILT_IN.iter().map(|(name, text)| parse(Path::new(name), text));
-    // A test reads each of them.
+    // A test ensures that each of them can be read.
     Rules(files.filter_map(Result::ok).flatten().collect())
 });
 
 impl Rules {
-    /// The rules that a command uses: those of its files, then those of this build. Without options,
-    /// those of the program that keeps dumps open.
+    /// The rules that a command uses: those of `--rules` files, then those of this build. A command
+    /// without such options uses those of the program that keeps dumps open.
     ///
     /// # Errors
     /// An [`InputError`] for a file that cannot be read; a [`UsageError`] for one that contains no
@@ -69,7 +69,7 @@ impl Rules {
         let built_in = RULES.0.iter().filter(|_| !args.no_rules);
         rules.extend(built_in.cloned());
         let mut ids = FxHashSet::default();
-        // A rule of a team replaces the one of this build with its id.
+        // A rule from a file replaces the rule of this build with the same id.
         rules.retain(|rule| ids.insert(rule.id().to_owned()));
         Ok(Self(rules))
     }

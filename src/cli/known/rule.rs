@@ -1,4 +1,4 @@
-//! A rule, as its file has it.
+//! A rule as it is written in its file.
 
 use super::facts::Facts;
 use crate::analysis::glob::Glob;
@@ -41,18 +41,18 @@ impl Rule {
         self.formats[0].0
     }
 
-    /// Whether a finding is this leak.
+    /// Whether a finding matches this leak.
     pub(super) fn fits(&self, facts: &Facts<'_, '_>) -> bool {
         self.formats.iter().any(|format| format.0 == facts.format)
             && self.when.iter().any(|when| when.fits(facts))
     }
 }
 
-/// Whose code has to change.
+/// The code that has to change.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Fault {
-    /// The program's.
+    /// The program's own code.
     Own,
     /// A library or the runtime.
     Library,
@@ -71,12 +71,12 @@ impl Fault {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct When {
-    /// Kinds of findings, one of which it is.
+    /// The kinds of findings that match.
     kind: Vec<KindName>,
-    /// The type that is counted.
+    /// The type that the finding counts.
     #[serde(rename = "type")]
     types: Vec<Pattern>,
-    /// A type that takes much of the memory.
+    /// A type that takes much of the finding's memory.
     contains: Vec<Pattern>,
     /// The name or the type of a holder.
     holder: Vec<Pattern>,
@@ -86,7 +86,7 @@ struct When {
     state: Vec<Pattern>,
     /// Steps of the path to the largest object, in this order.
     path: Vec<Pattern>,
-    /// A field with its value, of an object on the path.
+    /// A field of an object on the path, with its value.
     value: Vec<Pattern>,
     min_count: u64,
     min_share: Share,

@@ -1,4 +1,4 @@
-//! Each rule recognizes the heap that was made for it, and not its neighbour.
+//! Tests that each rule recognizes the heap made for it, and not a similar one.
 //!
 //! `cases.txt` has both for each rule. A line is a path through the heap, types and fields in turns:
 //! `java.lang.Thread > threadLocals > …`. `name*20` is a field of each of 20 objects; the last
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CASES: &str = include_str!("cases.txt");
 
-/// Bytes of all last objects together.
+/// Total bytes of the last objects of a path.
 const BYTES: usize = 1 << 20;
 
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl ObjectValues for Values {
     }
 }
 
-/// The objects of a path, and those with which it begins.
+/// The objects of a path, and the indices of those that the path begins with.
 fn made(path: &str, heads: usize) -> (Vec<Made>, Vec<usize>) {
     let mut parts = path.split(" > ");
     let type_name = parts.next().unwrap().to_owned();
@@ -138,7 +138,7 @@ fn heap(line: &str, format: Format) -> Heap<'static> {
     builder.finish(Ids::Rows(0), Some(Box::new(Values(values))))
 }
 
-/// Adds a root for each of these objects. The frames of a goroutine are behind its state.
+/// Adds a root for each of these objects. In `goroutine`, the state comes before the frames.
 fn hold(
     builder: &mut HeapBuilder,
     heads: &[usize],
@@ -253,7 +253,7 @@ fn ids_are_unique_and_there_are_enough_rules() {
     }
 }
 
-/// The list of rules in the documentation cannot drift from the rules.
+/// Tests that the documentation lists exactly the rules of this build.
 #[test]
 fn the_documentation_lists_the_rules() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");

@@ -7,17 +7,17 @@ use crate::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The files and folders that were given, without symbolic links and `..`.
+/// The files and folders that were given, with symbolic links and `..` resolved.
 pub(super) struct Access {
     files: Vec<PathBuf>,
     folders: Vec<PathBuf>,
-    /// Mappings beside the files.
+    /// The mappings beside the files.
     mappings: Vec<PathBuf>,
 }
 
 impl Access {
     /// # Errors
-    /// Nothing was given, or something that does not exist.
+    /// If nothing was given, or a path that does not exist or is not of its kind.
     pub(super) fn of(files: &[PathBuf], folders: &[PathBuf]) -> anyhow::Result<Self> {
         if files.is_empty() && folders.is_empty() {
             let hint = "name the dumps, or their folder with --allow DIR";
@@ -27,7 +27,7 @@ impl Access {
             path.canonicalize()
                 .map_err(|error| InputError::new(path, Error::io(error, "cannot open")))
         };
-        // A dump comes with the mapping beside it, which is found without being named.
+        // Allows the mapping beside each dump, which commands find by themselves.
         let beside = files.iter().map(|file| mapping_beside(file)).filter(|file| file.is_file());
         let mappings: Vec<PathBuf> =
             beside.filter_map(|mapping| mapping.canonicalize().ok()).collect();
@@ -45,9 +45,9 @@ impl Access {
         Ok(Self { files, folders, mappings })
     }
 
-    /// Whether a file, or a folder of source maps, may be read. Standard input, which has the
-    /// requests, pipes and devices may not. A file that is missing may, where it could be, so that
-    /// it is called missing.
+    /// Whether a file, or a folder of source maps, may be read. Pipes, devices and standard input,
+    /// which carries the requests, may not. A missing file may be read in an allowed folder, so
+    /// that the error reports it as missing.
     pub(super) fn allows(&self, path: &Path) -> bool {
         if path == Path::new("-") {
             return false;
@@ -68,7 +68,7 @@ impl Access {
     }
 }
 
-/// Tells an assistant what it can ask about.
+/// Describes to an assistant which tools and files it can use.
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 50;

@@ -1,23 +1,23 @@
-//! Cuts a JSON document to a size and keeps it JSON.
+//! Cuts a JSON document to a size so that it remains valid JSON.
 
 use crate::input::json::{Scanner, Token};
 use std::collections::BTreeMap;
 
-/// A document whose lists have only their first elements.
+/// A document whose lists contain only their first elements.
 pub(super) struct Cut {
     pub(super) document: Vec<u8>,
-    /// By the name of the lists: how many elements are shown, and how many there are.
+    /// The numbers of elements that are shown and that exist, by name of the lists.
     lists: BTreeMap<String, (usize, usize)>,
 }
 
-/// Cuts each list of a document to its first elements: as many, the same number in all lists, as
-/// fit into `most` bytes. `None` if it does not fit without any.
+/// Cuts all lists of a document to the same number of first elements, the largest number that fits
+/// into `most` bytes. Returns `None` if the document does not fit even with empty lists.
 ///
-/// The document is valid JSON; its bytes stay as they are.
+/// The document must be valid JSON. The bytes that remain are not changed.
 pub(super) fn cut(document: &[u8], most: usize) -> Option<Cut> {
     let mut best = keep_first(0, document, most)?;
     let mut fits = 0;
-    // A list with so many elements has more bytes.
+    // A list with that many elements takes more than `most` bytes.
     let mut too_many = most;
     while fits + 1 < too_many {
         let count = fits.midpoint(too_many);
@@ -30,7 +30,7 @@ pub(super) fn cut(document: &[u8], most: usize) -> Option<Cut> {
 }
 
 impl Cut {
-    /// Says what was left out.
+    /// Describes the elements that were left out.
     pub(super) fn note(&self, bytes: usize, most: usize) -> String {
         let lists: Vec<_> = self
             .lists

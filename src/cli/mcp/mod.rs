@@ -1,8 +1,8 @@
 //! `mcp`: the Model Context Protocol over standard input and output, on resident dumps.
 //!
 //! The protocol's stdio transport is JSON-RPC 2.0, one message per line, and a server with tools
-//! has four methods to answer. That is this file; the crate `rmcp` would bring an asynchronous
-//! runtime and a second declaration of every argument.
+//! has four methods to answer. This file implements them, because the crate `rmcp` would add an
+//! asynchronous runtime and a second declaration of every argument.
 
 mod access;
 mod cut;
@@ -27,7 +27,7 @@ const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-
 /// Instructions for assistants that run commands.
 const SKILL: &str = include_str!("../../../SKILL.md");
 
-/// Requests that are answered at a time.
+/// Maximum number of requests that are answered at a time.
 const AT_ONCE: usize = 4;
 
 /// Longest request in bytes.
@@ -63,14 +63,14 @@ pub(super) fn run(args: &McpArgs, session: &Session) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-/// Answers requests until the input ends, several at a time: each answer has the id of its request,
-/// and comes as soon as it is there.
+/// Answers requests until the input ends, several at a time. Each answer carries the id of its
+/// request and is sent as soon as it is ready.
 ///
 /// # Errors
 /// The output cannot be written.
 fn serve(server: &Arc<Server>) -> io::Result<()> {
     let (ended, ends) = mpsc::channel();
-    // Without other threads this one computes, and cannot wait for itself.
+    // If no other thread could be started, this one has to compute and must not wait for itself.
     let others = if is_alone() { 0 } else { AT_ONCE };
     for _ in 0..others {
         let (server, ended) = (Arc::clone(server), ended.clone());
@@ -103,7 +103,7 @@ impl Server {
     /// The output cannot be written.
     fn answer_all(&self) -> io::Result<()> {
         let mut line = Vec::new();
-        // The lock ends with the line, so that others read the next one.
+        // The lock is released after each line, so that another thread can read the next one.
         let next = |line: &mut Vec<u8>| read_line(&mut io::stdin().lock(), line);
         while let Ok(length) = next(&mut line)
             && length > 0
@@ -130,7 +130,7 @@ impl Server {
         }
         match serde_json::from_slice(line) {
             Err(error) => Some(refusal(Value::Null, (NOT_JSON, error.to_string()))),
-            // A batch, which only 2025-03-26 has.
+            // A batch, which exists only in version 2025-03-26.
             Ok(Value::Array(messages)) if !messages.is_empty() => {
                 let answers: Vec<_> =
                     messages.into_iter().filter_map(|message| self.answer(message)).collect();
@@ -209,12 +209,12 @@ impl Server {
         })
     }
 
-    /// The result of a command: its document, and if there is something to say about it, a second
-    /// text.
+    /// The result of a command: its document, and a second text if there are warnings or the
+    /// document was cut.
     fn ask(&self, call: Call) -> Value {
         self.resident.forget_changed();
         let answer = self.resident.answer(call.words);
-        // The rest is the usage of the command line.
+        // The text after that is the usage of the command line.
         let messages = answer.messages.split("\n\nUsage:").next().unwrap_or_default().trim_end();
         match answer.status {
             Status::Done | Status::Broken | Status::Damaged if !answer.result.is_empty() => {}
@@ -242,8 +242,8 @@ impl Server {
     }
 }
 
-/// Reads a line with its end, of which it keeps a little more than the longest request may have.
-/// Returns 0 at the end of the input.
+/// Reads a line with its end. Keeps at most one byte more than the longest request may have, and
+/// skips the rest. Returns the number of bytes kept, 0 at the end of the input.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
     let length = input.by_ref().take(LONGEST as u64 + 1).read_until(b'\n', line)?;

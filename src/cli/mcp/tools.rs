@@ -7,24 +7,24 @@ use serde_json::{Map, Value, json};
 use std::any::TypeId;
 use std::ffi::OsString;
 
-/// Options of commands that tools do not have: the answer is JSON, `suspects` is a tool, and only
-/// single files are written.
+/// Options of commands that tools do not have, because answers are JSON, `suspects` is a tool, and
+/// only single files are written.
 const LEFT_OUT: [&str; 4] = ["dot", "suspects", "help", "partition"];
 
-/// Common options that tools have: the files that give minified programs their names back. The last is
-/// for tools that compare.
+/// Common options that tools have: files that restore the names of minified programs. Only tools
+/// that compare have the last one.
 const NAMES: [&str; 3] = ["source-maps", "mapping", "old-mapping"];
 const COMPARING: [&str; 4] = ["diff", "growth", "check", "convert"];
 
-/// Names of the commands for the dumps and profiles that they read. Every tool calls them `file`, so
-/// that an assistant has one name to remember.
+/// Names of the positional arguments for files that commands read. Tools call all of them `file`,
+/// so that an assistant has one name to remember.
 const FILES: [&str; 5] = ["files", "input", "old", "new", "after"];
 
-/// Most rows, entries and paths that can be requested: an answer is kept in memory.
+/// Maximum rows and entries that can be requested, because an answer is kept in memory.
 const MOST_ROWS: u64 = 10_000;
 const MOST_PATHS: u64 = 1_000;
 
-/// Bytes of an answer unless the caller chooses: about 10 000 tokens.
+/// Default maximum bytes of an answer: about 10 000 tokens.
 const USUAL_BYTES: u64 = 32 << 10;
 const LEAST_BYTES: u64 = 1 << 10;
 const MOST_BYTES: u64 = 64 << 20;
@@ -48,7 +48,7 @@ pub(super) struct Call {
 
 struct Argument {
     name: String,
-    /// The name of an option. `None` for an argument by position.
+    /// The name of the option. `None` for a positional argument.
     option: Option<String>,
     kind: Kind,
     is_required: bool,
@@ -179,8 +179,8 @@ impl Tool {
     /// The command line for these arguments.
     ///
     /// # Errors
-    /// A message about the first argument that is unknown, missing, or not of its type. What is
-    /// wrong beyond that, the command says.
+    /// A message about the first argument that is unknown, missing, or not of its type. The command
+    /// itself reports any other error.
     pub(super) fn call(&self, given: &Map<String, Value>) -> Result<Call, String> {
         let names = || {
             let names: Vec<_> = self.arguments.iter().map(|arg| arg.name.as_str()).collect();

@@ -17,9 +17,9 @@ use crate::model::profile::Metric;
 use crate::output::report::{Report, ReportCurve, ReportTable};
 use std::path::PathBuf;
 
-/// Rows of the table. Those that grew most come first.
+/// Maximum number of rows of the table. Rows that grew most come first.
 const ROWS: usize = 200;
-/// Values of a row. More are merged in runs, of which the largest value stands.
+/// Maximum number of values of a row. More are merged in runs, each shown by its largest value.
 const POINTS: usize = 40;
 
 /// Types or functions in several dumps or snapshots, oldest first.
@@ -30,11 +30,11 @@ pub(super) struct Grown {
     series: Vec<Series>,
     /// The names of the files, or of the snapshots.
     labels: Vec<String>,
-    /// When each was recorded, in milliseconds, if all of them say so.
+    /// The time of each recording in milliseconds. `None` unless all are known and in order.
     times: Option<Vec<u64>>,
-    /// The numbers of the snapshots, if they are snapshots of one file.
+    /// The numbers of the snapshots of one file. Empty for several files.
     pub(super) snapshots: Vec<u64>,
-    /// Whether a file between the first and the last is damaged.
+    /// The status of the files between the first and the last, such as `Damaged`.
     pub(super) status: Status,
 }
 
@@ -47,11 +47,11 @@ pub(super) fn over_snapshots(
     if input.format == Format::Jfr {
         return over_histograms(input, session);
     }
-    // Who looks at one snapshot in a browser can choose another one.
+    // A live page lists all snapshots even if one is selected, so that users can switch.
     if input.format != Format::Mvmheap || args.heap.snapshot.is_some() && !args.live {
         return Ok(None);
     }
-    // What is wrong with a file that has none is said when it is loaded.
+    // If a file has no complete snapshot, loading it reports why.
     let snapshots = complete_snapshots(input).map(|(snapshots, _)| snapshots).unwrap_or_default();
     if snapshots.len() < 2 {
         return Ok(None);
@@ -97,7 +97,7 @@ pub(super) fn over_files(
     let (mut growth, mut status) = (Growth::default(), Status::Done);
     let mut measured: Option<Metric> = None;
     let mut times = Vec::new();
-    // One file after the other, so that at most three are in memory.
+    // Files are read one after the other, so that at most three are in memory.
     for (at, path) in args.files.iter().enumerate() {
         let between;
         let (input, is_end) = match at {
@@ -174,7 +174,7 @@ fn add(
     Ok(Added { time, status: status(&|| loaded.report(session)), metric: Some(metric) })
 }
 
-/// When a heap dump was written, in milliseconds, if its header says so.
+/// The time when a heap dump was written, in milliseconds. `None` if its header lacks it.
 fn recorded_at(input: &Input) -> Option<u64> {
     if input.format != Format::Hprof {
         return None;
@@ -228,7 +228,7 @@ impl Grown {
         }
     }
 
-    /// A table of at most so many rows, those that grew most first.
+    /// A table of at most `most` rows, those that grew most first.
     pub(super) fn table(&self, report: &mut Report, most: usize) -> ReportTable {
         let rows = &self.series[..self.series.len().min(most).min(ROWS)];
         let at = |bytes: Option<&u64>| super::tables::number(bytes.copied().unwrap_or(0));
@@ -245,7 +245,7 @@ impl Grown {
     }
 }
 
-/// At most [`POINTS`] values.
+/// Reduces a series to at most [`POINTS`] values.
 fn thinned(values: &[u64]) -> Vec<u64> {
     let run = values.len().div_ceil(POINTS).max(1);
     values.chunks(run).map(|run| run.iter().max().copied().unwrap_or(0)).collect()

@@ -37,9 +37,9 @@ use compared::{Compared, Sums};
 use std::cmp::Reverse;
 use stored::{Sampled, Stored};
 
-/// Suspects that a page shows.
+/// Maximum number of suspects that a page shows.
 const SUSPECTS: usize = 10;
-/// Objects that are described of the way to each.
+/// Maximum number of objects on the path to each suspect that a page describes.
 const WAY: usize = 7;
 
 pub(super) fn page(
@@ -66,7 +66,7 @@ pub(super) fn page(
             |lines| one.report(report(args, "heap", subject, "bytes"), loaded, subject, lines);
         return Ok((Some(fitting(args, build)?), status));
     };
-    // The newer heap leaves its sums, so that only one is in memory.
+    // Only the sums of the newer heap are kept, so that only one heap is in memory.
     let (after, newer) = (Sums::of(loaded), Newer::of(loaded, (&rules, input.format), session));
     let sampled = (!args.live).then(|| {
         let ways: Vec<_> = ways(newer.iter().flat_map(Newer::on_page)).collect();
@@ -99,7 +99,7 @@ struct One<'r, 'h, 'a> {
     headline: Headline,
     threads: Threads,
     waste: Waste,
-    /// The tree of a page that is not too large.
+    /// The lines of the tree on the largest page; smaller pages show fewer of them.
     lines: Vec<TreeLine>,
     stored: Stored,
 }
@@ -115,7 +115,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let Analysed { heap, graph, .. } = analysed;
         let (tree, read) = analysed.tree_and_contents();
         let phase = Progress::new("preparing the page", None);
-        // Before several parts of the page need them at once.
+        // Computed before several parts of the page need the types at once.
         tree.types(heap);
         let held = || {
             let lands = Lands::of_dominators(heap, graph, &tree.dominators);
@@ -291,12 +291,12 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
     }
 }
 
-/// What the first screen of a heap says first.
+/// The first lines of the page about a heap.
 struct Headline {
     answer: Option<Answer>,
     /// The sentence for a heap without suspects.
     nothing: String,
-    /// The parts of the bar, and the number and bytes of owners that are too small for it.
+    /// The parts of the bar, one for each of the largest owners.
     owners: Vec<BarPart>,
 }
 
@@ -312,7 +312,7 @@ fn owners_on_bar(verdict: &Verdict, words: &Words<'_, '_, '_>) -> Vec<BarPart> {
     owners.into_iter().take(PARTS).map(|finding| words.part(finding)).collect()
 }
 
-/// The objects on the ways to suspects that a page without a server describes.
+/// The objects on the paths to suspects, which a page without a server describes.
 fn ways<'s>(suspects: impl Iterator<Item = &'s ReportSuspect>) -> impl Iterator<Item = ObjectId> {
     suspects.flat_map(|suspect| suspect.way.iter().take(WAY).copied())
 }
@@ -385,7 +385,7 @@ fn damage(loaded: &Loaded<'_>) -> Vec<String> {
     damage.map(|error| format!("The file is damaged: {}", error.message())).collect()
 }
 
-/// What is worth knowing and no reason for doubt.
+/// Remarks about the heap that do not cast doubt on its numbers.
 fn remarks(loaded: &Loaded<'_>) -> impl Iterator<Item = String> {
     loaded.heap.warnings.iter().filter(|warning| !warning.is_usual()).map(|warning| warning.text())
 }

@@ -14,7 +14,7 @@ use crate::input::Kind;
 use crate::output::report::{BarPart, Report, Tone};
 use growth::Grown;
 
-/// The page, unless a heap lost its roots to damage.
+/// Builds the page. The page is `None` if a heap lost its roots to damage.
 pub(super) fn page(
     args: &ReportArgs,
     session: &Session,
@@ -49,18 +49,18 @@ pub(super) fn page(
 /// The dumps that a page is about.
 #[derive(Clone, Copy)]
 struct Subject<'s> {
-    /// The newest.
+    /// The newest file.
     input: &'s Input,
-    /// The one that it is compared with.
+    /// The oldest file, which the newest is compared with. `None` for a single file.
     old: Option<&'s Input>,
-    /// The number of these and of those between.
+    /// The number of all files, including those between the oldest and the newest.
     files: usize,
-    /// The types or functions of all of them, if there are more than two.
+    /// The types or functions of more than two files, or of several snapshots of one.
     grown: Option<&'s Grown>,
 }
 
 impl Subject<'_> {
-    /// Adds the table over several dumps, if there are several.
+    /// Adds the table and the curve of the growth, if there are any.
     fn add_growth(&self, report: &mut Report, lines: usize) {
         if let Some(grown) = self.grown {
             let table = grown.table(report, table_rows(lines));
@@ -105,16 +105,16 @@ fn report(
     report
 }
 
-/// Lines that the first attempt has: a page of about 400 KiB.
+/// Number of lines in the first attempt, which makes a page of about 400 KiB.
 const LINES: usize = 6_000;
 
-/// Rows that a table has beside a tree of so many lines.
+/// Maximum number of rows of a table on a page whose trees have `lines` lines.
 fn table_rows(lines: usize) -> usize {
     lines / 10
 }
 
-/// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page for at
-/// most so many lines of each tree.
+/// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page whose
+/// trees have at most the given number of lines.
 ///
 /// # Errors
 /// When even a page with hardly any lines is too large.
@@ -133,19 +133,19 @@ fn fitting(
             let error = UsageError::new(format!("a report needs at least {} bytes", count(length)));
             return Err(error.hint("raise --max-size"));
         }
-        // Lines take most of a page; the rest of it stays.
+        // Lines take most of a page; the rest of it does not shrink.
         let share = args.max_size as f64 / length as f64;
         lines = ((lines as f64 * share * 0.9) as usize).clamp(10, lines - lines / 10);
     }
 }
 
-/// Parts of a bar at most, besides the rest.
+/// Maximum number of parts of a bar, besides the rest.
 const PARTS: usize = 8;
-/// A smaller part has no room for a letter.
+/// Smallest part of a bar, as a fraction (1/n): a smaller one has no room for a letter.
 const LEAST_PART: u64 = 60;
 
-/// The first rows as parts of a bar, with those that shrank on the right, and the rest. `rest` makes
-/// a part of the width that is left of all.
+/// The first rows as parts of a bar, those that shrank on the right, and then the rest. `rest`
+/// makes the last part, given the remaining width and the width of all rows.
 fn bar<T>(
     rows: &[T],
     width: impl Fn(&T) -> u64,
@@ -161,7 +161,7 @@ fn bar<T>(
     parts
 }
 
-/// Says how much of a tree the page has.
+/// The note on how much of a tree the page shows. `None` if it shows all.
 fn cut_note(tree: &str, shown: usize, left_out: usize) -> Option<String> {
     (left_out > 0).then(|| {
         format!(

@@ -32,7 +32,7 @@ pub(super) fn page(
 ) -> anyhow::Result<(Option<String>, Status)> {
     let Subject { input, old, .. } = subject;
     let mut old = old.map(|old| load_profile(old, &args.profile, session)).transpose()?;
-    // The order of time is shown of a single profile.
+    // Only the page about a single profile shows calls in the order of time.
     let kept = Kept { samples: old.is_none(), ..Kept::of(&args.profile, session) };
     let new = load_parts(input, &args.profile, session, kept)?;
     for side in old.iter().chain([&new]) {
@@ -58,14 +58,14 @@ pub(super) fn page(
     Ok((Some(page), status))
 }
 
-/// What a page is about, besides one profile.
+/// The other profile that a page compares this one with.
 #[derive(Clone, Copy)]
 enum Subjects<'a> {
-    /// Nothing else.
+    /// None: the page is about this profile only.
     Only,
-    /// A newer profile.
+    /// A newer profile; this one is the older.
     Older,
-    /// This older profile.
+    /// An older profile; this one is the newer.
     Newer(&'a Side),
 }
 
@@ -77,9 +77,9 @@ struct Side {
     without_frames: i64,
     calls: Picture,
     callers: Picture,
-    /// The calls in the order of time, and the names of their groups; empty if the file has none.
+    /// The calls in the order of time; empty if the file has none.
     timeline: Timeline,
-    /// The hottest function, or what became slower.
+    /// The hottest function, or the function that became slower.
     verdict: Option<ReportSuspect>,
     warnings: Vec<String>,
     curve: Option<ReportCurve>,
@@ -168,7 +168,7 @@ impl Side {
         }
     }
 
-    /// What was not spent on a CPU, and what has no function.
+    /// The card about time that was not spent on a CPU, or else about samples without frames.
     fn waiting(&self, show: &impl Fn(i64) -> String) -> Option<Card> {
         let time = self.total.get(&Metric::TIME);
         let waiting = match self.total.get(&Metric::CPU) {
@@ -220,7 +220,7 @@ impl Side {
             tile("threads", count(self.threads.rows.len() as u64));
         }
         tile("file", size(subject.input.source.stored_bytes(), false));
-        // The trees share the lines.
+        // The two trees share the lines.
         let shared = lines / 2;
         let (calls, left_out) = self.calls.tree(&mut report, "Calls", shared);
         let (callers, left_out_callers) = self.callers.tree(&mut report, "Callers", shared);
@@ -232,7 +232,7 @@ impl Side {
         let functions =
             table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
         report.tables = vec![functions];
-        // A single thread is the whole profile.
+        // With a single thread, the table would show the whole profile again.
         if has_threads {
             let threads =
                 table(&mut report, "Threads", &self.threads.rows, table_rows(lines), metric);
@@ -357,7 +357,7 @@ impl Compared {
     }
 }
 
-/// The largest of these as parts of the bar. Changes are red and blue: what shrank stands last.
+/// The largest rows as parts of the bar. Changes are red and blue; rows that shrank come last.
 fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) -> Vec<BarPart> {
     rows.retain(|(_, value)| *value != 0);
     rows.sort_by_key(|(name, value)| (Reverse(value.unsigned_abs()), *name));
@@ -387,7 +387,7 @@ fn parts(mut rows: Vec<(&str, i64)>, tone: Tone, show: &impl Fn(i64) -> String) 
     )
 }
 
-/// The first function of a profile as a headline.
+/// The hottest function of a profile as a headline.
 fn headline(finding: &ReportSuspect, whole: &str) -> Answer {
     let (headline, detail) = finding.message.split_once(": ").unwrap_or((&finding.message, ""));
     Answer {
@@ -398,7 +398,7 @@ fn headline(finding: &ReportSuspect, whole: &str) -> Answer {
     }
 }
 
-/// What a share is of.
+/// The whole that shares of a metric refer to, in words.
 fn whole(metric: &Metric) -> &'static str {
     match metric.of.unit {
         Unit::Nanoseconds | Unit::Microseconds | Unit::Milliseconds | Unit::Seconds => {

@@ -90,7 +90,7 @@ fn called(heap: &Heap<'_>, group: &ThreadGroup) -> String {
     names.join(", ")
 }
 
-/// Memory that could be saved. `None` if there is none.
+/// A table of the memory that could be saved. `None` if there is none.
 pub(super) fn waste(
     report: &mut Report,
     heap: &Heap<'_>,
@@ -106,7 +106,7 @@ pub(super) fn waste(
     rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.bytes));
     let shown = &rows[..rows.len().min(most)];
     let ids: Vec<String> = shown.iter().map(|(_, row)| heap.id(row.example)).collect();
-    // What has one value shows it.
+    // Rows of duplicates all have one value, which the table shows.
     let is_value = |kind| matches!(kind, WasteKind::DuplicateText | WasteKind::DuplicateArray);
     let texts: Vec<String> = shown
         .iter()

@@ -24,7 +24,7 @@ struct Total {
     bytes: u64,
 }
 
-/// A kind of paths.
+/// Paths of one kind: the same root and the same steps.
 struct Row<'h> {
     root: (RootKind, String),
     steps: Vec<StepRow<'h>>,
@@ -38,17 +38,17 @@ struct Row<'h> {
 struct StepRow<'h> {
     label: Cow<'h, str>,
     type_name: &'h str,
-    /// The group of steps that ends here and repeats.
+    /// The repetition of the group of steps that ends here, if the group repeats.
     repeats: Option<Repeats>,
 }
 
-/// The objects of some types, and the paths that lead to them.
+/// Totals over the objects of some types, and the number of kinds of paths to them.
 struct Paths {
     kinds: usize,
-    /// Objects that can be reached.
+    /// The objects that roots reach.
     total: Total,
     unreachable: Total,
-    /// The part that was not read may hold those objects.
+    /// Whether data that was not read may hold the unreachable objects.
     incomplete: bool,
 }
 
@@ -124,7 +124,7 @@ fn step_json<'a>(step: &'a StepRow<'a>) -> Value<'a> {
     });
     Value::from([
         ("label", Some(&*step.label).filter(|label| !label.is_empty()).into()),
-        // There is one on each of the paths.
+        // Each of the paths has its own object.
         ("object", Value::Null),
         ("type", step.type_name.into()),
         ("repeated", step.repeats_alone().is_some().into()),
@@ -227,7 +227,7 @@ fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
 }
 
 impl StepRow<'_> {
-    /// The number of times this step alone repeats.
+    /// The repetition of this step alone. `None` if it does not repeat or a longer group does.
     fn repeats_alone(&self) -> Option<Repeats> {
         self.repeats.filter(|repeats| repeats.steps == 1)
     }
@@ -258,7 +258,7 @@ enum Group<'r> {
     Omitted(u64),
 }
 
-/// The lines of a path. Of groups that overlap only the later one is kept.
+/// The lines of a path. If groups overlap, only the later one is kept.
 fn groups<'r>(row: &'r Row<'r>) -> Vec<Group<'r>> {
     let cut = if row.omitted_steps > 0 { MergedSteps::HALF.min(row.steps.len()) } else { 0 };
     let (first, last) = row.steps.split_at(cut);

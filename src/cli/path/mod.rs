@@ -46,7 +46,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
     Ok(report_loaded(session, &input, loaded))
 }
 
-/// A step of a path, for formats that have nothing but rows.
+/// A step of a path, for formats that contain only rows.
 struct Row<'p> {
     path: usize,
     step: usize,
@@ -118,7 +118,7 @@ fn text(
     text
 }
 
-/// The paths to an object for Graphviz.
+/// Draws the paths to an object for Graphviz.
 fn drawing(
     analysed: &Analysed<'_, '_>,
     object: ObjectId,

@@ -75,7 +75,7 @@ impl<'a, T> Columns<'a, T> {
         self.add(key, None, Align::Left, Kind::Plain, read)
     }
 
-    /// Adds a value that only programs see, where rows have it.
+    /// Adds a value that only programs see, if `is_there`.
     pub(crate) fn value_if<V: Into<Value<'a>>>(
         self,
         is_there: bool,
@@ -85,7 +85,7 @@ impl<'a, T> Columns<'a, T> {
         if is_there { self.value(key, read) } else { self }
     }
 
-    /// Adds a value for JSON alone: one that has parts.
+    /// Adds a value for JSON only, such as an object or a list.
     pub(crate) fn json<V: Into<Value<'a>>>(
         self,
         key: &'static str,
@@ -94,7 +94,7 @@ impl<'a, T> Columns<'a, T> {
         self.value(key, read).last(|column| column.in_csv = false)
     }
 
-    /// Adds a text that JSON does not have, because it has the parts.
+    /// Adds a text that JSON leaves out, because JSON has its parts.
     pub(crate) fn flat<V: Into<Value<'a>>>(
         self,
         key: &'static str,
@@ -104,7 +104,7 @@ impl<'a, T> Columns<'a, T> {
         self.text(key, heading, read).last(|column| column.in_json = false)
     }
 
-    /// Adds text for people alone.
+    /// Adds text for people only.
     pub(crate) fn cell(
         self,
         key: &'static str,
@@ -174,8 +174,8 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// Names columns that people can miss. On a narrow terminal they go in this order, before names
-    /// are truncated.
+    /// Names dispensable columns. A narrow terminal drops them in this order, before names are
+    /// truncated.
     pub(crate) fn minor(mut self, keys: &[&'static str]) -> Self {
         self.layout.minor = keys.to_vec();
         self

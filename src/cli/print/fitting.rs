@@ -4,11 +4,11 @@ use super::table::{Align, Excess, GAP, NAME, Table, total};
 use crate::cli::fit::wrap;
 use textwrap::core::display_width;
 
-/// The width that text beside names needs.
+/// The least width of text in columns other than names.
 const BESIDE: usize = 12;
 
 impl Table {
-    /// Widths of the columns in less room than they would take. `None` for columns that are dropped.
+    /// Fits columns into less room than they would take. The width is `None` for dropped columns.
     pub(super) fn fitted(&self, natural: &[usize], room: usize) -> Vec<Option<usize>> {
         let Some(last) = self.below else { return self.fitted_but(None, natural, room) };
         let mut widths = self.fitted_but(Some(last), natural, room);
@@ -17,7 +17,7 @@ impl Table {
         widths
     }
 
-    /// The same for all columns but one.
+    /// Like [`Self::fitted`], for all columns except `other`.
     fn fitted_but(
         &self,
         other: Option<usize>,
@@ -37,8 +37,8 @@ impl Table {
             let fits = keeps_least && natural[column] <= least[column];
             (is_whole || fits).then_some(natural[column])
         });
-        // A column that would get less than it needs gets what it needs, one that would get more
-        // what it takes.
+        // A column that would get less than its least width gets its least width. A column that
+        // would get more than its natural width gets its natural width.
         if keeps_least {
             fitting
                 .decide(|column, average| (average < least[column] + GAP).then_some(least[column]));
@@ -54,8 +54,8 @@ impl Table {
         fitting.shared()
     }
 
-    /// The natural widths, 0 for the columns that are dropped: `other`, bars, and then as many minor
-    /// columns as it takes until the rest has its least widths.
+    /// The natural widths, 0 for columns that are dropped: `other`, bars, and then minor columns
+    /// until the others have room for their least widths.
     fn without_minor(&self, other: Option<usize>, natural: &[usize], room: usize) -> Vec<usize> {
         let mut shown = natural.to_vec();
         for column in other.iter().chain(&self.bar) {
@@ -78,7 +78,7 @@ impl Table {
         cells.flat_map(|cell| wrap(cell, width)).map(|line| display_width(&line)).max().unwrap_or(0)
     }
 
-    /// The least width of each column, of the width that it would take.
+    /// The least width of each column, given the widths that the columns would take.
     fn least(&self, widths: &[usize]) -> Vec<usize> {
         let is_cut = |i: &usize| self.aligns[*i] == Align::Left && !self.whole.contains(i);
         let names = (0..self.aligns.len()).find(is_cut);
@@ -114,7 +114,7 @@ impl Fitting<'_> {
         }
     }
 
-    /// The widths, with the room that is left shared among the undecided columns.
+    /// The widths. The undecided columns share the room that is left.
     fn shared(mut self) -> Vec<Option<usize>> {
         let left = self.left();
         let undecided: Vec<usize> = self.undecided().collect();
@@ -130,7 +130,7 @@ impl Fitting<'_> {
         (0..self.natural.len()).filter(is_open)
     }
 
-    /// The room that the decided columns and the gaps leave.
+    /// The room left after the decided columns and the gaps.
     fn left(&self) -> usize {
         let gaps = GAP * self.natural.iter().filter(|width| **width > 0).count();
         let taken: usize = self.widths.iter().flatten().sum();

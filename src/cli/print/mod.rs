@@ -72,8 +72,8 @@ pub(crate) enum Shown<'f> {
     Text(&'f dyn Fn() -> String),
 }
 
-/// Prints a result in the format that was requested. Programs get the rows one by one, so that they
-/// need no memory.
+/// Prints a result in the requested format. Formats for programs write the rows one by one, so that
+/// the output is never in memory as a whole.
 ///
 /// # Errors
 /// An [`OutputError`] if standard output cannot be written, and a [`UsageError`] if the command has
@@ -101,14 +101,14 @@ pub(crate) fn print_documents<'a, T>(
     print_json(session, &documents.iter().map(whole).collect::<Vec<_>>())
 }
 
-/// A document with its rows, for one that holds several.
+/// Converts a document and its rows to JSON, for a document that contains several.
 pub(crate) fn to_json<'a, T>(
     document: &Document<'_>,
     rows: &'a [T],
     columns: &Columns<'a, T>,
 ) -> serde_json::Value {
     let rows = Rows { layout: &columns.layout, cells: &(columns, rows) };
-    // Only a map with keys that are no text could fail.
+    // This could fail only for a map with keys that are not texts.
     serde_json::to_value(Whole { document, rows }).unwrap_or_default()
 }
 
@@ -217,7 +217,7 @@ fn csv<'v>(
     writer.flush()
 }
 
-/// The error below one of csv's, which would hide that a pipe was closed.
+/// Extracts the I/O error from an error of csv, which would hide that a pipe was closed.
 fn csv_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

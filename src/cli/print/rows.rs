@@ -20,7 +20,7 @@ pub(super) trait Cells<'a> {
     fn count(&self) -> usize;
     /// The value for programs.
     fn value(&self, row: usize, column: usize) -> Value<'a>;
-    /// The text for people, if it is not made from the value.
+    /// The text for people. `None` if it is made from the value.
     fn text(&self, row: usize, column: usize) -> Option<String>;
 }
 
@@ -51,15 +51,15 @@ pub(super) struct Column {
 /// The treatment of text of a column on a narrow terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
-    /// It is cut.
+    /// The text is cut.
     Cut,
-    /// It is never cut.
+    /// The text is never cut.
     Whole,
-    /// It gets lines of its own.
+    /// The text gets lines of its own.
     Below,
 }
 
-/// The text for a value.
+/// The way a value is shown to people.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
@@ -110,7 +110,7 @@ impl<'a> Layout<'a> {
         self.chosen(self.csv.as_deref(), |column| column.in_csv)
     }
 
-    /// The columns with these keys, in their order, or all of those that may be chosen.
+    /// The columns for which `may` is true: those with these keys, in this order, or all.
     fn chosen(&self, keys: Option<&[&str]>, may: fn(&Column) -> bool) -> Vec<usize> {
         let columns = (0..self.columns.len()).filter(|column| may(&self.columns[*column]));
         match keys {
@@ -239,7 +239,7 @@ impl Serialize for Object<'_, '_> {
                 map.serialize_entry(&column.key, &value(at))?;
                 continue;
             };
-            // A group is one object, at the place of its first column.
+            // The columns of a group become one object, at the place of the first of them.
             let members = columns.clone().filter_map(|(at, column)| {
                 let (its_group, key) = column.in_group()?;
                 (its_group == group).then_some((at, key))
@@ -248,7 +248,7 @@ impl Serialize for Object<'_, '_> {
                 continue;
             }
             let fields: Vec<_> = members.map(|(at, key)| (key, value(at))).collect();
-            // A group without any value is absent.
+            // A group without any value becomes null.
             let is_absent = fields.iter().all(|(_, value)| matches!(value, Value::Null));
             map.serialize_entry(group, &if is_absent { Value::Null } else { Value::Map(fields) })?;
         }

@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 /// row.
 ///
 /// # Errors
-/// Those of `next`, after the rows before; an `OutputError` if standard output cannot be written.
+/// The error of `next`, after the rows before it; an `OutputError` if the output fails.
 pub(crate) fn stream(
     session: &Session,
     names: &[String],

@@ -4,28 +4,28 @@ use crate::cli::fit::{cut, wrap};
 use crate::cli::terminal::{self, Keep, printable};
 use textwrap::core::display_width;
 
-/// A table of text. Columns are separated by two spaces. On a terminal that is too narrow they are
-/// made to fit: bars go first, then columns that can be missed, and then text is cut, or wrapped.
+/// A table of text. Columns are separated by two spaces. To fit a narrow terminal, the table drops
+/// bars first, then minor columns, and then cuts or wraps text.
 pub(crate) struct Table {
     pub(super) rows: Vec<Row>,
     pub(super) aligns: Vec<Align>,
     pub(super) excess: Excess,
-    /// Columns that can be missed: they go, the first one first, before names are cut further than
-    /// `names`.
+    /// Dispensable columns. They are dropped in this order before names are cut to less than
+    /// `names` columns of text.
     pub(crate) minor: Vec<usize>,
     /// The column of bars.
     pub(super) bar: Option<usize>,
-    /// Columns that are never cut, as numbers are not.
+    /// Columns that are never cut. Right-aligned columns are not cut either.
     pub(crate) whole: Vec<usize>,
     /// The last column, if its cells may go on lines of their own.
     pub(super) below: Option<usize>,
-    /// The width that names keep as long as a column can be missed.
+    /// The width that names keep as long as a minor column can be dropped instead.
     pub(crate) names: usize,
 }
 
 pub(super) struct Row {
     cells: Vec<String>,
-    /// The last cell spans all remaining columns.
+    /// Whether the last cell spans all remaining columns.
     spans: bool,
     /// Text after the last cell, or on lines of its own.
     note: String,
@@ -49,19 +49,19 @@ pub(crate) enum Align {
 /// The treatment of text that is too wide for the terminal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Excess {
-    /// It ends in `…`.
+    /// The text ends in `…`.
     Cut,
-    /// It continues on the next line.
+    /// The text continues on the next line.
     Wrap,
 }
 
 /// Spaces between columns.
 pub(super) const GAP: usize = 2;
-/// The width that names need in order to be told apart.
+/// The width that names need to be distinguishable.
 pub(super) const NAME: usize = 20;
 /// The indentation of lines below a row.
 const INDENT: usize = 6;
-/// Lines that a cell takes below its row.
+/// Maximum number of lines that a cell takes below its row.
 const LINES: usize = 3;
 
 impl Table {
@@ -120,8 +120,8 @@ impl Table {
         self.render_in(terminal::columns())
     }
 
-    /// Renders as [`Table::render`] does, and returns the columns that had no room. Bars do not
-    /// count: they repeat a number.
+    /// Like [`Table::render`], but also returns the columns that had no room. Bars do not count,
+    /// because they repeat a number.
     pub(super) fn render_and_tell(&self) -> (String, Vec<usize>) {
         let columns = terminal::columns();
         let widths = self.widths(columns);

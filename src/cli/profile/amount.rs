@@ -93,20 +93,20 @@ impl Amount {
         shown(&quantity(value, &self.unit, self.exact))
     }
 
-    /// Formats a difference: as [`Self::show`], with a sign before positive numbers, too.
+    /// Formats a difference: like [`Self::show`], but with a sign before positive numbers, too.
     pub(crate) fn change(&self, value: i64) -> String {
         let plus = if value > 0 { "+" } else { "" };
         format!("{plus}{}", self.show(value))
     }
 
-    /// The share of the whole; 0 of nothing.
+    /// The share of the whole. 0 if the whole is 0.
     pub(crate) fn share(&self, value: i64) -> f64 {
         if self.base == 0 { 0.0 } else { value as f64 / self.base as f64 }
     }
 
     /// `12.3 %`.
     pub(crate) fn percent(&self, value: i64) -> String {
-        // A share of nothing is none, and -0.0 is 0.
+        // Adding 0.0 turns -0.0 into 0.0.
         percent(self.share(value) + 0.0)
     }
 }

@@ -1,12 +1,12 @@
-//! File names that are as short as they can be told apart.
+//! File names, shortened as far as they remain distinguishable.
 
 use crate::cli::terminal::shown;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
-/// The shortest ends of paths, in whole names: `tokenize.py`, but `re/__init__.py` where
-/// `json/__init__.py` is there too.
+/// The shortest distinguishable ends of paths, in whole names: `tokenize.py`, but `re/__init__.py`
+/// if there is also `json/__init__.py`.
 pub(crate) struct ShortFiles<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> ShortFiles<'a> {
@@ -14,7 +14,7 @@ impl<'a> ShortFiles<'a> {
         Self::of_profiles(&[profile], whole)
     }
 
-    /// For the files of several profiles.
+    /// Shortens the paths of the files of several profiles.
     pub(crate) fn of_profiles(profiles: &[&'a Profile], whole: bool) -> Self {
         let mut paths = Vec::new();
         for profile in profiles {
@@ -24,8 +24,7 @@ impl<'a> ShortFiles<'a> {
         Self::of(paths.into_iter(), whole)
     }
 
-    /// For these paths, of which there may be several that are equal. Keeps them whole if that is
-    /// wanted.
+    /// Shortens these paths, of which several may be equal. Keeps them whole if `whole` is true.
     pub(crate) fn of(paths: impl Iterator<Item = &'a str>, whole: bool) -> Self {
         let mut paths: Vec<&str> = paths.collect();
         // Paths with the same end are neighbours when they are compared backwards.

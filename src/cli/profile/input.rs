@@ -1,4 +1,4 @@
-//! A loaded profile, and which of its samples are looked at.
+//! A loaded profile with a selection of its samples.
 
 use super::ShortFiles;
 use super::require::{named, no_metric};
@@ -15,10 +15,10 @@ use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::Selection;
 use std::sync::Arc;
 
-/// The warning about a profile whose rules for leaving out frames are not followed.
+/// The warning about a profile whose rules for leaving out frames cannot be applied.
 pub(crate) const UNAPPLIED: &str = "drop_frames or keep_frames is not a regular expression that dumptool can apply; all frames are kept";
 
-/// A profile, and which of its samples are looked at.
+/// A profile with a selection of its samples.
 pub(crate) struct ProfileInput<'a> {
     pub(crate) input: &'a Input,
     pub(crate) profile: Arc<Profile>,
@@ -27,8 +27,8 @@ pub(crate) struct ProfileInput<'a> {
     damage: Option<Error>,
 }
 
-/// Adds the filters that are on, and how many samples of each profile are without the frames that it
-/// asks to leave out, if there are any.
+/// Adds the active filters, and for each profile the number of samples from which frames were left
+/// out because the profile requests that, unless all are 0.
 pub(crate) fn with_filters<'d, const N: usize>(
     document: Document<'d>,
     profiles: [(&'static str, &ProfileInput<'_>); N],
@@ -48,7 +48,7 @@ pub(crate) fn with_filters<'d, const N: usize>(
 }
 
 impl<'a> ProfileInput<'a> {
-    /// A profile, and the samples of it that options select.
+    /// Combines a profile with the selection of its samples by options.
     pub(super) fn of(
         input: &'a Input,
         profile: Arc<Profile>,
@@ -95,8 +95,8 @@ impl ProfileInput<'_> {
         }
     }
 
-    /// Names files as a newer profile does, if they are in folders with other paths there. Returns
-    /// the folders, which are a guess.
+    /// Renames files in folders that have other paths in a newer profile to their paths there.
+    /// Returns the folders, which are a guess.
     pub(crate) fn follow(&mut self, new: &Self) -> Vec<MovedFolder> {
         let moved = moved_folders(&self.profile, &new.profile);
         if !moved.is_empty() {
@@ -106,7 +106,7 @@ impl ProfileInput<'_> {
         moved
     }
 
-    /// Says of the first folders that moved to those of this profile where they are, with a `hint`.
+    /// Prints the old and new paths of the first folders that moved, with a `hint`.
     pub(crate) fn say_moved(&self, moved: &[MovedFolder], hint: &str, session: &Session) {
         const MOVED: usize = 3;
         let warn = |text: &str| session.terminal.warn(&self.input.path, text);
@@ -120,7 +120,7 @@ impl ProfileInput<'_> {
         }
     }
 
-    /// Removes prefixes from the paths of files; of several that fit, the first one.
+    /// Removes a prefix from the paths of files: the first one that matches.
     pub(crate) fn trim_paths(&mut self, prefixes: &[String]) {
         Arc::make_mut(&mut self.profile).rename_files(|path| {
             let below = |prefix: &String| below(path, prefix.trim_end_matches('/'));
@@ -128,7 +128,7 @@ impl ProfileInput<'_> {
         });
     }
 
-    /// The files of two profiles, told apart.
+    /// Short, distinguishable names for the files of two profiles.
     pub(crate) fn files<'f>(&'f self, other: &'f Self, session: &Session) -> ShortFiles<'f> {
         ShortFiles::of_profiles(&[&self.profile, &other.profile], session.common.verbose)
     }

@@ -63,14 +63,14 @@ pub(crate) fn load_parts<'a>(
         Some(resident) => resident.profile(input, (options.all_frames, kept.samples), load)?,
         None => load()?,
     };
-    // Threads without samples that are left are those of the profile, too.
+    // Checked before filters apply, because a thread may lose all its samples to them.
     require(&profile, options, input)?;
     let unmatched = narrow(|| Arc::make_mut(&mut profile), options, input)?;
     warn_unmatched(&unmatched, input, session);
     Ok(ProfileInput::of(input, profile, (selection, options), damage))
 }
 
-/// Leaves out what the filters of a command leave out. Returns those that match nothing.
+/// Applies the filters of a command to a profile. Returns the filters that match nothing.
 fn narrow<'p>(
     profile: impl FnOnce() -> &'p mut Profile,
     options: &ProfileOptions,
@@ -98,16 +98,16 @@ pub(super) fn warn_unmatched(unmatched: &[&'static str], input: &Input, session:
     }
 }
 
-/// A profile without what the filters leave out.
+/// A profile after its filters were applied.
 pub(super) struct NarrowedProfile {
     pub(super) loaded: LoadedProfile,
     /// The filters that match nothing.
     pub(super) unmatched: Vec<&'static str>,
-    /// The error about a label or a thread that it does not have, filtered or not.
+    /// The error about a label or a thread that the profile lacked even before it was filtered.
     pub(super) missing: Option<UsageError>,
 }
 
-/// Reads a profile without what the filters leave out.
+/// Reads a profile and applies the filters.
 ///
 /// # Errors
 /// Those of [`read`], and a [`UsageError`] for a filter that does not apply.
@@ -122,7 +122,7 @@ pub(super) fn narrowed(
     let missing = require(&loaded.profile, options, input).err();
     let unmatched = narrow(|| &mut loaded.profile, options, input)?;
     if !kept.samples {
-        // They were needed for their times only.
+        // The samples were needed only for their times.
         loaded.profile.samples = None;
         loaded.profile.events.clear();
     }
@@ -139,7 +139,7 @@ pub(crate) struct Kept<'m> {
 }
 
 impl<'m> Kept<'m> {
-    /// The sums of the metric that options select. A resident profile answers other questions, too.
+    /// Keeps the selected metric, or all metrics if the profile is resident for later requests.
     pub(crate) fn of(options: &'m ProfileOptions, session: &Session) -> Self {
         let metrics = session.resident.as_ref().map_or(options.metrics(), |_| MetricChoice::All);
         Self { metrics, ..Self::default() }

@@ -116,7 +116,7 @@ pub(super) fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageErro
 /// Refuses a profile that has calls instead of stacks.
 ///
 /// # Errors
-/// A [`UsageError`] that names what `needs` stacks, and what may be done `instead`.
+/// A [`UsageError`] that states what `needs` stacks, with `instead` at the end of its hint.
 pub(crate) fn require_stacks(
     profile: &Profile,
     path: &Path,
@@ -223,7 +223,7 @@ pub(crate) fn given_pattern(
     text.map(|text| pattern(option, text)).transpose()
 }
 
-/// The error for a pattern that means no function, with functions that may have been meant.
+/// The error for a pattern that matches no function, with similar functions.
 pub(crate) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
     const SHOWN: usize = 5;
     let part = pattern.rsplit(':').next().unwrap_or(pattern).trim_matches('*').to_lowercase();

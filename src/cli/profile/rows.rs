@@ -11,7 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::terminal::shown;
 use crate::model::profile::{FrameId, Metric, Profile, Values};
 
-/// The sum of a metric over all samples that are looked at, in JSON.
+/// The sum of a metric over all selected samples, in JSON.
 pub(crate) fn total_json(values: &Values, metric: &Metric) -> Value<'static> {
     Value::from([("value", values.get(metric).into()), ("samples", values.samples().into())])
 }
@@ -35,7 +35,7 @@ pub(crate) fn cost_columns<'a>(
         })
 }
 
-/// Adds the own values of functions to the snapshot that was begun last.
+/// Adds the own values of functions to the last snapshot of `growth`.
 pub(crate) fn add_functions(
     growth: &mut Growth,
     selected: &Selected<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn add_functions(
     let rows = top(selected, TopBy::Frames(FrameBy::Function)).rows;
     for TopRow { label, sums } in &rows {
         if filter.selects(&label.name, &label.namespace) {
-            // A sum of changes may be negative, which counts as nothing.
+            // A sum of changes may be negative; such sums count as 0.
             let own = u64::try_from(sums.own.get(metric)).unwrap_or(0);
             growth.add(&label.name, &label.namespace, sums.own.samples(), own);
         }

@@ -18,16 +18,16 @@ use std::sync::Arc;
 /// The inputs of a command whose profiles are added up.
 #[derive(Clone, Copy)]
 pub(crate) struct Several<'a> {
-    /// The first one.
+    /// The first input.
     pub(crate) input: &'a Input,
-    /// The paths of the others.
+    /// The paths of the other inputs.
     pub(crate) more: &'a [PathBuf],
-    /// The key of a label with the number of the input, if samples are to have one.
+    /// The key of a label that gives samples the number of their input. `None` for no label.
     pub(crate) tag: Option<&'static str>,
 }
 
 impl Several<'_> {
-    /// Whether samples of files are added up, or told apart by their files.
+    /// Whether samples of files are added up or labeled with their files.
     pub(crate) fn is_merged(&self) -> bool {
         !self.more.is_empty() || self.tag.is_some()
     }
@@ -51,9 +51,9 @@ pub(crate) fn load_several<'a>(
     Ok((ProfileInput::of(input, profile, (selection(options), options), loaded.damage), status))
 }
 
-/// Reads profiles without what the filters leave out, and adds them up: one after the other, so that
-/// only one is in memory beside the sum. Returns the status of all but the first one, whose damage is
-/// that of the profile.
+/// Reads profiles, applies the filters and adds the profiles up, one after the other, so that only
+/// one is in memory besides the sum. Returns the status of all but the first one, whose damage is
+/// in the result.
 ///
 /// # Errors
 /// Those of [`super::load::read`], and a [`UsageError`] for a filter that does not apply, for a
@@ -86,7 +86,7 @@ pub(crate) fn read_several(
         let NarrowedProfile { loaded, unmatched: without, missing: lacks } =
             narrowed(&next, options, session, kept)?;
         unmatched.retain(|option| without.contains(option));
-        // One that has it is enough.
+        // It is enough if one of the profiles has the label or thread.
         missing = missing.and(lacks);
         status = status.max(next.report_if_damaged(loaded.damage.as_ref(), &session.terminal));
         merged

@@ -12,15 +12,15 @@ use rusqlite::{Connection, Rows, Statement};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Rows that are shown when nothing else is requested, where all have to be in memory.
+/// The default number of rows for formats that need all rows in memory.
 const ROWS: usize = 1000;
-/// Memory that a cell takes besides its text.
+/// Bytes of memory that a cell takes besides its text.
 const CELL: u64 = 32;
 
 type Row = Vec<Value<'static>>;
 
-/// Runs a statement and prints what it returns. `memory` is the number of bytes that rows may take
-/// where all of them have to be in memory.
+/// Runs a statement and prints its rows. `memory` is the number of bytes that rows may take in
+/// formats that need all rows in memory.
 ///
 /// # Errors
 /// A [`UsageError`] if the statement is wrong or fails, an `OutputError` if standard output cannot
@@ -136,7 +136,7 @@ fn size(value: &Value<'_>) -> u64 {
     }
 }
 
-/// The names of the columns. A name that comes again gets a number: `type`, `type_2`.
+/// The names of the columns. A repeated name gets a number: `type`, `type_2`.
 fn distinct<'n>(all: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in all {

@@ -1,4 +1,4 @@
-//! The connection to SQLite: in memory, with the tables of the files, and nothing that writes.
+//! The connection to SQLite: in memory, read-only, with the tables of the files.
 
 use super::files::{FileTables, MAIN, NEW, OLD};
 use super::functions;
@@ -11,11 +11,11 @@ use rusqlite::{Connection, OpenFlags};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The cost that a statement may have.
+/// The memory and time that a statement may use.
 pub(super) struct Limits {
     /// Bytes that SQLite may take.
     pub(super) memory: u64,
-    /// The time from the beginning of the statement.
+    /// The time since the connection was opened. `None` for no limit.
     pub(super) time: Option<Duration>,
 }
 
@@ -28,7 +28,7 @@ pub(super) fn open(files: &[FileTables], limits: &Limits) -> rusqlite::Result<Co
         | OpenFlags::SQLITE_OPEN_MEMORY
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_in_memory_with_flags(flags)?;
-    // SQLite sorts in memory, so the limit of memory covers it.
+    // SQLite sorts in memory, so the memory limit covers sorting.
     connection.execute_batch(&format!(
         "PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {}",
         i64::try_from(limits.memory).unwrap_or(i64::MAX)
@@ -47,7 +47,7 @@ pub(super) fn open(files: &[FileTables], limits: &Limits) -> rusqlite::Result<Co
     protect(&mut connection)?;
     if let Some(time) = limits.time {
         let started = Instant::now();
-        // SQLite asks after so many of its instructions: about every millisecond.
+        // SQLite calls the handler after so many of its instructions, about every millisecond.
         connection.progress_handler(10_000, Some(move || started.elapsed() > time))?;
     }
     Ok(connection)
@@ -76,7 +76,7 @@ fn protect(connection: &mut Connection) -> rusqlite::Result<()> {
     }))
 }
 
-/// Whether a statement may do this.
+/// Whether a statement may perform `action`.
 fn is_allowed(action: &AuthAction<'_>) -> bool {
     match action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => true,

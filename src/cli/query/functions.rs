@@ -11,13 +11,13 @@ use rusqlite::{Connection, Error, Result};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Bytes that are a value, as in the JSON of `show`.
+/// Maximum number of bytes that a value contains, as in the JSON of `show`.
 const MOST_BYTES: usize = 4096;
 
 type Heaps = Arc<[Option<Arc<HeldHeap>>]>;
 
-/// Adds the functions to a connection. With two files, a last argument says which: `'old'` or
-/// `'new'`, which is the default.
+/// Adds the functions to a connection. With two files, an optional last argument selects the file:
+/// `'old'` or `'new'` (the default).
 pub(super) fn add(connection: &Connection, files: &[FileTables]) -> Result<()> {
     let heaps: Heaps = files.iter().map(|file| file.heap.clone()).collect();
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;

@@ -33,11 +33,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Memory that SQLite may take in any case.
+/// Bytes of memory that SQLite may take in any case.
 const LEAST_MEMORY: u64 = 64 << 20;
 /// The time of a statement in `serve` and `mcp`, unless `--timeout` is given.
 const RESIDENT_TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes of a statement on standard input.
+/// Maximum number of bytes of a statement on standard input.
 const LONGEST_SQL: u64 = 1 << 20;
 
 pub(super) fn run(args: &QueryArgs, session: &Session) -> anyhow::Result<Status> {
@@ -45,7 +45,7 @@ pub(super) fn run(args: &QueryArgs, session: &Session) -> anyhow::Result<Status>
     let paths: Vec<&Path> = [args.file.as_path()].into_iter().chain(new.as_deref()).collect();
     let open = |path: &&Path| Ok(session.open(path)?.at(args.heap.snapshot));
     let inputs: Vec<Input> = paths.iter().map(open).collect::<anyhow::Result<_>>()?;
-    // They take more memory than all else of a recording.
+    // Events are loaded only if needed: they take more memory than the rest of a recording.
     let has_events = sql.as_ref().is_none_or(|sql| sql.to_lowercase().contains("events"));
     let files: Vec<File<'_>> = inputs
         .iter()
@@ -79,7 +79,7 @@ fn time(session: &Session) -> Option<Duration> {
     session.common.timeout.map(Duration::from_secs).or(usual)
 }
 
-/// Prints how many rows of each table were looked at: few, if an index was of use.
+/// Prints how many rows of each table the statement read: few, if it used an index.
 fn tell_visited(files: &[FileTables], session: &Session) {
     for shared in files.iter().flat_map(|file| &file.tables) {
         let visited = shared.visited();
@@ -146,8 +146,8 @@ enum File<'i> {
 }
 
 impl<'i> File<'i> {
-    /// Loads a file. `has_events`: with the table `events`, if it is a recording; `only_count`:
-    /// without its rows.
+    /// Loads a file. `has_events` adds the table `events` of a recording; with `only_count`, the
+    /// table has no rows, only their number.
     fn load(
         input: &'i Input,
         args: &QueryArgs,
@@ -186,7 +186,7 @@ impl<'i> File<'i> {
         FileTables::of(LoadedFile { input: input.clone(), damage, model, events })
     }
 
-    /// About the bytes that the loaded file takes.
+    /// The approximate memory of the loaded file, in bytes.
     fn bytes(&self) -> u64 {
         match self {
             Self::Heap { held, .. } => held.bytes(),

@@ -1,4 +1,4 @@
-//! The tables of a loaded file, with what they are computed from.
+//! The tables of a loaded file, with the data that they are computed from.
 
 use crate::analyses::Analyses;
 use crate::cli::heap::HeldHeap;
@@ -8,12 +8,12 @@ use crate::tables::{self, EventRows, Relation, Table, TableSelection, TextLimit}
 use self_cell::self_cell;
 use std::sync::Arc;
 
-/// A loaded file. The damage is that which ended its reading.
+/// A loaded file, with the damage that ended its reading.
 pub(super) struct LoadedFile {
     pub(super) input: Input,
     pub(super) damage: Option<String>,
     pub(super) model: Model,
-    /// The events of a recording, if they were asked for.
+    /// The events of a recording. `None` for other files, and if they were not requested.
     pub(super) events: Option<Arc<EventRows>>,
 }
 

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex};
 /// The tables of one schema.
 pub(super) type Tables = Vec<Arc<Shared>>;
 
-/// A table with what its cursors share.
+/// A table with the state that its cursors share.
 pub(super) struct Shared {
     relations: Arc<Relations>,
     /// The number of the table in its file.
@@ -45,7 +45,7 @@ impl Shared {
         &*self.relations.borrow_dependent()[self.number]
     }
 
-    /// The name in SQL, which has a keyword `references`.
+    /// The name in SQL: `refs` for `references`, which is a keyword.
     pub(super) fn name(&self) -> &'static str {
         let name = self.relation().name();
         if name == Known::References.name() { "refs" } else { name }
@@ -60,7 +60,7 @@ impl Shared {
 /// The way to read a table.
 #[derive(Default)]
 struct Plan {
-    /// The column whose value is the argument.
+    /// The column whose value the argument gives. `None` to read all rows.
     lookup: Option<usize>,
     /// The columns of the order, and whether large values come first.
     order: Vec<(usize, bool)>,
@@ -100,7 +100,7 @@ struct Cursor {
 /// Cells that have been computed.
 #[derive(Default)]
 struct Read {
-    /// By column.
+    /// The cells, by column.
     blocks: Vec<Block>,
     text: String,
 }
@@ -112,11 +112,11 @@ struct Block {
     cells: CellBlock,
 }
 
-/// Most rows of a block.
+/// Maximum number of rows of a block.
 const BLOCK: usize = 4096;
 
 impl Block {
-    /// Has a row computed, and more behind it each time if a query reads one after the other.
+    /// Computes a row if necessary, with a growing number of rows after it if reads are in order.
     fn read(&mut self, relation: &dyn Relation, column: usize, row: usize) {
         let Range { start, end } = self.rows;
         if (start..end).contains(&row) {
@@ -198,13 +198,13 @@ unsafe impl VTab<'_> for Table {
     }
 }
 
-/// The constraint by which fewest rows are found: its number, its column and about the number of
+/// The constraint that finds the fewest rows: its number, its column and the approximate number of
 /// rows.
 fn cheapest(relation: &dyn Relation, info: &IndexInfo) -> Result<Option<(usize, usize, u64)>> {
     let mut best: Option<(usize, usize, u64)> = None;
     for (number, constraint) in info.constraints().enumerate() {
         let is_equal = constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ;
-        // Indexes compare bytes; `collate nocase` finds more.
+        // Indexes compare bytes; other collations, such as `nocase`, match more.
         if !is_equal || !constraint.is_usable() || info.collation(number)? != "BINARY" {
             continue;
         }
@@ -246,7 +246,7 @@ unsafe impl VTabCursor for Cursor {
         let plan = plan.and_then(|plan| lock(&self.shared.plans).get(plan).cloned());
         let plan = plan.unwrap_or_default();
         let relation = self.shared.relation();
-        // The last bit stands for all columns beyond.
+        // The last bit stands for all columns from 63 on.
         let is_used = |column: &usize| plan.used >> (*column).min(63) & 1 == 1;
         (0..self.kinds.len()).filter(is_used).for_each(|column| relation.prepare(column));
         let all = RowNumbers::Range(0..relation.len());
@@ -308,7 +308,7 @@ enum Sought<'k> {
     Key(Key<'k>),
     /// No row is equal to null.
     Nothing,
-    /// SQLite may convert the value before it compares: it has to look at all rows.
+    /// SQLite may convert the value before the comparison, so all rows must be read.
     Unknown,
 }
 

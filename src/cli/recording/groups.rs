@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 /// Samples with the same class, path and allocation.
 pub(super) struct Group<'o> {
-    /// Not empty, in the order of the file.
+    /// At least one sample, in the order of the file.
     pub(super) samples: Vec<&'o OldObjectSample>,
 }
 
@@ -35,8 +35,8 @@ pub(super) fn groups(old: &OldObjects) -> Vec<Group<'_>> {
     groups
 }
 
-/// By object: a number for its class and that of all objects before it on its path, with fields.
-/// Elements of arrays are alike.
+/// For each object, a number that identifies its class and the classes and fields of all objects
+/// before it on its path. Elements of arrays count as equal.
 struct Signatures(Vec<u32>);
 
 impl Signatures {
@@ -48,7 +48,7 @@ impl Signatures {
         let mut way = Vec::new();
         for first in 0..old.objects.len() {
             let mut at = first;
-            // Up to an object that has a number, and back again.
+            // Goes up to an object that has a number, and back down.
             while numbers[at] == Self::UNKNOWN && way.len() <= old.objects.len() {
                 way.push(at);
                 match old.objects[at].holder.as_ref() {

@@ -15,7 +15,7 @@ use crate::analysis::growth::Growth;
 use crate::input::jfr::{ClassHistogram, OldObjects, class_histograms, old_objects};
 use crate::input::{Format, ReadOptions};
 
-/// The histograms of classes of an input, oldest first. Other formats have none here.
+/// The class histograms of a recording, oldest first. Empty for other formats.
 ///
 /// # Errors
 /// If they take more memory than they may.

@@ -13,11 +13,11 @@ use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown};
 use crate::input::jfr::{OldObject, OldObjectSample, OldObjects};
 
-/// Groups that `top --suspects` shows, and samples that `path` shows, unless others are requested.
+/// The default number of groups that `top --suspects` shows and of samples that `path` shows.
 const SHOWN: usize = 6;
-/// Objects of a path that are shown; those in the middle are left out.
+/// Maximum number of objects of a path that are shown; longer paths are cut in the middle.
 const MOST_LINES: usize = 30;
-/// Frames of the stack that allocated an object.
+/// Maximum number of frames of the stack that allocated an object.
 const FRAMES: usize = 6;
 
 /// Prints groups of objects that stayed alive.
@@ -116,7 +116,7 @@ impl<'o> View<'o> {
         )
     }
 
-    /// The paragraphs below the headline, and how many are not shown.
+    /// The headline, the paragraphs below it, and the number of those that are not shown.
     fn listed(&self, shown: impl Iterator<Item = String>, is_cut: bool, left: &str) -> String {
         let mut text = self.headline();
         shown.for_each(|paragraph| text.push_str(&format!("\n{paragraph}")));
@@ -130,7 +130,7 @@ impl<'o> View<'o> {
         &self.old.objects[sample.object]
     }
 
-    /// The objects from a root to the sample.
+    /// The objects on the path from a root to the sample.
     fn chain(&self, sample: &OldObjectSample) -> Vec<&'o OldObject> {
         let mut chain: Vec<_> = self.old.path(sample.object).collect();
         chain.reverse();

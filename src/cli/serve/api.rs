@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// Options that are given when the server starts, or that write elsewhere than to the answer.
+/// Options that requests cannot have: they are given at the start, or write to other places.
 const FIXED: [&str; 15] = [
     "exe",
     "old-exe",
@@ -33,11 +33,11 @@ const FIXED: [&str; 15] = [
 /// Answers requests for documents.
 pub(super) struct Api {
     pub(super) resident: Arc<Dumps>,
-    /// The dump; of several the newest.
+    /// The dump, or the newest of several.
     file: PathBuf,
-    /// The oldest and the newest, if there are several.
+    /// The oldest and the newest dump, if there are several.
     both: Option<[PathBuf; 2]>,
-    /// All, oldest first.
+    /// All dumps, oldest first.
     all: Vec<PathBuf>,
     converting: Mutex<()>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Api {
 /// The command whose answer is a file.
 const CONVERT: &str = "convert";
 
-/// The query with which the page asks for what an object retains.
+/// The query with which the page requests the tree below an object.
 pub(super) fn tree_on_page(object: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("object", object);
@@ -66,7 +66,7 @@ impl Api {
     /// The document of a command. A request that the command line would refuse is refused with its
     /// message.
     pub(super) fn response(&self, command: &str, query: &str) -> Response {
-        // A mapping of a shortened file has no pages for what is gone.
+        // Reading a mapped file beyond its new end would end the process.
         if let Some(path) = self.resident.changed() {
             let message = format!(
                 "{} was changed, truncated or deleted; start `dumptool serve` again",
@@ -128,7 +128,7 @@ impl Api {
             (ServeFiles::All, Some(_)) => &self.all,
             (ServeFiles::Two | ServeFiles::OneOrTwo, Some(both)) => &both[..],
             (ServeFiles::Two, None) => return Err(format!("{command} needs two dumps")),
-            // One recording may have histograms of several times.
+            // A single recording may contain histograms from several times.
             (ServeFiles::All, None) | (ServeFiles::Newest | ServeFiles::OneOrTwo, _) => {
                 std::slice::from_ref(&self.file)
             }
@@ -151,7 +151,7 @@ impl Api {
         words.push("--".into());
         words.extend(files.iter().map(OsString::from));
         words.extend(objects);
-        // Into the answer.
+        // A conversion writes to standard output, which becomes the answer.
         words.extend(is_download.then(|| "-".into()));
         Ok(words)
     }

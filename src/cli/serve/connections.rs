@@ -1,10 +1,10 @@
-//! The open connections, of which there are only so many.
+//! The open connections, whose number is limited.
 
 use crate::cli::lock;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// Connections that are served at the same time.
+/// Maximum number of connections that are served at the same time.
 const MOST: usize = 32;
 
 /// All open connections, the oldest first.
@@ -13,12 +13,12 @@ pub(super) struct Connections(Mutex<Open>);
 
 #[derive(Default)]
 struct Open {
-    /// The number of each connection, and its stream as long as no request has arrived.
+    /// The number of each connection, and its stream until its request has arrived.
     connections: Vec<(u64, Option<TcpStream>)>,
     next: u64,
 }
 
-/// A connection that counts as long as it lives.
+/// A connection, which counts as open until this value is dropped.
 pub(super) struct Counted {
     all: Arc<Connections>,
     number: u64,
@@ -43,7 +43,7 @@ impl Connections {
 }
 
 impl Counted {
-    /// The request has arrived: the connection is not idle any more.
+    /// Marks the connection as not idle, because its request has arrived.
     pub(super) fn busy(&self) {
         let mut open = lock(&self.all.0);
         let this = open.connections.iter_mut().find(|(number, _)| *number == self.number);

@@ -1,20 +1,20 @@
-//! As much of HTTP/1.1 as a page on the same computer needs: one GET for each connection.
+//! The subset of HTTP/1.1 that a page on the same computer needs: one GET for each connection.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// Bytes of a request line and its headers at most.
+/// Maximum bytes of a request line and its headers.
 const MOST_HEAD: usize = 16 << 10;
-/// Bytes of an address at most.
+/// Maximum bytes of an address.
 const MOST_TARGET: usize = 4 << 10;
 const MOST_HEADERS: usize = 64;
-/// The time that a client has to send its request, and to take a part of the response.
+/// The time that a client has to send its request, and to receive each part of the response.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) struct Request {
-    /// Path and query, as they were sent.
+    /// Path and query, as the client sent them.
     pub(super) target: String,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Request {
 pub(super) struct Response {
     pub(super) status: &'static str,
     pub(super) content_type: &'static str,
-    /// The name under which browsers save the body. None: they show it.
+    /// The name under which browsers save the body. `None` if they show it.
     pub(super) file_name: Option<String>,
     pub(super) body: Vec<u8>,
 }
@@ -44,8 +44,8 @@ impl Response {
     }
 }
 
-/// Reads the request of a connection. `Err(None)`: the client is gone or too slow, and wants no
-/// answer. `Err(Some)`: the answer to a request that is refused.
+/// Reads the request of a connection. Returns `Err(None)` if the client is gone or too slow for an
+/// answer, and `Err(Some)` with the answer if the request is refused.
 pub(super) fn read(stream: &mut TcpStream) -> Result<Request, Option<Response>> {
     let until = Instant::now() + PATIENCE;
     let mut head = Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn read(stream: &mut TcpStream) -> Result<Request, Option<Response>> 
     }
 }
 
-/// The request at the beginning of these bytes. None if they do not hold all of it.
+/// Parses the request at the beginning of these bytes. `None` if the request is not complete.
 fn parse(head: &[u8]) -> Result<Option<Request>, Response> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
@@ -94,7 +94,7 @@ fn parse(head: &[u8]) -> Result<Option<Request>, Response> {
     let header = |name: &str| {
         let mut values = request.headers.iter().filter(|it| it.name.eq_ignore_ascii_case(name));
         let value = values.next().map(|it| String::from_utf8_lossy(it.value).into_owned());
-        // Of two, nobody knows which one counts.
+        // If a header is repeated, it is unclear which one counts, so an empty value is used.
         match values.next() {
             Some(_) => Some(String::new()),
             None => value,
@@ -108,7 +108,7 @@ fn parse(head: &[u8]) -> Result<Option<Request>, Response> {
     }))
 }
 
-/// Sends a response. Nothing may keep it, and no other page may use it.
+/// Sends a response, with headers that forbid caching and use by other pages.
 pub(super) fn write(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(head(response).as_bytes())?;
@@ -126,7 +126,7 @@ pub(super) fn write(stream: &mut TcpStream, response: &Response) -> io::Result<(
     Ok(())
 }
 
-/// Sends as much of a short response as the system takes at once, and waits for nothing.
+/// Sends as much of a short response as the system accepts at once, without waiting.
 pub(super) fn refuse(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
     stream.set_nonblocking(true)?;
     let whole = [head(response).as_bytes(), &response.body].concat();
@@ -139,7 +139,7 @@ fn head(response: &Response) -> String {
         format!("Content-Disposition: attachment; filename=\"{name}\"\r\n")
     });
     let allow = if status.starts_with("405") { "Allow: GET\r\n" } else { "" };
-    // The page has a policy of its own, which a header can only narrow.
+    // The page contains its own policy, which a header could only restrict further.
     let policy = if content_type.starts_with("text/html") { "" } else { "default-src 'none'; " };
     format!(
         "HTTP/1.1 {status}\r\n\

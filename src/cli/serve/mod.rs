@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Objects whose subtrees are ready for a click: those above most others.
+/// Number of objects whose subtrees are prepared: those that dominate most others.
 const HEADS: usize = 16;
 
 pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status> {
@@ -33,7 +33,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     let common = &session.common;
     let named = common.mapping.iter().chain(&common.old_mapping).chain(&common.source_maps);
     let read = files.iter().chain(&args.heap.roots.exe).chain(named).cloned();
-    // The mapping that a dump has beside it is found without being named.
+    // Allows the mapping beside each dump, which commands find by themselves.
     let read: Vec<PathBuf> = read.chain(files.iter().map(|file| mapping_beside(file))).collect();
     let resident = Dumps::new(given, move |path| read.iter().any(|known| known == path), u64::MAX);
     let session =
@@ -59,7 +59,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
         token,
         connections: Arc::default(),
     });
-    // Who opens the page clicks at once, and the first look at something takes longest.
+    // Users click as soon as the page opens, and the first request for a view takes longest.
     let phase = Progress::new("preparing views", None);
     for head in resident.prepare(HEADS) {
         server.api.response("tree", &api::tree_on_page(&head));
@@ -75,12 +75,12 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
 
 /// The state that all connections share.
 struct Server {
-    /// The names that this server has.
+    /// The host names of this server, with the port.
     hosts: [String; 2],
-    /// A secret in each address, so that other programs and users cannot guess one.
+    /// The secret in each address, so that other programs and users cannot guess addresses.
     token: String,
     page: Vec<u8>,
-    /// What the page is made of, for pages of other snapshots.
+    /// The arguments of the page, used for pages about other snapshots.
     args: ReportArgs,
     api: Api,
     connections: Arc<Connections>,
@@ -90,7 +90,7 @@ struct Server {
 fn serve(server: &Arc<Server>, listener: &TcpListener) {
     let alone = is_alone();
     for stream in listener.incoming() {
-        // A client that is gone before it was accepted is no reason to end.
+        // The client may be gone before its connection is accepted.
         let Ok(mut stream) = stream else { continue };
         let Some(counted) = server.connections.admit(&stream) else {
             let busy = Response::error("503 Service Unavailable", "too many connections");
@@ -99,7 +99,7 @@ fn serve(server: &Arc<Server>, listener: &TcpListener) {
         };
         let server = Arc::clone(server);
         let mut answer = move || server.answer(&mut stream, &counted);
-        // If there is no thread for it, the connection is closed.
+        // If no thread can be started, the connection is closed.
         if alone { answer() } else { drop(std::thread::Builder::new().spawn(answer)) }
     }
 }
@@ -113,7 +113,7 @@ impl Server {
             Err(Some(refusal)) => refusal,
             Err(None) => return,
         };
-        // A client that does not take its answer has lost it.
+        // If the client does not receive the answer, nothing else can be done.
         let _ = http::write(stream, &response);
     }
 
@@ -138,7 +138,7 @@ impl Server {
                 },
                 None => missing(),
             },
-            // Browsers ask for it on their own.
+            // Browsers request this file on their own.
             _ if path == "/favicon.ico" => {
                 Response { status: "204 No Content", ..Response::ok("image/x-icon", Vec::new()) }
             }
@@ -164,7 +164,7 @@ impl Server {
         }
     }
 
-    /// Refuses who came under another name, as after DNS rebinding, and other pages.
+    /// Refuses requests for another host name, as after DNS rebinding, and from other pages.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let is_ours = |host: &str| self.hosts.iter().any(|ours| ours == host);
         let host = request.host.as_deref().is_some_and(is_ours);
@@ -192,14 +192,14 @@ fn token() -> anyhow::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Compares in a time that does not tell how much is right.
+/// Compares two tokens in a time that does not depend on how much of them is equal.
 fn is_same(given: &str, token: &str) -> bool {
     given.len() == token.len()
         && given.bytes().zip(token.bytes()).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
 
-/// Opens an address in the browser that the user has. The address is on the terminal, too, so that nothing is said if there is no
-/// browser.
+/// Opens an address in the user's browser. Errors are ignored, because the address is also shown on
+/// the terminal.
 fn open_in_browser(url: &str) {
     let mut command = match std::env::consts::OS {
         "macos" => Command::new("open"),
@@ -212,7 +212,7 @@ fn open_in_browser(url: &str) {
     };
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Ok(mut child) = command.spawn() {
-        // Somebody has to wait for it, or it stays as a zombie.
+        // A thread waits for the process; otherwise it would remain as a zombie.
         drop(std::thread::Builder::new().spawn(move || child.wait()));
     }
 }

@@ -11,12 +11,12 @@ use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference};
 use crate::model::{ObjectField, StoredValue};
 use std::ops::ControlFlow;
 
-/// Entries and elements that are shown when nothing else is requested.
+/// The default number of entries and of elements.
 const SHOWN: u64 = 20;
-/// Numbers on a line.
+/// Number of numeric elements on a line.
 const NUMBERS: usize = 10;
 
-/// The contents of an object, as far as they are shown.
+/// The contents of an object that are shown.
 pub(super) struct Contents<'c, 'h, 'a> {
     analysed: &'c Analysed<'h, 'a>,
     collections: Collections<'h, 'a>,
@@ -29,13 +29,13 @@ pub(super) struct Contents<'c, 'h, 'a> {
 
 struct Collection {
     kind: CollectionKind,
-    /// The number of entries. `None` if it was not counted to the end.
+    /// The number of entries. `None` if the entries were not counted to the end.
     size: Option<u64>,
     entries: Vec<(Option<StoredValue>, StoredValue)>,
 }
 
 impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
-    /// Reads the contents of an object with so many entries and elements, 0 for all.
+    /// Reads the contents of an object with at most `entries` entries and elements; 0 reads all.
     pub(super) fn of(
         analysed: &'c Analysed<'h, 'a>,
         collections: Collections<'h, 'a>,
@@ -56,7 +56,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             if visited <= most {
                 elements.push((index, StoredValue::of(value)));
             }
-            // Without a length, elements are counted.
+            // If the length is not known, all elements are counted.
             if visited < most || array.is_none() {
                 ControlFlow::Continue(())
             } else {
@@ -68,7 +68,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         Self { analysed, collections, fields, array, elements, all_elements, collection }
     }
 
-    /// Keeps so many fields, and returns the number of the others.
+    /// Keeps the first `most` fields and returns the number of removed ones.
     pub(super) fn keep_fields(&mut self, most: usize) -> u64 {
         let others = self.fields.len().saturating_sub(most);
         self.fields.truncate(most);
@@ -80,7 +80,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         self.fields.is_empty() && self.elements.is_empty()
     }
 
-    /// Whether the elements are numbers that mean more than their bytes.
+    /// Whether the elements are numbers, which are shown instead of their bytes.
     pub(super) fn has_numbers(&self) -> bool {
         self.array.is_some_and(|array| !matches!(array.element, "" | "object" | "byte" | "char"))
     }
@@ -100,12 +100,12 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         }
     }
 
-    /// Elements that are not among the contents.
+    /// The number of elements that are left out.
     pub(super) fn omitted_elements(&self) -> u64 {
         self.all_elements.saturating_sub(self.elements.len() as u64)
     }
 
-    /// Entries that are not among the contents. `None` if it is not known how many.
+    /// The number of entries that are left out. `None` if it is not known.
     pub(super) fn omitted_entries(&self) -> Option<u64> {
         self.collection
             .as_ref()
@@ -163,7 +163,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         entries.collect::<Vec<_>>().into()
     }
 
-    /// A value, and the object if it is a reference to one.
+    /// A value in JSON, and the object if the value is a reference to one.
     fn json<'j>(&'j self, value: &'j StoredValue) -> [(&'static str, Json<'j>); 2] {
         let plain = match value.get() {
             FieldValue::Text(text) => text.into(),
@@ -182,7 +182,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         ]
     }
 
-    /// A value without what a reference leads to: `20000`, `'x'`, `0xfd5e2430`, `null`.
+    /// A value as text: `20000`, `'x'`, `0xfd5e2430`, `null`. Does not follow references.
     fn plain(&self, value: &StoredValue) -> String {
         value.text(self.analysed.heap)
     }

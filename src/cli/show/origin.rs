@@ -1,4 +1,4 @@
-//! Where the code of an object is, and what allocated the object.
+//! The place of an object's code, and the stack that allocated the object.
 
 use crate::cli::print::{Table, Value as Json};
 use crate::cli::size::count;
@@ -6,10 +6,10 @@ use crate::cli::terminal::shown;
 use crate::model::heap::{Heap, ObjectId, StackFrame};
 use crate::model::site::AllocationSites;
 
-/// Frames that are shown.
+/// Maximum number of frames that are shown.
 const SHOWN_FRAMES: usize = 8;
 
-/// Adds what the file says to the facts about an object.
+/// Adds the code location and the allocation of an object, if known, to its facts.
 pub(super) fn add(facts: &mut Table, heap: &Heap<'_>, object: ObjectId) {
     if let Some(at) = heap.location(object) {
         facts.row(["location", &format!("{}:{}:{}", shown(&at.file), at.line, at.column)]);

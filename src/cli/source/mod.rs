@@ -1,4 +1,4 @@
-//! `source`: the source of functions with the values of their lines.
+//! `source`: the source of functions with the costs of their lines.
 
 mod text;
 
@@ -74,10 +74,10 @@ struct Function {
     lines: BTreeMap<u32, Sums>,
 }
 
-/// The functions that are meant, those that cost most first.
+/// The functions that the pattern matches, the most expensive first.
 ///
 /// # Errors
-/// A [`UsageError`] if no function is meant.
+/// A [`UsageError`] if the pattern matches no function.
 fn functions(
     args: &SourceArgs,
     selected: &Selected<'_>,
@@ -112,8 +112,8 @@ struct Line {
     text: Option<String>,
 }
 
-/// The lines from the first to the last one with samples, and some around these. Without a source,
-/// only those with samples.
+/// The lines from the first to the last one with samples, with `context` lines before and after.
+/// Without a source, only the lines with samples.
 fn listed(function: &Function, text: Option<&Text>, context: u32) -> Vec<Line> {
     let line = |line: u32| Line {
         label: function.label.clone(),
@@ -130,7 +130,7 @@ fn listed(function: &Function, text: Option<&Text>, context: u32) -> Vec<Line> {
     wanted.into_iter().map(line).collect()
 }
 
-/// Prints why values have no text, or why the text may not be that of the values.
+/// Warns if lines have no text, or if the text may differ from the code that ran.
 fn warn(function: &Function, text: Option<&Text>, loaded: &ProfileInput<'_>, session: &Session) {
     let warn = |message: &str| session.terminal.warn(&loaded.input.path, message);
     let name = shown(&function.label.name);

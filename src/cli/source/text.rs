@@ -12,13 +12,13 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Larger files are no sources.
+/// Maximum number of bytes that are read from a source file.
 const LARGEST: u64 = 64 << 20;
 
 pub(super) struct Text {
     /// The path of the file, or the name that a source map has for it.
     pub(super) place: String,
-    /// The parts that are known, each with its first line. A page has several scripts.
+    /// The known parts, each with the number of its first line. An HTML page has several scripts.
     parts: Vec<(u32, Vec<String>)>,
     changed: Option<SystemTime>,
 }
@@ -28,7 +28,7 @@ impl Text {
         Self { place, parts: vec![(1, lines(text))], changed }
     }
 
-    /// The last line.
+    /// The number of the last line.
     pub(super) fn len(&self) -> u32 {
         let last = |(first, lines): &(u32, Vec<String>)| {
             let count = u32::try_from(lines.len()).unwrap_or(u32::MAX);
@@ -37,14 +37,14 @@ impl Text {
         self.parts.iter().map(last).max().unwrap_or(0)
     }
 
-    /// A line, from 1.
+    /// The text of a line. Lines count from 1.
     pub(super) fn line(&self, line: u32) -> Option<&str> {
         self.parts.iter().find_map(|(first, lines)| {
             Some(lines.get(line.checked_sub(*first)? as usize)?.as_str())
         })
     }
 
-    /// When the file was changed and when the profile was recorded, if the file is newer.
+    /// The times of the file and of the profile, in words. `None` unless the file is newer.
     pub(super) fn changed_after(&self, loaded: &ProfileInput<'_>) -> Option<String> {
         let seconds = |time: SystemTime| {
             let since = time.duration_since(UNIX_EPOCH).ok()?;
@@ -66,9 +66,9 @@ pub(super) struct Finder<'a> {
     folders: &'a [PathBuf],
     input: &'a Input,
     session: &'a Session,
-    /// The texts that the profile holds, as soon as one is asked for.
+    /// The texts in the profile, read on first use.
     in_profile: Option<Vec<SourceText>>,
-    /// Many functions are in one file.
+    /// Texts found so far, by name, because a file has many functions. `None` if there is no text.
     known: HashMap<String, Option<Rc<Text>>>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Finder<'a> {
         Self { folders, input, session, in_profile: None, known: HashMap::new() }
     }
 
-    /// The source with this name in the profile.
+    /// Finds the source with this name: in the folders, in the profile, or in source maps.
     pub(super) fn find(&mut self, name: &str) -> Option<Rc<Text>> {
         if let Some(known) = self.known.get(name) {
             return known.clone();
@@ -93,7 +93,7 @@ impl<'a> Finder<'a> {
         found
     }
 
-    /// The text of this name that the profile holds.
+    /// The text with this name in the profile.
     fn in_profile(&mut self, name: &str) -> Option<Text> {
         let input = self.input;
         let texts =
@@ -108,12 +108,12 @@ fn lines(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The file of this path in a folder, or of the longest end of the path that is there.
+/// The file in a folder at this path, or at the longest end of the path that exists there.
 fn below(folder: &Path, name: &str) -> Option<Text> {
     let name = name.replace('\\', "/");
     let path = Path::new(&name);
     let parts: Vec<_> = path.components().filter(|part| *part != Component::RootDir).collect();
-    // A profile does not lead out of the folder.
+    // Paths from a profile must not lead out of the folder.
     if parts.is_empty() || parts.contains(&Component::ParentDir) {
         return None;
     }

@@ -30,7 +30,7 @@ impl Last {
         Self { whole: histogram.whole, total: histogram.total, by_type }
     }
 
-    /// The objects of a type, which may be gone.
+    /// The objects of a type in the last snapshot. Zeros if the type is gone.
     fn sum(&self, series: &Series) -> Sum {
         self.by_type
             .get(&(series.name.clone(), series.namespace.clone()))
@@ -137,7 +137,7 @@ fn columns<'a>(session: &'a Session, numbers: &[u64]) -> Columns<'a, Row<'a>> {
         .minor(&["first", "counts"])
 }
 
-/// CSV has no lists, so that each type has a line for each snapshot.
+/// Prints a line for each type and snapshot, because CSV has no lists.
 fn print_points(session: &Session, shown: &[Series], numbers: &[u64]) -> anyhow::Result<()> {
     let points = shown.iter().flat_map(|series| {
         let values = series.counts.iter().zip(&series.bytes).zip(numbers);

@@ -1,4 +1,4 @@
-//! `top` of heaps: groups of objects by what they hold.
+//! `top` of heaps: groups of objects by retained or own size.
 
 use super::growth;
 use crate::analysis::histogram::{Histogram, HistogramRow};
@@ -88,7 +88,7 @@ fn retain_detached(histogram: &mut Histogram, heap: &Heap<'_>) {
     histogram.rows.retain(|row| row.namespace == "native" && names.contains(&*row.name));
 }
 
-/// Counts and sizes in one pass that keeps no object.
+/// Counts objects and bytes in one pass that keeps no object.
 fn run_quick(
     args: &TopArgs,
     by: ByArg,
@@ -135,7 +135,7 @@ fn run_quick(
     Ok(input.report_if_damaged(counted.damage.as_ref(), &session.terminal))
 }
 
-/// The number of classes shown that several loaders defined.
+/// Maximum number of classes defined by several loaders that are shown.
 const REPEATED: usize = 5;
 
 fn repeated<'h>(heap: &'h Heap<'_>) -> Vec<(&'h str, u64)> {
@@ -156,12 +156,12 @@ pub(super) fn warnings<'a>(all: &[LoadWarning]) -> Vec<Value<'a>> {
     all.iter().map(|warning| warning.text().into()).collect()
 }
 
-/// Where the names of types come from.
+/// The source of type names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
-    /// The dump has all of them.
+    /// The dump, which has all names.
     All,
-    /// The dump has few, and an executable would have more.
+    /// The dump, which has few names; an executable would have more.
     OfDump,
     /// An executable.
     OfProgram,
@@ -183,19 +183,19 @@ struct Top<'a> {
     objects: ObjectsArg,
     sort: SortArg,
     quick: bool,
-    /// Damage hides roots or references.
+    /// Whether roots or references are missing because of damage.
     incomplete: bool,
     names: Names,
     /// The heap, unless its objects were only counted.
     heap: Option<&'a Heap<'a>>,
-    /// The rows are what the file counts by itself.
+    /// Whether the rows are counts from the file itself.
     is_profile: bool,
-    /// What the rows of a profile count without scaling.
+    /// The way in which the rows were sampled.
     sampling: Sampling,
     warnings: &'a [LoadWarning],
     /// Classes that several loaders defined, with their number.
     repeated: Vec<(&'a str, u64)>,
-    /// Its rows are sorted.
+    /// The groups, with sorted rows.
     histogram: &'a Histogram,
     session: &'a Session,
 }
@@ -275,12 +275,12 @@ impl<'a> Top<'a> {
             .value_if(has_sources, "type_source", |row| row.source.name())
     }
 
-    /// The columns of the table. The one that is sorted by comes first.
+    /// The columns of the table. The column that rows are sorted by comes first.
     fn keys(&self, shown: &[HistogramRow]) -> Vec<&'static str> {
         let sort = self.sort;
         let mut keys = match self.sampling {
             Sampling::Rate(_) => vec![estimate_key(sort), "share"],
-            // A sample says little of shares: small objects are hardly ever sampled.
+            // Shares of samples would mislead, because small objects are hardly ever sampled.
             Sampling::Unknown => vec![key(sort)],
             Sampling::Complete => vec![key(sort), "share"],
         };
@@ -321,8 +321,8 @@ impl<'a> Top<'a> {
         shown.filter(move |column| *column != sort)
     }
 
-    /// The sum of all rows in the column that is sorted by. Retained bytes are shares of all bytes:
-    /// what one type retains, another one may retain as well.
+    /// The whole that shares refer to: the sum of the column that rows are sorted by. Retained
+    /// bytes refer to all bytes instead, because several types may retain the same bytes.
     fn whole(&self) -> u64 {
         match self.sampling {
             Sampling::Rate(_) => self.histogram.rows.iter().map(|row| value(row, self.sort)).sum(),
@@ -354,7 +354,7 @@ impl<'a> Top<'a> {
         } else {
             let share = percent(estimated(shown).bytes() as f64 / whole.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));
-            // The row of a root is all that it holds; a type has its own bytes, and retains more.
+            // The row of a root counts all that the root holds; the row of a type, only own bytes.
             let own = if self.by == ByArg::Root {
                 String::new()
             } else {
@@ -365,7 +365,7 @@ impl<'a> Top<'a> {
         footer + &self.not_alive() + &self.remarks() + "\n"
     }
 
-    /// What is unreachable, or why that is not known.
+    /// The part of the footer about unreachable objects, or why they are not known.
     fn not_alive(&self) -> String {
         let bytes = |bytes: u64| size(bytes, self.session.common.bytes);
         let is_counted = self.objects != ObjectsArg::Unreachable;
@@ -397,7 +397,7 @@ impl<'a> Top<'a> {
         }
     }
 
-    /// Classes of several loaders, and where names come from.
+    /// Remarks on classes defined by several loaders, and on missing type names.
     fn remarks(&self) -> String {
         let mut remarks = String::new();
         if !self.repeated.is_empty() {
@@ -417,13 +417,13 @@ impl<'a> Top<'a> {
     }
 }
 
-/// Sorts rows by a column, largest first. Equal rows keep their order: by retained bytes, and so
-/// on.
+/// Sorts rows by a column, largest first. Equal rows keep their previous order, which is by
+/// retained bytes first.
 fn sort_rows(rows: &mut [HistogramRow], by: SortArg) {
     rows.sort_by_key(|row| std::cmp::Reverse(value(row, by)));
 }
 
-/// The value of a column, scaled where the row is a sample.
+/// The value of a column, scaled if the row is a sample.
 fn value(row: &HistogramRow, column: SortArg) -> u64 {
     match column {
         SortArg::Retained => row.retained_bytes.unwrap_or(0),
@@ -450,7 +450,7 @@ fn key(column: SortArg) -> &'static str {
     }
 }
 
-/// The column of the estimate of another one.
+/// The key of the column with the estimate for another column.
 fn estimate_key(column: SortArg) -> &'static str {
     match column {
         SortArg::Count => "estimated_count",
@@ -458,7 +458,7 @@ fn estimate_key(column: SortArg) -> &'static str {
     }
 }
 
-/// The sum of the rows, scaled where they are samples.
+/// The sum of the rows, scaled if they are samples.
 fn estimated(rows: &[HistogramRow]) -> Sum {
     let mut sum = Sum::default();
     rows.iter().for_each(|row| sum.add_sum(row.estimate.as_ref().unwrap_or(&row.sum)));

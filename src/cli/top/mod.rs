@@ -1,4 +1,4 @@
-//! `top`: what holds the memory, or where the time goes.
+//! `top`: the types that hold the memory, or the functions that take the time.
 
 mod growth;
 mod heap;
@@ -14,7 +14,7 @@ use super::session::Session;
 use super::status::{Status, UsageError};
 use crate::input::{Format, Kind};
 
-/// Rows that are shown unless others are requested.
+/// The default number of rows.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {

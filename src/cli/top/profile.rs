@@ -1,4 +1,4 @@
-//! `top` of profiles: functions by what they cost.
+//! `top` of profiles: functions by cost.
 
 use crate::analysis::profile::{FrameBy, GroupLabel, Groups, Selected, TopBy, TopRow, top};
 use crate::cli::args::{ByArg, TopArgs};
@@ -17,7 +17,7 @@ use crate::parallel;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// The key of the label with the number of the file that a sample is of.
+/// The key of the label with the number of the file that a sample is from.
 const FILE: &str = "dumptool input";
 
 pub(super) fn run(
@@ -167,7 +167,7 @@ impl View<'_> {
                 &["own", "own_share", "objects", "what", "bar"]
             }
             TopBy::Frames(_) => &["own", "own_share", "sum", "sum_share", "what", "file", "bar"],
-            // A thread has one number only.
+            // A thread has the same own and total cost.
             TopBy::Thread | TopBy::Process | TopBy::Tag => &["sum", "sum_share", "samples", "what"],
         }
     }
@@ -186,7 +186,7 @@ impl View<'_> {
         let is_samples = *self.metric == Metric::SAMPLES;
         let whole = whole(&self.selected.total, self.metric, &self.amount);
         let mut text = match *self.metric == Metric::MEMORY {
-            // Changes cancel each other out, so that the sum of some says nothing of the others.
+            // Changes cancel each other out, so a sum of some of them is not a share of the whole.
             true => format!("{which}; {whole}"),
             false if is_samples => format!("{which}; {}", self.amount.percent(sum)),
             false => format!("{which}; {} of {whole}", self.amount.percent(sum)),
@@ -211,7 +211,7 @@ impl View<'_> {
     }
 }
 
-/// Adds the files that were added up, if they are several.
+/// Adds the list of files whose profiles were added up, if there are several.
 fn with_files<'d>(document: Document<'d>, several: Several<'_>) -> Document<'d> {
     if !several.is_merged() {
         return document;

@@ -1,4 +1,4 @@
-//! `top --suspects`: what looks like a leak or a waste, each with the way to it.
+//! `top --suspects`: likely leaks and waste, each with a path to it.
 
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};

@@ -10,7 +10,7 @@ use crate::cli::session::Session;
 use crate::cli::status::Status;
 use crate::input::Format;
 
-/// Metrics of memory that a program could do without, with what they mean.
+/// Metrics of memory that a program could do without, each with its meaning.
 const WASTED: [(&str, &str); 5] = [
     ("leaked", "not freed at the end"),
     ("live_bytes", "live when the profile was written"),
@@ -29,7 +29,7 @@ struct Wasted {
     sentence: String,
 }
 
-/// Whether the input has such metrics.
+/// Whether profiles of this format may have such metrics.
 pub(super) fn has(format: Format) -> bool {
     use Format::{Dhat, Gperftools, Heaptrack, Jemalloc, Massif};
     matches!(format, Dhat | Gperftools | Heaptrack | Jemalloc | Massif)

@@ -10,7 +10,7 @@ use crate::cli::terminal::Terminal;
 /// A call, in depth-first order.
 pub(super) struct CallLine {
     pub(super) name: String,
-    /// The function's file as it is shown; may be empty.
+    /// The function's file as people see it. May be empty.
     pub(super) file: String,
     pub(super) own: i64,
     pub(super) total: i64,
@@ -20,8 +20,8 @@ pub(super) struct CallLine {
 /// Number of names in a line beyond which the middle ones are left out.
 const CHAIN: usize = 6;
 
-/// Each call with what it costs below the one that it comes from. Calls that lead on to a single
-/// other one are one line. Of the one `above` all, only what was left out below it is drawn.
+/// Draws each call with its cost below its caller. A chain of calls that each lead to a single
+/// other one is drawn as one line. For `above`, only the calls left out below it are drawn.
 pub(super) fn calls(
     lines: &[CallLine],
     above: Option<&PrunedNode>,
@@ -41,8 +41,8 @@ pub(super) fn calls(
     drawing.render(amount, terminal)
 }
 
-/// Whether a call only leads to the next one. The first line of all says
-/// the whole and stays alone.
+/// Whether a call only leads to the next one. The first line is never merged, because it shows the
+/// whole.
 fn leads_on(call: &CallLine, next: &CallLine) -> bool {
     let (before, after) = (&call.node, &next.node);
     before.depth > 0
@@ -112,7 +112,7 @@ impl Drawing {
         self.open.push(Open { depth, level, omitted, omitted_value });
     }
 
-    /// Ends all calls of this depth and deeper ones, with what was left out below them.
+    /// Ends all calls of this depth and deeper ones. Adds rows for calls left out below them.
     fn close(&mut self, depth: u32) {
         while let Some(call) = self.open.pop_if(|call| call.depth >= depth) {
             if call.omitted > 0 {

@@ -19,11 +19,11 @@ use crate::model::heap::{Heap, ObjectId};
 use crate::output::dot;
 use crate::output::syntax::shell_word;
 
-/// Lines that are shown unless others are requested.
+/// The default number of lines.
 const LINES: usize = 60;
-/// Levels that are shown unless others are requested: lists of two types in turn are endless.
+/// The default number of levels, needed because lists of two alternating types can be endless.
 const DEPTH: u32 = 20;
-/// Columns of a terminal on which commands that show more stand beside what was left out.
+/// Minimum width of a terminal on which omitted lines include the command that shows them.
 const WIDE: u16 = 120;
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
@@ -164,7 +164,7 @@ fn object(heap: &Heap<'_>, line: &TreeLine) -> Option<String> {
     }
 }
 
-/// The command, with the options that decide what is read, without those that select a part.
+/// The command with the options for loading, without those that select a part of the tree.
 fn command(args: &TreeArgs, session: &Session) -> String {
     let from =
         session.common.from.map_or_else(String::new, |from| format!(" --from {}", from.name()));
@@ -190,7 +190,7 @@ fn open(heap: &Heap<'_>, line: &TreeLine, options: TreeOptions, args: &TreeArgs)
         (_, Some(id)) if line.depth == 0 => format!(" {}{more}", id.trim_start_matches('#')),
         // In a shell, # would begin a comment.
         (_, Some(id)) => format!(" {}", id.trim_start_matches('#')),
-        // No command begins with this line: the same one shows more of it.
+        // No command starts the tree at this line, so the same one with higher limits is given.
         (_, None) => args.filter.words() + &more,
     }
 }
@@ -224,8 +224,8 @@ fn text(
     table.render() + &format!("{shown}; {sum}\n")
 }
 
-/// The lines with their branches. What is left out below a line is a row of its own, after all other
-/// lines below it.
+/// The lines with their branches. Objects left out below a line get a row of their own, after all
+/// other lines below that line.
 fn table(
     heap: &Heap<'_>,
     lines: &[TreeLine],
@@ -267,7 +267,7 @@ fn has_omitted(line: &TreeLine) -> bool {
     line.omitted.count > 0 && line.omitted.bytes > 0
 }
 
-/// Which entries are shown, and what shows more.
+/// Describes which entries are shown, and which option shows more.
 fn extent(lines: &[TreeLine], options: TreeOptions, has_commands: bool) -> String {
     let is_more = !has_commands && lines.iter().any(has_omitted);
     let commands = is_more.then_some("-v for commands that open lines");

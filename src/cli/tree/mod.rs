@@ -1,4 +1,4 @@
-//! `tree`: who holds what, or who calls what.
+//! `tree`: the dominator tree of a heap, or the call tree of a profile.
 
 mod calls;
 mod heap;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> 
 ///
 /// Rows deeper than [`MOST_DEPTH`] are not moved further in.
 pub(super) fn branches(depths: &[u32]) -> Vec<String> {
-    // Backwards, so that each row knows at which depths another one follows.
+    // Goes backwards, so that it is known for each row at which depths another row follows.
     let mut follows: Vec<bool> = Vec::new();
     let mut branches = Vec::with_capacity(depths.len());
     for depth in depths.iter().rev() {
@@ -56,7 +56,7 @@ pub(super) fn branches(depths: &[u32]) -> Vec<String> {
     branches
 }
 
-/// Beyond this a tree does not fit beside its numbers.
+/// Maximum depth of indentation. A deeper tree does not fit beside its numbers.
 const MOST_DEPTH: u32 = 100;
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ struct Node<'a> {
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let mut options = args.profile.grouped(args.by.and_then(TreeByArg::label));
-    // The calls around these functions are those of the samples with them.
+    // The calls around these functions come from the samples that contain them.
     let focus = options.narrow.focus.take();
     let mut loaded = load_profile(input, &options, session)?;
     if focus.is_none() {
@@ -121,7 +121,7 @@ impl<'a> View<'a> {
             }
         };
         let cost = &focus.callees.node(0).sums.total;
-        // However little the function costs, its callers and callees are shown.
+        // Shares refer to the function, so that its callers are shown even if it costs little.
         let limits = PruneLimits { base: self.metric.whole(cost), ..self.limits };
         let mut called = match found.len() {
             1 => self.callees_of_one(&focus.callees, &root, limits),
@@ -160,7 +160,7 @@ impl<'a> View<'a> {
         print(self.session, document, &both, &self.columns(), &Shown::Text(&text))
     }
 
-    /// The functions that a pattern means.
+    /// Marks the functions that a pattern matches, by group.
     fn wanted(&self, text: &str) -> Result<Vec<bool>, UsageError> {
         let pattern = pattern("--focus", text)?;
         let wanted: Vec<bool> =
@@ -244,13 +244,13 @@ impl<'a> View<'a> {
             .with("focus", focus)
     }
 
-    /// The lines of nodes, below one that is not drawn itself if there is one.
+    /// Draws the lines of nodes. `above`, if given, is their parent, which is not drawn itself.
     fn lines(&self, nodes: &[Node<'_>], above: Option<&PrunedNode>) -> String {
         let files = ShortFiles::of_profile(&self.loaded.profile, self.session.common.verbose);
         let lines = nodes.iter().map(|node| CallLine {
             name: shown(&node.label.name),
             file: files.show(&node.label.namespace),
-            // The outermost caller costs nothing by itself; that it is the last one can be seen.
+            // The outermost caller has no own cost; its place shows that it is the last one.
             own: if node.direction == CALLS { node.own } else { 0 },
             total: node.total,
             node: node.node,

@@ -18,7 +18,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct WrittenRows {
     rows: u64,
-    /// Rows of objects that only represent roots and do not count as objects; 0 in other tables.
+    /// Number of rows for synthetic root objects, which `rows` excludes. 0 without such a table.
     root_rows: u64,
     tables: Vec<WrittenTable>,
 }
@@ -28,7 +28,7 @@ struct WrittenTable {
     table: &'static str,
     output: String,
     rows: u64,
-    /// None for standard output and devices.
+    /// The size of the file. `None` for standard output and devices.
     bytes: Option<u64>,
 }
 

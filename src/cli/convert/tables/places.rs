@@ -17,7 +17,7 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
 }
 
-/// Whether OUT is a folder: it is there, ends with a slash, or has partitions.
+/// Whether OUT is a folder: an existing one, a path with a final slash, or one with partitions.
 pub(in crate::cli::convert) fn is_folder(args: &ConvertArgs) -> bool {
     let ends_with_slash =
         args.output.as_os_str().as_encoded_bytes().ends_with(b"/") || args.output.is_dir();
@@ -91,7 +91,7 @@ fn of_kind(kind: Kind) -> Vec<Table> {
     Table::ALL.iter().copied().filter(is_there).collect()
 }
 
-/// Refuses keys that are there twice, or are columns.
+/// Refuses keys that are given twice or have the name of a column.
 fn check_keys(keys: &[PartitionKey], tables: &[Table]) -> Result<(), UsageError> {
     for (number, PartitionKey { key, .. }) in keys.iter().enumerate() {
         if keys[..number].iter().any(|other| other.key == *key) {
@@ -104,8 +104,8 @@ fn check_keys(keys: &[PartitionKey], tables: &[Table]) -> Result<(), UsageError>
     })
 }
 
-/// Refuses keys that are columns of a table: readers would not know which one is meant. They do not
-/// distinguish upper and lower case.
+/// Refuses keys with the name of a column: readers could not distinguish the two. Ignores case, as
+/// readers do.
 pub(super) fn check_columns(
     keys: &[PartitionKey],
     table: Table,
@@ -164,7 +164,7 @@ fn encoded(text: &str) -> String {
     out
 }
 
-/// Folders made for the output, which go again if nothing is written to them.
+/// Folders created for the output. They are removed if nothing is written to them.
 #[derive(Default)]
 pub(super) struct Folders {
     made: Vec<PathBuf>,
@@ -192,7 +192,7 @@ impl Folders {
         Ok(())
     }
 
-    /// Lets the folders stay.
+    /// Keeps the folders.
     pub(super) fn keep(mut self) {
         self.made.clear();
     }

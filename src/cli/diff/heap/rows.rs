@@ -10,11 +10,11 @@ use crate::cli::size::count;
 /// A group that changed.
 pub(super) struct Row<'a> {
     pub(super) change: &'a HistogramChange,
-    /// Zeros where the group is not there.
+    /// Zeros if the older heap does not have the group.
     old: Side,
     new: Side,
     delta: Delta,
-    /// Gone, or new, and then what holds it.
+    /// `gone`, or `new` with the group's holder. Empty for changed groups.
     note: String,
 }
 
@@ -26,8 +26,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The side of a group that is not there: nothing, and nothing retained if the other heap has
-/// roots.
+/// The side of a heap that does not have the group: zeros. Retained bytes are 0 if the other heap
+/// has roots, otherwise `None`.
 fn absent(other: Option<Side>) -> Side {
     Side {
         retained_bytes: other.and_then(|side| side.retained_bytes).map(|_| 0),
@@ -111,7 +111,7 @@ const CSV: [&str; 15] = [
     "delta.retained_bytes",
 ];
 
-/// The column of bytes that a table shows.
+/// The column of bytes that a table sorted by `sort` shows.
 pub(super) fn column_of(sort: SortArg, is_retained: bool) -> SortArg {
     match sort {
         SortArg::Count if is_retained => SortArg::Retained,
@@ -125,7 +125,7 @@ pub(super) struct Shares {
     pub(super) column: SortArg,
     /// Bytes of the older and of the newer heap.
     pub(super) wholes: [u64; 2],
-    /// Whether the table is sorted by them.
+    /// Whether the table is sorted by shares.
     pub(super) are_shown: bool,
 }
 

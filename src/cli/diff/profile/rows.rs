@@ -46,7 +46,7 @@ impl<'a> Row<'a> {
         Self { change, old, new, delta }
     }
 
-    /// The name of the function in the code that was run, if a map gave it another one.
+    /// The name that the function has in the code that ran, if a map renamed it.
     pub(super) fn generated_name<'p>(&self, profile: &'p Profile) -> Option<&'p str> {
         profile.generated_name(&self.change.label.name, &self.change.label.namespace)
     }

@@ -29,7 +29,7 @@ impl Words<'_, '_, '_> {
         }
     }
 
-    /// The address of a finding on a page: its objects, or the one that holds them.
+    /// The address on a page for a finding: that of its objects, or of the object that holds them.
     pub(crate) fn link(&self, finding: &Suspect) -> String {
         match (&finding.what, finding.count) {
             (What::Threads(..), _) => address("table/threads-by-stack", &[]),
@@ -76,7 +76,7 @@ impl Words<'_, '_, '_> {
         }
     }
 
-    /// The way to an example, a line for each object, and these objects.
+    /// The path to the example: a line for the root and each step, and the object of each line.
     pub(super) fn outline(&self, finding: &Suspect) -> (Vec<String>, Vec<Option<ObjectId>>) {
         let Some(path) = self.way(finding) else { return Default::default() };
         let lines = path::outline(self.session, self.analysed, &path);

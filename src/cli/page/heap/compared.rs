@@ -1,4 +1,4 @@
-//! Two heaps, and what grew.
+//! The page about two heaps and the growth between them.
 
 use super::stored::Stored;
 use super::{damage, held_by, remarks};
@@ -35,7 +35,7 @@ impl Sums {
     }
 }
 
-/// Two heaps, and what grew.
+/// The sums of two heaps, and the growth between them.
 pub(super) struct Compared {
     live: (Histogram, Histogram),
     picture: Picture,
@@ -47,7 +47,7 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// `stored` selects the objects that the page describes by the types that changed.
+    /// `stored` selects the objects that the page describes, given the types that changed.
     pub(super) fn of(
         before: Sums,
         after: Sums,
@@ -66,7 +66,7 @@ impl Compared {
         }
     }
 
-    /// The headline is what grew most; the bar has the types by the change of their own bytes.
+    /// The headline names the largest growth; the bar shows types by the change of their own bytes.
     fn answer(&self, sentence: &str, grown: Option<&ReportSuspect>) -> Answer {
         let (before, after) = (self.live.0.total.bytes(), self.live.1.total.bytes());
         let change = rise(before, after);

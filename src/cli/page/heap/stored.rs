@@ -1,4 +1,4 @@
-//! The objects that a page describes itself: who reads it has no server to ask about them.
+//! The objects that a page describes itself, because its readers have no server to ask.
 
 use crate::analysis::diff::HistogramChange;
 use crate::analysis::histogram::{Histogram, HistogramRow};
@@ -15,23 +15,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value as Json;
 use std::cmp::Reverse;
 
-/// Bytes of all descriptions on a page with [`LINES`] lines.
+/// Maximum bytes of all descriptions on a page with [`LINES`] lines.
 const MOST_BYTES: usize = 100_000;
-/// Bytes of one description.
+/// Maximum bytes of one description.
 const LARGEST: usize = MOST_BYTES / 5;
-/// Described objects of one type.
+/// Maximum number of described objects per type.
 const OF_A_TYPE: usize = 3;
-/// Characters of a text.
+/// Maximum number of characters of a text in a description.
 const TEXT: usize = 200;
-/// Bytes of documents before their texts are cut: many objects may share one huge text.
+/// Maximum bytes of all documents before texts are cut, as many objects may share a huge text.
 const MOST_READ: usize = 16 << 20;
-/// Types of the newer of two heaps whose objects may turn out to be new: those that retain most, and
-/// as many that take most.
+/// Number of types of the newer heap whose objects are sampled: the types that retain most, and as
+/// many that have the most bytes of their own.
 const TYPES: usize = 24;
-/// The objects of such a type that retain most, and others in equal distances.
+/// Numbers of objects to sample per type: those that retain most, and others at equal distances.
 const SAMPLE: (usize, usize) = (8, 40);
 
-/// Described objects, those that a reader is most likely to open first.
+/// Described objects. The ones that a reader is most likely to open come first.
 #[derive(Default)]
 pub(super) struct Stored(Vec<Described>);
 
@@ -44,7 +44,7 @@ struct Described {
 }
 
 impl Stored {
-    /// Describes the objects on the ways to what stands out, and the largest ones of the tree.
+    /// Describes the objects on the paths to suspects, and the largest objects of the tree.
     pub(super) fn of(
         loaded: &Answers<'_>,
         analysed: &Analysed<'_, '_>,
@@ -70,7 +70,7 @@ impl Stored {
         Self(each.take_while(|described| take(&mut left, described.length)).collect())
     }
 
-    /// Adds the objects to a page with at most so many lines.
+    /// Adds as many objects as fit on a page with at most `lines` lines.
     pub(super) fn add_to(&self, report: &mut Report, lines: usize) {
         let mut left = MOST_BYTES / LINES * lines.min(LINES);
         let fitting = self.0.iter().take_while(|described| take(&mut left, described.length));
@@ -79,15 +79,15 @@ impl Stored {
     }
 }
 
-/// Takes a part of what is left, if there is enough.
+/// Subtracts `part` from `left`. If `left` is too small, sets it to 0 and returns `false`.
 fn take(left: &mut usize, part: usize) -> bool {
     let rest = left.checked_sub(part);
     *left = rest.unwrap_or(0);
     rest.is_some()
 }
 
-/// Describes each object once, until [`MOST_READ`] bytes are read. Those with a large description
-/// are left out.
+/// Describes each object once, until [`MOST_READ`] bytes are read. Skips objects with a large
+/// description.
 fn described<'d>(
     loaded: &'d Answers<'_>,
     analysed: &'d Analysed<'_, '_>,
@@ -106,7 +106,7 @@ fn described<'d>(
     each.filter(|(_, described)| described.length <= LARGEST)
 }
 
-/// A document with the beginnings of its texts and without its nulls.
+/// Cuts the texts of a document to [`TEXT`] characters and removes its nulls.
 fn shortened(value: Json) -> Json {
     match value {
         Json::String(text) => beginning(&text, TEXT).into(),
@@ -119,7 +119,7 @@ fn shortened(value: Json) -> Json {
     }
 }
 
-/// Objects of the newer of two heaps, of which some are selected once the older one is known.
+/// Objects of the newer heap. Some of them are selected when the older heap has been loaded.
 pub(super) struct Sampled {
     candidates: Vec<Candidate>,
     identity: Identity,
@@ -127,17 +127,17 @@ pub(super) struct Sampled {
 
 struct Candidate {
     described: Described,
-    /// Whether it is on the way to an owner.
+    /// Whether the object is on the path to an owner.
     is_on_way: bool,
     is_new: bool,
     type_name: String,
     retained: u64,
-    /// What identifies the object in other dumps.
+    /// The key that identifies the object in other dumps. `None` if it has none.
     key: Option<u64>,
 }
 
 impl Sampled {
-    /// Describes the objects on some ways, and some of the largest types of a heap.
+    /// Describes the objects on some paths, and samples of the largest types of a heap.
     pub(super) fn of(
         loaded: &Answers<'_>,
         input: &Input,
@@ -163,7 +163,7 @@ impl Sampled {
         Self { candidates, identity }
     }
 
-    /// Selects the objects on ways, and for each type that grew a few, new ones first.
+    /// Selects the objects on paths, and a few objects of each type that grew, new ones first.
     pub(super) fn since(
         mut self,
         older: &Answers<'_>,
@@ -211,8 +211,8 @@ impl Sampled {
         for object in older.heap.objects() {
             let Some(key) = identified.key(object) else { continue };
             for candidate in of_key.get_mut(&key).into_iter().flatten() {
-                // Ids identify objects of any type: another object may have the place of a freed
-                // one, and whether it has is not known. Hash codes identify those of one type.
+                // An id identifies an object of any type: another object may have taken the place
+                // of a freed one, which cannot be detected. A hash code is specific to a type.
                 candidate.is_new &= !by_ids && candidate.type_name != older.heap.type_name(object);
             }
         }
@@ -220,7 +220,7 @@ impl Sampled {
 }
 
 impl Candidate {
-    /// The description, which says whether the object is new.
+    /// The description, marked if the object is new.
     fn marked(self) -> Described {
         let mut described = self.described;
         if self.is_new {
@@ -230,13 +230,13 @@ impl Candidate {
     }
 }
 
-/// What identifies objects. Damage is no reason to write no page.
+/// The property that identifies objects. Damage counts as `Nothing`, so that a page is written.
 fn identity(input: &Input) -> Identity {
     input.identity().unwrap_or(Identity::Nothing)
 }
 
-/// Live objects of the largest types: those that retain most, and others of each type in equal
-/// distances.
+/// Samples live objects of the largest types: for each type, those that retain most, and others at
+/// equal distances.
 fn sample(analysed: &Analysed<'_, '_>, live: &Histogram) -> Vec<ObjectId> {
     let heap = analysed.heap;
     let mut rows: Vec<&HistogramRow> = live.rows.iter().collect();
@@ -267,7 +267,7 @@ fn sample(analysed: &Analysed<'_, '_>, live: &Histogram) -> Vec<ObjectId> {
 /// Some objects of one type.
 #[derive(Default)]
 struct Sample {
-    /// Every so many objects, one is taken.
+    /// The distance between the objects in `spread`.
     step: u64,
     seen: u64,
     spread: Vec<ObjectId>,

@@ -1,4 +1,4 @@
-//! What a page shows in the order of time: calls, and the memory.
+//! The parts of a page in the order of time: calls, and memory.
 
 use super::Subjects;
 use crate::analysis::profile::{FrameBy, GroupLabel, Groups, TimedCall, TimedItem, in_time};
@@ -13,7 +13,7 @@ pub(super) struct Timeline {
     threads: Vec<String>,
 }
 
-/// Lines of the tree in the order of time.
+/// Maximum number of lines of the tree in the order of time.
 const TIMED: usize = 5000;
 
 impl Timeline {
@@ -28,7 +28,7 @@ impl Timeline {
         Self { calls, groups, threads: profile.threads.iter().map(name).collect() }
     }
 
-    /// The tree, unless there is none, or a page that has to be small has no room for it.
+    /// The tree. `None` if there are no calls, or too many for the size of the page.
     pub(super) fn tree(&self, report: &mut Report, lines: usize) -> Option<ReportTree> {
         let has_room = self.calls.len() > 1 && self.calls.len() <= lines.max(10) * 2;
         let name = |call: &TimedCall| match call.what {
@@ -53,7 +53,7 @@ impl Timeline {
 
 const POINTS: usize = 1000;
 
-/// The memory over time, if the profile has at least two points of it.
+/// The curve of memory over time. `None` unless the profile has at least two points.
 pub(super) fn curve(profile: &Profile) -> Option<ReportCurve> {
     let curve = profile.curve.as_ref().filter(|curve| curve.points.len() > 1)?;
     Some(ReportCurve {
