@@ -51,7 +51,7 @@ pub struct Analyses<'h> {
     kept: Kept,
 }
 
-/// What has been computed.
+/// The results computed so far.
 #[derive(Default)]
 struct Kept {
     tree: OnceLock<DominatorTree>,

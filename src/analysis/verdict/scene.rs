@@ -309,7 +309,7 @@ impl<'s, 'a> Scene<'s, 'a> {
         Group { kin: held.kin, heads, bytes: held.bytes, ..Group::default() }
     }
 
-    /// What some members of a completed group hold, without other members.
+    /// The objects that some members of a completed group hold, without other members.
     fn held<'m>(&'m self, group: &'m Group, members: &'m [u32]) -> impl Iterator<Item = u32> + 'm {
         let is_other = |child: &u32| group.inner.is_empty() || self.kin(*child) != group.kin;
         members.iter().flat_map(|member| self.children(*member)).filter(is_other)
@@ -327,7 +327,7 @@ fn added(parts: impl Iterator<Item = Held>) -> Vec<Held> {
     all.list
 }
 
-/// What is collected by type, in the order of the first of each.
+/// A list with one item for each type, in the order of the first object of each.
 struct ByKin<T> {
     list: Vec<T>,
     slots: FxHashMap<u32, usize>,
@@ -341,7 +341,7 @@ impl<T> Default for ByKin<T> {
 }
 
 impl<T> ByKin<T> {
-    /// What is collected of a type.
+    /// The item of a type, which `new` makes if there is none.
     #[inline]
     fn of(&mut self, kin: u32, new: impl FnOnce() -> T) -> &mut T {
         let Self { list, slots, recent } = self;
