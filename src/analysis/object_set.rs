@@ -72,7 +72,7 @@ impl ObjectSet {
     }
 
     /// Counts the objects. The count is not kept in a field: one that [`ObjectSet::insert`] updates
-    /// comes out too small in optimized builds of Rust 1.95.0, as the benchmark `analysis` shows.
+    /// comes out too small in optimized builds of Rust 1.95.0; the benchmark `analysis` showed that.
     pub fn len(&self) -> usize {
         self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
     }

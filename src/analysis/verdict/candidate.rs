@@ -301,7 +301,7 @@ impl Candidate {
                 let name = scene.name(self.descent.steps[self.element].kin);
                 scene.named_role(name).is_none_or(|role| role == Role::Program)
             }
-            // So much memory is not the runtime's base, whoever allocated it: open archives.
+            // This much is a finding even if the runtime allocated it, for open archives, say.
             SuspectKind::Slices => self.bytes >= scene.live() / GROWN,
             SuspectKind::Collection
             | SuspectKind::Many
@@ -389,8 +389,8 @@ impl Candidate {
     }
 }
 
-/// The counts and own bytes, by type, of the objects that heads dominate. A part contains a head
-/// and a range of the numbers that follow it.
+/// The counts and own bytes, by type, of the objects that heads dominate. A part is a head and a
+/// range of the numbers from its own on.
 ///
 /// The own bytes of an object are its retained bytes minus those of the objects that it dominates.
 /// All columns are read in order, so sums wrap until the end, where they are right. They are wrong

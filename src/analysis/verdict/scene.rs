@@ -302,8 +302,8 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// The objects of one type that a completed group holds.
     pub(super) fn group_below(&self, group: &Group, held: &Held) -> Group {
         let of_kin = |members: &[u32]| {
-            let held_by = self.held(group, members);
-            held_by.filter(|number| self.kin(*number) == held.kin).collect::<Vec<u32>>()
+            let all = self.held(group, members);
+            all.filter(|number| self.kin(*number) == held.kin).collect::<Vec<u32>>()
         };
         let heads = parallel::map(group.parts(), of_kin).concat();
         Group { kin: held.kin, heads, bytes: held.bytes, ..Group::default() }
