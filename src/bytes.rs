@@ -32,6 +32,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Creates a cursor over `bytes` at `offset`, or at the end if `offset` is beyond it.
+    #[inline]
     pub fn at(bytes: &'a [u8], offset: u64) -> Self {
         let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
         Self { rest: bytes.get(start..).unwrap_or_default(), end: bytes.len() as u64 }

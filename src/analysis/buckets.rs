@@ -103,16 +103,18 @@ fn fill<P: Position, I: Iterator<Item = (u32, u32)>>(
     items: &mut [u32],
     pairs: impl Fn() -> I,
 ) {
-    pairs().for_each(|(key, _)| first[key as usize] += P::from(1));
+    for (key, _) in pairs() {
+        first[key as usize] += P::from(1);
+    }
     let mut sum = P::from(0);
     for place in first.iter_mut() {
         sum += *place;
         *place = sum;
     }
     // Each place is now the end of its list. Filling moves it to the beginning.
-    pairs().for_each(|(key, item)| {
+    for (key, item) in pairs() {
         let place = &mut first[key as usize];
         *place -= P::from(1);
         items[place.index()] = item;
-    });
+    }
 }

@@ -71,6 +71,7 @@ impl<'h, 'a> Collections<'h, 'a> {
     }
 
     /// The kind of a collection. `None` if the object is not a known one.
+    #[inline]
     pub fn kind(&self, object: ObjectId) -> Option<CollectionKind> {
         Some(self.shape(object)?.kind)
     }
@@ -168,6 +169,7 @@ impl<'h, 'a> Collections<'h, 'a> {
         Some(Storage { array, capacity, used, spare: capacity.saturating_sub(needed) })
     }
 
+    #[inline]
     fn shape(&self, object: ObjectId) -> Option<&'static Shape> {
         self.shapes.0[self.heap.type_id(object).0 as usize]
     }

@@ -1,5 +1,6 @@
 //! Objects that a search by levels has reached and not left yet.
 
+use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 
 /// The objects of a level: a list while they are few, a bit for each object of the heap when they
@@ -44,12 +45,11 @@ impl Frontier {
     /// Calls `each` with every object: many objects in the order of the heap, so that neighbors in
     /// memory are visited together, and few in the order in which they were added.
     pub(super) fn for_each(self, mut each: impl FnMut(ObjectId)) {
-        self.list.into_iter().for_each(&mut each);
-        for (word, mut bits) in (0u32..).zip(self.bits) {
-            while bits != 0 {
-                each(ObjectId(word * 64 + bits.trailing_zeros()));
-                bits &= bits - 1;
-            }
+        for object in self.list {
+            each(object);
+        }
+        for at in SetBits::of(0, self.bits.into_iter()) {
+            each(ObjectId(at as u32));
         }
     }
 }

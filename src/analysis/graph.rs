@@ -5,6 +5,8 @@ use super::object_set::ObjectSet;
 use super::prefetch::prefetch;
 use crate::model::heap::{Heap, ObjectId, Offsets, References, Root, RootKind};
 use crate::parallel;
+use std::ops::Range;
+use std::slice;
 use std::sync::OnceLock;
 
 /// The strong references of a heap, with ephemerons resolved, and the targets of its roots.
@@ -54,8 +56,8 @@ impl<'h> Graph<'h> {
     /// times.
     #[inline]
     pub fn targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
-        let values = self.dependent.on(object).iter().map(|(_, value)| *value);
-        self.references.strong_targets(object).chain(values)
+        let (references, values) = (self.references, self.dependent.on(object).iter());
+        Targets { references, rows: references.range(object), values }
     }
 
     /// The objects to which exactly one reference leads, and no root: a bit for each object.
@@ -95,6 +97,29 @@ impl<'h> Graph<'h> {
     #[inline]
     pub fn dependent_on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
         self.dependent.on(holder)
+    }
+}
+
+/// See [`Graph::targets`]. This is not `Iterator::chain`, whose loops call a function for each item
+/// where the compiler does not inline it.
+struct Targets<'g> {
+    references: &'g References,
+    rows: Range<usize>,
+    /// Holders and values of ephemerons.
+    values: slice::Iter<'g, (ObjectId, ObjectId)>,
+}
+
+impl Iterator for Targets<'_> {
+    type Item = ObjectId;
+
+    #[inline]
+    fn next(&mut self) -> Option<ObjectId> {
+        for row in self.rows.by_ref() {
+            if !self.references.is_weak(row) {
+                return Some(self.references.target(row));
+            }
+        }
+        self.values.next().map(|(_, value)| *value)
     }
 }
 

@@ -15,10 +15,11 @@ pub fn live(graph: &Graph<'_>) -> ObjectSet {
     while !next.is_empty() {
         let level = std::mem::replace(&mut next, Frontier::new(graph.len()));
         level.for_each(|object| {
-            graph
-                .targets(object)
-                .filter(|target| live.insert(*target))
-                .for_each(|target| next.push(target))
+            for target in graph.targets(object) {
+                if live.insert(target) {
+                    next.push(target);
+                }
+            }
         });
     }
     live

@@ -70,6 +70,7 @@ mod regions;
 pub mod retained;
 #[doc(hidden)]
 pub mod root_groups;
+pub(crate) mod set_bits;
 mod sites;
 #[doc(hidden)]
 pub mod text_signatures;

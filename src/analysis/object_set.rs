@@ -1,6 +1,7 @@
 //! Sets of objects.
 
 use super::prefetch::prefetch;
+use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use std::ops::Range;
 
@@ -45,14 +46,12 @@ impl ObjectSet {
 
     /// The objects of the set, in order.
     pub(super) fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        let words = (0..).step_by(64).zip(&self.bits);
-        words.flat_map(|(first, word)| bits(*word).map(move |bit| ObjectId(first + bit)))
+        SetBits::of(0, self.bits.iter().copied()).map(|at| ObjectId(at as u32))
     }
 
     /// The objects of a range that are not in the set. The range begins at a multiple of 64.
     pub(super) fn others(&self, objects: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
-        let words = (objects.start as u32..).step_by(64).zip(self.other_words(objects));
-        words.flat_map(|(first, word)| bits(word).map(move |bit| ObjectId(first + bit)))
+        SetBits::of(objects.start, self.other_words(objects)).map(|at| ObjectId(at as u32))
     }
 
     /// The objects of a range that are not in the set, 64 in a word. The range begins at a multiple
@@ -113,11 +112,4 @@ impl Ranked {
         let lower = self.set.bits[word] & ((1 << bit) - 1);
         self.before[word] + lower.count_ones()
     }
-}
-
-/// The numbers of the bits that are set, from the lowest on.
-pub(super) fn bits(set: u64) -> impl Iterator<Item = u32> {
-    let some = |rest: &u64| *rest != 0;
-    std::iter::successors(Some(set).filter(some), move |rest| Some(rest & (rest - 1)).filter(some))
-        .map(u64::trailing_zeros)
 }

@@ -1,7 +1,8 @@
 //! Objects that need no search, because exactly one reference leads to them.
 
 use super::graph::Graph;
-use super::object_set::{ObjectSet, bits};
+use super::object_set::ObjectSet;
+use super::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use crate::phases;
 use rayon::prelude::*;
@@ -29,9 +30,9 @@ impl Owned {
             let is_owned = |object| graph.targets(object).all(|target| owned.contains(target));
             let words = once.bits.par_iter().zip(&owned.bits).enumerate();
             let words = words.map(|(word, (&once, &before))| {
-                let object = |bit| ObjectId(word as u32 * u64::BITS + bit);
-                let new = bits(once & !before).filter(|bit| is_owned(object(*bit)));
-                new.fold(before, |owned, bit| owned | 1 << bit)
+                let new = SetBits::of(word * 64, std::iter::once(once & !before))
+                    .filter(|at| is_owned(ObjectId(*at as u32)));
+                new.fold(before, |owned, at| owned | 1 << (at % 64))
             });
             owned = ObjectSet { bits: words.collect() };
         }
@@ -67,6 +68,26 @@ impl Owned {
         graph: &'s Graph<'_>,
         object: ObjectId,
     ) -> impl Iterator<Item = ObjectId> + 's {
-        graph.targets(object).filter(|target| self.contains(*target))
+        OwnedTargets { targets: graph.targets(object), owned: self }
+    }
+}
+/// See [`Owned::of_object`]. This is not `Iterator::filter`, which searches with a function that the
+/// compiler does not inline everywhere.
+struct OwnedTargets<'s, T> {
+    targets: T,
+    owned: &'s Owned,
+}
+
+impl<T: Iterator<Item = ObjectId>> Iterator for OwnedTargets<'_, T> {
+    type Item = ObjectId;
+
+    #[inline]
+    fn next(&mut self) -> Option<ObjectId> {
+        loop {
+            let target = self.targets.next()?;
+            if self.owned.contains(target) {
+                return Some(target);
+            }
+        }
     }
 }

@@ -117,6 +117,7 @@ fn label(heap: &Heap<'_>, row: usize) -> Label {
 }
 
 /// Whether paths should not pass an object.
+#[inline]
 fn is_immediate(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.shallow.get(object.index()) == 0 && !heap.is_made_up(object)
 }

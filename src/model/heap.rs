@@ -306,6 +306,7 @@ impl<'a> Heap<'a> {
     }
 
     /// The bytes that an object holds outside the managed heap.
+    #[inline]
     pub fn external_bytes(&self, object: ObjectId) -> u64 {
         self.external
             .binary_search_by_key(&object, |(object, _)| *object)

@@ -45,18 +45,22 @@ impl RecordFormat {
     }
 
     fn append_text<R: Record>(self, offset: u64, record: &R, out: &mut Vec<u8>) {
-        let (dim, bold, reset) =
-            if self.color { ("\x1b[2m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
         let start = out.len();
-        out.extend_from_slice(dim.as_bytes());
+        let style = |out: &mut Vec<u8>, code: &[u8]| {
+            if self.color {
+                out.extend_from_slice(code);
+            }
+        };
+        style(out, b"\x1b[2m");
         push_hex_number(out, offset, 8);
-        out.extend_from_slice(reset.as_bytes());
+        style(out, b"\x1b[0m");
         out.push(b' ');
-        out.extend_from_slice(bold.as_bytes());
-        let end = out.len() + self.name_width;
+        style(out, b"\x1b[1m");
         out.extend_from_slice(record.name().as_bytes());
-        out.resize(out.len().max(end), b' ');
-        out.extend_from_slice(reset.as_bytes());
+        for _ in record.name().len()..self.name_width {
+            out.push(b' ');
+        }
+        style(out, b"\x1b[0m");
         record.fields(&mut TextSink { out, contents: self.contents, separator: " " });
         while out.len() > start && out.last() == Some(&b' ') {
             out.pop();
@@ -72,7 +76,7 @@ struct TextSink<'o> {
 
 impl TextSink<'_> {
     fn field(&mut self, name: &str) -> &mut Vec<u8> {
-        self.out.extend_from_slice(self.separator.as_bytes());
+        self.separator.bytes().for_each(|byte| self.out.push(byte));
         self.separator = " ";
         self.out.extend_from_slice(name.as_bytes());
         self.out.push(b'=');
@@ -82,11 +86,11 @@ impl TextSink<'_> {
 
 impl FieldSink for TextSink<'_> {
     fn unsigned(&mut self, name: &str, value: u64) {
-        push_json(self.field(name), &value);
+        push_number(self.field(name), value);
     }
 
     fn signed(&mut self, name: &str, value: i128) {
-        push_json(self.field(name), &value);
+        push_number(self.field(name), value);
     }
 
     fn address(&mut self, name: &str, value: u64) {
@@ -234,13 +238,23 @@ fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
+#[inline]
+fn push_number(out: &mut Vec<u8>, value: impl itoa::Integer) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
 /// Appends a number after `0x`, with at least this many digits. Every line has one, and the
 /// formatting of the standard library would take most of the time.
 #[inline]
 fn push_hex_number(out: &mut Vec<u8>, value: u64, digits: u32) {
-    out.extend_from_slice(b"0x");
-    let digits = (u64::BITS - value.leading_zeros()).div_ceil(4).max(digits);
-    out.extend((0..digits).rev().map(|digit| DIGITS[(value >> (4 * digit) & 15) as usize]));
+    let digits = (u64::BITS - value.leading_zeros()).div_ceil(4).max(digits) as usize;
+    let mut text = [0; 2 + 16];
+    let (prefix, places) = text[..2 + digits].split_at_mut(2);
+    prefix.copy_from_slice(b"0x");
+    for (digit, place) in places.iter_mut().rev().enumerate() {
+        *place = DIGITS[(value >> (4 * digit) & 15) as usize];
+    }
+    out.extend_from_slice(&text[..2 + digits]);
 }
 
 fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {

@@ -68,33 +68,34 @@ impl Part {
         self.numbers.push(target);
     }
 
-    /// Targets and sources.
-    fn references(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    /// Calls `each` with the target and the source of each reference.
+    #[inline]
+    fn for_each(&self, mut each: impl FnMut(u32, u32)) {
         let mut source = 0;
-        self.numbers.iter().filter_map(move |&number| {
+        for &number in &self.numbers {
             if number > source {
                 source = number;
-                return None;
+            } else {
+                each(number, source);
             }
-            Some((number, source))
-        })
+        }
     }
 
     fn sorted(self) -> SortedPart {
         let mut first = vec![0; block_of(self.source) + 2];
-        self.references().for_each(|(target, _)| first[block_of(target) + 1] += 1);
+        self.for_each(|target, _| first[block_of(target) + 1] += 1);
         for block in 1..first.len() {
             first[block] += first[block - 1];
         }
         let mut next = first.clone();
         let references = first.last().map_or(0, |last| *last as usize);
         let (mut targets, mut sources) = (vec![0; references], vec![0; references]);
-        for (target, source) in self.references() {
+        self.for_each(|target, source| {
             let place = &mut next[block_of(target)];
             targets[*place as usize] = target as u16;
             sources[*place as usize] = source;
             *place += 1;
-        }
+        });
         SortedPart { first, targets, sources }
     }
 }
@@ -118,10 +119,8 @@ impl SortedPart {
         let end =
             |block: usize| self.first.get(block).map_or(self.sources.len(), |at| *at as usize);
         let range = end(block)..end(block + 1);
-        self.targets[range.clone()]
-            .iter()
-            .map(|target| (*target).into())
-            .zip(self.sources[range].iter().copied())
+        let references = self.targets[range.clone()].iter().zip(&self.sources[range]);
+        references.map(|(target, source)| ((*target).into(), *source))
     }
 }
 
@@ -138,7 +137,9 @@ impl SortedParts {
         for block in (0..blocks).rev() {
             let references = || parts.iter().flat_map(|part| part.of_block(block));
             let (mut count, mut last) = (0, 0);
-            references().for_each(|(target, _)| (count, last) = (count + 1, target.max(last)));
+            for (target, _) in references() {
+                (count, last) = (count + 1, target.max(last));
+            }
             let buckets = Buckets::of(last as usize + 1, count, references);
             each((block << u16::BITS) as u32, &buckets);
         }

@@ -1,9 +1,9 @@
 //! A copy of the graph in the layout that the search needs.
 
 use crate::analysis::graph::Graph;
-use crate::analysis::object_set::bits;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
+use crate::analysis::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 use crate::parallel;
 use std::ops::Range;
@@ -131,9 +131,7 @@ impl<W: Word> Packed<W> {
         let parts = self.words.chunks(length * 64).zip(self.starts.chunks(length));
         let parts = parts.map(|part| (part, split(&mut rest, records(part.1))));
         parallel::for_each(parts, |((words, starts), numbers)| {
-            let places = (0..).step_by(64).zip(starts);
-            let places = places
-                .flat_map(|(first, starts)| bits(*starts).map(move |bit| first + bit as usize));
+            let places = SetBits::of(0, starts.iter().copied());
             for (number, place) in numbers.iter_mut().zip(places) {
                 *number = words[place].number().unwrap_or(0);
             }
@@ -207,8 +205,11 @@ impl<W: Word> Records<W> {
             let record = words.len();
             starts.push(record as u32);
             words.push(W::of(0));
-            let targets = graph.targets(object).filter_map(|target| ranks.get(target));
-            words.extend(targets.map(|rank| W::of(rank as usize)));
+            for target in graph.targets(object) {
+                if let Some(rank) = ranks.get(target) {
+                    words.push(W::of(rank as usize));
+                }
+            }
             words[record] = W::of(words.len() - record - 1).with_mark();
         }
         words.resize(words.len().next_multiple_of(64), W::default());
@@ -254,10 +255,8 @@ impl Ranks {
     /// The objects of a range that have a rank. The range begins at a multiple of 64.
     fn objects(&self, range: Range<usize>) -> impl Iterator<Item = ObjectId> + '_ {
         let words = &self.0[range.start / 64..range.end.div_ceil(64)];
-        (range.start as u32..)
-            .step_by(64)
-            .zip(words)
-            .flat_map(|(first, rank)| bits(rank.objects).map(move |bit| ObjectId(first + bit)))
+        let bits = SetBits::of(range.start, words.iter().map(|rank| rank.objects));
+        bits.map(|at| ObjectId(at as u32))
     }
 }
 

@@ -24,8 +24,9 @@ pub(super) fn dominators(parent: &[u32], mut semi: Vec<u32>) -> Vec<u32> {
 /// numbers are linked, so that paths end below it.
 fn relative_dominators(parent: &[u32], semi: &[u32]) -> Vec<u32> {
     let count = parent.len();
-    let of_semi =
-        Buckets::of(count, count.saturating_sub(1), || semi.iter().copied().zip(0..).skip(1));
+    let of_semi = Buckets::of(count, count.saturating_sub(1), || {
+        semi.iter().zip(0..).skip(1).map(|(&semi, number)| (semi, number))
+    });
     let mut links: Vec<Link> =
         parent.iter().zip(0..).map(|(&ancestor, least)| Link { ancestor, least }).collect();
     // Returns the number with the smaller semidominator.

@@ -160,48 +160,59 @@ impl<'s, 'a> Scene<'s, 'a> {
         self.survey.tree.live_bytes()
     }
 
+    #[inline]
     pub(super) fn bytes(&self, number: u32) -> u64 {
         self.survey.tree.retained.of_number(number)
     }
 
+    #[inline]
     pub(super) fn own(&self, number: u32) -> u64 {
         let below =
             self.children(number).fold(0_u64, |sum, child| sum.saturating_add(self.bytes(child)));
         self.bytes(number).saturating_sub(below)
     }
 
+    #[inline]
     pub(super) fn end(&self, number: u32) -> u32 {
         self.survey.tree.dominators.end(number)
     }
 
+    #[inline]
     pub(super) fn children(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
         self.survey.tree.dominators.children(number)
     }
 
+    #[inline]
     pub(super) fn dominator(&self, number: u32) -> u32 {
         self.survey.tree.dominators.dominator_of_number(number)
     }
 
+    #[inline]
     pub(super) fn object(&self, number: u32) -> Option<ObjectId> {
         self.survey.tree.dominators.object(number)
     }
 
+    #[inline]
     pub(super) fn number(&self, object: ObjectId) -> Option<u32> {
         self.survey.tree.dominators.number(object)
     }
 
+    #[inline]
     fn type_id(&self, number: u32) -> Option<TypeId> {
         self.types.get(number.checked_sub(1)? as usize)
     }
 
+    #[inline]
     pub(super) fn kin(&self, number: u32) -> u32 {
         self.type_id(number).map_or(0, |type_id| self.kin_of[type_id.0 as usize])
     }
 
+    #[inline]
     pub(super) fn role(&self, number: u32) -> Role {
         self.type_id(number).map_or(Role::Passage, |type_id| self.role_of_kin(type_id.0))
     }
 
+    #[inline]
     pub(super) fn role_of(&self, object: ObjectId) -> Role {
         self.role_of_kin(self.heap().type_id(object).0)
     }

@@ -112,6 +112,7 @@ impl<'a> Strings<'a> {
         self.len() == 0
     }
 
+    #[inline]
     pub fn offset(&self, number: u64) -> Option<u64> {
         let row = usize::try_from(number).ok().filter(|row| *row < self.len())?;
         let known = self.positions.get(row.wrapping_shr(self.skipped_bits));

@@ -197,9 +197,12 @@ impl<'a> Part<'_, 'a> {
         let mut part =
             Part { rows, builder, cache: ClassCache::default(), faults: Faults::default() };
         let first = rows.classes.rows.partition_point(|class| class.object.index() < range.start);
-        let mut classes = rows.classes.rows.iter().skip(first).peekable();
+        let mut classes = rows.classes.rows.get(first..).unwrap_or_default();
         for row in range {
-            if let Some(class) = classes.next_if(|class| class.object.index() == row) {
+            if let [class, rest @ ..] = classes
+                && class.object.index() == row
+            {
+                classes = rest;
                 part.add_class(class);
                 continue;
             }

@@ -119,6 +119,7 @@ impl StackTree {
     }
 
     /// Adds a stack without checking whether an equal one exists.
+    #[inline]
     pub fn add(&mut self, parent: StackId, frame: FrameId) -> StackId {
         let stack = StackId(self.nodes.len() as u32);
         self.nodes.push((parent, frame));

@@ -48,10 +48,13 @@ pub(super) fn write<W: Write>(
     for (index, object) in (1..).zip(&plan.tops) {
         edges.edge(ELEMENT, index, plan.numbering.node(*object))?;
     }
-    plan.numbering.objects().try_for_each(|object| edges.of_object(object))
+    for object in plan.numbering.objects() {
+        edges.of_object(object)?;
+    }
+    Ok(())
 }
 
-struct Edges<'e, 'p, 'a, W> {
+struct Edges<'e, 'p, 'a, W: Write> {
     plan: &'e Plan<'p, 'a>,
     labels: &'e mut Labels,
     out: &'e mut Out<W>,

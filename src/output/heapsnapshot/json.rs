@@ -1,59 +1,52 @@
 //! The frame of the document, and numbers and strings in it.
 
 use super::plan::Plan;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
-/// The number of bytes that are buffered before they are written.
+/// The size of the buffer, in bytes.
 const BUFFER: usize = 1 << 18;
-/// An upper bound for the length of a number or short text.
-const SLACK: usize = 1 << 12;
+/// The length of the largest number with its comma.
+const MAX_NUMBER: usize = 21;
+
+/// The largest length of a row, in bytes.
+const MAX_ROW: usize = 160;
 
 /// The output, in large pieces.
-pub(super) struct Out<W> {
-    out: W,
-    buffer: Vec<u8>,
+pub(super) struct Out<W: Write> {
+    out: BufWriter<W>,
 }
 
 impl<W: Write> Out<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out, buffer: Vec::with_capacity(BUFFER + SLACK) }
+        Self { out: BufWriter::with_capacity(BUFFER, out) }
     }
 
-    pub(super) fn text(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
+    pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
     }
 
     /// Writes numbers, each after a comma. With `first`, the first number has none.
     #[inline]
     pub(super) fn row<const N: usize>(&mut self, numbers: [u64; N], first: bool) -> io::Result<()> {
-        self.buffer.push(b'\n');
+        const { assert!(N * MAX_NUMBER < MAX_ROW) };
+        let mut row = [b','; MAX_ROW];
+        row[0] = b'\n';
+        let mut end = 1;
         for (index, number) in numbers.into_iter().enumerate() {
-            if !(first && index == 0) {
-                self.buffer.push(b',');
-            }
+            end += usize::from(!(first && index == 0));
             let mut digits = itoa::Buffer::new();
-            self.buffer.extend_from_slice(digits.format(number).as_bytes());
+            let digits = digits.format(number).as_bytes();
+            row[end..end + digits.len()].copy_from_slice(digits);
+            end += digits.len();
         }
-        self.relieve()
+        self.out.write_all(&row[..end])
     }
 
     pub(super) fn string(&mut self, text: &str) -> io::Result<()> {
-        serde_json::to_writer(&mut self.buffer, text)?;
-        self.relieve()
-    }
-
-    #[inline]
-    fn relieve(&mut self) -> io::Result<()> {
-        if self.buffer.len() < BUFFER {
-            return Ok(());
-        }
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
+        Ok(serde_json::to_writer(&mut self.out, text)?)
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {
-        self.out.write_all(&self.buffer)?;
         self.out.flush()
     }
 }
@@ -74,10 +67,9 @@ pub(super) fn head<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>) -> io::Resul
         "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],\n",
         "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n",
         "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n",
-    ));
+    ))?;
     out.text(&format!(
         "\"node_count\":{},\n\"edge_count\":{},\n\"trace_function_count\":0}},\n\"nodes\":[",
         plan.nodes, plan.edges
-    ));
-    out.relieve()
+    ))
 }

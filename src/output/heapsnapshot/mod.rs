@@ -109,9 +109,9 @@ pub fn write<W: Write>(
     json::head(&plan, &mut out)?;
     nodes::write(&plan, &mut out, &mut report)?;
     edges::write(&plan, &mut labels, &mut out, &mut report)?;
-    out.text("],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n\"strings\":[");
+    out.text("],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n\"locations\":[],\n\"strings\":[")?;
     strings::write(&plan, &labels, &mut out, &mut report)?;
-    out.text("]}\n");
+    out.text("]}\n")?;
     out.finish()?;
     report.note_what_is_left_out(&plan);
     Ok(report)

@@ -56,7 +56,7 @@ pub(super) fn write<W: Write>(
         };
         out.row([node_type, name, id(object), size, plan.edges_of(object), 0, 0], false)?;
     }
-    out.text("],\n\"edges\":[");
+    out.text("],\n\"edges\":[")?;
     Ok(())
 }
 
@@ -65,6 +65,7 @@ fn id(object: ObjectId) -> u64 {
     2 * u64::from(object.0) + 1
 }
 
+#[inline]
 fn size(
     plan: &Plan<'_, '_>,
     object: ObjectId,

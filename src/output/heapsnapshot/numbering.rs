@@ -1,5 +1,6 @@
 //! The node number of each object.
 
+use crate::analysis::set_bits::SetBits;
 use crate::model::heap::ObjectId;
 
 /// A block of 64 objects.
@@ -62,15 +63,12 @@ impl Numbering {
 
     /// The objects that are written, without the one that is node 1, in the order of their nodes.
     pub(super) fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        let rows = (0u32..).zip(&self.words).flat_map(|(index, word)| {
-            let mut rest = word.written;
-            std::iter::from_fn(move || {
-                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(ObjectId(index * 64 + bit))
-            })
+        let root = self.root.map(ObjectId::index);
+        let words = self.words.iter().enumerate().map(move |(at, word)| match root {
+            Some(root) if root / 64 == at => word.written & !(1 << (root % 64)),
+            _ => word.written,
         });
-        rows.filter(|object| Some(*object) != self.root)
+        SetBits::of(0, words).map(|at| ObjectId(at as u32))
     }
 }
 

@@ -67,14 +67,14 @@ pub(super) fn write<W: Write>(
     labels.names(heap).try_for_each(|name| strings.add(&name))
 }
 
-struct Strings<'s, W> {
+struct Strings<'s, W: Write> {
     out: &'s mut Out<W>,
     first: bool,
 }
 
 impl<W: Write> Strings<'_, W> {
     fn add(&mut self, text: &str) -> io::Result<()> {
-        self.out.text(if std::mem::take(&mut self.first) { "" } else { ",\n" });
+        self.out.text(if std::mem::take(&mut self.first) { "" } else { ",\n" })?;
         self.out.string(text)
     }
 

@@ -45,7 +45,7 @@ impl Graph<'_> {
         let rows = self.edges_of(node);
         let kinds = self.edges.kind.get(rows.clone()).unwrap_or_default();
         let targets = self.edges.target.get(rows).unwrap_or_default();
-        kinds.iter().copied().zip(targets.iter().copied())
+        kinds.iter().zip(targets).map(|(&kind, &target)| (kind, target))
     }
 
     /// A bit for each edge that does not keep its target alive.
@@ -146,9 +146,10 @@ impl Graph<'_> {
             let mut held = Bits::none(count);
             held.set(0);
             for node in start..start.saturating_add(length).min(count) {
-                for (row, (_, target)) in self.edges_of(node).zip(self.of(node)) {
-                    if !weak.has(row) && target.index() != node {
-                        held.set(target.index());
+                for row in self.edges_of(node).filter(|row| !weak.has(*row)) {
+                    match self.edges.target.get(row) {
+                        Some(target) if target.index() != node => _ = held.set(target.index()),
+                        _ => {}
                     }
                 }
             }

@@ -1,0 +1,35 @@
+//! Bits that are set, as numbers.
+
+/// The numbers of the bits that are set in a sequence of words, from the lowest on.
+///
+/// Adapters of the standard library would do the same, but the compiler does not always inline the
+/// functions that they consist of, and a call for each bit takes longer than all the rest.
+pub(crate) struct SetBits<W> {
+    words: W,
+    /// One more than the number of the current word's last bit.
+    end: usize,
+    rest: u64,
+}
+
+impl<W: Iterator<Item = u64>> SetBits<W> {
+    /// The bits of these words. The lowest bit of the first word has the number `start`.
+    #[inline]
+    pub(crate) fn of(start: usize, words: W) -> Self {
+        Self { words, end: start, rest: 0 }
+    }
+}
+
+impl<W: Iterator<Item = u64>> Iterator for SetBits<W> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.rest == 0 {
+            self.rest = self.words.next()?;
+            self.end += u64::BITS as usize;
+        }
+        let bit = self.rest.trailing_zeros();
+        self.rest &= self.rest - 1;
+        Some(self.end - (u64::BITS - bit) as usize)
+    }
+}
