@@ -33,3 +33,15 @@ impl<W: Iterator<Item = u64>> Iterator for SetBits<W> {
         Some(self.end - (u64::BITS - bit) as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_of_all_words_come_in_order() {
+        let words = [0, 0b101, 0, 1 << 63 | 1];
+        assert_eq!(SetBits::of(128, words.into_iter()).collect::<Vec<_>>(), [192, 194, 320, 383]);
+        assert_eq!(SetBits::of(0, std::iter::repeat_n(0, 9)).next(), None);
+    }
+}

@@ -146,10 +146,12 @@ impl Graph<'_> {
             let mut held = Bits::none(count);
             held.set(0);
             for node in start..start.saturating_add(length).min(count) {
-                for row in self.edges_of(node).filter(|row| !weak.has(*row)) {
-                    match self.edges.target.get(row) {
-                        Some(target) if target.index() != node => _ = held.set(target.index()),
-                        _ => {}
+                for row in self.edges_of(node) {
+                    if !weak.has(row)
+                        && let Some(target) = self.edges.target.get(row)
+                        && target.index() != node
+                    {
+                        held.set(target.index());
                     }
                 }
             }
