@@ -71,6 +71,7 @@ impl Owned {
         OwnedTargets { targets: graph.targets(object), owned: self }
     }
 }
+
 /// See [`Owned::of_object`]. This is not `Iterator::filter`, which searches with a function that the
 /// compiler does not inline everywhere.
 struct OwnedTargets<'s, T> {

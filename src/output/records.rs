@@ -236,12 +236,13 @@ fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     let _ = json::line(out, value);
 }
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
+/// Appends a number in decimal.
 #[inline]
 fn push_number(out: &mut Vec<u8>, value: impl itoa::Integer) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Appends a number after `0x`, with at least this many digits. Every line has one, and the
 /// formatting of the standard library would take most of the time.

@@ -1,89 +1,50 @@
 //! The frame of the document, and numbers and strings in it.
 
 use super::plan::Plan;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 /// The size of the buffer, in bytes.
 const BUFFER: usize = 1 << 18;
 /// The length of the largest number with its comma.
 const MAX_NUMBER: usize = 21;
-
 /// The largest length of a row, in bytes.
 const MAX_ROW: usize = 160;
 
 /// The output, in large pieces.
-pub(super) struct Out<W: Write> {
-    out: W,
-    buffer: Box<[u8]>,
-    /// The number of bytes in the buffer that are not written yet.
-    len: usize,
-}
+pub(super) struct Out<W: Write>(BufWriter<W>);
 
 impl<W: Write> Out<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out, buffer: vec![0; BUFFER].into(), len: 0 }
+        Self(BufWriter::with_capacity(BUFFER, out))
     }
 
     pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
-        self.write_all(text.as_bytes())
+        self.0.write_all(text.as_bytes())
     }
 
     /// Writes numbers, each after a comma. With `first`, the first number has none.
     #[inline]
     pub(super) fn row<const N: usize>(&mut self, numbers: [u64; N], first: bool) -> io::Result<()> {
         const { assert!(N * MAX_NUMBER < MAX_ROW) };
-        if self.buffer.len() - self.len < MAX_ROW {
-            self.relieve()?;
-        }
-        let row = &mut self.buffer[self.len..self.len + MAX_ROW];
+        let mut row = [b','; MAX_ROW];
         row[0] = b'\n';
         let mut end = 1;
         for (index, number) in numbers.into_iter().enumerate() {
-            if !(first && index == 0) {
-                row[end] = b',';
-                end += 1;
-            }
+            end += usize::from(!(first && index == 0));
             let mut digits = itoa::Buffer::new();
             let digits = digits.format(number).as_bytes();
             row[end..end + digits.len()].copy_from_slice(digits);
             end += digits.len();
         }
-        self.len += end;
-        Ok(())
+        self.0.write_all(&row[..end])
     }
 
     pub(super) fn string(&mut self, text: &str) -> io::Result<()> {
-        Ok(serde_json::to_writer(self, text)?)
+        Ok(serde_json::to_writer(&mut self.0, text)?)
     }
 
     pub(super) fn finish(mut self) -> io::Result<()> {
-        self.flush()
-    }
-
-    fn relieve(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.buffer[..self.len])?;
-        self.len = 0;
-        Ok(())
-    }
-}
-
-impl<W: Write> Write for Out<W> {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.buffer.len() - self.len < bytes.len() {
-            self.relieve()?;
-        }
-        if bytes.len() > self.buffer.len() {
-            return self.out.write(bytes);
-        }
-        self.buffer[self.len..self.len + bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.relieve()?;
-        self.out.flush()
+        self.0.flush()
     }
 }
 

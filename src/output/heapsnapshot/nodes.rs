@@ -56,8 +56,7 @@ pub(super) fn write<W: Write>(
         };
         out.row([node_type, name, id(object), size, plan.edges_of(object), 0, 0], false)?;
     }
-    out.text("],\n\"edges\":[")?;
-    Ok(())
+    out.text("],\n\"edges\":[")
 }
 
 /// The id of an object's node: odd, and independent of what else is written.
