@@ -13,13 +13,17 @@ fn dumptool() -> Command {
     Command::new(env!("CARGO_BIN_EXE_dumptool"))
 }
 
-/// A profile whose conversion takes far longer than a test needs to interrupt it: the samples of a
-/// small one, repeated.
+/// A profile whose conversion takes far longer than a test needs to interrupt it.
 fn large_profile(folder: &Path) -> PathBuf {
+    repeated_profile(folder, 3000)
+}
+
+/// The samples of a small profile, this often.
+fn repeated_profile(folder: &Path, times: usize) -> PathBuf {
     let small = fs::read(fixture("mojo/tiny-4.0.0-full-gc-mem.mojo")).unwrap();
     let path = folder.join("large.mojo");
     // The header is the magic and the version; metadata may be repeated.
-    fs::write(&path, [&small[..4], &small[4..].repeat(3000)].concat()).unwrap();
+    fs::write(&path, [&small[..4], &small[4..].repeat(times)].concat()).unwrap();
     path
 }
 
@@ -368,7 +372,7 @@ fn an_input_that_becomes_shorter_is_said_and_not_a_crash() {
 #[test]
 fn a_closed_pipe_is_no_error_for_any_target() {
     let folder = tempfile::tempdir().unwrap();
-    let profile = large_profile(folder.path());
+    let profile = repeated_profile(folder.path(), 500);
     let heap = fixture("go/tiny_go127.heapdump.zst");
     let heap_targets = ["hprof", "heapsnapshot", "csv", "jsonl"];
     let profile_targets =

@@ -134,6 +134,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        // The texts are long.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn parts_have_all_rows(numbers in prop::collection::vec(0u64..100_000, 0..60), fields in 1usize..8, newline: bool) {
             let separator = if newline { "\n," } else { "," };

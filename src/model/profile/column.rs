@@ -112,6 +112,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        // Columns change their form only when many rows are large.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn columns_add_up_as_a_list_does(
             rows in 1usize..3000,
