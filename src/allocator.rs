@@ -16,7 +16,7 @@ impl Allocator {
         if pointer.is_null() { dumptool::cli::out_of_memory(size) } else { pointer }
     }
 
-    /// A file for an allocation that gets one; none for all others.
+    /// Maps a file for a large allocation while `--spill` is on. `None` for all other allocations.
     #[inline]
     fn spilled(layout: Layout) -> Option<*mut u8> {
         if !spill::is_on() || !is_mapped(layout) {
@@ -30,9 +30,9 @@ impl Allocator {
     }
 }
 
-// SAFETY: calls go to `HugePages` unchanged, except that it is `spill` that makes some of the
-// mappings which `HugePages` would make: as large, zeroed and aligned to a page, so that `HugePages`
-// can free and shrink them. A null pointer is never returned.
+// SAFETY: calls go to `HugePages` unchanged, except that `spill` makes some of the mappings. Those
+// have the size that `HugePages` would map, are zeroed and aligned to a page, so `HugePages` can free
+// and shrink them. A null pointer is never returned.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if let Some(pointer) = Self::spilled(layout) {

@@ -65,15 +65,16 @@ struct Kept {
     texts: OnceLock<TextSignatures>,
     largest: OnceLock<LargestByType>,
     verdict: OnceLock<Verdict>,
-    /// Lines over many objects, those that were requested last at the end.
+    /// Lines of large subtrees, the most recently requested last.
     lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
 }
 
 type LinesKey = (Option<ObjectId>, TreeOptions);
 
-/// Fewer objects are looked at again in less time than a person notices.
+/// The lines of a subtree are kept from this many objects on. Those of smaller ones are computed again
+/// faster than a person notices.
 const MANY: u32 = 100_000;
-/// Trees whose lines are kept, and lines of each of them.
+/// The maximum number of subtrees whose lines are kept, and of lines of each.
 const KEPT_TREES: usize = 64;
 const KEPT_LINES: usize = 1000;
 
@@ -99,8 +100,8 @@ impl<'h> Analyses<'h> {
         self.kept.tree.get()
     }
 
-    /// Whether the roots reach an object. Does not compute the dominator tree, but asks it if it is
-    /// there.
+    /// Whether the roots reach an object. Uses the dominator tree if it was computed before, but does
+    /// not compute it.
     pub fn is_live(&self, object: ObjectId) -> bool {
         match self.known_tree() {
             Some(tree) => tree.is_live(object),
@@ -123,7 +124,7 @@ impl<'h> Analyses<'h> {
         (tree, self.kept.roots.get_or_init(find))
     }
 
-    /// Keeps the groups of roots of somebody who found them on the way to something else.
+    /// Keeps the groups of roots that another analysis found as a by-product.
     pub fn keep_roots(&self, roots: RootGroups) -> &RootGroups {
         self.kept.roots.get_or_init(|| roots)
     }
@@ -202,7 +203,8 @@ impl<'h> Analyses<'h> {
         look(Surveyed { heap, graph, tree }, &self.collections())
     }
 
-    /// A summary of each object's text, with which most objects need no look.
+    /// A short signature of each object's text. A search reads only the texts whose signature
+    /// matches.
     pub fn texts(&self) -> &TextSignatures {
         self.kept.texts.get_or_init(|| TextSignatures::of(&self.heap))
     }
@@ -212,8 +214,8 @@ impl<'h> Analyses<'h> {
         self.kept.largest.get_or_init(|| LargestByType::of(&self.heap, self.tree()))
     }
 
-    /// The objects of each type that retain most, if they are known. Without them a look at all
-    /// objects takes less time than to find them.
+    /// The objects of each type that retain most, if they were computed before. To look at all objects
+    /// once is faster than to compute them.
     pub fn known_largest(&self) -> Option<&LargestByType> {
         self.kept.largest.get()
     }
@@ -246,7 +248,7 @@ impl<'h> Analyses<'h> {
         lines
     }
 
-    /// The objects above most others, as far as the lines below them would be kept.
+    /// Returns at most `most` objects that dominate the most others, of those whose lines are kept.
     pub fn heads(&self, most: usize) -> Vec<ObjectId> {
         let dominators = &self.tree().dominators;
         let objects = |number: u32| dominators.end(number) - number;

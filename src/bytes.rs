@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
-    /// Moves to the last `remaining` bytes, if that is forward.
+    /// Moves forward until `remaining` bytes are left. Does nothing if fewer are left.
     #[inline]
     pub fn skip_to_remaining(&mut self, remaining: usize) {
         let skipped = self.rest.len().saturating_sub(remaining);
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         self.rest
     }
 
-    /// The input ended inside what `what` names. The offset of the error is the end of the input.
+    /// Creates the error for an input that ends inside `what`. Its offset is the end of the input.
     #[cold]
     pub fn truncated(&self, what: &'static str) -> Error {
         Error::truncated(self.end, format!("the input ends inside {what}"))

@@ -70,13 +70,13 @@ const fn other(name: &'static str, magic: &'static [u8], hint: &'static str) -> 
     Foreign { name, is_dump: false, offset: 0, magic, hint }
 }
 
-/// Whether bytes are of a kind.
+/// Whether a file that begins with these bytes is of a kind.
 type Matches = fn(&[u8]) -> bool;
 
-/// Kinds whose mark is not at a fixed place.
+/// Kinds that have no magic at a fixed offset.
 static WITHOUT_MAGIC: &[(Matches, Foreign)] = &[
     (
-        // A frame of LZ4, whose first block begins with the magic.
+        // An LZ4 frame. The magic is at the beginning of its first block.
         |bytes| bytes.starts_with(b"\x04\x22\x4d\x18") && has(bytes, 64, b"memray\0"),
         dump(
             "a memray recording",
@@ -85,7 +85,7 @@ static WITHOUT_MAGIC: &[(Matches, Foreign)] = &[
         ),
     ),
     (
-        // The marker by which readers find the beginning of a packet.
+        // The synchronization marker of a packet.
         |bytes| {
             has(
                 bytes,
@@ -100,7 +100,7 @@ static WITHOUT_MAGIC: &[(Matches, Foreign)] = &[
         ),
     ),
     (
-        // Blocks of LZ4 with their lengths; the first one has the processor's name.
+        // LZ4 blocks after their lengths. The first block contains the name of the processor.
         |bytes| {
             let is_block = matches!(bytes, [1, _, _, 0..=16, 0, ..]);
             let names = [&b"x86_64"[..], b"aarch64", b"amd64"];
@@ -114,12 +114,12 @@ static WITHOUT_MAGIC: &[(Matches, Foreign)] = &[
     ),
 ];
 
-/// Whether the first bytes contain a mark.
+/// Whether the first `first` bytes contain a mark.
 fn has(bytes: &[u8], first: usize, mark: &[u8]) -> bool {
     memchr::memmem::find(bytes.get(..first).unwrap_or(bytes), mark).is_some()
 }
 
-/// In this order: a longer magic comes before a shorter one that it begins with.
+/// The order matters: a magic comes before every other one that is a prefix of it.
 static FOREIGN: &[Foreign] = &[
     dump(
         "a Java heap dump (hprof) of an unknown version",

@@ -63,7 +63,7 @@ struct Inner {
     expected: Option<Text>,
     found: Option<Text>,
     hint: Option<Text>,
-    /// From the inside out: `entry 17`, `type table`.
+    /// The places around the error, innermost first: `entry 17`, `type table`.
     context: Vec<Text>,
     source: Option<Arc<std::io::Error>>,
 }

@@ -1,8 +1,8 @@
 //! An allocator that asks for huge pages where columns are large.
 //!
 //! Graph work reads columns of hundreds of megabytes in no order. With pages of 4 KiB nearly every
-//! read misses the processor's table of pages, and a third of the time to fill a column goes into
-//! the kernel's handing out of pages. Linux gives pages of 2 MiB to memory that asks for them
+//! read misses the processor's table of pages, and the kernel takes a third of the time to fill a
+//! column for providing pages. Linux gives pages of 2 MiB to memory that asks for them
 //! (`madvise`, transparent huge pages); elsewhere this is the system's allocator.
 //!
 //! Allocations of [`LARGE`] and more are mappings of their own, so growing one moves pages, not
@@ -19,8 +19,8 @@ pub(crate) const LARGE: usize = 4 << 20;
 /// library leaves the choice of an allocator to the programs that use it.
 pub(crate) struct HugePages;
 
-/// Whether an allocation is a mapping of its own. It depends on the layout alone, so that `dealloc`
-/// decides as `alloc` did.
+/// Whether an allocation is a mapping of its own. Depends only on the layout, so `dealloc` decides as
+/// `alloc` did.
 pub(crate) fn is_mapped(layout: Layout) -> bool {
     let is_large = layout.size() >= LARGE || layout.size() == HUGE;
     cfg!(target_os = "linux") && is_large && layout.align() <= 4096
@@ -29,7 +29,7 @@ pub(crate) fn is_mapped(layout: Layout) -> bool {
 /// Mappings of whole huge pages are aligned to them by the kernel.
 const HUGE: usize = 2 << 20;
 
-/// The bytes that the mapping of an allocation takes.
+/// The size of the mapping for an allocation, in bytes.
 pub(crate) fn rounded(size: usize) -> usize {
     size.div_ceil(HUGE).saturating_mul(HUGE)
 }

@@ -43,7 +43,7 @@ pub(crate) fn join<A: Send, B: Send>(
     of_a.zip(of_b).expect("both functions have run")
 }
 
-/// Locks a mutex whose contents are as good after a panic.
+/// Locks a mutex whose contents stay valid if a thread panics.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

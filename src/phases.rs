@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::sync::OnceLock;
 
-/// Is called with the name of a phase when it begins. What it returns is dropped when the phase ends.
+/// A function that is called with the name of each phase when the phase begins. The returned value is
+/// dropped when the phase ends.
 pub type Watcher = fn(&'static str) -> Box<dyn Any>;
 
 static WATCHER: OnceLock<Watcher> = OnceLock::new();
 
-/// Calls this function at the beginning of each phase from now on. Later watchers are ignored.
+/// Calls a function at the beginning of each phase from now on. Only the first watcher counts.
 pub fn watch(watcher: Watcher) {
     _ = WATCHER.set(watcher);
 }

@@ -1,9 +1,9 @@
 //! Opens a file, a stream or standard input as one slice of bytes.
 //!
 //! A plain file is mapped. Everything else (a pipe, a gzip or zstd file) is written to an unlinked
-//! temporary file first, which is then mapped, so that memory use does not grow with the input. So
-//! is a recording of a VM service, without its frames. Where no file can be created, small inputs are
-//! kept in memory. Mapping is `unsafe`.
+//! temporary file first, which is then mapped, so that memory use does not grow with the input. A
+//! recording of a VM service is written in the same way, without its frames. Where no file can be
+//! created, small inputs are kept in memory. Mapping is `unsafe`.
 //!
 //! A mapping always shows the current contents of the file: if another process truncates the file
 //! during a read, the operating system sends SIGBUS. Dumps are written once, so the library does
@@ -24,7 +24,7 @@ use std::io::{self, BufRead, BufReader, Seek};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Pages of a mapped file are released in parts of this many bytes.
+/// The number of bytes whose pages are released at a time.
 const RELEASED: u64 = 64 << 20;
 
 /// A compression that is decompressed when a source is opened.
@@ -85,10 +85,9 @@ impl Limits {
 /// Watches an input that is copied or decompressed.
 #[derive(Clone, Copy)]
 pub struct Watch<'a> {
-    /// Looks at the first bytes before more is copied. An error refuses the input.
+    /// Inspects the first bytes before more is copied. An error rejects the input.
     pub accept: &'a dyn Fn(&[u8]) -> Result<()>,
-    /// Told now and then how many bytes of the input have been copied or decompressed, counted as
-    /// they are stored.
+    /// Called now and then with the number of input bytes read so far, before decompression.
     pub progress: &'a dyn Fn(u64),
 }
 
@@ -124,7 +123,8 @@ impl Source {
     /// not copied in order to detect its format.
     ///
     /// # Errors
-    /// Like [`Source::open`], and what `accept` says of an input that is not mapped as it is.
+    /// The errors of [`Source::open`], and those of `accept`, which sees only inputs that are not
+    /// mapped as they are.
     pub fn open_if(path: &Path, watch: Watch<'_>) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io(error, "cannot open"))?;
         Self::from_file_if(file, Limits::default(), watch)
@@ -156,8 +156,7 @@ impl Source {
         Self::from_stream_if(io::stdin().lock(), Limits::default(), watch)
     }
 
-    /// Opens an open file: maps it if it is a plain one that has not been read from, spills it
-    /// otherwise.
+    /// Takes an open file. Maps a plain file that has not been read from, and spills all others.
     ///
     /// # Errors
     /// The errors of [`Source::open`].

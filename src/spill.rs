@@ -1,9 +1,9 @@
 //! Large allocations in files of their own (`--spill`), for heaps whose columns do not fit into
 //! memory.
 //!
-//! A file has no name, so that nothing is left of it however the program ends, and all of its space
-//! is reserved, so that a full disk is an allocation that fails and not a signal later on. The
-//! kernel keeps as much of the files in memory as there is room for.
+//! A file has no name, so it is gone when the program ends, even after a crash. All of its space is
+//! reserved at once: if the disk is full, the allocation fails, and no signal follows later. The kernel
+//! keeps as much of the files in memory as there is room for.
 #![allow(unsafe_code)]
 
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::ptr::null_mut;
 use std::sync::OnceLock;
 
-/// The folder of the files; none as long as memory is used.
+/// The folder of the files. Empty until [`to`] is called.
 static FOLDER: OnceLock<CString> = OnceLock::new();
 
 /// Puts all large allocations from now on into files in a folder.
@@ -30,7 +30,7 @@ pub(crate) fn to(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether large allocations are files.
+/// Whether large allocations become files.
 #[inline]
 pub(crate) fn is_on() -> bool {
     FOLDER.get().is_some()

@@ -14,7 +14,7 @@
 use memchr::memmem;
 use serde::Deserialize;
 
-/// A header is JSON of a few hundred bytes.
+/// The maximum length of a header, which is JSON of a few hundred bytes.
 const LARGEST_HEADER: usize = 64 << 10;
 const JSON: &[u8] = b"{\"jsonrpc\"";
 
@@ -25,7 +25,7 @@ pub(crate) struct Payload<'a> {
     pub(crate) last: bool,
 }
 
-/// The payloads of a recording, or `None` if the bytes are none.
+/// The payloads of a recording. `None` if the bytes are not a recording.
 pub(crate) fn payloads(bytes: &[u8]) -> Option<impl Iterator<Item = Payload<'_>>> {
     header(bytes)?;
     let mut rest = bytes;
