@@ -1,6 +1,6 @@
-// The snapshot of the address, `?snapshot=2#/…`: the server makes a page of each.
+// The snapshot that the address names, as in `?snapshot=2#/…`. The server has a page for each snapshot.
 const chosenSnapshot = report.live ? Object.fromEntries([...new URLSearchParams(location.search)].filter(([key]) => key === "snapshot")) : {};
-// Questions to the server: the documents of the command line. A page from a disk has none, and says which command tells more.
+// Requests documents from the server: those that the command line prints. A saved page has no server, and names the command to run instead.
 const ask = async (verb, options) => {
   let response;
   try {
@@ -11,14 +11,14 @@ const ask = async (verb, options) => {
   if (!response.ok) throw Object.assign(new Error((await response.text()).trim()), { status: response.status });
   return response.json();
 };
-// Which command tells what the page does not have.
-const elsewhere = (...commands) => make("div", "elsewhere", make("p", "", "This page is a file and has no more. These commands tell the rest:"), ...commands.map(command), command(serveCommand()));
+// The command that prints what the page lacks.
+const elsewhere = (...commands) => make("div", "elsewhere", make("p", "", "This page is a saved file. These commands show the rest:"), ...commands.map(command), command(serveCommand()));
 const isObject = (it) => it !== null && typeof it === "object" && "id" in it && "shallow_bytes" in it;
 // `class GenHeap`, not `java.lang.Class`.
 const titleOf = (object) => plain(object.name && object.name.startsWith("class ") ? object.name : object.type);
 const objectLink = (object) => make("span", "", link(objectAddress(object.id), "mono", ...breakable(titleOf(object)), " ", make("span", "id", plain(object.id))), " ", make("span", "dim", size(object.shallow_bytes) + (object.retained_bytes > object.shallow_bytes ? ", retains " + size(object.retained_bytes) : "")));
 const BYTES = /(^|_)bytes$/;
-// A value of any document as text.
+// Any value of a document, as text.
 const textOf = (key, it) => {
   if (it === null || it === undefined || it === "") return "-";
   if (isObject(it)) return titleOf(it) + " " + it.id;
@@ -27,7 +27,7 @@ const textOf = (key, it) => {
   if (typeof it === "number") return BYTES.test(key) ? size(it) : key === "share" ? percent(it, 1) : Number.isInteger(it) ? (it < 0 ? "-" : "") + count(Math.abs(it)) : String(it);
   return plain(String(it));
 };
-// Rows of any document as a table, in which types and objects are links.
+// The rows of a document as a table. Types and objects are links.
 const documentTable = (title, rows, settings = {}) => {
   const has = (row, key) => row[key] !== null && row[key] !== undefined && row[key] !== false && row[key] !== "";
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => rows.some((row) => has(row, key) && row[key] !== 0));

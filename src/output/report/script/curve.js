@@ -1,4 +1,4 @@
-// Numbers over time: from the first time to the last, and from zero to the largest number.
+// Draws numbers over time. The axes reach from the first time to the last, and from zero to the largest number.
 const curvePart = (curve) => {
   const wide = 1000, high = 160, [start] = curve.points[0], [end] = curve.points.at(-1);
   const peak = curve.points.reduce((most, point) => (point[1] > most[1] ? point : most));

@@ -1,4 +1,4 @@
-// What the page is about.
+// The data of the page.
 const report = JSON.parse(document.getElementById("data").textContent);
 const isHeap = report.kind === "heap";
 const name = (at) => report.names[at];
@@ -13,16 +13,16 @@ const lineOf = (id) => (trees.length && trees[0].object ? trees[0].object.findIn
 const label = (tree, at) => plain(name(tree.name[at])) || "(unnamed)";
 const space = (tree, at) => (tree.namespace ? name(tree.namespace[at]) : "");
 const idOf = (tree, at) => (tree.object ? name(tree.object[at]) : "");
-// The address of what a line stands for.
+// The address of the object or type of a line.
 const lineAddress = (tree, at) => {
   if (!isHeap) return at && !/^((P\d+;)?[PT]?[\d:]+|… .*)$/.test(label(tree, at)) ? functionAddress(label(tree, at).replace(/ \([^()]*\)$/, "")) : "";
   const id = idOf(tree, at);
   if (id) return objectAddress(id);
   return at && tree.count && tree.count[at] > 0 ? typeAddress(name(tree.name[at])) : "";
 };
-// What the page itself has of an object, as `show` describes it.
+// The fields that the page itself has of an object, in the form of a document of `show`.
 const storedDocument = (id) => (Object.hasOwn(report.objects || {}, id) ? report.objects[id] : null);
-// Where a name of a table leads to.
+// The address that a name in a table links to.
 const cellAddress = (table, column, text) => {
   if (!text) return "";
   if (column.title === "Example") return objectAddress(text);

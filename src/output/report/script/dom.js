@@ -1,4 +1,4 @@
-// Elements. Names come from a dump: they enter the page as text only, never as markup.
+// Makes elements. Names come from a dump, so they are inserted as text, never as markup.
 const make = (tag, kind, ...children) => {
   const element = document.createElement(tag);
   if (kind) element.className = kind;
@@ -11,7 +11,7 @@ const svgElement = (tag, attributes, ...children) => {
   element.append(...children);
   return element;
 };
-// Long names may go on in the next line after a separator.
+// Long names may break after a separator.
 const breakable = (text) => text.split(/(?<=[./:$_,(\[←])/).flatMap((part, at) => (at ? [make("wbr"), part] : [part]));
 const link = (address, kind, ...children) => {
   const element = make("a", kind, ...children);
@@ -25,7 +25,7 @@ const button = (text, does, kind = "") => {
   return element;
 };
 let sections = 0;
-// Each part is a section, which its heading names.
+// Makes a section with a heading, which is also its accessible name.
 const section = (title, ...content) => {
   const head = make("h2", "", title), element = make("section", "", head, ...content);
   head.id = "part-" + sections++;

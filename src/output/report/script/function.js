@@ -1,7 +1,7 @@
-// One function of a profile: callers above, callees below.
+// The view of a function of a profile: its callers, then its callees.
 const functionView = async (route) => {
   const wanted = route.options.name || "", title = plain(wanted);
-  // The names of the picture have the file, too.
+  // Names in the picture contain the file as well.
   const isIt = (text) => text === wanted || text.replace(/ \([^()]*\)$/, "") === wanted;
   const tree = trees[0], numbers = new Set(report.names.flatMap((text, at) => (isIt(text) ? [at] : [])));
   const table = report.tables.find((of) => of.columns[0].title === "Name"), columns = table ? columnsOfReport(table) : [];
@@ -25,8 +25,8 @@ const functionView = async (route) => {
   content.push(elsewhereForFunction(wanted));
   return { title: title || "Function", content };
 };
-const elsewhereForFunction = (wanted) => make("div", "elsewhere", make("p", "", "The whole of it, from the whole profile:"), command(commandFor("tree", "--focus", wanted)));
-// Other metrics of the profile, from the server: a tree as the page has it.
+const elsewhereForFunction = (wanted) => make("div", "elsewhere", make("p", "", "All callers and callees, from the complete profile:"), command(commandFor("tree", "--focus", wanted)));
+// Loads the tree of another metric from the server, in the form of the page's own.
 let metrics = null;
 const metricsOf = async () => (metrics ||= (await ask("info", {})).profile.metrics.map((metric) => ({ name: metric.name, isDefault: metric.default })));
 const numbers = new Map(report.names.map((text, at) => [text, at]));

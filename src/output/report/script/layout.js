@@ -1,6 +1,6 @@
-// Places of boxes, without a page: a node test runs these.
+// Computes the positions of boxes without using the page, so a test can run this in Node.js.
 
-// A tree comes as columns in depth-first order; parents and children are found again here.
+// A tree is stored as columns in depth-first order. Finds the parent and the children of each line.
 const grow = (columns) => {
   const parent = [], children = [], open = [];
   columns.depth.forEach((depth, at) => {
@@ -12,7 +12,7 @@ const grow = (columns) => {
   return { ...columns, parent, children };
 };
 
-// Neighbours that a text says are the same, together.
+// Groups neighbours with the same text.
 const runsOf = (all, text) => {
   const runs = [];
   for (const one of all) {
@@ -22,15 +22,15 @@ const runsOf = (all, text) => {
   return runs;
 };
 
-// The lines above a line, outermost first.
+// The ancestors of a line, outermost first.
 const above = (tree, at) => {
   const lines = [];
   for (at = tree.parent[at]; at >= 0; at = tree.parent[at]) lines.unshift(at);
   return lines;
 };
 
-// Rows of boxes at least two pixels wide: the line that is shown, what is above it, and all below it. What is narrower is one box
-// together, with the number of its lines and their sum.
+// Rows of boxes of at least two pixels: the ancestors of the shown line, the line itself and its descendants. Narrower neighbours
+// share one box with their number and sum.
 const flameBoxes = (tree, top, width, ordered = false) => {
   const boxes = [], over = above(tree, top);
   over.forEach((at, row) => boxes.push({ at, row, x: 0, wide: width }));
@@ -90,8 +90,8 @@ const squarify = (values, x, y, wide, high) => {
   return places;
 };
 
-// Boxes inside boxes: the children of the shown line, and theirs where there is room for a heading. What is too small, and what a
-// line has besides its children, is a box of its own.
+// Nested boxes: the children of the shown line, and their children where a heading fits. Children that are too small share a box, and
+// so does the part of a line that is in no child.
 const treemapBoxes = (tree, top, wide, high, levels = 6) => {
   const HEAD = 18, boxes = [], open = [{ at: top, x: 0, y: 0, wide, high, level: 0 }];
   while (open.length) {
@@ -115,7 +115,7 @@ const treemapBoxes = (tree, top, wide, high, levels = 6) => {
   return boxes;
 };
 
-// All lines of one function, merged: what calls it and what it calls, each as a tree.
+// Merges all lines of a function into two trees: its callers and its callees.
 const sandwich = (tree, name) => {
   const empty = () => ({ total: 0, below: new Map() });
   const callers = empty(), callees = empty(), inside = new Set();
@@ -145,8 +145,8 @@ const sandwich = (tree, name) => {
   return { own, callers, callees };
 };
 
-// Part of a tree, with sums of its own: below one line, from the functions that `focus` matches, and without those that `hide` does,
-// whose costs go to their callers.
+// A part of a tree with new sums: the lines below one line and below functions that match `focus`. Functions that match `hide` are
+// removed and their costs added to their callers.
 const filtered = (tree, { only = -1, focus = null, hide = null }) => {
   const node = (name) => ({ name, own: 0, below: new Map() }), root = node(tree.name[0]), target = [];
   const child = (of, name) => { if (!of.below.has(name)) of.below.set(name, node(name)); return of.below.get(name); };
@@ -179,7 +179,7 @@ const filtered = (tree, { only = -1, focus = null, hide = null }) => {
   return columns;
 };
 
-// The functions of a tree with their own sums and those with what they call, in which a recursive call counts once.
+// The functions of a tree with own and total sums. Recursive calls count once in the total.
 const functionsOf = (tree) => {
   const sums = new Map();
   tree.name.forEach((name, at) => {

@@ -1,13 +1,13 @@
-// One object: what it is, who holds it, what is in it, what it retains.
+// The view of an object: type and sizes, path to a root, contents, and what the object retains.
 const objectView = async (route) => (report.live ? liveObject(route.id) : storedObject(route.id));
-// What the page itself knows about an object.
+// The part of the view that needs no server.
 const storedObject = (id) => {
   const at = lineOf(id), it = storedDocument(id), content = it ? [factsOf(it)] : [];
   const title = it ? titleOf(it.object) + " " + plain(id) : (at >= 0 ? label(trees[0], at) + " " : "Object ") + plain(id);
   if (at >= 0 && !it) content.push(make("p", "", make("strong", "", amount(trees[0].total[at], report.unit)), ` retained (${percent(trees[0].total[at], trees[0].total[0])}), ${amount(trees[0].own[at], report.unit)} shallow`));
   for (const suspect of report.suspects) {
     const step = (suspect.objects || []).indexOf(id);
-    if (step >= 0) content.push(section("On the path to what stands out", way(suspect.path.map((text, i) => [text, suspect.objects[i] && i !== step ? objectAddress(suspect.objects[i]) : ""]))));
+    if (step >= 0) content.push(section("On the path to a suspect", way(suspect.path.map((text, i) => [text, suspect.objects[i] && i !== step ? objectAddress(suspect.objects[i]) : ""]))));
   }
   if (at >= 0) content.push(section("Held by", way([...above(trees[0], at), at].map((line) => [label(trees[0], line) + " " + plain(idOf(trees[0], line)), line === at ? "" : lineAddress(trees[0], line)]))));
   if (it) content.push(...contentsOf(it));
@@ -16,7 +16,7 @@ const storedObject = (id) => {
 };
 const liveObject = async (id) => {
   const options = { object: id };
-  // The server computes these trees of large objects ahead.
+  // The server prepares these trees for large objects.
   const [it, held, below] = await Promise.all([ask("show", options), ask("path", options), ask("tree", { ...options, depth: 6, limit: 60, "min-share": 0.001 })]);
   const content = [factsOf(it)];
   if (held.paths.length) {
@@ -49,7 +49,7 @@ const contentsOf = (it) => {
   if (named.length && !(it.entries && it.entries.length)) content.push(section("Fields", fieldsTable(named), ...moreOf(it, "fields")));
   else if (named.length) content.push(folded("Fields (" + count(named.length) + ")", fieldsTable(named)));
   if (it.elements && it.elements.length) content.push(section("Elements", documentTable("Elements", it.elements), ...moreOf(it, "elements")));
-  // Fields and elements are references: these are only shown where the type is not known.
+  // Fields and elements show the references already, unless the type is unknown.
   if (!named.length && !(it.elements || []).length && !(it.entries || []).length && it.references.length) content.push(section("References", documentTable("References", it.references), ...moreOf(it, "references")));
   return content;
 };
@@ -65,7 +65,7 @@ const pathWay = (path) => {
   const cut = steps.length > 60 ? [...steps.slice(0, 30), [`… ${count(steps.length - 60)} lines`, ""], ...steps.slice(-30)] : steps;
   return way([[rootText(path.root), ""], ...cut]);
 };
-// The kind of a root, unless its name says it: `system class: Main`.
+// The kind of a root, unless its name contains the kind, as in `system class: Main`.
 const rootText = ({ kind, label }) => (label.toLowerCase().split(/\s+/).slice(0, 2).some((word) => word.replace(/:$/, "") === kind) ? plain(label) : kind + " " + plain(label));
 const allocationText = (it) => (Array.isArray(it.frames) ? it.frames.map((frame) => plain(frame.function + (frame.file ? " (" + frame.file + (frame.line ? ":" + frame.line : "") + ")" : ""))).join("\n") : textOf("", it));
 // A value or an object, or both, as one cell.
@@ -87,7 +87,7 @@ const entriesTable = (entries, collection) => {
 };
 const fieldsTable = (fields) => dataTable({
   title: "Fields", rows: fields,
-  // Types are known where fields are declared.
+  // The type column is shown if any field has a declared type.
   columns: [
     { title: "Field", text: (field) => plain(String(field.name)), key: (field) => field.name, node: (field) => breakable(plain(String(field.name))) },
     sideColumn("Value", (field) => ({ value: field.value, object: field.object })),

@@ -1,4 +1,4 @@
-// The objects of a type, or that a search finds, those that retain most first.
+// The objects of a type or the results of a search, sorted by retained size, largest first.
 const STEP = 200;
 const objectsView = async (route, change) => {
   const { type, value: text, new: isNew, unreachable, limit, sort, order, filter, ...others } = route.options;
@@ -40,7 +40,7 @@ const objectsView = async (route, change) => {
   const count_ = it.total ? `${count(it.total.count)} objects, ${size(it.total.shallow_bytes)} shallow` : "";
   return { title, content: [make("p", "dim", facts || count_), leads, ...sections, rows.length ? documentTable("Objects", rows, { ...settings, total: whole, all: next, most: most }) : make("p", "", "Nothing matches.")] };
 };
-// What was born after the older dump, if objects of the two can be told apart.
+// The objects that are not in the older dump, if objects of both dumps can be matched.
 const newObjects = (it) => {
   if (it instanceof Error) return [make("p", "dim", "Which of them are new is not known: " + it.message.replace(/^error: /, ""))];
   const rows = it.rows.filter((row) => row.new > 0);
@@ -61,5 +61,5 @@ const pathsView = async (route) => {
   });
   return { title, content: [make("p", "dim", `${count(it.total.count)} objects, ${size(it.total.bytes)} shallow`), ...paths] };
 };
-// Steps below each other, each a link where it leads to something.
+// The steps of a path, one per line, with links to objects and types.
 const way = (steps) => make("ol", "way mono", ...steps.map(([text, address]) => make("li", "", address ? link(address, "", ...breakable(shortened(text, 300))) : shortened(text, 300))));

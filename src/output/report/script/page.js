@@ -1,4 +1,4 @@
-// The page: the first screen stands in the HTML; the script adds the picture, all tables, and the views that addresses name.
+// The first screen is in the HTML. This script adds the picture, the tables, and the view for each address.
 const answer = document.getElementById("answer"), view = make("main", "view");
 const tableView = async (route, change) => {
   const table = report.tables.find((of) => slug(of.title) === route.id);
@@ -18,9 +18,9 @@ const threadView = async (route) => {
 };
 const VIEWS = { table: tableView, objects: objectsView, object: objectView, paths: pathsView, tree: treeView, thread: threadView, function: functionView, sql: sqlView };
 
-// Each table of the page has a view of its own; the first screen has the beginning of the first.
+// Each table has a view of its own. The first screen shows the beginning of the first table.
 const tablesOnAnswer = document.getElementById("tables"), [firstTable] = report.tables;
-// The functions of a part of a profile instead of all.
+// If a filter is set, the functions of that part of the profile.
 const showFunctions = (tree, unit) => {
   if (!firstTable) return;
   const heading = tree ? "Functions of what is shown" : firstTable.title;
@@ -55,7 +55,7 @@ document.body.prepend(nav);
 view.hidden = true;
 answer.after(view);
 
-// A path to copy as text.
+// Copies a path as text.
 for (const card of answer.querySelectorAll(".card .way")) {
   const text = [...card.children].map((line, at) => "  ".repeat(at) + line.textContent).join("\n"), copy = button("Copy path", () => { navigator.clipboard?.writeText(text); copy.textContent = "Copied"; });
   card.parentElement.querySelector(".more")?.append(" ", copy);
@@ -87,7 +87,7 @@ const go = async () => {
   }
   isFirst = false;
   view.setAttribute("aria-busy", "true");
-  // Filters and orders are written into the address without another look at the view.
+  // Filtering and sorting change the address but do not draw the view again.
   const change = (patch) => { Object.assign(route.options, patch); history.replaceState(null, "", addressOf(route.view, route.id, route.options)); };
   let shown;
   try {
@@ -95,7 +95,7 @@ const go = async () => {
   } catch (error) {
     shown = { title: "Not shown", content: [make("p", "warning", error.message), ...(error.command ? [command(error.command)] : [])] };
   }
-  // Who clicked on meanwhile wants to see something else.
+  // The user may have gone to another view in the meantime.
   if (mine !== turn) return;
   const head = make("h1", "plain", ...breakable(shortened(shown.title, 300)));
   head.tabIndex = -1;
@@ -107,7 +107,7 @@ const go = async () => {
   scrollTo(0, 0);
   head.focus({ preventScroll: true });
 };
-// Paper cannot be unfolded.
+// Opens all parts before the page is printed.
 addEventListener("beforeprint", () => answer.querySelectorAll(".suspects details").forEach((details) => { details.open = true; }));
 addEventListener("hashchange", go);
 go();

@@ -1,4 +1,4 @@
-// The picture of the tree: a treemap, a flame graph, or a table that unfolds. Its address has the tree, the zoom and the search.
+// The picture of a tree: a treemap, a flame graph or a table with expandable rows. The address contains the tree, the zoom and the search.
 const ROW = 20, TALL = 380;
 const COLORS = ["#ffb38a", "#9ec9f5", "#c9b8f7", "#a5e0b0", "#f5d67a", "#f3aecb"], OTHER = "#d5dae0";
 const picture = (host) => {
@@ -18,7 +18,7 @@ const picture = (host) => {
     const at = tree.object ? tree.object.findIndex((of) => name(of) === zoom) : -1;
     return at >= 0 ? at : /^\d+$/.test(zoom) && +zoom < tree.depth.length ? +zoom : 0;
   };
-  // Packages by their own values: the first have colours of their own.
+  // Packages, sorted by own value. The first ones have colours of their own.
   const packages = new Map();
   const packagesOf = (tree) => {
     const sums = new Map();
@@ -40,7 +40,7 @@ const picture = (host) => {
     if (!isHeap) return packages.get(packageOf(name(tree.name[at]))) || OTHER;
     return `hsl(${hashed(space(tree, at) || label(tree, at)) % 360} 62% ${76 + hashed(label(tree, at)) % 8}%)`;
   };
-  // What fits into a box: a name with its count, the name, or the name without package, path and file.
+  // The longest text that fits into a box: the name with its count, the name, or the name without package, path and file.
   const boxed = (box) => {
     if (box.at < 0) return box.few ? count(box.few) + (as === "flame" ? " too narrow" : " smaller") : "itself";
     const sign = !tree.delta || !tree.delta[box.at] ? "" : tree.delta[box.at] > 0 ? "▲ " : "▼ ", text = sign + label(tree, box.at);
@@ -48,7 +48,7 @@ const picture = (host) => {
     return [all, text].find((text) => text.length * 6.4 + 6 <= box.wide) || sign + short(label(tree, box.at));
   };
   const matches = (at) => !query || (at >= 0 && (label(tree, at).toLowerCase().includes(query) || space(tree, at).toLowerCase().includes(query)));
-  // The topmost lines that match, added up.
+  // The sum of the topmost lines that match.
   const found = () => {
     let sum = 0, inside = Infinity;
     tree.depth.forEach((depth, at) => {
@@ -77,7 +77,7 @@ const picture = (host) => {
     crumbs.hidden = top === 0;
     if (as === "table") return;
     const width = Math.max(10, chart.clientWidth - 2), isFlame = as === "flame", high = innerWidth < 600 ? TALL - 80 : TALL;
-    // Time order is that of the recording; left-heavy puts the largest first.
+    // `Time order` is the order of the recording. `Left-heavy` puts the largest first.
     drawn = (isFlame ? flameBoxes(tree, top, width, options.order === "heavy") : treemapBoxes(tree, top, width, high))
       .map((box) => (isFlame ? { ...box, y: box.row * ROW, high: ROW - 1, wide: Math.max(1, box.wide - 1) } : { ...box, wide: Math.max(1, box.wide - 1), high: Math.max(1, box.high - 1) }));
     let rows = 0;
@@ -155,7 +155,7 @@ const picture = (host) => {
   host.append(part);
   const saving = make("span", "saving", button("SVG", saveSvg), button("PNG", savePng));
   const tab = (text, patch, isOn) => { const element = link(here(patch), isOn ? "on" : "", text); if (isOn) element.setAttribute("aria-current", "true"); return element; };
-  // Filters of a profile: all numbers below are those of what is left.
+  // Filters of a profile. All numbers below are for the remaining part.
   const reroute = (patch) => { location.hash = here({ zoom: "", ...patch }); };
   const threadLines = () => trees[0].name.flatMap((of, at) => (trees[0].depth[at] <= 2 && /^T[\d:]+$/.test(name(of)) ? [[name(of), at]] : []));
   const asked = (text) => {
@@ -188,7 +188,7 @@ const picture = (host) => {
     showFunctions(isOn || all !== trees ? tree : null, unit);
   };
   addEventListener("resize", () => draw());
-  // Shows what the address says.
+  // Draws the picture for the current address.
   return async (given) => {
     options = given;
     [all, unit] = given.metric && report.live ? await treesOf(given.metric, given.only) : [trees, report.unit];

@@ -1,4 +1,4 @@
-// Addresses: `#/VIEW/ID?OPTION=VALUE`. Whatever a person chooses is in them, so that reload, back and a copied link keep the view.
+// Addresses have the form `#/VIEW/ID?OPTION=VALUE`. They contain all choices, so reload, back and a copied link keep the view.
 const parseRoute = (hash) => {
   const [path, query] = hash.replace(/^#?\/?/, "").split(/\?(.*)/s);
   const [view, id] = path.split(/\/(.*)/s);
@@ -14,7 +14,7 @@ const objectAddress = (id) => addressOf("object", id);
 const typeAddress = (type, options = {}) => addressOf("objects", "", { type, ...options });
 const tableAddress = (title, options) => addressOf("table", slug(title), options);
 const functionAddress = (name) => addressOf("function", "", { name });
-// What a person typed: an address of an object, a pattern, or a part of a name or a text.
+// Interprets a search: the address of an object, a pattern, or a part of a name or text.
 const meant = (text) => {
   const word = text.trim();
   if (/^(0x[0-9a-f]+|#\d+|@\d+)$/i.test(word)) return { object: word };

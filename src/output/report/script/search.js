@@ -1,4 +1,4 @@
-// Another snapshot of the file, in the same view. Its page has another address, so that back, reload and a copied link keep it.
+// Switches to another snapshot in the same view. The address contains the snapshot, so back, reload and a copied link keep it.
 const snapshotBox = () => {
   const select = make("select"), shown = +(chosenSnapshot.snapshot ?? /--snapshot (\d+)/.exec(report.options)?.[1] ?? report.snapshots.at(-1));
   select.setAttribute("aria-label", "Snapshot");
@@ -6,7 +6,7 @@ const snapshotBox = () => {
   select.onchange = () => { location.href = "?snapshot=" + select.value + location.hash; };
   return select;
 };
-// The search of all views: `/` jumps to it. It suggests names, and knows addresses, patterns and texts in quotes.
+// The search field, which `/` focuses. Suggests names, and accepts addresses, patterns and quoted texts.
 const searchBox = () => {
   const field = make("input"), list = make("datalist"), form = make("form", "find", field, list);
   Object.assign(field, { type: "search", placeholder: isHeap ? 'Type, "text", 0x…  ( / )' : "Function  ( / )", size: 24, autocomplete: "off" });

@@ -1,6 +1,6 @@
-// Tables: a click on a heading sorts, the field filters, each row is a link where it stands for something.
+// Tables. A click on a heading sorts, the field filters, and rows link to their object, type or function.
 const MOST_ROWS = 500;
-// Several numbers are drawn as bars of text from the smallest to the largest, and said one by one.
+// A list of numbers is drawn as bars of text, scaled from the smallest to the largest. Screen readers get the numbers.
 const spark = (numbers, unit) => {
   const least = Math.min(...numbers), range = Math.max(...numbers) - least, first = numbers[0], last = numbers[numbers.length - 1];
   const bars = make("span", last > first ? "up" : last < first ? "down" : "", numbers.map((number) => "▁▂▃▄▅▆▇█"[range ? Math.ceil((number - least) * 7 / range) : 3]).join(""));
@@ -29,7 +29,7 @@ const dataTable = ({ title, columns, rows, total = rows.length, sort = -1, most 
   };
   const fill = () => {
     const found = selected();
-    // Who sorts with the keyboard stays on the heading, which is a new one.
+    // Sorting replaces the headings. The new one gets the keyboard focus that the old one had.
     const isHere = head.contains(document.activeElement);
     head.replaceChildren(make("tr", "", ...columns.map((column, i) => {
       const sorter = button(column.title + (i === at ? (down ? " ▾" : " ▴") : ""), () => {
@@ -93,7 +93,7 @@ const reportTable = (table, settings = {}) => {
   return dataTable({ title: table.title, columns, rows, total: table.rows, sort: columns.findIndex((column) => column.title === sorted.title), ...settings });
 };
 
-// A tree as rows that unfold. A node has a name, numbers, and `load`, which returns what is below it, or nothing.
+// A tree as expandable rows. A node has a name, numbers, and `load`, which returns its children, or nothing.
 const unfolding = (nodes, unit) => {
   const body = make("tbody");
   const row = (node, depth) => {
@@ -116,7 +116,7 @@ const unfolding = (nodes, unit) => {
       below = found.map((child) => row(child, depth + 1)).map((line) => ({ line, below: () => line.unfolded?.() }));
       line.after(...below.map(({ line }) => line));
       if (!found.length) toggle.replaceWith(make("span", "toggle"));
-      // A single line is no choice.
+      // A single child is expanded at once.
       if (below.length === 1) below[0].line.unfold?.();
     };
     line.unfolded = () => below;
@@ -131,13 +131,13 @@ const unfolding = (nodes, unit) => {
   if (nodes.length === 1) lines[0].unfold?.();
   return make("div", "scroll", make("table", "tree", make("thead", "", head), body));
 };
-// A line of a tree of the page, to unfold.
+// Makes an expandable row of a line of the page's tree.
 const nodeOfLine = (tree, at) => ({
   name: label(tree, at), address: lineAddress(tree, at), count: tree.count ? tree.count[at] : 1, total: tree.now ? tree.now[at] : tree.total[at],
   own: tree.own[at], share: tree.total[at] / Math.max(1, tree.total[0]),
   load: tree.children[at].length ? async () => inSteps(tree.children[at], (child) => nodeOfLine(tree, child), (child) => tree.total[child], Math.max(1, tree.total[0])) : null,
 });
-// The first of many, and a line that unfolds the next.
+// The first rows, and a row that shows more.
 const inSteps = (all, node, total, whole, step = 50) => {
   const left = all.slice(step), sum = left.reduce((sum, one) => sum + total(one), 0);
   const more = left.length ? [{ name: "… " + count(left.length) + " smaller", address: "", count: 1, total: sum, own: 0, share: sum / whole, load: async () => inSteps(left, node, total, whole, step * 4) }] : [];

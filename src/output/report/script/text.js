@@ -1,4 +1,4 @@
-// Numbers and names as people read them.
+// Formats numbers and names for people.
 const count = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 const size = (bytes) => {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -7,7 +7,7 @@ const size = (bytes) => {
   return (at ? bytes.toFixed(1) : count(bytes)) + " " + units[at];
 };
 const time = (us) => (us >= 1e6 ? (us / 1e6).toFixed(1) + " s" : us >= 1e3 ? (us / 1e3).toFixed(1) + " ms" : us >= 1 || !us ? count(us) + " µs" : count(us * 1e3) + " ns");
-// The time between two dumps, which may be days.
+// Formats the time between two dumps, up to days.
 const between = (ms) => { const [part, unit] = ms >= 1.728e8 ? [8.64e7, " days"] : ms >= 7.2e6 ? [3.6e6, " h"] : ms >= 6e5 ? [6e4, " min"] : [1e3, " s"]; return (ms / part).toFixed(1) + unit; };
 const TIMES = { nanoseconds: 1e-3, ns: 1e-3, microseconds: 1, us: 1, milliseconds: 1e3, ms: 1e3, seconds: 1e6, s: 1e6 };
 const SIZES = { bytes: 1, kilobytes: 2 ** 10, kB: 2 ** 10, megabytes: 2 ** 20, MB: 2 ** 20 };
@@ -20,14 +20,14 @@ const plainAmount = (number, unit) => {
 const amount = (number, unit) => (number < 0 ? "-" : "") + plainAmount(Math.abs(number), unit);
 const signed = (number, unit) => (number > 0 ? "+" : "") + amount(number, unit);
 const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(1) + " %";
-// What would be invisible, or turn text around, is written as in a program.
+// Escapes characters that are invisible or change the direction of text.
 const plain = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => "\\u{" + c.codePointAt(0).toString(16) + "}");
 const shortened = (text, most = 2000) => (text.length > most ? text.slice(0, most) + "… (" + count(text.length) + " characters)" : text);
 // A name without package, path and file.
 const short = (text) => text.replace(/ \([^()]*\)$/, "").replace(/^[^\s(]*\//, "").replace(/^(class )?([a-z_]\w*\.)+(?=[A-Z])/, "$1");
 // `Threads by stack` in an address.
 const slug = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-// FNV-1a: a name has the same colour in every picture.
+// FNV-1a, so that a name has the same colour in every picture.
 const hashed = (text) => {
   let hash = 2166136261;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);

@@ -1,10 +1,10 @@
-// The dominator tree of the server, line by line: what is below a line is asked for when it unfolds.
+// The dominator tree from the server. The children of a line are requested when the line is expanded.
 const askedNode = (node, below) => ({
   name: plain(node.own_name || node.name), label: node.label ? plain(node.label) : "", count: node.count, total: node.total, own: node.self, share: node.share,
   address: node.object ? objectAddress(node.object) : node.kind === "group" ? typeAddress(node.name) : "",
   load: node.object && (below.length === 0 ? node.total > node.self : true) ? async () => (await askBelow({ object: node.object })) : below.length ? async () => below : null,
 });
-// A list in depth-first order as nodes that unfold.
+// Makes expandable nodes of a list in depth-first order.
 const nodesOf = (nodes) => {
   const open = [], first = [];
   for (const node of nodes) {
@@ -17,7 +17,7 @@ const nodesOf = (nodes) => {
   for (const node of open.concat(first)) if (node) settle(node);
   return first;
 };
-// What was answered already is not asked for again.
+// Keeps the answers, so that each is requested once.
 const settle = (first) => {
   const open = [first];
   while (open.length) {
@@ -34,10 +34,10 @@ const askBelow = async (options) => {
 const treeView = async (route) => {
   const { object, root, limit } = route.options, title = isHeap ? "Dominator tree" : "Call tree";
   if (root) {
-    // Roots are lines of the page, where they are not too small.
+    // Roots link to their line in the page's tree, unless they are too small to have one.
     const at = trees[0].name.findIndex((of, line) => trees[0].depth[line] < 3 && name(of) === root);
     const commands = report.live ? [] : [elsewhere(commandFor("tree"))];
-    if (at < 0) return { title: plain(root), content: [make("p", "", "What it holds is too small for the tree of the page."), ...commands] };
+    if (at < 0) return { title: plain(root), content: [make("p", "", "The objects that it holds are too small for the tree of this page."), ...commands] };
     const more = make("p", "more", link(addressOf("", "", { zoom: at }), "go", "Show in the picture"));
     return { title: plain(root), content: [more, unfolding([nodeOfLine(trees[0], at)], report.unit), ...commands] };
   }
