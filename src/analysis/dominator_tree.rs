@@ -5,7 +5,6 @@ use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::prefetch::prefetch;
 use super::retained::Retained;
-use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds, TypeKind};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -36,13 +35,6 @@ impl DominatorTree {
     pub fn of_dominators(heap: &Heap<'_>, dominators: Dominators) -> Self {
         let retained = Retained::of(heap, &dominators);
         Self { dominators, retained, types: OnceLock::new() }
-    }
-
-    /// Computes the tree and the groups of roots.
-    pub fn with_root_groups(heap: &Heap<'_>, graph: &Graph<'_>) -> (Self, RootGroups) {
-        let tree = Self::of_graph(heap, graph);
-        let roots = RootGroups::of_dominators(heap, graph, &tree.dominators);
-        (tree, roots)
     }
 
     /// Returns the retained bytes of an object: the shallow and external bytes of all objects that
