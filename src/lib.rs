@@ -5,8 +5,8 @@
 //! * A heap dump of Go, the JVM, Android, V8 (Node.js, Chrome), Dart, Ruby, Perl, Python or MoarVM loads as a
 //!   [`Heap`]: objects, types, sizes, references and roots, in columns.
 //! * A profile loads as a [`Profile`]: stacks with weights. Such files come from pprof, `perf`, V8,
-//!   Austin, MoarVM, Flight Recorder, the JDK's `hprof` agent, gperftools, heaptrack, jemalloc, Valgrind,
-//!   Chrome, Firefox, cProfile, speedscope and tools that write folded stacks.
+//!   Austin, Flight Recorder, the JDK's `hprof` agent, gperftools, heaptrack, jemalloc, Valgrind, Chrome,
+//!   Firefox, cProfile, speedscope and tools that write folded stacks.
 //!
 //! [`Analyses`] answers questions about a heap, each computed once; [`analysis`] has the types of
 //! the answers. [`Dump::convert`] writes both models in the formats of other tools; [`convert`] has

@@ -1,7 +1,7 @@
 //! All fuzz targets in one program, whose `main` is libFuzzer's.
 //!
 //! The program runs the target whose name it has: `fuzz/run` links it to the name of each. As
-//! `fuzz`, it lists them.
+//! `fuzz`, it lists them. Any other name is an error.
 #![no_main]
 
 use dumptool_fuzz::{Target, targets};
@@ -22,9 +22,13 @@ fn choose() {
     let mut targets = targets();
     match targets.iter().position(|target| name == target.name.as_str()) {
         Some(at) => drop(TARGET.set(targets.swap_remove(at))),
-        None => {
+        None if name == "fuzz" => {
             targets.iter().for_each(|target| println!("{}", target.name));
             process::exit(0);
+        }
+        None => {
+            eprintln!("there is no target {}", name.display());
+            process::exit(2);
         }
     }
 }

@@ -13,17 +13,13 @@ fn dumptool() -> Command {
     Command::new(env!("CARGO_BIN_EXE_dumptool"))
 }
 
-/// A profile whose conversion takes far longer than a test needs to interrupt it.
+/// A profile whose conversion takes far longer than a test needs to interrupt it: the samples of a
+/// small one, repeated.
 fn large_profile(folder: &Path) -> PathBuf {
-    repeated_profile(folder, 3000)
-}
-
-/// The samples of a small profile, this often.
-fn repeated_profile(folder: &Path, times: usize) -> PathBuf {
     let small = fs::read(fixture("mojo/tiny-4.0.0-full-gc-mem.mojo")).unwrap();
     let path = folder.join("large.mojo");
     // The header is the magic and the version; metadata may be repeated.
-    fs::write(&path, [&small[..4], &small[4..].repeat(times)].concat()).unwrap();
+    fs::write(&path, [&small[..4], &small[4..].repeat(3000)].concat()).unwrap();
     path
 }
 
@@ -372,7 +368,10 @@ fn an_input_that_becomes_shorter_is_said_and_not_a_crash() {
 #[test]
 fn a_closed_pipe_is_no_error_for_any_target() {
     let folder = tempfile::tempdir().unwrap();
-    let profile = repeated_profile(folder.path(), 500);
+    let profile = folder.path().join("many.austin");
+    let frame = |i| format!("P1;T0:1;main.py:<module>:1;main.py:function_{i}:1 100\n");
+    let frames: String = (0..10_000).map(frame).collect();
+    fs::write(&profile, format!("# austin: 3.4.1\n# mode: wall\n\n{frames}")).unwrap();
     let heap = fixture("go/tiny_go127.heapdump.zst");
     let heap_targets = ["hprof", "heapsnapshot", "csv", "jsonl"];
     let profile_targets =
@@ -390,7 +389,7 @@ fn a_closed_pipe_is_no_error_for_any_target() {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = child.spawn().unwrap();
-        // More than a pipe holds is still to come.
+        // Every target writes more than a pipe holds (64 KiB).
         child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), ""), "{target}");

@@ -26,6 +26,7 @@ impl<W: Write> Out<W> {
     #[inline]
     pub(super) fn row<const N: usize>(&mut self, numbers: [u64; N], first: bool) -> io::Result<()> {
         const { assert!(N * MAX_NUMBER < MAX_ROW) };
+        // A number is written after the comma that is there already.
         let mut row = [b','; MAX_ROW];
         row[0] = b'\n';
         let mut end = 1;

@@ -308,7 +308,7 @@ const SCRIPT: &str = concat!(
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "tXI1Um+bj0+4ElzWcFU+A/fP7XP8BG+kQM/ECrRXl6A=";
-const SCRIPT_HASH: &str = "AcTl5eKf7eWvNojFLXVPy1U6lWJHKQ7TKBzQuskMB2s=";
+const SCRIPT_HASH: &str = "+nR3dYY9XVbBYuQBNYKbwKxFpPhXAU469E8YmJYJTCY=";
 
 impl Report {
     /// Creates a report without content.

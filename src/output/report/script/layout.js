@@ -90,8 +90,8 @@ const squarify = (values, x, y, wide, high) => {
   return places;
 };
 
-// Nested boxes: the children of the shown line, and their children where a heading fits. Children that are too small share a box, and
-// so does the part of a line that is in no child.
+// Nested boxes: the children of the shown line, and their children where a heading fits. Children that are too small
+// share one box with the part of the line that is in no child.
 const treemapBoxes = (tree, top, wide, high, levels = 6) => {
   const HEAD = 18, boxes = [], open = [{ at: top, x: 0, y: 0, wide, high, level: 0 }];
   while (open.length) {

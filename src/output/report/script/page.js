@@ -23,7 +23,7 @@ const tablesOnAnswer = document.getElementById("tables"), [firstTable] = report.
 // If a filter is set, the functions of that part of the profile.
 const showFunctions = (tree, unit) => {
   if (!firstTable) return;
-  const heading = tree ? "Functions of what is shown" : firstTable.title;
+  const heading = tree ? "Functions in the selected part" : firstTable.title;
   if (tree ? false : tablesOnAnswer.dataset.of === heading) return;
   tablesOnAnswer.dataset.of = heading;
   if (!tree) return showFirstTable();
