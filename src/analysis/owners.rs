@@ -81,7 +81,7 @@ fn by_loader(heap: &Heap<'_>) -> Vec<Key> {
             }
         };
         if let Some(reference) =
-            heap.references.of(class.object).find(|reference| is_loader(reference.label))
+            heap.references_of(class.object).find(|reference| is_loader(reference.label))
         {
             label = Some(reference.label);
             keys[type_id.0 as usize] = Key::Loader(reference.target);

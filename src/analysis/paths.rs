@@ -18,7 +18,7 @@ pub mod several;
 pub mod shortest;
 
 use super::graph::Graph;
-use crate::model::heap::{Heap, Label, ObjectId};
+use crate::model::heap::{Heap, ObjectId};
 use std::borrow::Cow;
 
 /// A path from a root to an object, which is the last step.
@@ -110,10 +110,6 @@ impl Path {
     pub fn object(&self) -> Option<ObjectId> {
         self.steps.last().map(|step| step.object)
     }
-}
-
-fn label(heap: &Heap<'_>, row: usize) -> Label {
-    heap.references.label.get(row).copied().unwrap_or(Label::NONE)
 }
 
 /// Whether paths should not pass an object.

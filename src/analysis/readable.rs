@@ -76,7 +76,7 @@ fn record(heap: &Heap<'_>, object: ObjectId, depth: u8) -> Option<String> {
 
 fn is_record(heap: &Heap<'_>, object: ObjectId) -> bool {
     let Some(class) = heap.class_of(object) else { return false };
-    let mut references = heap.references.of(class);
+    let mut references = heap.references_of(class);
     references
         .find(|reference| reference.label.text(&heap.names) == "<super>")
         .is_some_and(|parent| heap.shown_name(parent.target) == "class java.lang.Record")

@@ -33,10 +33,14 @@ const BYTES_PER_STACK: u64 = 100;
 /// The use that a command makes of a loaded heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
+    /// Looking at objects, without analysis of the graph.
+    Search,
     /// Writing objects and references, without analysis of the graph.
     Copy,
     /// Analysis of the graph.
     Analysis,
+    /// Analysis, and writing all references.
+    Rows,
     /// Counting objects with retained sizes, without showing single objects.
     Counting,
 }
@@ -109,9 +113,9 @@ pub(super) fn needs(work: Work, format: Format, objects: u64, references: u64) -
         .saturating_mul(BYTES_PER_OBJECT)
         .saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
     match (work, format) {
-        (Work::Copy, _) => loaded,
+        (Work::Search | Work::Copy, _) => loaded,
         (Work::Counting, Format::Hprof) => counting_estimate(objects, references),
-        (Work::Analysis | Work::Counting, _) => {
+        (Work::Analysis | Work::Rows | Work::Counting, _) => {
             loaded.saturating_add(memory_estimate(objects, references))
         }
     }

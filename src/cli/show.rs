@@ -68,7 +68,7 @@ pub(super) fn stored(
 ) -> serde_json::Value {
     let mut contents = Contents::of(analysed, loaded.collections(), object, Some(STORED));
     let omitted_fields = contents.keep_fields(STORED_FIELDS);
-    let all = analysed.heap.references.of(object);
+    let all = analysed.heap.references_of(object);
     let omitted = [
         ("references", (all.len() as u64).saturating_sub(STORED).into()),
         ("fields", omitted_fields.into()),
@@ -120,11 +120,11 @@ struct Neighbours {
 impl Neighbours {
     fn of(loaded: &Answers<'_>, object: ObjectId, most: usize, session: &Session) -> Self {
         let heap = &loaded.heap;
-        let references = heap.references.of(object);
+        let references = heap.references_of(object);
         let all_references = references.len() as u64;
         let to_it = |from: ObjectId| {
             let to_object =
-                heap.references.of(from).filter(move |reference| reference.target == object);
+                heap.references_of(from).filter(move |reference| reference.target == object);
             to_object.map(move |reference| Reference { target: from, ..reference })
         };
         let (referrers, all_referrers) = match session.resident {
@@ -139,7 +139,7 @@ impl Neighbours {
             // One pass over all references takes no memory. Inverting them pays only for a program
             // that answers several requests.
             None => {
-                let targets = |from| &heap.references.target[heap.references.range(from)];
+                let targets = |from| heap.references.targets(from);
                 let each = heap.objects().filter(|from| targets(*from).contains(&object));
                 let (mut referrers, mut count) = (Vec::new(), 0);
                 for referrer in each.flat_map(to_it) {
@@ -237,7 +237,7 @@ fn text(
         text.push_str(&value::hex(analysed, object, &bytes, session.rows(args.limit, SHOWN_LINES)));
     }
     // Fields and elements have been shown already.
-    let others = heap.references.of(object).filter(|reference| !contents.has(reference));
+    let others = heap.references_of(object).filter(|reference| !contents.has(reference));
     let all = others.clone().count() as u64;
     if all > 0 || contents.is_empty() {
         let others: Vec<_> = others.take(session.rows(args.limit, SHOWN)).collect();

@@ -84,6 +84,9 @@ options! {
         /// Omit everything that counting does not need and that takes memory or time: labels of
         /// references, and contents of objects (hprof, V8, Go with an executable).
         bare: bool = false,
+        /// Keep the labels of all references in memory (hprof), for work that needs most of them.
+        /// Otherwise, a label is decoded from the file each time it is needed.
+        stored_labels: bool = false,
         /// Receives the offset that the reader has reached.
         progress: Progress<'a> = &|_| {},
     }

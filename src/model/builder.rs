@@ -1,8 +1,8 @@
 //! Builds a heap object by object, in the order of the file.
 
 use super::heap::{
-    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets, References, Root,
-    Sizes, StackFrame, Thread, ThreadKind, Type, TypeId, TypeIds, TypeKind,
+    ClassReferences, Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets,
+    References, Root, Sizes, StackFrame, Thread, ThreadKind, Type, TypeId, TypeIds, TypeKind,
 };
 use super::names::Names;
 use super::roles::Roles;
@@ -46,7 +46,7 @@ impl<'a> HeapBuilder<'a> {
                 external: Vec::new(),
                 ids: Ids::Rows(0),
                 references,
-                class_label: None,
+                class_references: ClassReferences::None,
                 classes: Vec::new(),
                 ephemerons: Vec::new(),
                 roots: Vec::new(),
@@ -349,13 +349,13 @@ mod tests {
             (heap.shallow.get(0), heap.shallow.get(1), heap.external_bytes(b)),
             (16, u64::from(u32::MAX) + 5, 7)
         );
-        let references: Vec<_> = heap.references.of(a).collect();
+        let references: Vec<_> = heap.references_of(a).collect();
         assert_eq!(
             (references[0].target, references[0].label, references[0].weak),
             (b, next, false)
         );
         assert_eq!((references[1].target, references[1].weak), (a, true));
-        assert_eq!(heap.references.of(b).next().unwrap().label.text(&heap.names), "+0x8");
+        assert_eq!(heap.references_of(b).next().unwrap().label.text(&heap.names), "+0x8");
         assert_eq!(heap.roots[0].text(&heap.names), "data +0x1c0");
         assert_eq!(
             (heap.id(b), heap.find("#2"), heap.find("#3")),
@@ -373,7 +373,7 @@ mod tests {
         builder.add_object(node, 8);
         builder.add_reference(ObjectId(2), Label::index(2), false);
         let heap = builder.finish(Ids::Rows(0), None);
-        let of = |object| heap.references.of(ObjectId(object)).collect::<Vec<_>>();
+        let of = |object| heap.references_of(ObjectId(object)).collect::<Vec<_>>();
         assert_eq!(of(0).len(), 1);
         assert_eq!(
             (of(0)[0].target, of(0)[0].label, of(0)[0].weak),

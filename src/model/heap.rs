@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! object o:  type_of[o]  shallow(o)  external(o)   references first[o]..first[o + 1]
-//! reference: target[r]  label[r]  weak(r)
+//! reference: target[r]  label(r)  weak(r)
 //! ```
 //!
 //! Columns are parallel vectors; there is no allocation per object. An [`ObjectId`] is the row of
@@ -24,6 +24,7 @@ use super::names::{NameId, Names};
 use super::roles::Roles;
 use super::site::AllocationSites;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -107,9 +108,8 @@ pub struct Heap<'a> {
     pub(crate) external: Vec<(ObjectId, u64)>,
     pub(crate) ids: Ids,
     pub(crate) references: References,
-    /// The label of references from objects to their classes, each the first reference of its
-    /// object. `None` if there are no such references.
-    pub(crate) class_label: Option<Label>,
+    /// Which objects have a reference to their class, as their first reference.
+    pub(crate) class_references: ClassReferences,
     pub(crate) classes: Vec<ClassObject>,
     pub(crate) ephemerons: Vec<Ephemeron>,
     pub(crate) roots: Vec<Root>,
@@ -129,6 +129,33 @@ pub struct Heap<'a> {
     pub(crate) big_endian: bool,
     pub(crate) values: Option<Box<dyn ObjectValues + 'a>>,
     pub(crate) warnings: Vec<LoadWarning>,
+}
+
+/// Which objects have a reference to their class, as their first reference.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum ClassReferences {
+    /// None.
+    #[default]
+    None,
+    /// Those whose first reference has this label.
+    Labelled(Label),
+    /// Those of some types that have references and are not class objects themselves.
+    OfTypes {
+        /// For each type, whether its objects have such a reference. May end before the last type.
+        types: Vec<bool>,
+        /// The label of the references.
+        label: Label,
+    },
+}
+
+impl ClassReferences {
+    /// The label of references from objects to their classes. `None` if there are none.
+    pub(crate) fn label(&self) -> Option<Label> {
+        match self {
+            Self::None => None,
+            Self::Labelled(label) | Self::OfTypes { label, .. } => Some(*label),
+        }
+    }
 }
 
 /// A name of references that may be data.
@@ -328,9 +355,59 @@ impl<'a> Heap<'a> {
         &self.types
     }
 
-    /// The references between objects.
+    /// The references between objects, without labels: those are in [`Heap::references_of`].
     pub fn references(&self) -> &References {
         &self.references
+    }
+
+    /// The references of an object, with their labels.
+    pub fn references_of(
+        &self,
+        object: ObjectId,
+    ) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
+        self.references_at(object, self.references.range(object))
+    }
+
+    /// The references in some rows of an object.
+    pub(crate) fn references_at(
+        &self,
+        object: ObjectId,
+        rows: Range<usize>,
+    ) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
+        let labels = self.labels(object, rows.clone());
+        rows.enumerate().map(move |(place, row)| Reference {
+            target: self.references.target[row],
+            label: labels.get(place).copied().unwrap_or(Label::NONE),
+            weak: self.references.is_weak(row),
+        })
+    }
+
+    /// The labels of the references in some rows of an object. Empty if they have none.
+    ///
+    /// Takes time in proportion to the size of the object, if the reader decodes labels on request.
+    pub(crate) fn labels(&self, object: ObjectId, rows: Range<usize>) -> Cow<'_, [Label]> {
+        if !self.references.label.is_empty() {
+            return Cow::Borrowed(&self.references.label[rows]);
+        }
+        let mut labels = Vec::new();
+        if let Some(values) = self.values.as_ref().filter(|_| !rows.is_empty()) {
+            let first = self.references.range(object).start;
+            values.labels(self, object, rows.start - first..rows.end - first, &mut labels);
+        }
+        Cow::Owned(labels)
+    }
+
+    /// The label of the reference in a row of an object.
+    pub(crate) fn label_of(&self, object: ObjectId, row: usize) -> Label {
+        self.labels(object, row..row + 1).first().copied().unwrap_or(Label::NONE)
+    }
+
+    /// The label of the reference in a row.
+    pub fn label(&self, row: usize) -> Label {
+        match self.references.label.get(row) {
+            Some(label) => *label,
+            None => self.label_of(self.references.owner(row), row),
+        }
     }
 
     /// The ephemerons, sorted by holder.
@@ -394,12 +471,18 @@ impl<'a> Heap<'a> {
     #[inline]
     pub fn fields_of(&self, object: ObjectId) -> Range<usize> {
         let mut rows = self.references.range(object);
-        if self.class_label.is_some()
-            && !rows.is_empty()
-            && self.references.label.get(rows.start).copied() == self.class_label
-        {
-            rows.start += 1;
-        }
+        let has_class = match &self.class_references {
+            _ if rows.is_empty() => false,
+            ClassReferences::None => false,
+            ClassReferences::Labelled(label) => {
+                self.references.label.get(rows.start) == Some(label)
+            }
+            ClassReferences::OfTypes { types, .. } => {
+                types.get(self.type_id(object).0 as usize) == Some(&true)
+                    && self.class_row(object).is_none()
+            }
+        };
+        rows.start += usize::from(has_class);
         rows
     }
 

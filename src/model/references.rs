@@ -12,7 +12,8 @@ pub struct References {
     /// The first row of each object, and the number of rows at the end.
     pub(crate) first: Offsets,
     pub(crate) target: Vec<ObjectId>,
-    /// The label of each reference. Empty if no reference has a label.
+    /// The label of each reference. Empty if no reference has a label, or if the reader decodes
+    /// labels on request: [`Heap::labels`](super::heap::Heap::labels) returns both.
     pub(crate) label: Vec<Label>,
     /// One bit per reference: set if it does not keep its target alive. Empty if none is weak.
     pub(crate) weak: Vec<u64>,
@@ -50,6 +51,13 @@ impl References {
     #[inline]
     pub fn is_weak(&self, row: usize) -> bool {
         self.weak.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    /// The targets of an object's references, in the order of the references. An object may occur
+    /// several times.
+    #[inline]
+    pub fn targets(&self, object: ObjectId) -> &[ObjectId] {
+        &self.target[self.range(object)]
     }
 
     /// The targets of an object's references that keep them alive, in the order of the references.
@@ -93,12 +101,6 @@ impl References {
         self.target[row]
     }
 
-    /// The label of the reference in this row.
-    #[inline]
-    pub fn label(&self, row: usize) -> Label {
-        self.label.get(row).copied().unwrap_or(Label::NONE)
-    }
-
     /// The object that has the reference in this row.
     pub fn owner(&self, row: usize) -> ObjectId {
         // The last object whose references begin at or before the row: objects without references
@@ -111,16 +113,15 @@ impl References {
         ObjectId(low as u32)
     }
 
-    /// The references of an object.
-    pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
-        self.at(self.range(object))
-    }
-
-    /// The references in these rows.
-    pub fn at(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
-        rows.map(|row| Reference {
+    /// The references of an object with the labels that are stored, for readers.
+    /// [`Heap::references_of`](super::heap::Heap::references_of) has those that a reader decodes too.
+    pub(crate) fn stored(
+        &self,
+        object: ObjectId,
+    ) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
+        self.range(object).map(|row| Reference {
             target: self.target[row],
-            label: self.label(row),
+            label: self.label.get(row).copied().unwrap_or(Label::NONE),
             weak: self.is_weak(row),
         })
     }

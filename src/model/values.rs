@@ -6,12 +6,12 @@
 //! [`Heap::elements`].
 
 use super::heap::{Heap, ObjectId};
-use super::label::LabelKind;
+use super::label::{Label, LabelKind};
 use rustc_hash::FxHasher;
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::Hasher;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// The value of an object, other than its references.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,6 +191,10 @@ pub trait ObjectValues: Send + Sync {
         0
     }
 
+    /// Appends the labels of some references of an object, given by their places among its
+    /// references, if the reader decodes labels on request. The default is none.
+    fn labels(&self, _: &Heap<'_>, _: ObjectId, _places: Range<usize>, _labels: &mut Vec<Label>) {}
+
     /// The name of a reference, given by its row, if the contents of other objects are more precise
     /// than its label: `['sid-3']` for the value of an entry with this key.
     fn reference_name(&self, _heap: &Heap<'_>, _row: usize) -> Option<String> {
@@ -329,7 +333,7 @@ impl Heap<'_> {
     /// belongs to.
     pub fn reference_text(&self, row: usize) -> Cow<'_, str> {
         let name = self.values.as_ref().and_then(|values| values.reference_name(self, row));
-        name.map_or_else(|| self.references.label(row).text(&self.names), Cow::Owned)
+        name.map_or_else(|| self.label(row).text(&self.names), Cow::Owned)
     }
 
     /// Returns the kinds of contents that the file has.
@@ -395,7 +399,7 @@ pub(crate) fn hash(contents: &[u8]) -> u64 {
 }
 
 fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
-    for reference in heap.references.at(heap.fields_of(object)) {
+    for reference in heap.references_at(object, heap.fields_of(object)) {
         let LabelKind::Field(name) = reference.label.kind() else { continue };
         let value = FieldValue::Object(reference.target);
         if each(Field { class: "", name: heap.names.text(name), type_name: "", value }).is_break() {
@@ -410,7 +414,7 @@ fn elements_by_references(
     start: u64,
     each: &mut EachElement<'_>,
 ) {
-    for reference in heap.references.of(object) {
+    for reference in heap.references_of(object) {
         let LabelKind::Index(index) = reference.label.kind() else { continue };
         if u64::from(index) >= start
             && each(index.into(), FieldValue::Object(reference.target)).is_break()

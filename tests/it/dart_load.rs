@@ -25,8 +25,7 @@ fn reachable(heap: &Heap<'_>) -> Vec<bool> {
         while let Some(object) = work.pop() {
             if !std::mem::replace(&mut alive[object.index()], true) {
                 work.extend(
-                    heap.references()
-                        .of(object)
+                    heap.references_of(object)
                         .filter(|reference| !reference.weak)
                         .map(|reference| reference.target),
                 );
@@ -50,7 +49,7 @@ fn edges(heap: &Heap<'_>, id: &str) -> Vec<String> {
         let weak = if reference.weak { "?" } else { "" };
         format!("{}{weak}{}", reference.label.text(heap.names()), heap.id(reference.target))
     };
-    heap.references().of(object).map(edge).collect()
+    heap.references_of(object).map(edge).collect()
 }
 
 /// Two isolates, an object with a gap between its fields, a list, weak things of all kinds.

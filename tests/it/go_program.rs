@@ -270,8 +270,7 @@ fn fields_of_all_elements_of_a_slice_of_structs_have_names() {
     let heap = &loaded.heap;
     let array = heap.objects().find(|object| heap.type_name(*object) == "[]main.Node").unwrap();
     let labels: Vec<_> = heap
-        .references()
-        .of(array)
+        .references_of(array)
         .map(|reference| reference.label.text(heap.names()).into_owned())
         .collect();
     assert_eq!(labels.len(), 4100);

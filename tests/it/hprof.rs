@@ -60,7 +60,28 @@ fn small(version: &str, id_size: usize) -> File {
 fn loaded(bytes: &[u8]) -> Loaded<'_> {
     let loaded = load(bytes, LoadOptions::default()).unwrap();
     assert_eq!(loaded.heap.check(), Ok(()));
+    assert_labels(&loaded.heap, bytes);
     loaded
+}
+
+/// Checks that labels decoded on request are those that the reader stores while it loads.
+fn assert_labels(heap: &Heap<'_>, bytes: &[u8]) {
+    let stored = load(bytes, LoadOptions::default().stored_labels(true)).unwrap().heap;
+    for object in heap.objects() {
+        let (decoded, expected) = (heap.references_of(object), stored.references_of(object));
+        assert!(decoded.eq(expected.clone()), "{}", heap.id(object));
+        let rows = heap.references().range(object);
+        for (row, reference) in rows.clone().zip(expected) {
+            assert_eq!(heap.label(row), reference.label, "{row} of {}", heap.id(object));
+        }
+        let is_class = |row| stored.label(row).text(stored.names()) == "<class>";
+        let fields = heap.fields_of(object);
+        assert_eq!(fields.end, rows.end);
+        assert_eq!(
+            fields.start,
+            rows.start + usize::from(rows.clone().next().is_some_and(is_class))
+        );
+    }
 }
 
 fn at(heap: &Heap<'_>, id: u64) -> ObjectId {
@@ -73,7 +94,7 @@ fn type_name<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
 
 /// Label, target and weakness of each reference of an object.
 fn references(heap: &Heap<'_>, object: ObjectId) -> Vec<(String, String, bool)> {
-    let each = heap.references().of(object);
+    let each = heap.references_of(object);
     each.map(|r| (r.label.text(heap.names()).into_owned(), heap.id(r.target), r.weak)).collect()
 }
 
@@ -334,6 +355,39 @@ fn faults_are_counted() {
 }
 
 #[test]
+fn labels_of_long_arrays_skip_elements_that_are_no_references() {
+    for is_dangling in [false, true] {
+        let mut file = File::new("1.0.2", 4);
+        file.loads(&[(OBJECT, "java/lang/Object"), (ARRAY, "[Ljava/lang/Object;")]);
+        let element = |index: u64| match index % 7 {
+            0 | 3 => 0,
+            1 if is_dangling => 7,
+            // Two blocks of nulls.
+            _ if (1024..2048).contains(&index) => 0,
+            _ => 64 + index * 8,
+        };
+        let elements: Vec<u64> = (0..4000).map(element).collect();
+        let mut heap = vec![
+            file.class(OBJECT, 0, 0, &[], &[]),
+            file.class(ARRAY, OBJECT, 0, &[], &[]),
+            file.objects(48, ARRAY, &elements),
+            file.root(0xff, 48, &[]),
+        ];
+        let objects = elements.iter().filter(|id| **id > 7);
+        heap.extend(objects.map(|id| file.instance(*id, OBJECT, &[])));
+        file.segment(&heap);
+        let bytes = file.end();
+        let heap = loaded(&bytes).heap;
+        let labels = heap.references_of(at(&heap, 48)).map(|one| one.label.kind());
+        let all = (0..).zip(&elements).filter(|(_, id)| **id > 7);
+        let mut expected: Vec<_> = all.map(|(index, _)| LabelKind::Index(index)).collect();
+        // No root holds the classes.
+        expected.insert(0, labels.clone().next().unwrap());
+        assert!(labels.eq(expected));
+    }
+}
+
+#[test]
 fn superclasses_in_a_circle_are_followed_once() {
     let mut file = File::new("1.0.2", 4);
     file.loads(&[(16, "A"), (24, "B")]);
@@ -419,6 +473,7 @@ fn load_damaged(bytes: &[u8], cuts: usize, flips: usize) {
     let attempt = |bytes: &[u8]| {
         let Ok(loaded) = load(bytes, LoadOptions::default()) else { return };
         assert_eq!(loaded.heap.check(), Ok(()));
+        assert_labels(&loaded.heap, bytes);
         for object in loaded.heap.objects() {
             loaded.heap.value(object);
         }
@@ -459,8 +514,7 @@ fn follow(heap: &Heap<'_>, class: &str, labels: &[&str]) -> ObjectId {
     let mut object = heap.objects().find(named).unwrap();
     for label in labels {
         let step = heap
-            .references()
-            .of(object)
+            .references_of(object)
             .find(|reference| reference.label.text(heap.names()) == *label);
         object = step.unwrap_or_else(|| panic!("no {label} in {}", type_name(heap, object))).target;
     }
@@ -518,7 +572,7 @@ fn a_real_heap_has_its_values_and_threads() {
             "java.lang.Object[][]"
         );
         for (field, weak) in [("weak", true), ("soft", false), ("phantom", true)] {
-            let reference = heap.references().of(follow(&heap, "Small", &[field]));
+            let reference = heap.references_of(follow(&heap, "Small", &[field]));
             let referent = reference
                 .into_iter()
                 .find(|reference| reference.label.text(heap.names()) == "referent")
@@ -546,10 +600,7 @@ fn a_real_heap_has_its_values_and_threads() {
                 |kind| heap.names().text(kind.name) == "byte[]" && kind.kind == TypeKind::Bytes
             )
         );
-        assert!(
-            (0..heap.references().len())
-                .all(|row| heap.references().label(row).kind() != LabelKind::None)
-        );
+        assert!((0..heap.references().len()).all(|row| heap.label(row).kind() != LabelKind::None));
         // A collection came before the dump. What only fields of class objects hold, which HotSpot
         // does not write, and classes of arrays and lambdas seem to be unreachable.
         let unreachable = unreachable(&heap);
@@ -564,8 +615,7 @@ fn unreachable(heap: &Heap<'_>) -> usize {
     while let Some(object) = open.pop() {
         if !std::mem::replace(&mut seen[object.index()], true) {
             open.extend(
-                heap.references()
-                    .of(object)
+                heap.references_of(object)
                     .filter(|reference| !reference.weak)
                     .map(|reference| reference.target),
             );
@@ -628,7 +678,7 @@ fn rows_are_in_the_order_of_ids_whatever_the_order_of_the_file() {
         let heap = loaded(file).heap;
         let row = |object: ObjectId| {
             let targets: Vec<String> =
-                heap.references().of(object).map(|reference| heap.id(reference.target)).collect();
+                heap.references_of(object).map(|reference| heap.id(reference.target)).collect();
             (
                 heap.id(object),
                 type_name(&heap, object).to_owned(),

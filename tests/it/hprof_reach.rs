@@ -122,7 +122,7 @@ fn as_in_mat(heap: &Heap<'_>, hold_locals: bool) -> Heap<'static> {
     }
     for object in heap.objects() {
         builder.add_object(node, 0);
-        let fields = heap.references().of(object).map(|reference| reference.target);
+        let fields = heap.references_of(object).map(|reference| reference.target);
         for target in fields.chain(locals.get(&object).into_iter().flatten().copied()) {
             builder.add_reference(target, Label::NONE, false);
         }
@@ -247,7 +247,7 @@ fn live(heap: &Heap<'_>) -> Vec<u64> {
 /// Labels and targets of an object's references.
 fn references(heap: &Heap<'_>, id: u64) -> Vec<(String, String)> {
     let object = heap.find(&format!("{id:#x}")).unwrap();
-    let each = heap.references().of(object).filter(|reference| !reference.weak);
+    let each = heap.references_of(object).filter(|reference| !reference.weak);
     each.map(|reference| {
         (reference.label.text(heap.names()).into_owned(), heap.id(reference.target))
     })
@@ -444,9 +444,9 @@ fn a_converted_instance_holds_its_class_as_before() {
     let find =
         |name: &str| again.objects().find(|object| type_name(&again, *object) == name).unwrap();
     let instance = find("app.Plugin");
-    let class = again.references().of(instance).next().unwrap();
+    let class = again.references_of(instance).next().unwrap();
     assert_eq!(
-        (again.references().of(instance).len(), class.label.text(again.names())),
+        (again.references_of(instance).len(), class.label.text(again.names())),
         (1, "<class>".into())
     );
     // No instance has a field for it.

@@ -73,7 +73,7 @@ fn contents<'h>(
     heap: &'h Heap<'_>,
 ) -> (Vec<impl PartialEq + std::fmt::Debug + use<'h>>, Vec<u32>, &'h [LoadWarning]) {
     let row = |object| {
-        let each = heap.references().of(object);
+        let each = heap.references_of(object);
         let each = each.map(|r| (r.label.text(heap.names()).into_owned(), r.target, r.weak));
         let references: Vec<_> = each.collect();
         let type_id = heap.type_id(object);

@@ -35,7 +35,7 @@ fn type_names(heap: &Heap<'_>) -> Vec<String> {
 }
 
 fn edges(heap: &Heap<'_>, row: u32) -> Vec<String> {
-    let references = heap.references().of(ObjectId(row));
+    let references = heap.references_of(ObjectId(row));
     references
         .map(|reference| {
             format!("{}{}", reference.label.text(heap.names()), heap.id(reference.target))
@@ -48,7 +48,7 @@ fn reached(heap: &Heap<'_>) -> usize {
     let mut work: Vec<ObjectId> = heap.root_object().into_iter().collect();
     while let Some(object) = work.pop() {
         if !std::mem::replace(&mut seen[object.index()], true) {
-            work.extend(heap.references().of(object).map(|reference| reference.target));
+            work.extend(heap.references_of(object).map(|reference| reference.target));
         }
     }
     seen.iter().filter(|seen| **seen).count()
@@ -108,7 +108,7 @@ fn all_versions_and_dialects_give_the_same_heap() {
         assert_eq!(type_names(&heap), type_names(&expected), "{dialect:?}");
         let references = |heap: &Heap<'_>| {
             heap.objects()
-                .flat_map(|object| heap.references().of(object).collect::<Vec<_>>())
+                .flat_map(|object| heap.references_of(object).collect::<Vec<_>>())
                 .collect::<Vec<_>>()
         };
         assert_eq!(references(&heap), references(&expected));

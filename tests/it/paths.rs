@@ -524,7 +524,7 @@ fn a_list_of_go_is_reached_from_its_global_in_the_corpus() {
     // A node has its next one at 0 and the one after that at 0x20. The middle of the list is 30 000
     // nodes away.
     let next = |object: ObjectId| {
-        heap.references().of(object).find(|r| r.label == Label::offset(0)).map(|r| r.target)
+        heap.references_of(object).find(|r| r.label == Label::offset(0)).map(|r| r.target)
     };
     let middle = std::iter::successors(Some(head), |object| next(*object)).nth(30_000).unwrap();
     let path = Shortest::of(heap, &graph).path(middle).unwrap();

@@ -21,7 +21,7 @@ fn object(heap: &Heap<'_>, address: &str) -> ObjectId {
 }
 
 fn references(heap: &Heap<'_>, address: &str) -> Vec<(String, String, bool)> {
-    let references = heap.references().of(object(heap, address));
+    let references = heap.references_of(object(heap, address));
     let text = |label: dumptool::model::heap::Label| label.text(heap.names()).into_owned();
     references.map(|link| (text(link.label), heap.id(link.target), link.weak)).collect()
 }
@@ -94,7 +94,7 @@ fn the_fixture_has_what_its_program_made() {
     assert_eq!(items.len(), 20);
     assert!(items.iter().all(|item| tree.is_live(*item)));
     let has_key = |sv: &ObjectId, key: &str| {
-        let mut links = heap.references().of(*sv);
+        let mut links = heap.references_of(*sv);
         links.any(|link| link.label.text(heap.names()) == key)
     };
     let leaked: Vec<_> =

@@ -35,7 +35,7 @@ fn objects_have_the_types_names_and_values_that_python_gives_them() {
     assert_eq!(value(330), Value::Integer(17));
     assert_eq!(value(1030), Value::Name("app.Session".into()));
     let labels = |address| -> Vec<String> {
-        let references = heap.references().of(at(&heap, address));
+        let references = heap.references_of(at(&heap, address));
         references.map(|reference| reference.label.text(heap.names()).into_owned()).collect()
     };
     assert_eq!(labels(100), ["__dict__"]);

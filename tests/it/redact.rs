@@ -227,7 +227,7 @@ fn texts(heap: &Heap<'_>) -> HashSet<Vec<u8>> {
         let classes = heap.classes().iter().map(|class| class.name);
         let frames = heap.frames().iter().chain(&heap.sites().frames);
         let frames = frames.flat_map(|frame| [frame.function, frame.file]);
-        let labels = heap.objects().flat_map(|object| heap.references().of(object));
+        let labels = heap.objects().flat_map(|object| heap.references_of(object));
         let labels =
             labels.map(|reference| reference.label).chain(heap.roots().iter().map(|it| it.label));
         let labels = labels.filter_map(|label| match label.kind() {
@@ -328,7 +328,7 @@ fn objects(loaded: &Loaded<'_>) -> String {
 /// The references of each object, in no order: that of fields is the order of their names.
 fn targets(heap: &Heap<'_>) -> Vec<Vec<(u32, bool)>> {
     let sorted = |object| {
-        let references = heap.references().of(object);
+        let references = heap.references_of(object);
         let mut targets: Vec<_> = references.map(|it| (it.target.0, it.weak)).collect();
         targets.sort_unstable();
         targets
@@ -363,7 +363,7 @@ fn equal_contents(heap: &Heap<'_>) -> HashSet<Vec<u32>> {
     for object in heap.objects() {
         let contents = match heap.value(object) {
             Value::Text { text, .. } => (true, text.as_bytes().to_vec()),
-            Value::Bytes(bytes) if heap.references().of(object).len() == 0 => {
+            Value::Bytes(bytes) if heap.references_of(object).len() == 0 => {
                 (false, bytes.into_owned())
             }
             _ => continue,

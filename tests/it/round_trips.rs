@@ -93,8 +93,7 @@ fn facts(
         shallow: heap.shallow_bytes(object),
         retained: tree.is_live(object).then(|| tree.retained(object)),
         references: heap
-            .references()
-            .of(object)
+            .references_of(object)
             .filter_map(|link| {
                 let label = link.label.text(heap.names()).into_owned();
                 Some((label, number(link.target)?, link.weak))
@@ -158,7 +157,7 @@ proptest! {
             if before.is_live(object) {
                 prop_assert_eq!(after.retained(here), before.retained(object));
             }
-            let weak = |heap: &Heap<'_>, object| heap.references().of(object).filter(|link| link.weak).count();
+            let weak = |heap: &Heap<'_>, object| heap.references_of(object).filter(|link| link.weak).count();
             prop_assert_eq!(weak(&again, here), weak(&heap, object));
         }
     }

@@ -27,8 +27,7 @@ fn object(heap: &Heap<'_>, address: &str) -> ObjectId {
 }
 
 fn labels(heap: &Heap<'_>, address: &str) -> Vec<String> {
-    heap.references()
-        .of(object(heap, address))
+    heap.references_of(object(heap, address))
         .map(|reference| reference.label.text(heap.names()).into_owned())
         .collect()
 }

@@ -87,7 +87,7 @@ impl Holders {
             let block = first..first.saturating_add(BLOCK).min(objects);
             let mut found = Vec::new();
             for_each_reference(scene.survey.graph, block, &marked, |source, target, row| {
-                let label = row.map_or(Label::NONE, |row| heap.references.label(row));
+                let label = row.map_or(Label::NONE, |row| heap.label_of(source, row));
                 if let Some(number) =
                     scene.number(target).filter(|_| scene.number(source).is_some())
                 {
@@ -175,10 +175,12 @@ impl Holders {
     /// paths are the same, and objects there may have very many references.
     fn link(&self, scene: &Scene<'_, '_>, from: ObjectId, to: ObjectId) -> Option<Label> {
         *self.links.borrow_mut().entry((from, to)).or_insert_with(|| {
-            let references = scene.heap().references.of(from).take(MOST_REFERENCES);
-            let mut found =
-                references.filter(|reference| reference.target == to && !reference.weak);
-            found.next().map(|reference| reference.label)
+            let heap = scene.heap();
+            let references = &heap.references;
+            let mut rows = references.range(from).take(MOST_REFERENCES);
+            let row =
+                rows.find(|row| references.target(*row) == to && !references.is_weak(*row))?;
+            Some(heap.label_of(from, row))
         })
     }
 
@@ -376,7 +378,7 @@ fn file_name(scene: &Scene<'_, '_>, at: ObjectId, field: &str) -> Option<String>
         LabelKind::Field(name) => heap.names.text(name) == field,
         _ => false,
     };
-    let mut names = heap.references.of(at).filter(|reference| is_name(reference.label));
+    let mut names = heap.references_of(at).filter(|reference| is_name(reference.label));
     let Value::Text { text, .. } = heap.value(names.next()?.target) else { return None };
     let name = text.rsplit(['/', '\\']).next().unwrap_or_default();
     (!name.is_empty()).then(|| name.to_owned())

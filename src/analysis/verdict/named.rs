@@ -233,7 +233,7 @@ impl Naming<'_, '_, '_> {
         let largest = entries.heads.iter().max_by_key(|number| scene.bytes(**number))?;
         let entry = scene.object(*largest)?;
         // The entry holds the variable weakly, so that the variable has another holder.
-        let mut weak = scene.heap().references.of(entry).filter(|reference| reference.weak);
+        let mut weak = scene.heap().references_of(entry).filter(|reference| reference.weak);
         let key = weak.next()?.target;
         let Place { label, is_program, .. } = self.holders.place(scene, scene.number(key)?)?;
         let holder = Holder { label, object: Some(key), noun: "thread-local", entries: None };

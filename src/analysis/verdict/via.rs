@@ -63,8 +63,10 @@ pub(super) fn frame_name(scene: &Scene<'_, '_>, object: ObjectId) -> Option<Stri
 /// The variable of a call that holds most memory in objects of a type.
 fn variable(scene: &Scene<'_, '_>, number: u32, kin: u32) -> Option<String> {
     let heap = scene.heap();
-    let references = heap.references.of(scene.object(number)?).take(MOST_REFERENCES);
-    let held = references.filter_map(|reference| {
+    let object = scene.object(number)?;
+    let mut rows = heap.references.range(object);
+    rows.end = rows.end.min(rows.start + MOST_REFERENCES);
+    let held = heap.references_at(object, rows).filter_map(|reference| {
         let LabelKind::Field(name) = reference.label.kind() else { return None };
         let target = scene.number(reference.target)?;
         let fits = scene.kin(target) == kin && scene.dominator(target) == number;

@@ -135,7 +135,7 @@ impl Owners {
                 left.remove(target);
                 let item = self.objects.place(target);
                 let key =
-                    (self.items[item as usize].kind, owner(heap, from, heap.references.label(row)));
+                    (self.items[item as usize].kind, owner(heap, from, heap.label_of(from, row)));
                 let number = *numbers.entry(key).or_insert_with(|| {
                     found.owners.push(key);
                     found.owners.len() as u32 - 1

@@ -171,7 +171,7 @@ fn measure(
 fn nulls(heap: &Heap<'_>, array: ObjectId) -> Option<Measured> {
     let length = heap.array(array)?.length;
     let rows = heap.fields_of(array);
-    let used = match rows.clone().next_back().map(|last| heap.references.label(last).kind()) {
+    let used = match rows.clone().next_back().map(|last| heap.label_of(array, last).kind()) {
         None => 0,
         Some(LabelKind::Index(last)) => u64::from(last) + 1,
         Some(_) => return None,

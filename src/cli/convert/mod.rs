@@ -149,8 +149,7 @@ impl<'a> Job<'a> {
     }
 
     fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
-        let work =
-            if self.conversion.target == Target::Hprof { Work::Copy } else { Work::Analysis };
+        let work = if self.conversion.target == Target::Hprof { Work::Copy } else { Work::Rows };
         let mut loaded = load_for(
             work,
             self.session,

@@ -26,7 +26,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     input.only(&[Format::Heapsnapshot], "--detached", options.detached)?;
     let sort = sort(options)?;
     // Without retained sizes, only the objects and their references are needed.
-    let work = if options.no_retained { Work::Copy } else { Work::Analysis };
+    let work = if options.no_retained { Work::Search } else { Work::Analysis };
     let selection = &options.options;
     let held = load_as(work, session, "find", input, selection.snapshot, &selection.roots)?;
     let loaded = held.get();

@@ -98,6 +98,7 @@ pub(crate) fn load_for<'a>(
     let reached = |offset| progress.reached(offset);
     let mut options = load_options(snapshot, roots, &reached)
         .bare(work == Work::Counting)
+        .stored_labels(matches!(work, Work::Copy | Work::Rows))
         .source_maps(session.source_maps())
         .mapping(input.mapping.as_deref());
     if let Some(bytes) = program {

@@ -175,8 +175,7 @@ pub(crate) fn hex(
 ) -> String {
     let heap = analysed.heap;
     let mut pointers: Vec<(usize, ObjectId)> = heap
-        .references
-        .of(object)
+        .references_of(object)
         .filter_map(|reference| match reference.label.kind() {
             LabelKind::Offset(offset) => Some((offset as usize, reference.target)),
             _ => None,

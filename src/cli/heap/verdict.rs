@@ -297,7 +297,7 @@ impl<'r, 'h, 'a> Words<'r, 'h, 'a> {
         let path = self.way(finding)?;
         let step = path.steps.iter().find(|step| step.object == list)?;
         let ReachedBy::Reference(row) = step.by else { return None };
-        let LabelKind::Index(delay) = self.heap().references.label(row).kind() else { return None };
+        let LabelKind::Index(delay) = self.heap().label(row).kind() else { return None };
         Some(match delay % 1000 {
             0 => format!("of {} s", count(u64::from(delay / 1000))),
             _ => format!("of {} ms", count(u64::from(delay))),

@@ -133,9 +133,7 @@ fn drawing(
         for steps in path.steps.windows(2) {
             let [from, to] = steps else { continue };
             let label = match to.by {
-                ReachedBy::Reference(row) => {
-                    heap.references.label.get(row).copied().unwrap_or(Label::NONE)
-                }
+                ReachedBy::Reference(row) => heap.label_of(from.object, row),
                 ReachedBy::Root | ReachedBy::Ephemeron => Label::NONE,
             };
             drawing.references.push(Arrow { from: from.object, to: to.object, label, weak: false });

@@ -157,7 +157,7 @@ impl<'i> File<'i> {
         match input.kind {
             Kind::Heap => {
                 let (snapshot, roots) = (args.heap.snapshot, &args.heap.roots);
-                let held = load_as(Work::Analysis, session, "query", input, snapshot, roots)?;
+                let held = load_as(Work::Rows, session, "query", input, snapshot, roots)?;
                 Ok(Self::Heap { input, held })
             }
             Kind::Profile => {

@@ -52,11 +52,12 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let repeated = (scan.objects - Saturating(addresses.len() as u64) + scan.repeated_classes).0;
     let references = usize::try_from(scan.most_references()).unwrap_or(0).min(bytes.len() / 4);
     let mut builder = HeapBuilder::with_capacity(addresses.len(), references);
-    if options.bare {
+    if options.bare || !options.stored_labels {
         builder = builder.without_labels();
     }
     let types = Types::new(&scan, &mut builder);
-    let positions = Rows::add(bytes, &mut scan, (&addresses, &types), &mut builder, options);
+    let (positions, labels) =
+        Rows::add(bytes, &mut scan, (&addresses, &types), &mut builder, options);
     drop(phase);
     let _phase = phases::begin("decoding threads");
     if scan.virtual_threads.lack_stacks(&scan.roots) {
@@ -77,7 +78,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         drop(contents);
         builder.finish(ids, None)
     } else {
-        let members = Members::new(contents, scan.classes, scan.strings, types.of_class);
+        let members = Members::new((contents, labels), scan.classes, scan.strings, types.of_class);
         builder.finish(ids, Some(Box::new(members)))
     };
     // Roots and objects come in any order, so either may be missing after damage.

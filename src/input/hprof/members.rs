@@ -1,6 +1,7 @@
 //! The fields and elements of objects, decoded from the file on demand.
 
 use super::classes::ClassDump;
+use super::labels::Labels;
 use super::layout::{Class, ClassTable};
 use super::naming::Strings;
 use super::objects::{Instance, Object};
@@ -10,13 +11,15 @@ use super::values::Contents;
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{
-    Array, EachElement, EachField, Field, FieldValue, Heap, Ids, Known, ObjectId, ObjectValues,
-    TypeId, Value,
+    Array, EachElement, EachField, Field, FieldValue, Heap, Ids, Known, Label, ObjectId,
+    ObjectValues, TypeId, Value,
 };
+use std::ops::Range;
 
 /// The contents of objects, with the classes that describe the bytes.
 pub(super) struct Members<'a> {
     contents: Contents<'a>,
+    labels: Labels,
     classes: ClassTable<'a>,
     strings: Strings<'a>,
     /// The type of each class, in the order of the table.
@@ -35,13 +38,13 @@ struct Slot<'a> {
 
 impl<'a> Members<'a> {
     pub(super) fn new(
-        contents: Contents<'a>,
+        (contents, labels): (Contents<'a>, Labels),
         classes: ClassTable<'a>,
         strings: Strings<'a>,
         types: Vec<TypeId>,
     ) -> Self {
         let is_reversed = is_reversed(&classes, &strings);
-        Self { contents, classes, strings, types, is_reversed }
+        Self { contents, labels, classes, strings, types, is_reversed }
     }
 
     /// Like [`Self::slots`], with the fields of each class in the order of the source.
@@ -123,6 +126,16 @@ fn is_reversed(classes: &ClassTable<'_>, strings: &Strings<'_>) -> bool {
 impl ObjectValues for Members<'_> {
     fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         self.contents.value(heap, object)
+    }
+
+    fn labels(
+        &self,
+        heap: &Heap<'_>,
+        object: ObjectId,
+        places: Range<usize>,
+        labels: &mut Vec<Label>,
+    ) {
+        self.labels.append((heap, object), (&self.classes, &self.contents), places, labels);
     }
 
     fn known(&self) -> Known {

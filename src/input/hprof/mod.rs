@@ -64,6 +64,7 @@ mod hidden;
 pub mod histogram;
 mod inference;
 pub mod invariants;
+mod labels;
 pub mod layout;
 pub mod load;
 mod members;

@@ -5,6 +5,8 @@
 
 use super::class_cache::ClassCache;
 use super::direct::DirectBuffer;
+use super::labels::Labels;
+use super::layout::{ClassTable, ReferenceField};
 use super::objects::Object;
 use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
@@ -81,14 +83,14 @@ pub(super) struct Rows<'s, 'a> {
     /// it.
     held_classes: Vec<Option<ObjectId>>,
     class_label: Label,
-    /// Whether references get labels.
+    /// Whether the labels of references are stored.
     labels: bool,
     classes: Classes,
 }
 
 /// The class objects, and the properties that the objects of each class share.
 #[derive(Default)]
-struct Classes {
+pub(super) struct Classes {
     /// The class objects, in the order of rows.
     rows: Vec<ClassRow>,
     /// The references of the class objects.
@@ -104,20 +106,20 @@ const PART: usize = 1 << 16;
 
 impl<'s, 'a> Rows<'s, 'a> {
     /// Adds the rows and the classes of a file to a heap that already has the types. Returns the
-    /// position of the record of each row.
+    /// position of the record of each row, and what decodes labels.
     pub(super) fn add(
         bytes: &'a [u8],
         scan: &'s mut Scan<'a>,
         (addresses, types): (&'s Addresses, &'s Types),
         builder: &mut HeapBuilder<'a>,
         options: LoadOptions<'_>,
-    ) -> Offsets {
+    ) -> (Offsets, Labels) {
         let class_label = Label::field(builder.names().intern(CLASS));
         let held = |id| addresses.at(id).filter(|_| id != 0);
         let held_classes: Vec<_> = scan.held_classes().into_iter().map(held).collect();
-        let labels = !options.bare;
-        let has_label = labels && held_classes.iter().any(Option::is_some);
-        builder.heap().class_label = has_label.then_some(class_label);
+        if !options.bare && held_classes.iter().any(Option::is_some) {
+            builder.heap().class_references = types.class_references(&held_classes, class_label);
+        }
         let mut classes = Classes { shapes: vec![None; scan.classes.len()], ..Classes::default() };
         // In the order of rows, so that labels are numbered in it.
         for (_, what) in in_order(scan, addresses) {
@@ -136,6 +138,7 @@ impl<'s, 'a> Rows<'s, 'a> {
             .and_then(|known| with_classes(&known, scan, addresses, &classes.rows))
             .unwrap_or_else(|| find_rows(bytes, scan, addresses, options.progress));
         let dangling = classes.dangling;
+        let labels = options.stored_labels && !options.bare;
         let rows =
             Self { bytes, scan, addresses, types, held_classes, class_label, labels, classes };
         let mut faults = rows.decode(&positions, builder, options.progress);
@@ -145,7 +148,8 @@ impl<'s, 'a> Rows<'s, 'a> {
         builder.warn(WarningKind::UnknownClasses, faults.classless.0);
         builder.warn(WarningKind::ShortObjects, faults.short.0);
         builder.warn(WarningKind::UnknownSuperclasses, faults.broken.0);
-        positions
+        let has_class = rows.held_classes.iter().map(Option::is_some).collect();
+        (positions, Labels::new(rows.classes, class_label, has_class))
     }
 
     /// Decodes the rows whose records stand at these positions.
@@ -333,6 +337,22 @@ fn in_order(scan: &mut Scan<'_>, addresses: &Addresses) -> Vec<(u64, What)> {
 }
 
 impl Classes {
+    /// The references of an object with their labels, if it is the object of a class.
+    pub(super) fn references_of(&self, object: ObjectId) -> Option<&[(ObjectId, Label)]> {
+        let row = self.rows.binary_search_by_key(&object, |class| class.object).ok()?;
+        self.references.get(self.rows.get(row)?.references.clone())
+    }
+
+    /// The reference fields of the instances of a class. Empty if no instance has all fields.
+    pub(super) fn fields_of<'t>(
+        &self,
+        class: usize,
+        table: &'t ClassTable<'_>,
+    ) -> &'t [ReferenceField] {
+        let shape = self.shapes.get(class).and_then(Option::as_ref);
+        shape.map_or(&[], |shape| table.fields(&shape.fields))
+    }
+
     /// Adds the object of a class, and the class to the heap.
     fn add(
         &mut self,

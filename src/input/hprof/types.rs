@@ -4,7 +4,7 @@ use super::scan::Scan;
 use super::values::kind;
 use crate::java::{FieldType, PRIMITIVES, class_name, package_of};
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{TypeId, TypeKind};
+use crate::model::heap::{ClassReferences, Label, ObjectId, TypeId, TypeKind};
 
 pub(super) struct Types {
     /// The types of classes, in the order of their table.
@@ -68,6 +68,22 @@ impl Types {
             unknown: builder.add_type("(unknown class)", "", TypeKind::Instance),
             unknown_array: builder.add_type("(unknown class)[]", "", TypeKind::Array),
         }
+    }
+
+    /// Which objects refer to their classes, given the class that the objects of each class hold.
+    pub(super) fn class_references(
+        &self,
+        held: &[Option<ObjectId>],
+        label: Label,
+    ) -> ClassReferences {
+        let most = self.of_class.iter().map(|type_id| type_id.0).max().unwrap_or(0);
+        let mut types = vec![false; (most as usize).saturating_add(1)];
+        for (type_id, held) in self.of_class.iter().zip(held) {
+            if let Some(has_class) = types.get_mut(type_id.0 as usize) {
+                *has_class = held.is_some();
+            }
+        }
+        ClassReferences::OfTypes { types, label }
     }
 
     pub(super) fn primitive_array(&self, element: FieldType) -> TypeId {

@@ -16,8 +16,8 @@ use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    ClassObject, Ids, KeyName, Label, LabelKind, ObjectId, Offsets, References, Sizes, TypeId,
-    TypeIds, TypeKind, Unreached, WarningKind,
+    ClassObject, ClassReferences, Ids, KeyName, Label, LabelKind, ObjectId, Offsets, References,
+    Sizes, TypeId, TypeIds, TypeKind, Unreached, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -244,7 +244,7 @@ impl<'a> Loader<'a> {
         let heap = self.builder.heap();
         (heap.type_of, heap.shallow) = (type_of, shallow);
         heap.references = References { first, target, label, weak: Vec::new() };
-        heap.class_label = Some(labels.class);
+        heap.class_references = ClassReferences::Labelled(labels.class);
     }
 
     /// The type of an object. Notes what represents a class or a module.
@@ -347,7 +347,7 @@ impl Loader<'_> {
         let references = &heap.references;
         let rows = (0..references.len()).filter(|row| references.label.get(*row) == Some(&names));
         let lists: FxHashSet<ObjectId> = rows.map(|row| references.target(row)).collect();
-        let texts = lists.iter().flat_map(|list| references.of(*list));
+        let texts = lists.iter().flat_map(|list| references.stored(*list));
         let texts: FxHashSet<ObjectId> = texts.map(|reference| reference.target).collect();
         for text in texts.into_iter().filter_map(|object| self.texts.text(object)) {
             self.declared.insert(self.builder.names().intern(&text));

@@ -121,7 +121,7 @@ fn add_thread(row: u32, thread: &ThreadLine, addresses: &Addresses, builder: &mu
         let heap = builder.heap();
         let locals: Vec<Root> = heap
             .references
-            .of(object)
+            .stored(object)
             .filter(|reference| {
                 matches!(reference.label.kind(), LabelKind::Field(name) if heap.names.text(name) != "f_back")
             })
@@ -158,7 +158,7 @@ pub(super) fn hold_by_native_code(counts: &[u32], builder: &mut HeapBuilder<'_>)
                 continue;
             };
             *seen = true;
-            pending.extend(heap.references.of(object).map(|reference| reference.target));
+            pending.extend(heap.references.stored(object).map(|reference| reference.target));
         }
         let unknown = next.find(|&row| {
             let more = counts.get(row).zip(found.get(row)).is_some_and(|(all, found)| all > found);

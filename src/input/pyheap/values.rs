@@ -96,7 +96,7 @@ impl ObjectValues for Texts<'_> {
     }
 
     fn reference_name(&self, heap: &Heap<'_>, row: usize) -> Option<String> {
-        let LabelKind::Field(name) = heap.references.label(row).kind() else { return None };
+        let LabelKind::Field(name) = heap.label(row).kind() else { return None };
         if heap.names.text(name) != "value" {
             return None;
         }
@@ -125,7 +125,7 @@ impl ObjectValues for Texts<'_> {
             LabelKind::Field(_) => kind == Contents::Dictionary,
             _ => false,
         };
-        let used = rows.filter(|row| is_entry(heap.references.label(*row))).count() as u64;
+        let used = rows.filter(|row| is_entry(heap.label(*row))).count() as u64;
         let word = u64::from(heap.pointer_size.max(4));
         let words = heap.shallow_bytes(object).checked_div(word).unwrap_or(0);
         let places = words.saturating_sub(LIST_WORDS);

@@ -17,7 +17,8 @@ use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId, TypeIds, WarningKind,
+    ClassReferences, Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId,
+    TypeIds, WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -263,7 +264,7 @@ impl<'a> Loader<'a> {
         heap.type_of = type_of;
         heap.shallow = shallow;
         heap.references = References { first, target, label, weak: Vec::new() };
-        heap.class_label = Some(class_label);
+        heap.class_references = ClassReferences::Labelled(class_label);
     }
 
     /// Makes roots of all objects that nothing refers to, for a dump without roots.
@@ -274,7 +275,7 @@ impl<'a> Loader<'a> {
         for object in 0..heap.type_of.len() {
             for reference in heap
                 .references
-                .of(ObjectId(object as u32))
+                .stored(ObjectId(object as u32))
                 .filter(|reference| reference.target.index() != object)
             {
                 referred

@@ -145,9 +145,9 @@ fn number_keys(heap: &mut Heap<'_>, names: RedactedNames) {
 /// Clears names that nothing refers to, because writers may write all names of a heap.
 fn clear_unused(heap: &mut Heap<'_>) {
     let mut used = of_code(heap, heap.types.iter());
-    let labels = heap.references.label.iter().copied();
+    let labels = heap.objects().flat_map(|object| heap.references_of(object)).map(|one| one.label);
     let of_roots = heap.roots.iter().map(|root| root.label);
-    for label in labels.chain(of_roots).chain(heap.class_label) {
+    for label in labels.chain(of_roots).chain(heap.class_references.label()) {
         if let LabelKind::Field(name) = label.kind() {
             add(&mut used, name);
         }

@@ -3,11 +3,12 @@
 use super::numbers::{ContentNumbers, is_block};
 use super::shape::Shape;
 use crate::model::heap::{
-    Array, EachElement, EachField, Field, FieldValue, Heap, Known, ObjectId, ObjectValues, Room,
-    SourceLocation, Value,
+    Array, EachElement, EachField, Field, FieldValue, Heap, Known, Label, ObjectId, ObjectValues,
+    Room, SourceLocation, Value,
 };
 use crate::model::values::hash;
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Passes on only the kinds and lengths that a reader decodes.
@@ -71,6 +72,16 @@ impl ObjectValues for RedactedValues<'_> {
             Value::Name(_) => Value::Name(Cow::Borrowed("")),
             Value::Bytes(bytes) => Value::Bytes(self.bytes(heap, object, &bytes)),
         }
+    }
+
+    fn labels(
+        &self,
+        heap: &Heap<'_>,
+        object: ObjectId,
+        places: Range<usize>,
+        labels: &mut Vec<Label>,
+    ) {
+        self.inner.labels(heap, object, places, labels);
     }
 
     fn text_identity(&self, heap: &Heap<'_>, object: ObjectId, text: &str) -> u64 {

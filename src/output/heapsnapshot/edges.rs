@@ -91,7 +91,7 @@ impl<W: Write> Edges<'_, '_, '_, W> {
         let plan = self.plan;
         let is_array = plan.heap.type_of(object).kind == TypeKind::Array;
         let is_live = plan.live.contains(object);
-        for (index, Reference { target, label, weak }) in (0..).zip(plan.heap.references.of(object))
+        for (index, Reference { target, label, weak }) in (0..).zip(plan.heap.references_of(object))
         {
             if weak && !plan.numbering.has(target) {
                 continue;

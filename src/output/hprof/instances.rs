@@ -185,11 +185,11 @@ impl Instances {
         let rows = around.heap.fields_of(object);
         let (count, known) = (rows.len(), instance.known as usize);
         let targets = &references.target[rows.clone()];
-        let labels = references.label.get(rows.clone()).unwrap_or_default();
+        let labels = around.heap.labels(object, rows.clone());
         let slots = &self.slots[instance.first..][..known];
         if instance.in_order && !labels.is_empty() {
-            fill_in_order(labels, targets, slots, fields, around);
-        } else if instance.in_order || starts_with(slots, labels) && !references.any_weak(rows) {
+            fill_in_order(&labels, targets, slots, fields, around);
+        } else if instance.in_order || starts_with(slots, &labels) && !references.any_weak(rows) {
             for (slot, &target) in slots.iter().zip(targets) {
                 put_id(fields, slot.place as usize, around.ids.object(target), around.wide);
             }
@@ -211,12 +211,12 @@ impl Instances {
         let references = &around.heap.references;
         let rows = around.heap.fields_of(object);
         let any_weak = references.any_weak(rows.clone());
-        let labels = references.label.get(rows.clone()).unwrap_or_default();
+        let labels = around.heap.labels(object, rows.clone());
         let edges = &mut around.scratch.edges;
         edges.clear();
         let external = self.list[row].external_kind;
         for (index, reference) in (0..)
-            .zip(references.at(rows.clone()))
+            .zip(around.heap.references_at(object, rows.clone()))
             .filter(|(_, reference)| external.keeps(reference.label))
         {
             let weak = reference.weak && is_weak(around.heap, object, &reference);

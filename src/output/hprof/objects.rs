@@ -161,7 +161,7 @@ impl<W: Write> Writer<'_, '_, W> {
     ) -> io::Result<()> {
         let heap = self.heap;
         let mut written = 0;
-        let all = || heap.references.at(heap.fields_of(object)).take(kept);
+        let all = || heap.references_at(object, heap.fields_of(object)).take(kept);
         // With indexes, all other references follow the elements.
         let is_first = |reference: &Reference| {
             !by_index || matches!(reference.label.kind(), LabelKind::Index(_))
@@ -200,8 +200,7 @@ impl<W: Write> Writer<'_, '_, W> {
     fn elements(&self, object: ObjectId, count: u64, length: u64) -> Option<u64> {
         let mut next = 0;
         let mut elements = 0;
-        let references = &self.heap.references;
-        for label in references.label.get(self.heap.fields_of(object)).unwrap_or_default() {
+        for label in self.heap.labels(object, self.heap.fields_of(object)).iter() {
             if let LabelKind::Index(index) = label.kind() {
                 if u64::from(index) < next {
                     return None;
@@ -352,7 +351,7 @@ fn fill_elements(
 ) {
     let references = &around.heap.references;
     let rows = around.heap.fields_of(object);
-    let labels = references.label.get(rows.clone()).unwrap_or_default();
+    let labels = around.heap.labels(object, rows.clone());
     let any_weak = references.any_weak(rows.clone());
     let width = if around.wide { 8 } else { 4 };
     // Other references follow the elements. Without elements, all references keep their order.

@@ -339,7 +339,6 @@ fn is_array(
     size: u64,
     range: Range<usize>,
 ) -> bool {
-    let references = &heap.references;
     if size > LARGEST || range.len() > MOST_FIELDS {
         return true;
     }
@@ -349,18 +348,11 @@ fn is_array(
             || heap.values.is_none()
             || !matches!(heap.value(object), Value::Bytes(_));
     }
-    if references.label.is_empty() || range.is_empty() {
-        return false;
-    }
+    let labels = heap.labels(object, range);
+    let is_index = |label: &&Label| matches!(label.kind(), LabelKind::Index(_));
     // The last reference nearly always decides: elements come last.
-    if !matches!(references.label[range.end - 1].kind(), LabelKind::Index(_)) {
-        return false;
-    }
-    let indexed = references.label[range.clone()]
-        .iter()
-        .filter(|label| matches!(label.kind(), LabelKind::Index(_)))
-        .count();
-    indexed * 2 > range.len()
+    labels.last().filter(is_index).is_some()
+        && labels.iter().filter(is_index).count() * 2 > labels.len()
 }
 
 /// Sorted labels of an object's references. Returns whether they were sorted already and none is
@@ -368,7 +360,7 @@ fn is_array(
 fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) -> bool {
     keys.clear();
     let mut strong = true;
-    keys.extend(heap.references.at(heap.fields_of(object)).map(|reference| {
+    keys.extend(heap.references_at(object, heap.fields_of(object)).map(|reference| {
         strong &= !reference.weak;
         (reference.label, is_weak(heap, object, &reference))
     }));

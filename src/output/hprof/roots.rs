@@ -200,7 +200,7 @@ impl<W: Write> Writer<'_, '_, W> {
     pub(super) fn unreachable_roots(&mut self) -> io::Result<()> {
         let heap = self.heap;
         // Weak references count: readers that drop what is unreachable follow them.
-        let successors = |object| heap.references.of(object).map(|reference| reference.target);
+        let successors = |object| heap.references.targets(object).iter().copied();
         let mut reached = ObjectSet::none(heap.len());
         let roots = heap
             .roots

@@ -82,8 +82,7 @@ impl<W: Write> Writer<'_, '_, W> {
         let heap = self.heap;
         let width = self.layout.reference();
         let moved = || {
-            heap.references
-                .at(heap.fields_of(object))
+            heap.references_at(object, heap.fields_of(object))
                 .filter(|reference| !external.keeps(reference.label))
         };
         let count = moved().count() as u64;

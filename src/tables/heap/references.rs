@@ -72,7 +72,7 @@ impl Rows for References<'_> {
                     },
                 ),
             Column::name("label", "The name of the field, the index or the offset")
-                .codes(|this: &Self, row| this.all().label(row).bits())
+                .codes(|this: &Self, row| this.analyses.heap.label(row).bits())
                 .text(|this, code, text| {
                     Label::from_bits(code).text_in(&this.analyses.heap.names, text)
                 }),

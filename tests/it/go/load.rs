@@ -22,7 +22,7 @@ fn reachable(heap: &Heap<'_>) -> Vec<bool> {
     let mut open: Vec<ObjectId> = heap.roots().iter().map(|root| root.object).collect();
     while let Some(object) = open.pop() {
         if !std::mem::replace(&mut seen[object.index()], true) {
-            open.extend(heap.references().of(object).map(|reference| reference.target));
+            open.extend(heap.references_of(object).map(|reference| reference.target));
         }
     }
     seen
@@ -74,7 +74,7 @@ fn compare(name: &str, bytes: &[u8], objects: u64, live: u64, live_references: u
         .heap
         .objects()
         .filter(|o| seen[o.index()])
-        .map(|o| precise.heap.references().of(o).len())
+        .map(|o| precise.heap.references_of(o).len())
         .sum();
     let default = reachable(&load(bytes, RootScan::Default).heap);
     let conservative = reachable(&load(bytes, RootScan::Conservative).heap);
@@ -242,8 +242,7 @@ fn labels_are_offsets_and_values_are_memory() {
     let heap = load(source.bytes(), RootScan::Default).heap;
     let object = |id| heap.find(id).unwrap();
     let labels = |id| {
-        heap.references()
-            .of(object(id))
+        heap.references_of(object(id))
             .map(|r| (r.label.kind(), heap.id(r.target)))
             .collect::<Vec<_>>()
     };
@@ -354,7 +353,7 @@ fn headers_and_interfaces_name_objects() {
     // A header before the first field is no interface, and a pointer into the middle says nothing
     // of the whole.
     assert_eq!(names[4..], ["main.P", "main.T", "32 B without pointers", "32 B without pointers"]);
-    assert_eq!(heap.references().of(ObjectId(3)).len(), 4);
+    assert_eq!(heap.references_of(ObjectId(3)).len(), 4);
 }
 
 #[test]
@@ -415,8 +414,7 @@ fn said(heap: &Heap<'_>) -> String {
     };
     let object = |object: ObjectId| {
         let references: Vec<_> = heap
-            .references()
-            .of(object)
+            .references_of(object)
             .map(|r| (r.label.text(heap.names()).into_owned(), r.target.0))
             .collect();
         format!(

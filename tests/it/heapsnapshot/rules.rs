@@ -71,8 +71,7 @@ fn edges_from_the_virtual_machine_into_a_page_hold_nothing() {
         (tree.dominator(object(&heap, "Page")), tree.retained(object(&heap, "Window"))),
         (heap.find("#7"), 48)
     );
-    let weak: Vec<bool> =
-        heap.references().of(ObjectId(2)).map(|reference| reference.weak).collect();
+    let weak: Vec<bool> = heap.references_of(ObjectId(2)).map(|reference| reference.weak).collect();
     assert_eq!(weak, [true, true]);
 }
 

@@ -2,7 +2,7 @@
 //! end of its first occurrence.
 
 use super::super::shortest::Shortest;
-use super::super::{Origin, ReachedBy, label};
+use super::super::{Origin, ReachedBy};
 use super::alike::Alike;
 use super::{LONGEST_GROUP, MergedLabel, MergedRoot, MergedStep, MergedSteps, Repeats};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, TypeId, TypeKind};
@@ -265,7 +265,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
             ReachedBy::Root => MergedLabel::One(Label::NONE),
             ReachedBy::Ephemeron => MergedLabel::Ephemeron,
             ReachedBy::Reference(row) => {
-                let label = label(self.heap, row);
+                let label = self.heap.label(row);
                 let before = || self.shortest.before(object, by);
                 match label.kind() {
                     LabelKind::Offset(_)

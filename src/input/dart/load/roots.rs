@@ -49,7 +49,7 @@ fn add_references(
     let group = builder.names().intern(group);
     let heap = builder.heap();
     let references = &heap.references;
-    let roots = references.of(object).map(|reference| {
+    let roots = references.stored(object).map(|reference| {
         let is_static = matches!(reference.label.kind(), LabelKind::Field(_));
         let kind = if is_static { RootKind::Static } else { RootKind::Runtime };
         Root { label: reference.label, thread, ..Root::new(reference.target, kind, group) }

@@ -271,7 +271,7 @@ impl<'a> Collector<'_, '_, 'a> {
             label: reference.label,
             ..Root::new(reference.target, RootKind::Finalizer, group)
         };
-        self.found.roots.extend(self.references.of(object).map(root));
+        self.found.roots.extend(self.references.stored(object).map(root));
     }
 
     fn queued_finalizer(&mut self, record: &Finalizer) {

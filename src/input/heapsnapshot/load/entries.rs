@@ -61,7 +61,7 @@ impl Tables {
 
     /// The key of the Map entry whose value the reference in a row holds.
     pub(super) fn key_of(&self, heap: &Heap<'_>, row: usize) -> Option<ObjectId> {
-        let LabelKind::Index(index) = heap.references.label(row).kind() else { return None };
+        let LabelKind::Index(index) = heap.label(row).kind() else { return None };
         if index.is_multiple_of(2) {
             return None;
         }
@@ -70,7 +70,7 @@ impl Tables {
         // References are in the order of elements: the key comes just before the value.
         let before = row.checked_sub(1).filter(|row| heap.references.range(table).contains(row))?;
         let key = Label::index(index.saturating_sub(1).into());
-        (heap.references.label(before) == key).then(|| heap.references.target(before))
+        (heap.label(before) == key).then(|| heap.references.target(before))
     }
 }
 

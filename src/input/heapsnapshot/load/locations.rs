@@ -75,7 +75,7 @@ impl<'a> Locations<'a> {
 /// before V8 13) has the name.
 fn script(heap: &Heap<'_>, function: ObjectId) -> Option<String> {
     let field = |object: ObjectId, names: &[&str]| {
-        let mut references = heap.references().of(object);
+        let mut references = heap.references_of(object);
         let is_meant = |label| match label {
             LabelKind::Field(name) => names.contains(&heap.names().text(name)),
             _ => false,

@@ -214,7 +214,7 @@ impl ObjectValues for NodeNames<'_> {
     }
 
     fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
-        for reference in heap.references.at(heap.fields_of(object)) {
+        for reference in heap.references_at(object, heap.fields_of(object)) {
             let LabelKind::Field(name) = reference.label.kind() else { continue };
             let (name, value) = (heap.names.text(name), self.field_value(heap, reference));
             if each(Field { class: "", name, type_name: "", value }).is_break() {
@@ -224,7 +224,7 @@ impl ObjectValues for NodeNames<'_> {
     }
 
     fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
-        for reference in heap.references.of(object) {
+        for reference in heap.references_of(object) {
             let LabelKind::Index(index) = reference.label.kind() else { continue };
             let value = || self.field_value(heap, reference);
             if u64::from(index) >= start && each(index.into(), value()).is_break() {
@@ -259,5 +259,5 @@ fn is_joined(heap: &Heap<'_>, object: ObjectId) -> bool {
 
 /// The target of the first reference with a label.
 fn target(heap: &Heap<'_>, object: ObjectId, label: Label) -> Option<ObjectId> {
-    heap.references.of(object).find(|other| other.label == label).map(|other| other.target)
+    heap.references_of(object).find(|other| other.label == label).map(|other| other.target)
 }

@@ -33,7 +33,7 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8], threads: &Threads
         let Some((group, kind)) = part(row_kind) else { continue };
         let (thread, calls) = threads.of_row(row, row_kind, builder).unzip();
         let calls = calls.flatten();
-        for (depth, reference) in (0..).zip(builder.heap().references.of(ObjectId(row))) {
+        for (depth, reference) in (0..).zip(builder.heap().references.stored(ObjectId(row))) {
             let to_part =
                 kinds.get(reference.target.index()).is_some_and(|&kind| part(kind).is_some());
             if !(to_part && u64::from(row_kind) == ROOT) {

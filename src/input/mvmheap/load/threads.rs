@@ -44,7 +44,10 @@ impl Threads {
                     tofi.get(target.index()).copied().filter(|_| is_frame)
                 };
                 threads.calls.push(
-                    references.of(ObjectId(row)).map(|reference| frame(reference.target)).collect(),
+                    references
+                        .stored(ObjectId(row))
+                        .map(|reference| frame(reference.target))
+                        .collect(),
                 );
             }
         }

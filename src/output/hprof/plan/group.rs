@@ -5,7 +5,7 @@ use super::{
 };
 use crate::analysis::prefetch::prefetch;
 use crate::java::FieldType;
-use crate::model::heap::{Heap, Label, ObjectId, References, TypeId, TypeKind};
+use crate::model::heap::{Heap, Label, ObjectId, TypeId, TypeKind};
 use crate::output::hprof::layout::Layout;
 use crate::output::hprof::spill::{External, INSIDE};
 use rustc_hash::FxHashMap;
@@ -160,7 +160,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
             return row;
         }
         let seen = &self.seen[row as usize];
-        if seen.fields && !seen.has(&self.labels, &heap.references, rows) {
+        if seen.fields && !seen.has(&self.labels, heap, object, rows) {
             self.learn(object, row);
         }
         row
@@ -169,12 +169,12 @@ impl<'h, 'a> Grouping<'h, 'a> {
     /// Returns the form of the external bytes of an object. An object that keeps its references
     /// there is not an array itself.
     fn external(&self, object: ObjectId, bytes: u64, array: &mut bool) -> External {
-        let (references, size) = (&self.heap.references, self.heap.shallow.get(object.index()));
+        let size = self.heap.shallow.get(object.index());
         let rows = self.heap.fields_of(object);
-        let labels = references.label.get(rows.clone()).unwrap_or_default();
+        let labels = self.heap.labels(object, rows.clone());
         let width = self.layout.reference();
         let plan = |header: u64| {
-            External::of(bytes, size.saturating_sub(header), width, rows.len(), labels)
+            External::of(bytes, size.saturating_sub(header), width, rows.len(), &labels)
         };
         match plan(if *array { self.layout.least_array() } else { self.layout.header() }) {
             // An array has room for these, or is too large for fields.
@@ -247,7 +247,10 @@ impl<'h, 'a> Grouping<'h, 'a> {
             true => seen.set(&mut self.labels, plan.keys.iter().map(|&(label, _)| label)),
             false if references.any_weak(rows.clone()) => seen.count = 0,
             false => {
-                seen.set(&mut self.labels, references.at(rows).map(|reference| reference.label))
+                let labels = self.heap.labels(object, rows.clone());
+                let own = rows.enumerate();
+                let own = own.map(|(place, _)| labels.get(place).copied().unwrap_or(Label::NONE));
+                seen.set(&mut self.labels, own)
             }
         }
     }
@@ -257,7 +260,7 @@ impl Seen {
     /// Whether an object has these labels, and none of its references in these rows is weak. If the
     /// labels are not in order, they must be the object's first labels.
     #[inline]
-    fn has(&self, labels: &[Label], references: &References, rows: Range<usize>) -> bool {
+    fn has(&self, labels: &[Label], heap: &Heap<'_>, object: ObjectId, rows: Range<usize>) -> bool {
         let (count, known) = (rows.len(), usize::from(self.count));
         if count == 0 {
             return true;
@@ -266,13 +269,11 @@ impl Seen {
             return false;
         }
         let known = &labels[self.first..][..known];
-        let same = match references.label.get(rows.clone()) {
-            Some(own) if self.in_order => is_part(own, known),
-            Some(own) => own == &known[..count],
-            // Without labels, references differ only in their number.
-            None => true,
-        };
-        same && !references.any_weak(rows)
+        let own = heap.labels(object, rows.clone());
+        // Without labels, references differ only in their number.
+        let same = own.is_empty()
+            || if self.in_order { is_part(&own, known) } else { *own == known[..count] };
+        same && !heap.references.any_weak(rows)
     }
 
     fn set(&mut self, labels: &mut Vec<Label>, own: impl ExactSizeIterator<Item = Label>) {
