@@ -35,6 +35,7 @@ pub use super::references::{Ephemeron, Reference, References};
 pub use super::roles::Role;
 pub use super::root::{Creation, Root, RootKind, StackFrame, Thread, ThreadKind};
 pub use super::types::{ClassObject, Type, TypeId, TypeKind, TypeSource};
+pub(crate) use super::values::EachLabel;
 pub use super::values::{
     Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, SourceLocation,
     Value,
@@ -390,16 +391,25 @@ impl<'a> Heap<'a> {
             return Cow::Borrowed(&self.references.label[rows]);
         }
         let mut labels = Vec::new();
+        self.decode_labels(object, rows, &mut |label| labels.push(label));
+        Cow::Owned(labels)
+    }
+
+    fn decode_labels(&self, object: ObjectId, rows: Range<usize>, each: &mut EachLabel<'_>) {
         if let Some(values) = self.values.as_ref().filter(|_| !rows.is_empty()) {
             let first = self.references.range(object).start;
-            values.labels(self, object, rows.start - first..rows.end - first, &mut labels);
+            values.labels(self, object, rows.start - first..rows.end - first, each);
         }
-        Cow::Owned(labels)
     }
 
     /// The label of the reference in a row of an object.
     pub(crate) fn label_of(&self, object: ObjectId, row: usize) -> Label {
-        self.labels(object, row..row + 1).first().copied().unwrap_or(Label::NONE)
+        if let Some(label) = self.references.label.get(row) {
+            return *label;
+        }
+        let mut label = Label::NONE;
+        self.decode_labels(object, row..row + 1, &mut |found| label = found);
+        label
     }
 
     /// The label of the reference in a row.

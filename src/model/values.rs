@@ -115,6 +115,9 @@ pub type EachField<'e> = dyn FnMut(Field<'_>) -> ControlFlow<()> + 'e;
 /// Receives elements with their index one by one, until it breaks.
 pub type EachElement<'e> = dyn FnMut(u64, FieldValue<'_>) -> ControlFlow<()> + 'e;
 
+/// Receives labels of references one by one.
+pub(crate) type EachLabel<'e> = dyn FnMut(Label) + 'e;
+
 /// The kinds of contents that a file has. Contents of a `false` kind are unknown for all objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Known {
@@ -191,9 +194,16 @@ pub trait ObjectValues: Send + Sync {
         0
     }
 
-    /// Appends the labels of some references of an object, given by their places among its
+    /// Passes the labels of some references of an object, given by their places among its
     /// references, if the reader decodes labels on request. The default is none.
-    fn labels(&self, _: &Heap<'_>, _: ObjectId, _places: Range<usize>, _labels: &mut Vec<Label>) {}
+    fn labels(
+        &self,
+        _heap: &Heap<'_>,
+        _object: ObjectId,
+        _places: Range<usize>,
+        _each: &mut EachLabel<'_>,
+    ) {
+    }
 
     /// The name of a reference, given by its row, if the contents of other objects are more precise
     /// than its label: `['sid-3']` for the value of an entry with this key.

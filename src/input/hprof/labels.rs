@@ -7,7 +7,7 @@ use super::records::HeapRec;
 use super::rows::Classes;
 use super::values::Contents;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{Heap, Ids, Label, ObjectId};
+use crate::model::heap::{EachLabel, Heap, Ids, Label, ObjectId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -59,18 +59,18 @@ impl Labels {
         Self { classes, class, has_class, blocks: RwLock::default() }
     }
 
-    /// Appends the labels of the references of an object at these places. See
+    /// Passes the labels of the references of an object at these places. See
     /// [`ObjectValues::labels`](crate::model::heap::ObjectValues::labels).
-    pub(super) fn append(
+    pub(super) fn pass(
         &self,
         (heap, object): (&Heap<'_>, ObjectId),
         (table, contents): (&ClassTable<'_>, &Contents<'_>),
         mut places: Range<usize>,
-        labels: &mut Vec<Label>,
+        each: &mut EachLabel<'_>,
     ) {
         if let Some(of_class) = self.classes.references_of(object) {
             let own = of_class.get(places).unwrap_or_default();
-            labels.extend(own.iter().map(|(_, label)| *label));
+            own.iter().for_each(|(_, label)| each(*label));
             return;
         }
         let (Ids::Addresses(addresses), Some(HeapRec::Object(record))) =
@@ -86,14 +86,16 @@ impl Labels {
         let mut references = heap.references.range(object).len();
         if class.and_then(|class| self.has_class.get(class)) == Some(&true) {
             // The reference to the class comes before all others.
-            labels.extend((places.start == 0 && places.end > 0).then_some(self.class));
+            if places.start == 0 && places.end > 0 {
+                each(self.class);
+            }
             places = places.start.saturating_sub(1)..places.end.saturating_sub(1);
             references = references.saturating_sub(1);
         }
         match record {
             _ if places.is_empty() => {}
             Object::ObjectArray(array) if array.count as usize == references => {
-                labels.extend(places.map(|place| Label::index(place as u64)));
+                places.for_each(|place| each(Label::index(place as u64)));
             }
             Object::ObjectArray(array) => {
                 let (first, before, exists) =
@@ -103,7 +105,7 @@ impl Labels {
                 let elements = elements.filter(|(_, id)| exists.has(*id, addresses));
                 let elements =
                     elements.skip(places.start.saturating_sub(before)).take(places.len());
-                labels.extend(elements.map(|(index, _)| Label::index(index)));
+                elements.for_each(|(index, _)| each(Label::index(index)));
             }
             Object::Instance(Instance { values, .. }) => {
                 let fields = class.map_or(&[][..], |class| self.classes.fields_of(class, table));
@@ -111,7 +113,7 @@ impl Labels {
                 let exists = Exists::of(fields.iter().map(id), references);
                 let fields = fields.iter().filter(|field| exists.has(id(field), addresses));
                 let fields = fields.skip(places.start).take(places.len());
-                labels.extend(fields.map(|field| field.label));
+                fields.for_each(|field| each(field.label));
             }
             Object::PrimitiveArray(_) => {}
         }

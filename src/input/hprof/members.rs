@@ -11,7 +11,7 @@ use super::values::Contents;
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{
-    Array, EachElement, EachField, Field, FieldValue, Heap, Ids, Known, Label, ObjectId,
+    Array, EachElement, EachField, EachLabel, Field, FieldValue, Heap, Ids, Known, ObjectId,
     ObjectValues, TypeId, Value,
 };
 use std::ops::Range;
@@ -133,9 +133,9 @@ impl ObjectValues for Members<'_> {
         heap: &Heap<'_>,
         object: ObjectId,
         places: Range<usize>,
-        labels: &mut Vec<Label>,
+        each: &mut EachLabel<'_>,
     ) {
-        self.labels.append((heap, object), (&self.classes, &self.contents), places, labels);
+        self.labels.pass((heap, object), (&self.classes, &self.contents), places, each);
     }
 
     fn known(&self) -> Known {

@@ -104,8 +104,11 @@ impl<'a> Contents<'a> {
     }
 
     pub(super) fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
-        read_heap_record(&mut Cursor::at(self.bytes, self.positions.get(object.index())), self.ids)
-            .ok()
+        let mut cursor = Cursor::at(self.bytes, self.positions.get(object.index()));
+        match Object::at_start(cursor.rest(), self.ids) {
+            Some((object, _)) => Some(HeapRec::Object(object)),
+            None => read_heap_record(&mut cursor, self.ids).ok(),
+        }
     }
 
     pub(super) fn instance(&self, object: ObjectId) -> Option<Instance<'a>> {

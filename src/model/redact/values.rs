@@ -3,8 +3,8 @@
 use super::numbers::{ContentNumbers, is_block};
 use super::shape::Shape;
 use crate::model::heap::{
-    Array, EachElement, EachField, Field, FieldValue, Heap, Known, Label, ObjectId, ObjectValues,
-    Room, SourceLocation, Value,
+    Array, EachElement, EachField, EachLabel, Field, FieldValue, Heap, Known, ObjectId,
+    ObjectValues, Room, SourceLocation, Value,
 };
 use crate::model::values::hash;
 use std::borrow::Cow;
@@ -79,9 +79,9 @@ impl ObjectValues for RedactedValues<'_> {
         heap: &Heap<'_>,
         object: ObjectId,
         places: Range<usize>,
-        labels: &mut Vec<Label>,
+        each: &mut EachLabel<'_>,
     ) {
-        self.inner.labels(heap, object, places, labels);
+        self.inner.labels(heap, object, places, each);
     }
 
     fn text_identity(&self, heap: &Heap<'_>, object: ObjectId, text: &str) -> u64 {
