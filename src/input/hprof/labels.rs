@@ -7,7 +7,7 @@ use super::records::HeapRec;
 use super::rows::Classes;
 use super::values::Contents;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{EachLabel, Heap, Ids, Label, ObjectId};
+use crate::model::heap::{EachLabel, Heap, Ids, Label, ObjectId, TypeKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -68,7 +68,9 @@ impl Labels {
         mut places: Range<usize>,
         each: &mut EachLabel<'_>,
     ) {
-        if let Some(of_class) = self.classes.references_of(object) {
+        if heap.type_of(object).kind == TypeKind::Class
+            && let Some(of_class) = self.classes.references_of(object)
+        {
             let own = of_class.get(places).unwrap_or_default();
             own.iter().for_each(|(_, label)| each(*label));
             return;
