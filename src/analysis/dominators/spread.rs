@@ -1,5 +1,6 @@
 //! Numbers all live objects in preorder of the dominator tree, those that are owned included.
 
+use super::ends::Ends;
 use super::{AHEAD, Core, Dominators};
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
@@ -35,19 +36,20 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     }
     let live = size_of[0] as usize;
     let mut next: Vec<u32> = vec![1; size_of.len()];
+    let mut above: Vec<u32> = vec![0; size_of.len()];
     for number in 1..size_of.len() {
-        let place = &mut next[dominator[number] as usize];
-        let position = *place;
-        *place += size_of[number];
+        let by = dominator[number] as usize;
+        let position = next[by];
+        next[by] += size_of[number];
         next[number] = position + 1;
-        // From here on the column has the object's position; that of its dominator is known.
+        // From here on the column has the object's position, as it has that of its dominator.
         dominator[number] = position;
+        above[number] = dominator[by];
     }
     let position = dominator;
     // The kernel clears new memory when it is first written, here with all threads.
     let column = |length: usize| (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect();
-    let placed = Placed { order: column(live - 1), size: column(live) };
-    placed.size[0].store(live as u32, Relaxed);
+    let placed = Placed { order: column(live - 1), dominator: column(live) };
     let mut firsts = Vec::with_capacity(parts.len());
     let mut first = 1;
     for below in &parts {
@@ -55,17 +57,17 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
         first += below.of_owner.len();
     }
     parallel::for_each(parts.into_iter().zip(firsts), |(below, first)| {
-        let mut rest = below.objects.iter().zip(&below.size);
+        let mut rest = below.objects.iter().zip(&below.up);
         for (number, owner) in (first..).zip(&found[first - 1..][..below.of_owner.len()]) {
-            let (own, size) = (position[number], size_of[number]);
-            placed.put(own, *owner, size);
+            let own = position[number];
+            placed.put(own, *owner, above[number]);
             // What is left of the range after the children of the search is owned.
-            for (place, (object, size)) in (next[number]..own + size).zip(&mut rest) {
-                placed.put(place, *object, *size);
+            for (place, (object, up)) in (next[number]..own + size_of[number]).zip(&mut rest) {
+                placed.put(place, *object, if *up == 0 { own } else { place - up });
             }
         }
     });
-    drop((found, size_of, next, position));
+    drop((found, size_of, next, position, above));
     placed.finish(graph.len())
 }
 
@@ -73,25 +75,23 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
 /// into places of its own.
 struct Placed {
     order: Vec<AtomicU32>,
-    size: Vec<AtomicU32>,
+    dominator: Vec<AtomicU32>,
 }
 
 impl Placed {
     #[inline]
-    fn put(&self, position: u32, object: ObjectId, size: u32) {
+    fn put(&self, position: u32, object: ObjectId, dominator: u32) {
         self.order[position as usize - 1].store(object.0, Relaxed);
-        self.size[position as usize].store(size, Relaxed);
+        self.dominator[position as usize].store(dominator, Relaxed);
     }
 
-    /// Finds dominators from sizes, and the numbers of all objects of the heap.
+    /// Finds the numbers of all objects of the heap, and the ends of subtrees.
     fn finish(self, objects: usize) -> Dominators {
         let order: Vec<ObjectId> =
             self.order.into_iter().map(|object| ObjectId(object.into_inner())).collect();
-        let size: Vec<u32> = self.size.into_iter().map(AtomicU32::into_inner).collect();
-        let mut dominator = vec![0; size.len()];
-        let (number, ()) =
-            parallel::join(|| numbers(&order, objects), || dominators(&size, &mut dominator));
-        Dominators { order, dominator, number, size }
+        let dominator: Vec<u32> = self.dominator.into_iter().map(AtomicU32::into_inner).collect();
+        let (number, ends) = parallel::join(|| numbers(&order, objects), || Ends::of(&dominator));
+        Dominators { order, dominator, number, ends }
     }
 }
 
@@ -107,24 +107,6 @@ fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
     number
 }
 
-/// Writes the dominator of each position.
-fn dominators(size: &[u32], dominator: &mut [u32]) {
-    // The ranges in which a position lies, the innermost last.
-    let mut open: Vec<u32> = vec![0];
-    for position in 1..size.len() as u32 {
-        while let Some(&above) = open.last() {
-            if position < above + size[above as usize] {
-                dominator[position as usize] = above;
-                break;
-            }
-            open.pop();
-        }
-        if size[position as usize] > 1 {
-            open.push(position);
-        }
-    }
-}
-
 /// Owners that one thread looks at before another may take the next ones.
 const PART: usize = 1 << 16;
 
@@ -132,8 +114,8 @@ const PART: usize = 1 << 16;
 #[derive(Default)]
 struct Below {
     objects: Vec<ObjectId>,
-    /// The number of objects that an owned one owns, itself included.
-    size: Vec<u32>,
+    /// The distance in `objects` from each object to the owned one that owns it; 0 if that is the owner.
+    up: Vec<u32>,
     /// The number of objects that an owner owns, itself included.
     of_owner: Vec<u32>,
 }
@@ -163,19 +145,19 @@ impl Below {
                 owned.of_object(graph, *soon).for_each(|object| graph.prefetch(object));
             }
             let before = self.objects.len();
-            self.add(graph, owned, *owner);
+            self.add(graph, owned, *owner, None);
             self.of_owner.push((self.objects.len() - before) as u32 + 1);
         }
     }
 
-    /// The function calls itself for each level of owned objects, of which there are at most three.
-    fn add(&mut self, graph: &Graph<'_>, owned: &Owned, owner: ObjectId) {
+    /// Adds what an object owns, which is in `objects` itself unless it is an owner. The function calls
+    /// itself for each level of owned objects, of which there are at most three.
+    fn add(&mut self, graph: &Graph<'_>, owned: &Owned, owner: ObjectId, place: Option<usize>) {
         for object in owned.of_object(graph, owner) {
             let at = self.objects.len();
             self.objects.push(object);
-            self.size.push(1);
-            self.add(graph, owned, object);
-            self.size[at] = (self.objects.len() - at) as u32;
+            self.up.push(place.map_or(0, |place| (at - place) as u32));
+            self.add(graph, owned, object, Some(at));
         }
     }
 }
