@@ -32,7 +32,7 @@ use search::Found;
 /// The dominator tree of the live objects.
 ///
 /// Live objects have numbers from 1 in preorder: the objects that an object dominates have the
-/// numbers after its own, without a gap. 0 is the set of roots. Takes 8 bytes per live object and
+/// numbers after its own, without a gap. 0 is the set of roots. Takes 9 bytes per live object and
 /// 4 per object of the heap.
 #[derive(Clone, Debug)]
 pub struct Dominators {

@@ -5,24 +5,33 @@ use rayon::prelude::*;
 /// Numbers of a block, and blocks of a block of the next level.
 const BLOCK: usize = 64;
 
-/// Finds the number after a subtree: the first later number whose dominator is before the subtree.
+/// Finds the number after a subtree: its size is known if it fits into a byte. The end of a larger
+/// subtree is the first later number whose dominator is before the subtree.
 ///
-/// A size for each number would take 4 bytes; these minima take a sixteenth of a byte. Most subtrees
-/// are so small that the dominators of the next few numbers are enough.
+/// The sizes of all subtrees would take 4 bytes for each number, these take little more than one.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
+    /// The [`short`] size of the subtree of each number.
+    size: Vec<u8>,
     /// The smallest dominator of each block of numbers, then of each block of those blocks, and so on.
     least: Vec<Vec<u32>>,
 }
 
+/// A size in a byte; 255 if it does not fit.
+pub(super) fn short(size: u32) -> u8 {
+    u8::try_from(size).unwrap_or(LARGE)
+}
+
+const LARGE: u8 = u8::MAX;
+
 impl Ends {
-    /// For the dominator of each number, which is smaller than the number.
-    pub(super) fn of(dominator: &[u32]) -> Self {
+    /// For the dominator of each number, which is smaller than the number, and its [`short`] size.
+    pub(super) fn of(dominator: &[u32], size: Vec<u8>) -> Self {
         let mut least: Vec<Vec<u32>> = Vec::new();
         loop {
             let below = least.last().map_or(dominator, Vec::as_slice);
             if below.len() <= BLOCK {
-                return Self { least };
+                return Self { size, least };
             }
             let blocks = below.par_chunks(BLOCK);
             let of_block = |block: &[u32]| block.iter().copied().min().unwrap_or(0);
@@ -33,14 +42,15 @@ impl Ends {
     /// The first number after those that a number dominates.
     #[inline]
     pub(super) fn end(&self, dominator: &[u32], number: u32) -> u32 {
-        let next = number as usize + 1;
-        match dominator.get(next) {
-            Some(above) if *above >= number => self.find(dominator, number, next),
-            Some(_) | None => next as u32,
+        match self.size[number as usize] {
+            LARGE => self.find(dominator, number),
+            size => number + u32::from(size),
         }
     }
 
-    fn find(&self, dominator: &[u32], number: u32, mut at: usize) -> u32 {
+    #[cold]
+    fn find(&self, dominator: &[u32], number: u32) -> u32 {
+        let mut at = number as usize + usize::from(LARGE);
         let level = |level: usize| match level.checked_sub(1) {
             None => Some(dominator),
             Some(above) => self.least.get(above).map(Vec::as_slice),
@@ -95,9 +105,11 @@ mod tests {
                 }
                 dominator.push(above);
             }
-            let found = Ends::of(&dominator);
+            let expected = ends(&dominator);
+            let size = (0..).zip(&expected).map(|(number, end)| short(end - number)).collect();
+            let found = Ends::of(&dominator, size);
             let found: Vec<u32> = (0..dominator.len() as u32).map(|number| found.end(&dominator, number)).collect();
-            prop_assert_eq!(found, ends(&dominator));
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers all live objects in preorder of the dominator tree, those that are owned included.
 
-use super::ends::Ends;
+use super::ends::{Ends, short};
 use super::{AHEAD, Core, Dominators};
 use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
@@ -8,8 +8,8 @@ use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 use crate::parallel;
 use rayon::prelude::*;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU8, AtomicU32};
 
 /// Gives each object the numbers right after its own to what it dominates: first the objects that
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
@@ -49,7 +49,12 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     let position = dominator;
     // The kernel clears new memory when it is first written, here with all threads.
     let column = |length: usize| (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect();
-    let placed = Placed { order: column(live - 1), dominator: column(live) };
+    let placed = Placed {
+        order: column(live - 1),
+        dominator: column(live),
+        size: (0..live).into_par_iter().map(|_| AtomicU8::new(0)).collect(),
+    };
+    placed.size[0].store(short(size_of[0]), Relaxed);
     let mut firsts = Vec::with_capacity(parts.len());
     let mut first = 1;
     for below in &parts {
@@ -57,13 +62,16 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
         first += below.of_owner.len();
     }
     parallel::for_each(parts.into_iter().zip(firsts), |(below, first)| {
-        let mut rest = below.objects.iter().zip(&below.up);
+        let mut rest = below.objects.iter().zip(&below.up).zip(&below.size);
         for (number, owner) in (first..).zip(&found[first - 1..][..below.of_owner.len()]) {
             let own = position[number];
-            placed.put(own, *owner, above[number]);
+            placed.put(own, *owner, above[number], short(size_of[number]));
             // What is left of the range after the children of the search is owned.
-            for (place, (object, up)) in (next[number]..own + size_of[number]).zip(&mut rest) {
-                placed.put(place, *object, if *up == 0 { own } else { place - up });
+            for (place, ((object, up), size)) in
+                (next[number]..own + size_of[number]).zip(&mut rest)
+            {
+                let dominator = if *up == 0 { own } else { place - up };
+                placed.put(place, *object, dominator, *size);
             }
         }
     });
@@ -76,13 +84,15 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
 struct Placed {
     order: Vec<AtomicU32>,
     dominator: Vec<AtomicU32>,
+    size: Vec<AtomicU8>,
 }
 
 impl Placed {
     #[inline]
-    fn put(&self, position: u32, object: ObjectId, dominator: u32) {
+    fn put(&self, position: u32, object: ObjectId, dominator: u32, size: u8) {
         self.order[position as usize - 1].store(object.0, Relaxed);
         self.dominator[position as usize].store(dominator, Relaxed);
+        self.size[position as usize].store(size, Relaxed);
     }
 
     /// Finds the numbers of all objects of the heap, and the ends of subtrees.
@@ -90,7 +100,9 @@ impl Placed {
         let order: Vec<ObjectId> =
             self.order.into_iter().map(|object| ObjectId(object.into_inner())).collect();
         let dominator: Vec<u32> = self.dominator.into_iter().map(AtomicU32::into_inner).collect();
-        let (number, ends) = parallel::join(|| numbers(&order, objects), || Ends::of(&dominator));
+        let size = self.size.into_iter().map(AtomicU8::into_inner).collect();
+        let (number, ends) =
+            parallel::join(|| numbers(&order, objects), || Ends::of(&dominator, size));
         Dominators { order, dominator, number, ends }
     }
 }
@@ -116,6 +128,8 @@ struct Below {
     objects: Vec<ObjectId>,
     /// The distance in `objects` from each object to the owned one that owns it; 0 if that is the owner.
     up: Vec<u32>,
+    /// The [`short`] number of objects that each one owns, itself included.
+    size: Vec<u8>,
     /// The number of objects that an owner owns, itself included.
     of_owner: Vec<u32>,
 }
@@ -157,7 +171,9 @@ impl Below {
             let at = self.objects.len();
             self.objects.push(object);
             self.up.push(place.map_or(0, |place| (at - place) as u32));
+            self.size.push(1);
             self.add(graph, owned, object, Some(at));
+            self.size[at] = short((self.objects.len() - at) as u32);
         }
     }
 }
