@@ -18,7 +18,7 @@ pub(super) struct Owned(ObjectSet);
 
 /// The maximum number of levels of owned objects. More levels find few more objects, and with few
 /// levels the code that follows them needs no stack.
-const HEIGHT: usize = 3;
+pub(super) const HEIGHT: usize = 3;
 
 impl Owned {
     /// Finds the owned objects of a graph.

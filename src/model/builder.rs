@@ -81,7 +81,10 @@ impl<'a> HeapBuilder<'a> {
 
     /// Continues from a finished heap, to change it. New references and objects follow the existing
     /// ones.
-    pub fn from_heap(heap: Heap<'a>) -> Self {
+    pub fn from_heap(mut heap: Heap<'a>) -> Self {
+        // A reader can only decode the labels of the references that it has read.
+        let of_object = |object| heap.labels(object, heap.references.range(object)).into_owned();
+        heap.references.label = heap.objects().flat_map(of_object).collect();
         let labels = heap.references.is_empty() || !heap.references.label.is_empty();
         Self { heap, labels }
     }

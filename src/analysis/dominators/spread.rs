@@ -3,7 +3,7 @@
 use super::ends::{Ends, short};
 use super::{AHEAD, Core, Dominators};
 use crate::analysis::graph::Graph;
-use crate::analysis::owned::Owned;
+use crate::analysis::owned::{HEIGHT, Owned};
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 use crate::parallel;
@@ -62,16 +62,17 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
         first += below.of_owner.len();
     }
     parallel::for_each(parts.into_iter().zip(firsts), |(below, first)| {
-        let mut rest = below.objects.iter().zip(&below.up).zip(&below.size);
+        let mut rest = below.objects.iter().zip(&below.depth);
         for (number, owner) in (first..).zip(&found[first - 1..][..below.of_owner.len()]) {
             let own = position[number];
             placed.put(own, *owner, above[number], short(size_of[number]));
             // What is left of the range after the children of the search is owned.
-            for (place, ((object, up), size)) in
-                (next[number]..own + size_of[number]).zip(&mut rest)
-            {
-                let dominator = if *up == 0 { own } else { place - up };
-                placed.put(place, *object, dominator, *size);
+            let mut above = [own; HEIGHT];
+            for (place, (object, depth)) in (next[number]..own + size_of[number]).zip(&mut rest) {
+                let depth = usize::from(*depth);
+                placed.put(place, *object, above[depth], 1);
+                above[1..=depth].iter().for_each(|owned| placed.enlarge(*owned));
+                above[depth + 1..].fill(place);
             }
         }
     });
@@ -93,6 +94,13 @@ impl Placed {
         self.order[position as usize - 1].store(object.0, Relaxed);
         self.dominator[position as usize].store(dominator, Relaxed);
         self.size[position as usize].store(size, Relaxed);
+    }
+
+    /// Adds an object to the size of a subtree.
+    #[inline]
+    fn enlarge(&self, position: u32) {
+        let size = &self.size[position as usize];
+        size.store(size.load(Relaxed).saturating_add(1), Relaxed);
     }
 
     /// Finds the numbers of all objects of the heap, and the ends of subtrees.
@@ -126,10 +134,8 @@ const PART: usize = 1 << 16;
 #[derive(Default)]
 struct Below {
     objects: Vec<ObjectId>,
-    /// The distance in `objects` from each object to the owned one that owns it; 0 if that is the owner.
-    up: Vec<u32>,
-    /// The [`short`] number of objects that each one owns, itself included.
-    size: Vec<u8>,
+    /// The level of each object: 0 below the owner, 1 below an object of level 0.
+    depth: Vec<u8>,
     /// The number of objects that an owner owns, itself included.
     of_owner: Vec<u32>,
 }
@@ -159,21 +165,18 @@ impl Below {
                 owned.of_object(graph, *soon).for_each(|object| graph.prefetch(object));
             }
             let before = self.objects.len();
-            self.add(graph, owned, *owner, None);
+            self.add(graph, owned, *owner, 0);
             self.of_owner.push((self.objects.len() - before) as u32 + 1);
         }
     }
 
-    /// Adds what an object owns, which is in `objects` itself unless it is an owner. The function calls
-    /// itself for each level of owned objects, of which there are at most three.
-    fn add(&mut self, graph: &Graph<'_>, owned: &Owned, owner: ObjectId, place: Option<usize>) {
+    /// Adds what an object owns, at a level. The function calls itself for each level of owned objects,
+    /// of which there are at most [`HEIGHT`].
+    fn add(&mut self, graph: &Graph<'_>, owned: &Owned, owner: ObjectId, depth: u8) {
         for object in owned.of_object(graph, owner) {
-            let at = self.objects.len();
             self.objects.push(object);
-            self.up.push(place.map_or(0, |place| (at - place) as u32));
-            self.size.push(1);
-            self.add(graph, owned, object, Some(at));
-            self.size[at] = short((self.objects.len() - at) as u32);
+            self.depth.push(depth);
+            self.add(graph, owned, object, depth + 1);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::records::HeapRec;
 use super::rows::Classes;
 use super::values::Contents;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{EachLabel, Heap, Ids, Label, ObjectId, TypeKind};
+use crate::model::heap::{EachLabel, Heap, Ids, Label, ObjectId, TypeId, TypeKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -19,6 +19,8 @@ pub(super) struct Labels {
     class: Label,
     /// For each class in the order of the table, whether its objects have such a reference.
     has_class: Vec<bool>,
+    /// The type of each class, in the order of the table.
+    types: Vec<TypeId>,
     /// The blocks of long arrays that labels were requested of.
     blocks: RwLock<FxHashMap<ObjectId, Arc<Blocks>>>,
 }
@@ -55,8 +57,13 @@ impl Exists {
 }
 
 impl Labels {
-    pub(super) fn new(classes: Classes, class: Label, has_class: Vec<bool>) -> Self {
-        Self { classes, class, has_class, blocks: RwLock::default() }
+    pub(super) fn new(
+        classes: Classes,
+        class: Label,
+        has_class: Vec<bool>,
+        types: Vec<TypeId>,
+    ) -> Self {
+        Self { classes, class, has_class, types, blocks: RwLock::default() }
     }
 
     /// Passes the labels of the references of an object at these places. See
@@ -75,16 +82,8 @@ impl Labels {
             own.iter().for_each(|(_, label)| each(*label));
             return;
         }
-        let (Ids::Addresses(addresses), Some(HeapRec::Object(record))) =
-            (&heap.ids, contents.record(object))
-        else {
-            return;
-        };
-        let class = match record {
-            Object::Instance(Instance { class, .. })
-            | Object::ObjectArray(ObjectArray { class, .. }) => table.index(class),
-            Object::PrimitiveArray(_) => return,
-        };
+        // Types are in the order of classes, and each class has its own.
+        let class = self.types.binary_search(&heap.type_id(object)).ok();
         let mut references = heap.references.range(object).len();
         if class.and_then(|class| self.has_class.get(class)) == Some(&true) {
             // The reference to the class comes before all others.
@@ -94,8 +93,17 @@ impl Labels {
             places = places.start.saturating_sub(1)..places.end.saturating_sub(1);
             references = references.saturating_sub(1);
         }
+        let fields = class.map_or(&[][..], |class| self.classes.fields_of(class, table));
+        if let Some(all) = fields.get(places.clone()).filter(|_| fields.len() == references) {
+            all.iter().for_each(|field| each(field.label));
+            return;
+        }
+        let (Ids::Addresses(addresses), Some(HeapRec::Object(record))) =
+            (&heap.ids, contents.record(object))
+        else {
+            return;
+        };
         match record {
-            _ if places.is_empty() => {}
             Object::ObjectArray(array) if array.count as usize == references => {
                 places.for_each(|place| each(Label::index(place as u64)));
             }
@@ -110,7 +118,6 @@ impl Labels {
                 elements.for_each(|(index, _)| each(Label::index(index)));
             }
             Object::Instance(Instance { values, .. }) => {
-                let fields = class.map_or(&[][..], |class| self.classes.fields_of(class, table));
                 let id = |field: &ReferenceField| contents.ids.at(values, field.offset);
                 let exists = Exists::of(fields.iter().map(id), references);
                 let fields = fields.iter().filter(|field| exists.has(id(field), addresses));

@@ -149,7 +149,7 @@ impl<'s, 'a> Rows<'s, 'a> {
         builder.warn(WarningKind::ShortObjects, faults.short.0);
         builder.warn(WarningKind::UnknownSuperclasses, faults.broken.0);
         let has_class = rows.held_classes.iter().map(Option::is_some).collect();
-        (positions, Labels::new(rows.classes, class_label, has_class))
+        (positions, Labels::new(rows.classes, class_label, has_class, types.of_class.clone()))
     }
 
     /// Decodes the rows whose records stand at these positions.
