@@ -25,6 +25,7 @@ pub(crate) mod named;
 pub mod names;
 mod object;
 mod object_fields;
+pub mod packed_offsets;
 pub mod profile;
 mod redact;
 mod references;

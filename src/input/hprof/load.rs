@@ -56,7 +56,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         builder = builder.without_labels();
     }
     let types = Types::new(&scan, &mut builder);
-    let (positions, labels) =
+    let (mut positions, labels) =
         Rows::add(bytes, &mut scan, (&addresses, &types), &mut builder, options);
     drop(phase);
     let _phase = phases::begin("decoding threads");
@@ -64,6 +64,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         builder.warn(WarningKind::OmittedStacks, 1);
     }
     builder.warn(WarningKind::RepeatedIds, repeated);
+    positions.pack();
     let contents = Contents::new(bytes, &scan, positions, &types.of_class);
     threads::add(&scan, &addresses, &contents, &mut builder);
     builder.heap().sites = sites::of(&scan, builder.names());
