@@ -14,10 +14,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Bytes per object and per reference in the columns of a loaded heap: type, size, first reference
-/// and address of an object; target and label of a reference.
+/// Bytes per object in the columns of a loaded heap: type, size, first reference and address.
 const BYTES_PER_OBJECT: u64 = 16;
-const BYTES_PER_REFERENCE: u64 = 8;
+
+/// Bytes per target of a reference, and per label that is stored.
+const BYTES_PER_TARGET: u64 = 4;
+const BYTES_PER_LABEL: u64 = 4;
 
 /// Bytes per object with an executable: types of objects and marks of visited objects. Tables of
 /// the program add memory in proportion to its file.
@@ -109,9 +111,13 @@ pub(super) fn limit(common: &Common) -> Option<u64> {
 
 /// Peak memory in bytes of the loaded heap and its analysis.
 pub(super) fn needs(work: Work, format: Format, objects: u64, references: u64) -> u64 {
+    let label = match (work, format) {
+        (Work::Search | Work::Analysis, Format::Hprof) => 0,
+        _ => BYTES_PER_LABEL,
+    };
     let loaded = objects
         .saturating_mul(BYTES_PER_OBJECT)
-        .saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
+        .saturating_add(references.saturating_mul(BYTES_PER_TARGET + label));
     match (work, format) {
         (Work::Search | Work::Copy, _) => loaded,
         (Work::Counting, Format::Hprof) => counting_estimate(objects, references),

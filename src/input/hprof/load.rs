@@ -64,7 +64,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         builder.warn(WarningKind::OmittedStacks, 1);
     }
     builder.warn(WarningKind::RepeatedIds, repeated);
-    positions.pack();
+    if !options.bare {
+        positions.pack();
+    }
     let contents = Contents::new(bytes, &scan, positions, &types.of_class);
     threads::add(&scan, &addresses, &contents, &mut builder);
     builder.heap().sites = sites::of(&scan, builder.names());
