@@ -338,9 +338,6 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
     let reader = heap(format)?;
     let mut loaded = (reader.load)(bytes, options)?;
     loaded.heap.roles = reader.roles;
-    if !options.bare {
-        loaded.heap.references.first.pack();
-    }
     if loaded.heap.names.cut() > 0 {
         let count = loaded.heap.names.cut();
         loaded.heap.warnings.push(LoadWarning { kind: WarningKind::CutNames, count });
