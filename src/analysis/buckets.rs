@@ -24,7 +24,6 @@ impl Buckets {
         match &mut first {
             Offsets::Small(first) => fill(first, &mut items, pairs),
             Offsets::Large(first) => fill(first, &mut items, pairs),
-            Offsets::Packed(_) => unreachable!("zeros are not packed"),
         }
         Self { first, items }
     }
@@ -48,7 +47,6 @@ impl Buckets {
         match &self.first {
             Offsets::Small(first) => backward(first, &self.items, records, next, each),
             Offsets::Large(first) => backward(first, &self.items, records, next, each),
-            Offsets::Packed(_) => unreachable!("buckets are not packed"),
         }
     }
 }

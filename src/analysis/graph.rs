@@ -78,7 +78,6 @@ impl<'h> Graph<'h> {
         match &self.references.first {
             Offsets::Small(first) => prefetch(first, object.index()),
             Offsets::Large(first) => prefetch(first, object.index()),
-            Offsets::Packed(first) => prefetch(first.distances(), object.index()),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Columns of numbers that are nearly always small.
 
-use super::packed_offsets::PackedOffsets;
 use super::types::TypeId;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -270,16 +269,13 @@ impl From<Vec<TypeId>> for TypeIds {
     }
 }
 
-/// Positions in a column: 4 bytes each as long as all fit into 32 bits, 8 otherwise, and little more
-/// than 2 when they are [packed](Offsets::pack).
+/// Positions in a column: 4 bytes each as long as all fit into 32 bits, 8 otherwise.
 #[derive(Clone, Debug)]
 pub enum Offsets {
     /// All offsets are below 2³².
     Small(Vec<u32>),
     /// Offsets of any size.
     Large(Vec<u64>),
-    /// Offsets of any size, most of them near their neighbors.
-    Packed(PackedOffsets),
 }
 
 impl Default for Offsets {
@@ -313,7 +309,7 @@ impl Offsets {
                 Ok(offset) => small.push(offset),
                 Err(_) => self.push_wide(offset),
             },
-            _ => self.push_wide(offset),
+            Self::Large(large) => large.push(offset),
         }
     }
 
@@ -337,7 +333,7 @@ impl Offsets {
     pub(super) fn last_small(&mut self) -> Option<&mut u32> {
         match self {
             Self::Small(small) => small.last_mut(),
-            Self::Large(_) | Self::Packed(_) => None,
+            Self::Large(_) => None,
         }
     }
 
@@ -348,12 +344,12 @@ impl Offsets {
     }
 
     fn widen(&mut self) -> &mut Vec<u64> {
-        if !matches!(self, Self::Large(_)) {
-            *self = Self::Large((0..self.len()).map(|index| self.get(index)).collect());
+        if let Self::Small(small) = self {
+            *self = Self::Large(small.iter().map(|&offset| offset.into()).collect());
         }
         match self {
             Self::Large(large) => large,
-            Self::Small(_) | Self::Packed(_) => unreachable!("they were made wide"),
+            Self::Small(_) => unreachable!("they were made wide"),
         }
     }
 
@@ -364,15 +360,9 @@ impl Offsets {
             Self::Small(small) => {
                 small.get_mut(index).into_iter().for_each(|place| *place = offset as u32)
             }
-            _ => self.widen().get_mut(index).into_iter().for_each(|place| *place = offset),
-        }
-    }
-
-    /// Stores most offsets as distances from others, for a column that does not change any more.
-    /// Changing a packed column takes time in proportion to its length.
-    pub(crate) fn pack(&mut self) {
-        if let Some(packed) = PackedOffsets::of(self) {
-            *self = Self::Packed(packed);
+            Self::Large(large) => {
+                large.get_mut(index).into_iter().for_each(|place| *place = offset)
+            }
         }
     }
 
@@ -382,20 +372,16 @@ impl Offsets {
         match self {
             Self::Small(small) => small.get(index).map_or(0, |&offset| offset.into()),
             Self::Large(large) => large.get(index).copied().unwrap_or(0),
-            Self::Packed(packed) => packed.get(index),
         }
     }
 
     /// The offsets in some rows; none if there are fewer rows.
     pub fn range(&self, rows: Range<usize>) -> impl Iterator<Item = u64> + '_ {
-        let (small, large, packed): (&[u32], &[u64], _) = match self {
-            Self::Small(small) => (small.get(rows).unwrap_or_default(), &[], 0..0),
-            Self::Large(large) => (&[], large.get(rows).unwrap_or_default(), 0..0),
-            Self::Packed(_) if rows.end > self.len() => (&[], &[], 0..0),
-            Self::Packed(_) => (&[], &[], rows),
+        let (small, large): (&[u32], &[u64]) = match self {
+            Self::Small(small) => (small.get(rows).unwrap_or_default(), &[]),
+            Self::Large(large) => (&[], large.get(rows).unwrap_or_default()),
         };
-        let packed = packed.map(|row| self.get(row));
-        small.iter().map(|&offset| offset.into()).chain(large.iter().copied()).chain(packed)
+        small.iter().map(|&offset| offset.into()).chain(large.iter().copied())
     }
 
     /// The number of entries.
@@ -403,7 +389,6 @@ impl Offsets {
         match self {
             Self::Small(small) => small.len(),
             Self::Large(large) => large.len(),
-            Self::Packed(packed) => packed.distances().len(),
         }
     }
 
@@ -443,26 +428,6 @@ mod tests {
                 }
                 prop_assert_eq!(column.iter().collect::<Vec<_>>(), expected);
             }
-        }
-
-        #[test]
-        fn packed_offsets_are_those_that_were_given(
-            steps in prop::collection::vec(prop_oneof![60 => 0..300_u64, 1 => 0..1_u64 << 40], 0..500),
-            later: u64,
-        ) {
-            let mut sum = 0;
-            let mut given: Vec<u64> = steps.iter().map(|step| { sum += step; sum }).collect();
-            let mut column = Offsets::with_capacity(given.len(), 0);
-            given.iter().for_each(|offset| column.push(*offset));
-            column.pack();
-            prop_assert!((0..=given.len()).map(|row| column.get(row)).eq(given.iter().copied().chain([0])));
-            prop_assert!(column.range(given.len() / 3..given.len()).eq(given[given.len() / 3..].iter().copied()));
-            prop_assert_eq!(column.range(0..given.len() + 1).count(), 0);
-            column.push(later);
-            given.push(later);
-            column.set(0, later);
-            given[0] = later;
-            prop_assert!(column.range(0..given.len()).eq(given));
         }
 
         #[test]

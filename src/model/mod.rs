@@ -25,7 +25,6 @@ pub(crate) mod named;
 pub mod names;
 mod object;
 mod object_fields;
-pub mod packed_offsets;
 pub mod profile;
 mod redact;
 mod references;

@@ -19,6 +19,7 @@
 //!   keeps until `finalize` has run. Eclipse MAT takes both for strong as well.
 
 use super::members::Members;
+use super::positions::{Packed, Positions};
 use super::rows::Rows;
 use super::scan::Scan;
 use super::types::Types;
@@ -56,7 +57,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         builder = builder.without_labels();
     }
     let types = Types::new(&scan, &mut builder);
-    let (mut positions, labels) =
+    let (positions, labels) =
         Rows::add(bytes, &mut scan, (&addresses, &types), &mut builder, options);
     drop(phase);
     let _phase = phases::begin("decoding threads");
@@ -64,9 +65,11 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         builder.warn(WarningKind::OmittedStacks, 1);
     }
     builder.warn(WarningKind::RepeatedIds, repeated);
-    if !options.bare {
-        positions.pack();
-    }
+    let positions = if options.bare {
+        Positions::Plain(positions)
+    } else {
+        Positions::Packed(Packed::of(&positions))
+    };
     let contents = Contents::new(bytes, &scan, positions, &types.of_class);
     threads::add(&scan, &addresses, &contents, &mut builder);
     builder.heap().sites = sites::of(&scan, builder.names());

@@ -72,6 +72,7 @@ pub mod naming;
 mod neighbours;
 pub mod objects;
 mod omitted;
+mod positions;
 pub mod primitives;
 pub mod profile;
 pub mod records;

@@ -3,13 +3,14 @@
 
 use super::hidden::is;
 use super::objects::{Instance, Object};
+use super::positions::Positions;
 use super::primitives::{IdSize, Value as FieldValue};
 use super::records::{HeapRec, read_heap_record};
 use super::scan::Scan;
 use crate::bytes::{Cursor, latin1};
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{Heap, Ids, ObjectId, Offsets, TypeId, TypeKind, Value};
+use crate::model::heap::{Heap, Ids, ObjectId, TypeId, TypeKind, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -18,7 +19,7 @@ pub(super) struct Contents<'a> {
     bytes: &'a [u8],
     pub(super) ids: IdSize,
     /// The position of the record of each object.
-    positions: Offsets,
+    positions: Positions,
     /// The decoder of each type that has a value.
     decoders: FxHashMap<TypeId, Decoder>,
     /// Types that class objects represent, by id.
@@ -66,7 +67,7 @@ impl<'a> Contents<'a> {
     pub(super) fn new(
         bytes: &'a [u8],
         scan: &Scan<'a>,
-        positions: Offsets,
+        positions: Positions,
         type_of: &[TypeId],
     ) -> Self {
         let decoders = scan.classes.iter().zip(type_of).filter_map(|(class, type_id)| {
@@ -104,7 +105,7 @@ impl<'a> Contents<'a> {
     }
 
     pub(super) fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
-        let mut cursor = Cursor::at(self.bytes, self.positions.get(object.index()));
+        let mut cursor = Cursor::at(self.bytes, self.positions.get(object));
         match Object::at_start(cursor.rest(), self.ids) {
             Some((object, _)) => Some(HeapRec::Object(object)),
             None => read_heap_record(&mut cursor, self.ids).ok(),

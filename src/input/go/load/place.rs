@@ -46,7 +46,7 @@ impl Placed {
         };
         let mut sizes = match placing.sizes.into_offsets() {
             Offsets::Small(low) => Sizes::from(low),
-            Offsets::Large(_) | Offsets::Packed(_) => Sizes::default(),
+            Offsets::Large(_) => Sizes::default(),
         };
         for &(row, size) in done.iter().flat_map(|done| &done.huge) {
             sizes.set(row, size);
@@ -56,7 +56,7 @@ impl Placed {
             positions: placing.positions.into_offsets(),
             layouts: match placing.layouts.into_offsets() {
                 Offsets::Small(layouts) => layouts,
-                Offsets::Large(_) | Offsets::Packed(_) => Vec::new(),
+                Offsets::Large(_) => Vec::new(),
             },
             fields: done.iter().fold(0, |all, done| all.saturating_add(done.fields)),
             overlapping: done.iter().map(|done| done.overlapping).sum(),

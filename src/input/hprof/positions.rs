@@ -1,0 +1,111 @@
+//! The positions of the records of all objects.
+
+use crate::model::heap::{ObjectId, Offsets};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Offsets of a block.
+const BLOCK: usize = 32;
+/// The bit that marks wide blocks. Larger than any position.
+const WIDE: u64 = 1 << 63;
+
+/// The position of the record of each object.
+#[derive(Clone, Debug)]
+pub(super) enum Positions {
+    Plain(Offsets),
+    Packed(Packed),
+}
+
+impl Positions {
+    /// The position of an object's record; 0 if there is none.
+    #[inline]
+    pub(super) fn get(&self, object: ObjectId) -> u64 {
+        match self {
+            Self::Plain(offsets) => offsets.get(object.index()),
+            Self::Packed(packed) => packed.get(object.index()),
+        }
+    }
+}
+
+/// Positions as distances from others. Objects that are neighbors in memory mostly have
+/// neighboring records, so that distances within a block fit into 2 bytes; positions would take 4,
+/// or 8 in files of 4 GiB and more.
+#[derive(Clone, Debug)]
+pub(super) struct Packed {
+    /// The smallest position of each block. If a block is too wide, [`WIDE`] and the row of its
+    /// first position in `wide`.
+    least: Vec<u64>,
+    /// The distance of each position from the smallest one of its block.
+    distance: Vec<u16>,
+    /// The positions of wide blocks.
+    wide: Vec<u64>,
+}
+
+impl Packed {
+    pub(super) fn of(offsets: &Offsets) -> Self {
+        let mut distance = vec![0; offsets.len()];
+        let pack = |(block, distances): (usize, &mut [u16])| {
+            let rows = rows(block, distances.len());
+            let all = || offsets.range(rows.clone());
+            let (least, most) = all()
+                .fold((u64::MAX, 0), |(least, most), offset| (offset.min(least), offset.max(most)));
+            if most.saturating_sub(least) > u16::MAX.into() || least >= WIDE {
+                return WIDE;
+            }
+            for (place, offset) in distances.iter_mut().zip(all()) {
+                *place = offset.saturating_sub(least) as u16;
+            }
+            least
+        };
+        let blocks = distance.par_chunks_mut(BLOCK).enumerate();
+        let mut least: Vec<u64> = blocks.map(pack).collect();
+        let mut wide = Vec::new();
+        for (block, least) in least.iter_mut().enumerate().filter(|(_, least)| **least == WIDE) {
+            *least |= wide.len() as u64;
+            let before = block.saturating_mul(BLOCK);
+            let count = offsets.len().saturating_sub(before).min(BLOCK);
+            wide.extend(offsets.range(rows(block, count)));
+        }
+        Self { least, distance, wide }
+    }
+
+    #[inline]
+    fn get(&self, row: usize) -> u64 {
+        let (Some(distance), Some(least)) = (self.distance.get(row), self.least.get(row / BLOCK))
+        else {
+            return 0;
+        };
+        if least & WIDE == 0 {
+            return least.saturating_add((*distance).into());
+        }
+        let first = (least ^ WIDE) as usize;
+        self.wide.get(first.saturating_add(row % BLOCK)).copied().unwrap_or(0)
+    }
+}
+
+/// The rows of the first `count` offsets of a block.
+fn rows(block: usize, count: usize) -> Range<usize> {
+    let first = block.saturating_mul(BLOCK);
+    first..first.saturating_add(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn positions_are_those_that_were_given(
+            steps in prop::collection::vec(prop_oneof![60 => -30..300_i64, 1 => 0..1_i64 << 40], 0..500),
+        ) {
+            let mut sum = 4000;
+            let given: Vec<u64> = steps.iter().map(|step| { sum += step; sum.unsigned_abs() }).collect();
+            let mut offsets = Offsets::with_capacity(0, 0);
+            given.iter().for_each(|offset| offsets.push(*offset));
+            let packed = Packed::of(&offsets);
+            let found = (0..=given.len()).map(|row| packed.get(row));
+            prop_assert!(found.eq(given.iter().copied().chain([0])));
+        }
+    }
+}
