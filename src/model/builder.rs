@@ -82,9 +82,12 @@ impl<'a> HeapBuilder<'a> {
     /// Continues from a finished heap, to change it. New references and objects follow the existing
     /// ones.
     pub fn from_heap(mut heap: Heap<'a>) -> Self {
-        // A reader can only decode the labels of the references that it has read.
+        // A reader can only decode the labels of the references that it has read, and types may change.
         let of_object = |object| heap.labels(object, heap.references.range(object)).into_owned();
         heap.references.label = heap.objects().flat_map(of_object).collect();
+        if let Some(label) = heap.class_references.label() {
+            heap.class_references = ClassReferences::Labelled(label);
+        }
         let labels = heap.references.is_empty() || !heap.references.label.is_empty();
         Self { heap, labels }
     }

@@ -47,8 +47,6 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
         above[number] = dominator[by];
     }
     let position = dominator;
-    // The kernel clears new memory when it is first written, here with all threads.
-    let column = |length: usize| (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect();
     let placed = Placed {
         order: column(live - 1),
         dominator: column(live),
@@ -109,22 +107,28 @@ impl Placed {
             self.order.into_iter().map(|object| ObjectId(object.into_inner())).collect();
         let dominator: Vec<u32> = self.dominator.into_iter().map(AtomicU32::into_inner).collect();
         let size = self.size.into_iter().map(AtomicU8::into_inner).collect();
-        let (number, ends) =
-            parallel::join(|| numbers(&order, objects), || Ends::of(&dominator, size));
+        let (number, ends) = (numbers(&order, objects), Ends::of(&dominator, size));
         Dominators { order, dominator, number, ends }
     }
 }
 
 /// The number of each object of the heap.
 fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
-    let mut number = vec![0; objects];
-    for (place, object) in order.iter().enumerate() {
-        if let Some(soon) = order.get(place + AHEAD) {
-            prefetch(&number, soon.index());
+    let number: Vec<AtomicU32> = column(objects);
+    parallel::for_each((0..order.len()).step_by(PART), |first| {
+        for (place, object) in (first..order.len()).zip(&order[first..]).take(PART) {
+            if let Some(soon) = order.get(place + AHEAD) {
+                prefetch(&number, soon.index());
+            }
+            number[object.index()].store(place as u32 + 1, Relaxed);
         }
-        number[object.index()] = place as u32 + 1;
-    }
-    number
+    });
+    number.into_iter().map(AtomicU32::into_inner).collect()
+}
+
+/// A column of zeros. The kernel clears new memory when it is first written, here with all threads.
+fn column(length: usize) -> Vec<AtomicU32> {
+    (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect()
 }
 
 /// Owners that one thread looks at before another may take the next ones.

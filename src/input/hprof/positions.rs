@@ -2,7 +2,6 @@
 
 use crate::model::heap::{ObjectId, Offsets};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Offsets of a block.
 const BLOCK: usize = 32;
@@ -43,28 +42,33 @@ pub(super) struct Packed {
 
 impl Packed {
     pub(super) fn of(offsets: &Offsets) -> Self {
+        match offsets {
+            Offsets::Small(small) => Self::of_column(small),
+            Offsets::Large(large) => Self::of_column(large),
+        }
+    }
+
+    fn of_column<T: Copy + Ord + Into<u64> + Sync>(offsets: &[T]) -> Self {
         let mut distance = vec![0; offsets.len()];
-        let pack = |(block, distances): (usize, &mut [u16])| {
-            let rows = rows(block, distances.len());
-            let all = || offsets.range(rows.clone());
-            let (least, most) = all()
-                .fold((u64::MAX, 0), |(least, most), offset| (offset.min(least), offset.max(most)));
+        let pack = |(distances, offsets): (&mut [u16], &[T])| {
+            let least = offsets.iter().min().map_or(0, |least| (*least).into());
+            let most = offsets.iter().max().map_or(0, |most| (*most).into());
             if most.saturating_sub(least) > u16::MAX.into() || least >= WIDE {
                 return WIDE;
             }
-            for (place, offset) in distances.iter_mut().zip(all()) {
-                *place = offset.saturating_sub(least) as u16;
+            for (place, offset) in distances.iter_mut().zip(offsets) {
+                *place = (*offset).into().saturating_sub(least) as u16;
             }
             least
         };
-        let blocks = distance.par_chunks_mut(BLOCK).enumerate();
+        let blocks = distance.par_chunks_mut(BLOCK).zip(offsets.par_chunks(BLOCK));
         let mut least: Vec<u64> = blocks.map(pack).collect();
-        let mut wide = Vec::new();
-        for (block, least) in least.iter_mut().enumerate().filter(|(_, least)| **least == WIDE) {
-            *least |= wide.len() as u64;
-            let before = block.saturating_mul(BLOCK);
-            let count = offsets.len().saturating_sub(before).min(BLOCK);
-            wide.extend(offsets.range(rows(block, count)));
+        let mut wide: Vec<u64> = Vec::new();
+        for (least, offsets) in least.iter_mut().zip(offsets.chunks(BLOCK)) {
+            if *least == WIDE {
+                *least |= wide.len() as u64;
+                wide.extend(offsets.iter().map(|offset| (*offset).into()));
+            }
         }
         Self { least, distance, wide }
     }
@@ -81,12 +85,6 @@ impl Packed {
         let first = (least ^ WIDE) as usize;
         self.wide.get(first.saturating_add(row % BLOCK)).copied().unwrap_or(0)
     }
-}
-
-/// The rows of the first `count` offsets of a block.
-fn rows(block: usize, count: usize) -> Range<usize> {
-    let first = block.saturating_mul(BLOCK);
-    first..first.saturating_add(count)
 }
 
 #[cfg(test)]
