@@ -9,8 +9,8 @@
 pub(super) struct Preorder {
     /// The number at each position.
     number: Vec<u32>,
-    /// By number: the number of positions that the object and everything it dominates take.
-    size: Vec<u32>,
+    /// By number: one more than the last position of what the object dominates.
+    end: Vec<u32>,
 }
 
 impl Preorder {
@@ -19,21 +19,23 @@ impl Preorder {
     /// up sizes, and one forward gives each object the next position inside its dominator's range.
     pub(super) fn of(dominator: &[u32]) -> Self {
         let count = dominator.len();
-        let mut size = vec![1_u32; count];
+        // Holds the sizes of ranges first. Once an object has its position, the next free position in its
+        // range takes the place of the size. After the last child, that is the end of the range.
+        let mut end = vec![1_u32; count];
         for number in (1..count).rev() {
-            size[dominator[number] as usize] += size[number];
+            end[dominator[number] as usize] += end[number];
         }
-        // The first free position inside each object's range.
-        let mut next = vec![1_u32; count];
+        end[0] = 1;
         let mut number = vec![0; count];
         for own in 1..count {
-            let next_of_dominator = &mut next[dominator[own] as usize];
-            let position = *next_of_dominator;
-            *next_of_dominator += size[own];
-            next[own] = position + 1;
+            let size = end[own];
+            let next = &mut end[dominator[own] as usize];
+            let position = *next;
+            *next += size;
+            end[own] = position + 1;
             number[position as usize] = own as u32;
         }
-        Self { number, size }
+        Self { number, end }
     }
 
     /// Positions, including that of the set of roots.
@@ -50,6 +52,6 @@ impl Preorder {
     /// Returns one more than the last position dominated from a position.
     #[inline]
     pub(super) fn end(&self, position: u32) -> u32 {
-        position + self.size[self.number(position) as usize]
+        self.end[self.number(position) as usize]
     }
 }

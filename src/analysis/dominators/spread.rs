@@ -27,20 +27,22 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     drop(numbers);
     let parts = Below::parts(graph, &owned, &found);
     drop(owned);
-    let mut size_of = Vec::with_capacity(found.len() + 1);
-    size_of.push(1);
-    parts.iter().for_each(|below| size_of.extend_from_slice(&below.of_owner));
+    // Holds the sizes of ranges first. Once an object has its position, the next free position in its
+    // range takes the place of the size.
+    let mut next = Vec::with_capacity(found.len() + 1);
+    next.push(1);
+    parts.iter().for_each(|below| next.extend_from_slice(&below.of_owner));
     // Dominators have smaller numbers than what they dominate.
-    for number in (1..size_of.len()).rev() {
-        size_of[dominator[number] as usize] += size_of[number];
+    for number in (1..next.len()).rev() {
+        next[dominator[number] as usize] += next[number];
     }
-    let live = size_of[0] as usize;
-    let mut next: Vec<u32> = vec![1; size_of.len()];
-    let mut above: Vec<u32> = vec![0; size_of.len()];
-    for number in 1..size_of.len() {
+    let live = next[0] as usize;
+    next[0] = 1;
+    let mut above: Vec<u32> = vec![0; next.len()];
+    for number in 1..next.len() {
         let by = dominator[number] as usize;
-        let position = next[by];
-        next[by] += size_of[number];
+        let (position, size) = (next[by], next[number]);
+        next[by] += size;
         next[number] = position + 1;
         // From here on the column has the object's position, as it has that of its dominator.
         dominator[number] = position;
@@ -52,7 +54,7 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
         dominator: column(live),
         size: (0..live).into_par_iter().map(|_| AtomicU8::new(0)).collect(),
     };
-    placed.size[0].store(short(size_of[0]), Relaxed);
+    placed.size[0].store(short(live as u32), Relaxed);
     let mut firsts = Vec::with_capacity(parts.len());
     let mut first = 1;
     for below in &parts {
@@ -61,12 +63,14 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     }
     parallel::for_each(parts.into_iter().zip(firsts), |(below, first)| {
         let mut rest = below.objects.iter().zip(&below.depth);
-        for (number, owner) in (first..).zip(&found[first - 1..][..below.of_owner.len()]) {
+        let owners = found[first - 1..].iter().zip(&below.of_owner);
+        for (number, (owner, count)) in (first..).zip(owners) {
             let own = position[number];
-            placed.put(own, *owner, above[number], short(size_of[number]));
-            // What is left of the range after the children of the search is owned.
+            // What an object owns comes after the children of the search.
+            let places = next[number]..next[number] + count - 1;
+            placed.put(own, *owner, above[number], short(places.end - own));
             let mut above = [own; HEIGHT];
-            for (place, (object, depth)) in (next[number]..own + size_of[number]).zip(&mut rest) {
+            for (place, (object, depth)) in places.zip(&mut rest) {
                 let depth = usize::from(*depth);
                 placed.put(place, *object, above[depth], 1);
                 above[1..=depth].iter().for_each(|owned| placed.enlarge(*owned));
@@ -74,7 +78,7 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
             }
         }
     });
-    drop((found, size_of, next, position, above));
+    drop((found, next, position, above));
     placed.finish(graph.len())
 }
 
