@@ -4,7 +4,7 @@ use super::layout::{ClassTable, ReferenceField};
 use super::objects::{Instance, Object, ObjectArray};
 use super::primitives::IdSize;
 use super::records::HeapRec;
-use super::rows::Classes;
+use super::shapes::Classes;
 use super::values::Contents;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{EachLabel, Heap, Ids, Label, ObjectId, TypeId, TypeKind};

@@ -82,6 +82,7 @@ pub mod roots;
 mod rows;
 mod scan;
 mod segments;
+mod shapes;
 mod sites;
 pub mod sizes;
 pub mod statistics;
