@@ -35,10 +35,9 @@ pub use super::references::{Ephemeron, Reference, References};
 pub use super::roles::Role;
 pub use super::root::{Creation, Root, RootKind, StackFrame, Thread, ThreadKind};
 pub use super::types::{ClassObject, Type, TypeId, TypeKind, TypeSource};
-pub(crate) use super::values::EachLabel;
 pub use super::values::{
-    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, SourceLocation,
-    Value,
+    Array, EachElement, EachField, EachLabel, Field, FieldValue, Known, ObjectValues, Room,
+    SourceLocation, Value,
 };
 pub use super::warning::{LoadWarning, WarningKind};
 

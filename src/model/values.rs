@@ -116,7 +116,7 @@ pub type EachField<'e> = dyn FnMut(Field<'_>) -> ControlFlow<()> + 'e;
 pub type EachElement<'e> = dyn FnMut(u64, FieldValue<'_>) -> ControlFlow<()> + 'e;
 
 /// Receives labels of references one by one.
-pub(crate) type EachLabel<'e> = dyn FnMut(Label) + 'e;
+pub type EachLabel<'e> = dyn FnMut(Label) + 'e;
 
 /// The kinds of contents that a file has. Contents of a `false` kind are unknown for all objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

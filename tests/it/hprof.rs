@@ -388,6 +388,29 @@ fn labels_of_long_arrays_skip_elements_that_are_no_references() {
 }
 
 #[test]
+fn labels_of_an_object_with_very_many_fields_skip_those_that_are_null() {
+    let mut file = File::new("1.0.2", 4);
+    file.loads(&[(OBJECT, "java/lang/Object"), (NODE, "app/Wide")]);
+    let fields: Vec<_> = (0..2000).map(|at| (file.string(&format!("f{at}")), 2)).collect();
+    let value = |at: u64| if at.is_multiple_of(3) || (600..1200).contains(&at) { 0 } else { 64 };
+    let values: Vec<_> = (0..2000).map(|at| file.id(value(at))).collect();
+    let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
+    let heap = [
+        file.class(OBJECT, 0, 0, &[], &[]),
+        file.class(NODE, OBJECT, 0, &[], &fields),
+        file.instance(48, NODE, &values),
+        file.instance(64, OBJECT, &[]),
+        file.root(0xff, 48, &[]),
+    ];
+    file.segment(&heap);
+    let bytes = file.end();
+    let heap = loaded(&bytes).heap;
+    let labels = heap.references_of(at(&heap, 48)).map(|one| one.label.text(heap.names()));
+    let expected = (0..2000).filter(|at| value(*at) != 0).map(|at| format!("f{at}"));
+    assert!(labels.skip(1).eq(expected));
+}
+
+#[test]
 fn superclasses_in_a_circle_are_followed_once() {
     let mut file = File::new("1.0.2", 4);
     file.loads(&[(16, "A"), (24, "B")]);

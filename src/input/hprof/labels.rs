@@ -1,8 +1,7 @@
 //! The labels of references, decoded from the file on request.
 
-use super::layout::{ClassTable, ReferenceField};
-use super::objects::{Instance, Object, ObjectArray};
-use super::primitives::IdSize;
+use super::layout::ClassTable;
+use super::objects::{Instance, Object};
 use super::records::HeapRec;
 use super::shapes::Classes;
 use super::values::Contents;
@@ -21,14 +20,15 @@ pub(super) struct Labels {
     has_class: Vec<bool>,
     /// The type of each class, in the order of the table.
     types: Vec<TypeId>,
-    /// The blocks of long arrays that labels were requested of.
+    /// The blocks of large objects that labels were requested of.
     blocks: RwLock<FxHashMap<ObjectId, Arc<Blocks>>>,
 }
 
-/// The elements of an array per block.
+/// The elements or fields of an object per block. Without blocks, an object with very many that is asked
+/// for the label of each would take time in proportion to the square of their number.
 const BLOCK: usize = 512;
 
-/// The positions of the references of an array among its elements, of which some are null.
+/// The positions of the references of an object among its elements or fields, of which some are null.
 struct Blocks {
     /// The number of references before each block.
     before: Vec<u32>,
@@ -54,6 +54,14 @@ impl Exists {
     fn has(self, id: u64, addresses: &Addresses) -> bool {
         id != 0 && (self == Self::NotNull || addresses.at(id).is_some())
     }
+}
+
+/// An object, and the number of its references but that to its class.
+#[derive(Clone, Copy)]
+struct Own<'h> {
+    object: ObjectId,
+    references: usize,
+    addresses: &'h Addresses,
 }
 
 impl Labels {
@@ -103,54 +111,63 @@ impl Labels {
         else {
             return;
         };
+        let (ids, own) = (contents.ids, Own { object, references, addresses });
         match record {
-            Object::ObjectArray(array) if array.count as usize == references => {
-                places.for_each(|place| each(Label::index(place as u64)));
-            }
             Object::ObjectArray(array) => {
-                let (first, before, exists) =
-                    self.block(object, &array, contents.ids, references, (addresses, places.start));
-                let rest = array.elements.get(first.saturating_mul(contents.ids.bytes())..);
-                let elements = (first as u64..).zip(contents.ids.all(rest.unwrap_or_default()));
-                let elements = elements.filter(|(_, id)| exists.has(*id, addresses));
-                let elements =
-                    elements.skip(places.start.saturating_sub(before)).take(places.len());
-                elements.for_each(|(index, _)| each(Label::index(index)));
+                let id = |at: usize| ids.at(array.elements, at.saturating_mul(ids.bytes()));
+                let label = |at: usize| Label::index(at as u64);
+                self.pass_set(own, array.count as usize, (id, label), places, each);
             }
             Object::Instance(Instance { values, .. }) => {
-                let id = |field: &ReferenceField| contents.ids.at(values, field.offset);
-                let exists = Exists::of(fields.iter().map(id), references);
-                let fields = fields.iter().filter(|field| exists.has(id(field), addresses));
-                let fields = fields.skip(places.start).take(places.len());
-                fields.for_each(|field| each(field.label));
+                let id = |at: usize| fields.get(at).map_or(0, |field| ids.at(values, field.offset));
+                let label = |at: usize| fields.get(at).map_or(Label::NONE, |field| field.label);
+                self.pass_set(own, fields.len(), (id, label), places, each);
             }
             Object::PrimitiveArray(_) => {}
         }
     }
 
-    /// Returns the last block of an array that begins at or before a place: its first element, the
-    /// number of references before that, and which ids are references. Arrays of one block are
-    /// searched each time.
+    /// Passes labels of the elements or fields that are references, given the number of all, and the
+    /// id and the label of each.
+    fn pass_set(
+        &self,
+        own: Own<'_>,
+        count: usize,
+        (id, label): (impl Fn(usize) -> u64, impl Fn(usize) -> Label),
+        places: Range<usize>,
+        each: &mut EachLabel<'_>,
+    ) {
+        if own.references == count {
+            return places.for_each(|place| each(label(place)));
+        }
+        let (first, before, exists) = self.block(own, count, &id, places.start);
+        let set = (first..count).filter(|at| exists.has(id(*at), own.addresses));
+        let set = set.skip(places.start.saturating_sub(before)).take(places.len());
+        set.for_each(|at| each(label(at)));
+    }
+
+    /// Returns the last block that begins at or before a place: its first element or field, the number
+    /// of references before that, and which ids are references. Objects of one block are searched each
+    /// time.
     fn block(
         &self,
-        object: ObjectId,
-        array: &ObjectArray<'_>,
-        ids: IdSize,
-        references: usize,
-        (addresses, place): (&Addresses, usize),
+        Own { object, references, addresses }: Own<'_>,
+        count: usize,
+        id: &impl Fn(usize) -> u64,
+        place: usize,
     ) -> (usize, usize, Exists) {
-        let all = || ids.all(array.elements);
-        if array.count as usize <= BLOCK {
-            return (0, 0, Exists::of(all(), references));
+        let exists = || Exists::of((0..count).map(id), references);
+        if count <= BLOCK {
+            return (0, 0, exists());
         }
         let known =
             self.blocks.read().unwrap_or_else(PoisonError::into_inner).get(&object).cloned();
         let blocks = known.unwrap_or_else(|| {
-            let exists = Exists::of(all(), references);
-            let blocks = array.elements.chunks(BLOCK.saturating_mul(ids.bytes()));
-            let before = blocks.scan(0u32, |count, block| {
-                let own = ids.all(block).filter(|id| exists.has(*id, addresses)).count() as u32;
-                Some(std::mem::replace(count, count.saturating_add(own)))
+            let exists = exists();
+            let before = (0..count).step_by(BLOCK).scan(0u32, |sum, first| {
+                let block = first..first.saturating_add(BLOCK).min(count);
+                let own = block.filter(|at| exists.has(id(*at), addresses)).count() as u32;
+                Some(std::mem::replace(sum, sum.saturating_add(own)))
             });
             let blocks = Arc::new(Blocks { before: before.collect(), exists });
             let mut all = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
