@@ -6,6 +6,17 @@ use crate::pages::{HugePages, is_mapped, rounded};
 use crate::spill;
 use std::alloc::{GlobalAlloc, Layout};
 
+/// Makes glibc map allocations from 1 MiB on. It would keep up to 64 MiB for each thread otherwise, after
+/// they are freed.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn map_mebibytes() {
+    // SAFETY: the calls change settings of the allocator, before there are other threads.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 8 << 20);
+    }
+}
+
 /// [`HugePages`], but large allocations are files once [`spill::to`] was called, and one that fails
 /// ends the program with a message and status 3, and without temporary files, where Rust would
 /// abort.

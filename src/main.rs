@@ -11,5 +11,7 @@ use std::process::ExitCode;
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    allocator::map_mebibytes();
     dumptool::cli::main(spill::to)
 }

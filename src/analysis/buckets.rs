@@ -13,7 +13,7 @@ pub(super) struct Buckets {
 impl Buckets {
     /// Sorts pairs of key and item by key: counts, then places. Items of a key are in the
     /// **reverse** of the order in which `pairs` gives them. `pairs` is called twice and has to
-    /// give the same `total` pairs, with keys below `count`.
+    /// give the same pairs, at most `total`, with keys below `count`.
     pub(super) fn of<I: Iterator<Item = (u32, u32)>>(
         count: usize,
         total: usize,

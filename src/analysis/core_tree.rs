@@ -58,9 +58,6 @@ impl Node {
 /// heap.
 const PARTS: usize = 4;
 
-/// Stands for a weight that does not fit in 4 bytes. It is added up again where it is needed.
-const HEAVY: u32 = u32::MAX;
-
 impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
     /// Computes the tree. Without roots no object is live, and the tree is empty.
     pub fn of(heap: &'g Heap<'a>, graph: &'g Graph<'h>) -> Self {
@@ -70,11 +67,11 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
             external
         });
         let owning = Owning { heap, graph, owned: Owned::of(graph), external };
-        let (Core { numbers, dominator }, weights) =
-            parallel::join(|| Core::of(graph, &owning.owned), || owning.weights());
-        let (preorder, (nodes, live)) = parallel::join(
+        let Core { numbers, dominator } = Core::of(graph, &owning.owned);
+        let (mut nodes, live) = owning.nodes(numbers, dominator.len());
+        let (preorder, ()) = parallel::join(
             || Preorder::of(&dominator),
-            || owning.nodes(numbers, weights, &dominator),
+            || add_up_dominated(&mut nodes, &dominator),
         );
         Self { owning, live, nodes, preorder }
     }
@@ -148,6 +145,16 @@ impl Tree for CoreTree<'_, '_, '_> {
         let parts = parallel::map(owning.parts(), of_part).into_iter();
         let Tops { retained, late, .. } = parts.reduce(Tops::and).unwrap_or_else(tops);
         Some(OwnedTops { retained, late, deep })
+    }
+}
+
+/// Adds what each node retains to its dominator.
+fn add_up_dominated(nodes: &mut [Node], dominator: &[u32]) {
+    let _phase = phases::begin("adding up dominated objects");
+    for number in (1..nodes.len()).rev() {
+        let held = nodes[number].retained();
+        let above = nodes[dominator[number] as usize].retained.get_mut();
+        *above = above.saturating_add(held);
     }
 }
 
@@ -258,22 +265,6 @@ impl Owning<'_, '_, '_> {
         (0..all).step_by(length).map(part).collect()
     }
 
-    /// Returns the bytes of each object that is not owned, live or not, together with all objects
-    /// that it owns, in the order of objects. [`HEAVY`] stands for this many bytes or more.
-    fn weights(&self) -> Vec<u32> {
-        let _phase = phases::begin("adding up owned objects");
-        let parts = self.parts();
-        let mut weights = vec![0; parts.last().map_or(0, |last| last.places.end)];
-        let mut rest = weights.as_mut_slice();
-        let column = |part: Part| (rest.split_off_mut(..part.places.len()), part.objects);
-        parallel::for_each(parts.into_iter().map(column), |(weights, objects)| {
-            for (object, weight) in self.owned.others(objects).zip(weights.unwrap_or_default()) {
-                *weight = u32::try_from(self.weigh(object)).unwrap_or(HEAVY);
-            }
-        });
-        weights
-    }
-
     /// Returns the bytes of an object and all objects that it owns. The function calls itself for
     /// each level of owned objects, of which there are at most three.
     fn weigh(&self, object: ObjectId) -> u64 {
@@ -281,43 +272,24 @@ impl Owning<'_, '_, '_> {
         owned.fold(self.bytes(object), |bytes, owned| bytes.saturating_add(self.weigh(owned)))
     }
 
-    /// Returns the objects that have a number, by number, and the live objects.
-    fn nodes(
-        &self,
-        numbers: Vec<u32>,
-        weights: Vec<u32>,
-        dominator: &[u32],
-    ) -> (Vec<Node>, ObjectSet) {
-        let _phase = phases::begin("adding up dominated objects");
+    /// Returns the objects that have a number, by number, each with its own bytes and those of the
+    /// objects that it owns, and the live objects.
+    fn nodes(&self, numbers: Vec<u32>, count: usize) -> (Vec<Node>, ObjectSet) {
+        let _phase = phases::begin("adding up owned objects");
         // The kernel clears new memory when it is first written, here with all threads.
-        let nodes = (0..dominator.len()).into_par_iter().map(|_| Node::default());
-        let mut nodes: Vec<Node> = nodes.collect();
-        let of_part = |Part { objects, places }| {
-            self.fill(&nodes, objects, &numbers[places.clone()], &weights[places])
-        };
+        let nodes = (0..count).into_par_iter().map(|_| Node::default());
+        let nodes: Vec<Node> = nodes.collect();
+        let of_part = |Part { objects, places }| self.fill(&nodes, objects, &numbers[places]);
         let dead = parallel::map(self.parts(), of_part).into_iter().reduce(ObjectSet::or);
         let dead = dead.unwrap_or_else(|| ObjectSet::none(self.heap.len()));
         let live = ObjectSet { bits: dead.other_words(0..self.heap.len()).collect() };
-        drop((numbers, weights));
-        for number in (1..nodes.len()).rev() {
-            let held = nodes[number].retained();
-            let above = nodes[dominator[number] as usize].retained.get_mut();
-            *above = above.saturating_add(held);
-        }
         (nodes, live)
     }
 
     /// Writes the nodes of a part of the objects, and returns those of them that are dead.
-    fn fill(
-        &self,
-        nodes: &[Node],
-        objects: Range<usize>,
-        numbers: &[u32],
-        weights: &[u32],
-    ) -> ObjectSet {
+    fn fill(&self, nodes: &[Node], objects: Range<usize>, numbers: &[u32]) -> ObjectSet {
         let mut dead = ObjectSet::none(self.heap.len());
-        let rows = self.owned.others(objects).zip(numbers).zip(weights).enumerate();
-        for (row, ((object, number), weight)) in rows {
+        for (row, (object, number)) in self.owned.others(objects).zip(numbers).enumerate() {
             if let Some(soon) = numbers.get(row + AHEAD) {
                 prefetch(nodes, *soon as usize);
             }
@@ -326,8 +298,7 @@ impl Owning<'_, '_, '_> {
                 continue;
             }
             let node = &nodes[*number as usize];
-            let bytes = if *weight == HEAVY { self.weigh(object) } else { u64::from(*weight) };
-            node.retained.store(bytes, Relaxed);
+            node.retained.store(self.weigh(object), Relaxed);
             node.object.store(object.0, Relaxed);
             node.type_id.store(self.heap.type_id(object).0, Relaxed);
         }

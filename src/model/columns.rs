@@ -117,6 +117,18 @@ impl Sizes {
         self.large.retain(|_, size| *size >= u32::MAX.into());
     }
 
+    /// Returns the same column with 2 bytes per size if few do not fit.
+    pub(crate) fn narrow(self) -> Self {
+        let Low::Wide(wide) = &self.low else { return self };
+        let large = wide.iter().filter(|size| **size >= u16::MAX.into()).count();
+        if large > wide.len() / MANY {
+            return self;
+        }
+        let mut narrow = Self::with_capacity(wide.len());
+        self.iter().for_each(|size| narrow.push(size));
+        narrow
+    }
+
     /// Appends zeros until there are this many.
     pub fn grow(&mut self, count: usize) {
         let count = count.max(self.len());
@@ -417,7 +429,9 @@ mod tests {
             given.iter().for_each(|size| pushed.push(*size));
             let mut extended = Sizes::default();
             given.chunks(7).for_each(|sizes| extended.extend_from_slice(sizes));
-            for mut column in [pushed, extended] {
+            let mut wide = Sizes::from(vec![0; given.len()]);
+            given.iter().enumerate().for_each(|(index, size)| wide.set(index, *size));
+            for mut column in [pushed, extended, wide.clone().narrow(), wide] {
                 prop_assert_eq!(column.iter().collect::<Vec<_>>(), given.clone());
                 let mut expected = given.clone();
                 for (index, size) in later.iter().enumerate() {

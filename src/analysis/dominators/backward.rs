@@ -56,8 +56,8 @@ struct Part {
 }
 
 impl Part {
-    /// A part with more numbers than this is full. A last reference may add one more: 4 MiB.
-    const FULL: usize = (1 << 20) - 1;
+    /// A part with more numbers than this is full. A last reference may add one more: 2 MiB.
+    const FULL: usize = (1 << 19) - 1;
 
     #[inline]
     fn push(&mut self, target: u32, source: u32) {
@@ -82,21 +82,34 @@ impl Part {
     }
 
     fn sorted(self) -> SortedPart {
-        let mut first = vec![0; block_of(self.source) + 2];
-        self.for_each(|target, _| first[block_of(target) + 1] += 1);
+        let first_source = self.numbers.first().copied().unwrap_or(0);
+        let mut sources = vec![first_source; block_of(self.source) + 1];
+        let mut first = vec![0; sources.len() + 1];
+        self.for_each(|target, source| {
+            let block = block_of(target);
+            first[block + 1] += 1 + (source - sources[block]) / FARTHEST;
+            sources[block] = source;
+        });
         for block in 1..first.len() {
             first[block] += first[block - 1];
         }
+        sources.fill(first_source);
         let mut next = first.clone();
-        let references = first.last().map_or(0, |last| *last as usize);
-        let (mut targets, mut sources) = (vec![0; references], vec![0; references]);
+        let places = first.last().map_or(0, |last| *last as usize);
+        let mut steps = vec![Step::default(); places];
         self.for_each(|target, source| {
-            let place = &mut next[block_of(target)];
-            targets[*place as usize] = target as u16;
-            sources[*place as usize] = source;
+            let block = block_of(target);
+            let (mut step, place) = (source - sources[block], &mut next[block]);
+            sources[block] = source;
+            while step >= FARTHEST {
+                steps[*place as usize].source = FARTHEST as u16;
+                *place += 1;
+                step -= FARTHEST;
+            }
+            steps[*place as usize] = Step { target: target as u16, source: step as u16 };
             *place += 1;
         });
-        SortedPart { first, targets, sources }
+        SortedPart { first, first_source, steps }
     }
 }
 
@@ -105,22 +118,69 @@ fn block_of(number: u32) -> usize {
     (number >> u16::BITS) as usize
 }
 
-/// References by blocks of their targets.
+/// References by blocks of their targets. Sources rise in each block.
 struct SortedPart {
     /// The place where the references to each block begin, and the end of those to the last one.
     first: Vec<u32>,
-    /// The difference between each target and the first number of its block.
-    targets: Vec<u16>,
-    sources: Vec<u32>,
+    /// A number that no source is below.
+    first_source: u32,
+    steps: Vec<Step>,
 }
 
+/// A reference, as the difference between its target and the first number of the block, and between its
+/// source and the one before in the block. If the latter is [`FARTHEST`], it is only a step toward the
+/// next source.
+#[derive(Clone, Copy, Default)]
+struct Step {
+    target: u16,
+    source: u16,
+}
+
+/// The difference between sources from which on it takes several steps.
+const FARTHEST: u32 = u16::MAX as u32;
+
 impl SortedPart {
-    fn of_block(&self, block: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let end =
-            |block: usize| self.first.get(block).map_or(self.sources.len(), |at| *at as usize);
-        let range = end(block)..end(block + 1);
-        let references = self.targets[range.clone()].iter().zip(&self.sources[range]);
-        references.map(|(target, source)| ((*target).into(), *source))
+    fn of_block(&self, block: usize) -> &[Step] {
+        let end = |block: usize| self.first.get(block).map_or(self.steps.len(), |at| *at as usize);
+        &self.steps[end(block)..end(block + 1)]
+    }
+
+    /// Frees the references to a block and those after it, once they are a sixteenth of all that are left.
+    /// References to the first blocks are the most numerous, as those to classes are.
+    fn drop_from(&mut self, block: usize) {
+        let left = self.first.get(block).map_or(self.steps.len(), |at| *at as usize);
+        if left < self.steps.capacity() / 16 * 15 {
+            self.steps.truncate(left);
+            self.steps.shrink_to_fit();
+        }
+    }
+}
+
+/// The references of parts to targets of a block: the difference between the target and the first
+/// number of the block, and the source.
+struct OfBlock<'p> {
+    parts: std::slice::Iter<'p, SortedPart>,
+    block: usize,
+    /// Those of a part that are left.
+    steps: std::slice::Iter<'p, Step>,
+    source: u32,
+}
+
+impl Iterator for OfBlock<'_> {
+    type Item = (u32, u32);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, u32)> {
+        loop {
+            for step in self.steps.by_ref() {
+                self.source += u32::from(step.source);
+                if u32::from(step.source) != FARTHEST {
+                    return Some((step.target.into(), self.source));
+                }
+            }
+            let part = self.parts.next()?;
+            (self.steps, self.source) = (part.of_block(self.block).iter(), part.first_source);
+        }
     }
 }
 
@@ -130,18 +190,22 @@ pub(super) struct SortedParts(Mutex<Vec<SortedPart>>);
 
 impl SortedParts {
     /// Calls `each` with the first number of each block, from the last to the first, and the
-    /// sources, grouped by the difference between their target and that number.
-    pub(super) fn for_each_block_backward(self, mut each: impl FnMut(u32, &Buckets)) {
-        let parts = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    /// sources, grouped by the difference between their target and that number. All targets are below
+    /// `numbers`.
+    pub(super) fn for_each_block_backward(
+        self,
+        numbers: usize,
+        mut each: impl FnMut(u32, &Buckets),
+    ) {
+        let mut parts = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let blocks = parts.iter().map(|part| part.first.len() - 1).max().unwrap_or(0);
         for block in (0..blocks).rev() {
-            let references = || parts.iter().flat_map(|part| part.of_block(block));
-            let (mut count, mut last) = (0, 0);
-            for (target, _) in references() {
-                (count, last) = (count + 1, target.max(last));
-            }
-            let buckets = Buckets::of(last as usize + 1, count, references);
-            each((block << u16::BITS) as u32, &buckets);
+            let first = block << u16::BITS;
+            let keys = (numbers - first).min(1 << u16::BITS);
+            let steps = parts.iter().map(|part| part.of_block(block).len()).sum();
+            let references = || OfBlock { parts: parts.iter(), block, steps: [].iter(), source: 0 };
+            each(first as u32, &Buckets::of(keys, steps, references));
+            parts.iter_mut().for_each(|part| part.drop_from(block));
         }
     }
 }
@@ -165,7 +229,7 @@ mod tests {
             backward.finish();
         });
         let (mut found, mut records) = (Vec::new(), vec![0; NUMBERS as usize]);
-        sorted.for_each_block_backward(|first, buckets| {
+        sorted.for_each_block_backward(NUMBERS as usize, |first, buckets| {
             buckets.for_each_backward(
                 &mut records,
                 |next| *next,

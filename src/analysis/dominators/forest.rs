@@ -13,24 +13,27 @@ pub(super) struct Link {
 }
 
 /// The least value on the path from `from` up to the last ancestor above `done`; all numbers above
-/// are done. `path` is empty before and after.
+/// are done. A path may be as long as there are objects, so on the way up each link leads down, to
+/// where the path came from.
 #[inline]
 pub(super) fn least(
     links: &mut [Link],
-    path: &mut Vec<u32>,
     from: u32,
     done: u32,
     lesser: impl Fn(u32, u32) -> u32,
 ) -> u32 {
     let mut top = links[from as usize];
-    let mut number = from;
+    let (mut number, mut below) = (from, from);
     while top.ancestor > done {
-        path.push(number);
+        links[number as usize].ancestor = below;
+        below = number;
         number = top.ancestor;
         top = links[number as usize];
     }
-    while let Some(number) = path.pop() {
+    while number != from {
+        number = below;
         let link = &mut links[number as usize];
+        below = link.ancestor;
         top.least = lesser(link.least, top.least);
         *link = top;
     }

@@ -16,7 +16,8 @@ use std::ops::Range;
 /// that is larger than the caches, this line is all that the search waits for.
 ///
 /// The first word has a mark until the object is entered. Then the mark is on the last reference
-/// that is still to be followed.
+/// that is still to be followed, and the word before the first such reference is the object's number,
+/// so that a place in the graph is all that the search has to keep of an object.
 pub(super) struct Packed<W> {
     words: Vec<W>,
     /// A bit for each word with which a record begins.
@@ -79,8 +80,8 @@ impl<W: Word> Packed<W> {
     }
 
     /// Gives an object a number above all earlier ones, and calls `each` with the numbers of the
-    /// targets that already have one. Returns the first reference to a target without a number; the
-    /// last such reference gets a mark.
+    /// targets that already have one. Returns the first reference to a target without a number, to
+    /// follow it and those after it; the last such reference gets a mark.
     #[inline]
     pub(super) fn enter(&mut self, record: W, number: u32, mut each: impl FnMut(u32)) -> Option<W> {
         let first = record.index() + 1;
@@ -103,15 +104,23 @@ impl<W: Word> Packed<W> {
             return None;
         }
         self.words[last] = self.words[last].with_mark();
+        self.words[next - 1] = W::of(number as usize);
         Some(W::of(next))
     }
 
-    /// The record to which an unfollowed reference leads, and whether the reference is the last one
-    /// of its object.
+    /// Follows the first unfollowed reference of an object. Returns the number of the object, the record
+    /// to which the reference leads, and whether it is the last one to be followed.
     #[inline]
-    pub(super) fn follow(&self, reference: W) -> (W, bool) {
-        let word = self.words[reference.index()];
-        (word.without_mark(), word.has_mark())
+    pub(super) fn follow(&mut self, reference: W) -> (u32, W, bool) {
+        let number = self.words[reference.index() - 1];
+        let word = std::mem::replace(&mut self.words[reference.index()], number);
+        (number.index() as u32, word.without_mark(), word.has_mark())
+    }
+
+    /// The record to which an unfollowed reference leads.
+    #[inline]
+    pub(super) fn target(&self, reference: W) -> W {
+        self.words[reference.index()].without_mark()
     }
 
     /// Prefetches a word.
@@ -121,22 +130,29 @@ impl<W: Word> Packed<W> {
     }
 
     /// The numbers of the objects that are not owned, in the order of objects; 0 for those that
-    /// were not entered.
+    /// were not entered. They take the place of the graph, because there is little memory left when
+    /// the search is done.
     pub(super) fn into_numbers(self) -> Vec<u32> {
-        let records =
-            |starts: &[u64]| starts.iter().map(|starts| starts.count_ones() as usize).sum();
-        let mut numbers = vec![0; records(&self.starts)];
-        let mut rest = numbers.as_mut_slice();
-        let length = self.starts.len().div_ceil(rayon::current_num_threads()).max(1);
-        let parts = self.words.chunks(length * 64).zip(self.starts.chunks(length));
-        let parts = parts.map(|part| (part, split(&mut rest, records(part.1))));
-        parallel::for_each(parts, |((words, starts), numbers)| {
-            let places = SetBits::of(0, starts.iter().copied());
-            for (number, place) in numbers.iter_mut().zip(places) {
-                *number = words[place].number().unwrap_or(0);
+        let Self { mut words, starts } = self;
+        let length = starts.len().div_ceil(rayon::current_num_threads()).max(1);
+        let parts = words.chunks_mut(length * 64).zip(starts.chunks(length));
+        let counts = parallel::map(parts, |(words, starts)| {
+            let mut count = 0;
+            for place in SetBits::of(0, starts.iter().copied()) {
+                words[count] = W::of(words[place].number().unwrap_or(0) as usize);
+                count += 1;
             }
+            count
         });
-        numbers
+        let mut end = 0;
+        for (part, count) in counts.into_iter().enumerate() {
+            let start = part * length * 64;
+            words.copy_within(start..start + count, end);
+            end += count;
+        }
+        words.truncate(end);
+        words.shrink_to_fit();
+        words.into_iter().map(|word| word.index() as u32).collect()
     }
 }
 

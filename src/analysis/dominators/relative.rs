@@ -32,10 +32,9 @@ fn relative_dominators(parent: &[u32], semi: &[u32]) -> Vec<u32> {
     // Returns the number with the smaller semidominator.
     let lesser = |a: u32, b: u32| if semi[a as usize] <= semi[b as usize] { a } else { b };
     let mut relative = vec![0; count];
-    let mut path = Vec::new();
     for done in (0..count as u32).rev() {
         for &number in of_semi.get(done) {
-            relative[number as usize] = least(&mut links, &mut path, number, done, lesser);
+            relative[number as usize] = least(&mut links, number, done, lesser);
         }
     }
     relative

@@ -66,15 +66,10 @@ fn run<W: Word>(graph: &Graph<'_>, owned: &Owned) -> Found {
     Found { numbers: packed.into_numbers(), parent, semi, backward: sorted }
 }
 
-/// An object some of whose references are still to be followed.
-struct Frame<W> {
-    number: u32,
-    next: W,
-}
-
 struct Search<'s, 'scope, W> {
     packed: Packed<W>,
-    stack: Vec<Frame<W>>,
+    /// The next references of objects some of whose references are still to be followed.
+    stack: Vec<W>,
     parent: Vec<u32>,
     semi: Vec<u32>,
     backward: Backward<'s, 'scope>,
@@ -83,10 +78,10 @@ struct Search<'s, 'scope, W> {
 impl<W: Word> Search<'_, '_, W> {
     /// Follows the references that are left on the stack.
     fn follow(&mut self) {
-        while let Some(frame) = self.stack.last_mut() {
-            let (from, reference) = (frame.number, frame.next);
-            frame.next = W::of(reference.index() + 1);
-            let (target, is_last) = self.packed.follow(reference);
+        while let Some(next) = self.stack.last_mut() {
+            let reference = *next;
+            *next = W::of(reference.index() + 1);
+            let (from, target, is_last) = self.packed.follow(reference);
             if is_last {
                 self.stack.pop();
                 self.prefetch_below();
@@ -108,12 +103,12 @@ impl<W: Word> Search<'_, '_, W> {
     /// the other, and mostly finds that their targets have been entered.
     #[inline]
     fn prefetch_below(&self) {
-        let below = |by| self.stack.len().checked_sub(by).map(|at| self.stack[at].next);
+        let below = |by| self.stack.len().checked_sub(by).map(|at| self.stack[at]);
         if let Some(reference) = below(AHEAD) {
             self.packed.prefetch(reference);
         }
         if let Some(reference) = below(AHEAD / 2) {
-            self.packed.prefetch(self.packed.follow(reference).0);
+            self.packed.prefetch(self.packed.target(reference));
         }
     }
 
@@ -130,7 +125,7 @@ impl<W: Word> Search<'_, '_, W> {
                 // A quarter, not as much again: the stack may be as long as there are objects.
                 self.stack.reserve_exact(self.stack.len() / 4 + 1024);
             }
-            self.stack.push(Frame { number, next });
+            self.stack.push(next);
         }
     }
 }

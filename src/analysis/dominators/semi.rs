@@ -13,14 +13,13 @@ pub(super) fn semidominators(
 ) -> Vec<u32> {
     let link = |(&ancestor, &least)| Link { ancestor, least };
     let mut links: Vec<Link> = parent.par_iter().zip(&semi).map(link).collect();
-    let mut path = Vec::new();
     let next = |link: &Link| link.ancestor;
-    backward.for_each_block_backward(|first, sources| {
+    backward.for_each_block_backward(links.len(), |first, sources| {
         sources.for_each_backward(&mut links, next, |key, sources, links| {
             let number = first + key;
             let mut smallest = semi[number as usize];
             for &source in sources {
-                smallest = smallest.min(least(links, &mut path, source, number, u32::min));
+                smallest = smallest.min(least(links, source, number, u32::min));
             }
             semi[number as usize] = smallest;
             links[number as usize].least = smallest;

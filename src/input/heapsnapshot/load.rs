@@ -107,7 +107,8 @@ fn build<'a>(
     heap.shallow = match options.sizes {
         NodeSizes::File => std::mem::take(&mut nodes.size),
         NodeSizes::Devtools => owners::moved_sizes(&graph, &meta, &strings),
-    };
+    }
+    .narrow();
     let partial = [nodes.left_over, edges.left_over].into_iter().filter(|left| *left > 0).count();
     heap.references = references(first, edges, surplus, weak);
     let unheld = many_unheld(orphans.len() as u64, nodes.len() as u64).unwrap_or(0);
