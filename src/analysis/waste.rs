@@ -275,12 +275,11 @@ fn owners(
     let mut items = Vec::new();
     for kind in WasteKind::ALL {
         let item = |(object, bytes)| Item { object, kind, bytes };
+        let retained = |object: &ObjectId| item((*object, tree.retained(*object)));
         match kind {
-            WasteKind::DuplicateText | WasteKind::DuplicateArray => {
-                let texts = kind == WasteKind::DuplicateText;
-                let copies =
-                    contents.copies.iter().filter(|copy| copy.is_text == texts && !copy.is_zero);
-                items.extend(copies.map(|copy| item((copy.object, copy.bytes))));
+            WasteKind::DuplicateText => items.extend(contents.copies_of_texts.iter().map(retained)),
+            WasteKind::DuplicateArray => {
+                items.extend(contents.copies_of_blocks.iter().map(retained))
             }
             WasteKind::EmptyCollection => items.extend(rooms.empty(tree).map(item)),
             WasteKind::SpareCapacity => items.extend(spare(rooms, contents).map(item)),

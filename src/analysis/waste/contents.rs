@@ -27,8 +27,10 @@ pub struct Contents {
     pub texts: Vec<Copies>,
     /// The waste in equal blocks of bytes.
     pub blocks: Vec<Copies>,
-    /// The objects with these values, by value, except the largest object of each value.
-    pub copies: Vec<Copy>,
+    /// The objects with the values of `texts`, except the largest of each value.
+    pub copies_of_texts: Vec<ObjectId>,
+    /// The objects with the values of `blocks` that are not zeros, except the largest of each value.
+    pub copies_of_blocks: Vec<ObjectId>,
     /// Blocks that are all zero, in the order of objects.
     pub zeros: Vec<ObjectId>,
     /// Blocks whose second half, at least, is zero, with the number of zero bytes at the end.
@@ -47,19 +49,6 @@ pub struct Copies {
     /// Retained bytes of all but the largest.
     pub wasted: u64,
     /// Whether the value is zeros.
-    pub is_zero: bool,
-}
-
-/// An object with the same value as others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copy {
-    /// The object with this value.
-    pub object: ObjectId,
-    /// Retained bytes of the object.
-    pub bytes: u64,
-    /// Whether the object is a text.
-    pub is_text: bool,
-    /// Whether the value of the object is all zeros.
     pub is_zero: bool,
 }
 
@@ -152,6 +141,7 @@ fn keep_repeated(objects: &mut Vec<Hashed>) {
         last = Some(object.hash());
     }
     objects.truncate(kept);
+    objects.shrink_to_fit();
 }
 
 /// The number of slots for each object in the table of [`drop_most_unique`].
@@ -201,21 +191,21 @@ impl Contents {
             tree.is_live(object) && !claimed.contains(object) && !is_memory(object)
         };
         let Scan { mut texts, mut blocks, mut zeros, mut tails } = found;
-        let equal_of = |objects: &mut Vec<Hashed>, is_text| {
+        let equal_of = |objects: &mut Vec<Hashed>| {
             objects.retain(|object| counts(object.object()));
             let runs = objects.chunk_by(|a, b| a.hash() == b.hash()).filter(|run| run.len() > 1);
             let values = runs.flat_map(|run| equal(heap, run.iter().map(|one| one.object())));
-            Grouped::of(heap, tree, values, is_text, false)
+            Grouped::of(heap, tree, values, false)
         };
         let zeros_of = |zeros: &mut Vec<(u64, ObjectId)>| {
             zeros.retain(|(_, object)| counts(*object));
             let runs = zeros.chunk_by(|a, b| a.0 == b.0);
             let values = runs.map(|run| run.iter().map(|(_, object)| *object).collect());
-            Grouped::of(heap, tree, values, false, true)
+            Grouped::of(heap, tree, values, true)
         };
         let (texts, (mut blocks, mut all_zero)) = parallel::join(
-            || equal_of(&mut texts, true),
-            || (equal_of(&mut blocks, false), zeros_of(&mut zeros)),
+            || equal_of(&mut texts),
+            || (equal_of(&mut blocks), zeros_of(&mut zeros)),
         );
         let mut zeros: Vec<ObjectId> = zeros.into_iter().map(|(_, object)| object).collect();
         zeros.par_sort_unstable();
@@ -223,10 +213,14 @@ impl Contents {
         tails.sort_unstable_by_key(|(object, _)| *object);
         blocks.groups.append(&mut all_zero.groups);
         blocks.groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
-        let mut copies = texts.copies;
-        copies.append(&mut blocks.copies);
-        copies.append(&mut all_zero.copies);
-        Self { texts: texts.groups, blocks: blocks.groups, copies, zeros, tails }
+        Self {
+            texts: texts.groups,
+            blocks: blocks.groups,
+            copies_of_texts: texts.copies,
+            copies_of_blocks: blocks.copies,
+            zeros,
+            tails,
+        }
     }
 }
 
@@ -235,8 +229,8 @@ impl Contents {
 struct Grouped {
     /// A group for each value, those that waste most first.
     groups: Vec<Copies>,
-    /// The copies of all groups.
-    copies: Vec<Copy>,
+    /// The objects of all groups, except the largest of each.
+    copies: Vec<ObjectId>,
 }
 
 impl Grouped {
@@ -245,24 +239,16 @@ impl Grouped {
         heap: &Heap<'_>,
         tree: &DominatorTree,
         values: impl Iterator<Item = Vec<ObjectId>>,
-        is_text: bool,
         is_zero: bool,
     ) -> Self {
         let Self { mut groups, mut copies } = Self::default();
         for objects in values.filter(|objects| objects.len() > 1) {
             let Some(&example) = objects.first() else { continue };
             let before = copies.len();
-            copies.extend(objects.iter().map(|&object| {
-                let bytes = tree.retained(object);
-                Copy { object, bytes, is_text, is_zero }
-            }));
-            let of_value = (before..copies.len()).map(|at| &copies[at]);
-            let largest =
-                of_value.enumerate().max_by_key(|(_, copy)| (copy.bytes, Reverse(copy.object)));
-            let kept = largest.map_or(before, |(at, _)| before + at);
-            copies.remove(kept);
-            let wasted =
-                copies[before..].iter().fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
+            let bytes = |object: &ObjectId| tree.retained(*object);
+            let largest = objects.iter().max_by_key(|object| (bytes(object), Reverse(**object)));
+            copies.extend(objects.iter().filter(|object| Some(*object) != largest));
+            let wasted = copies[before..].iter().map(bytes).fold(0, u64::saturating_add);
             groups.push(Copies {
                 example,
                 of: heap.type_id(example),
