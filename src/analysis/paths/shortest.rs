@@ -3,6 +3,7 @@
 use super::search::{self, Marks, Starts};
 use super::{Origin, Path, ReachedBy, Step};
 use crate::analysis::graph::Graph;
+use crate::analysis::object_set::{ObjectSet, Ranked};
 use crate::model::heap::{Heap, ObjectId};
 use crate::phases;
 use rustc_hash::FxHashMap;
@@ -10,6 +11,9 @@ use std::sync::Arc;
 
 /// For each object, the reference over which a breadth-first search reached it first: 4 bytes each
 /// (8 beyond 2³² references). The choice among equally short paths depends only on the heap.
+///
+/// A search for some objects keeps this only for these and for objects with references, because no path
+/// leads through others.
 pub struct Shortest<'h, 'a> {
     pub(super) heap: &'h Heap<'a>,
     links: Arc<ShortestLinks>,
@@ -30,7 +34,11 @@ enum Via {
 }
 
 struct Rows<R> {
+    reached: ObjectSet,
+    /// By place in `kept`.
     rows: Vec<R>,
+    /// The objects that have a row; `None` if all have.
+    kept: Option<Ranked>,
     /// The search ends when it has reached all of these. `None`: when it has reached all objects.
     wanted: Option<Vec<ObjectId>>,
     /// The holders of ephemerons, by their value.
@@ -76,15 +84,35 @@ impl<R: Row> Rows<R> {
         starts: &Starts,
         wanted: Option<Vec<ObjectId>>,
     ) -> Self {
-        let rows = vec![R::UNREACHED; heap.len()];
-        let mut rows = Self { rows, wanted, holders: FxHashMap::default() };
+        let kept = wanted.as_ref().map(|wanted| on_paths(heap, graph, wanted));
+        let rows = vec![R::UNREACHED; kept.as_ref().map_or(heap.len(), |kept| kept.set().len())];
+        let (reached, holders) = (ObjectSet::none(heap.len()), FxHashMap::default());
+        let mut rows = Self { reached, rows, kept, wanted, holders };
         search::search(heap, graph, starts, &mut rows);
         rows
     }
 
+    /// The place of an object's row, if it has one.
+    #[inline]
+    fn place(&self, object: ObjectId) -> Option<usize> {
+        match &self.kept {
+            None => Some(object.index()),
+            Some(kept) if kept.set().contains(object) => Some(kept.place(object) as usize),
+            Some(_) => None,
+        }
+    }
+
+    #[inline]
+    fn reach(&mut self, object: ObjectId, row: R) {
+        self.reached.insert(object);
+        if let Some(place) = self.place(object) {
+            self.rows[place] = row;
+        }
+    }
+
     #[inline]
     fn get(&self, object: ObjectId) -> Option<ReachedBy> {
-        match self.rows[object.index()] {
+        match self.rows[self.place(object)?] {
             row if row == R::UNREACHED => None,
             row if row == R::ROOT => Some(ReachedBy::Root),
             row if row == R::EPHEMERON => Some(ReachedBy::Ephemeron),
@@ -93,23 +121,36 @@ impl<R: Row> Rows<R> {
     }
 }
 
+/// These objects, and all through which a path may lead.
+fn on_paths(heap: &Heap<'_>, graph: &Graph<'_>, wanted: &[ObjectId]) -> Ranked {
+    let mut on_paths = ObjectSet::none(heap.len());
+    for object in heap.objects() {
+        let leads_on = !heap.references.range(object).is_empty();
+        if leads_on || !graph.dependent_on(object).is_empty() {
+            on_paths.insert(object);
+        }
+    }
+    wanted.iter().for_each(|object| _ = on_paths.insert(*object));
+    Ranked::of(on_paths)
+}
+
 impl<R: Row> Marks for Rows<R> {
     #[inline]
     fn is_marked(&self, object: ObjectId) -> bool {
-        self.rows[object.index()] != R::UNREACHED
+        self.reached.contains(object)
     }
 
     fn start(&mut self, object: ObjectId) {
-        self.rows[object.index()] = R::ROOT;
+        self.reach(object, R::ROOT);
     }
 
     #[inline]
     fn follow(&mut self, _: ObjectId, row: usize, to: ObjectId) {
-        self.rows[to.index()] = R::of(row);
+        self.reach(to, R::of(row));
     }
 
     fn depend(&mut self, holder: ObjectId, value: ObjectId) {
-        self.rows[value.index()] = R::EPHEMERON;
+        self.reach(value, R::EPHEMERON);
         self.holders.insert(value, holder);
     }
 
