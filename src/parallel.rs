@@ -32,6 +32,21 @@ pub(crate) fn for_each<I: Send>(items: impl IntoIterator<Item = I>, work: impl F
     map(items, work);
 }
 
+/// Creates a column. `fill` writes a part of it at a time, on all threads, and gets the place at which the
+/// part begins.
+pub(crate) fn column<T: Copy + Default + Send>(
+    length: usize,
+    fill: impl Fn(usize, &mut [T]) + Sync,
+) -> Vec<T> {
+    let mut column = vec![T::default(); length];
+    let parts = column.chunks_mut(PART).enumerate();
+    for_each(parts, |(part, places)| fill(part * PART, places));
+    column
+}
+
+/// Places of a column that one thread works on before another may take the next ones.
+pub(crate) const PART: usize = 1 << 16;
+
 /// Runs two functions, on two threads if another one is free.
 pub(crate) fn join<A: Send, B: Send>(
     a: impl FnOnce() -> A + Send,
@@ -72,6 +87,16 @@ mod tests {
         let mut items = vec![0; 1000];
         for_each(&mut items, |item| *item += 1);
         assert_eq!(items, [1; 1000]);
+    }
+
+    #[test]
+    fn each_place_of_a_column_is_filled() {
+        let fill = |first: usize, places: &mut [u32]| {
+            (first as u32..).zip(places).for_each(|(place, value)| *value += place);
+        };
+        for length in [0, 1, PART, PART * 3 + 1] {
+            assert!(column(length, fill).into_iter().eq(0..length as u32));
+        }
     }
 
     #[test]

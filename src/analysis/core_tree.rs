@@ -58,6 +58,9 @@ impl Node {
 /// heap.
 const PARTS: usize = 4;
 
+/// Stands for a weight that does not fit in 4 bytes. It is added up again where it is needed.
+const HEAVY: u32 = u32::MAX;
+
 impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
     /// Computes the tree. Without roots no object is live, and the tree is empty.
     pub fn of(heap: &'g Heap<'a>, graph: &'g Graph<'h>) -> Self {
@@ -67,8 +70,11 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
             external
         });
         let owning = Owning { heap, graph, owned: Owned::of(graph), external };
-        let Core { numbers, dominator } = Core::of(graph, &owning.owned);
-        let (mut nodes, live) = owning.nodes(numbers, dominator.len());
+        // Where most objects are owned, this takes long, and the result little memory.
+        let weights = || (owning.owned.len() > graph.len() / 2).then(|| owning.weights());
+        let (Core { numbers, dominator }, weights) =
+            parallel::join(|| Core::of(graph, &owning.owned), weights);
+        let (mut nodes, live) = owning.nodes(numbers, weights, dominator.len());
         let (preorder, ()) = parallel::join(
             || Preorder::of(&dominator),
             || add_up_dominated(&mut nodes, &dominator),
@@ -265,6 +271,22 @@ impl Owning<'_, '_, '_> {
         (0..all).step_by(length).map(part).collect()
     }
 
+    /// Returns the bytes of each object that is not owned, live or not, together with all objects
+    /// that it owns, in the order of objects. [`HEAVY`] stands for this many bytes or more.
+    fn weights(&self) -> Vec<u32> {
+        let _phase = phases::begin("adding up owned objects");
+        let parts = self.parts();
+        let mut weights = vec![0; parts.last().map_or(0, |last| last.places.end)];
+        let mut rest = weights.as_mut_slice();
+        let column = |part: Part| (rest.split_off_mut(..part.places.len()), part.objects);
+        parallel::for_each(parts.into_iter().map(column), |(weights, objects)| {
+            for (object, weight) in self.owned.others(objects).zip(weights.unwrap_or_default()) {
+                *weight = u32::try_from(self.weigh(object)).unwrap_or(HEAVY);
+            }
+        });
+        weights
+    }
+
     /// Returns the bytes of an object and all objects that it owns. The function calls itself for
     /// each level of owned objects, of which there are at most three.
     fn weigh(&self, object: ObjectId) -> u64 {
@@ -274,12 +296,20 @@ impl Owning<'_, '_, '_> {
 
     /// Returns the objects that have a number, by number, each with its own bytes and those of the
     /// objects that it owns, and the live objects.
-    fn nodes(&self, numbers: Vec<u32>, count: usize) -> (Vec<Node>, ObjectSet) {
-        let _phase = phases::begin("adding up owned objects");
+    fn nodes(
+        &self,
+        numbers: Vec<u32>,
+        weights: Option<Vec<u32>>,
+        count: usize,
+    ) -> (Vec<Node>, ObjectSet) {
+        let _phase = phases::begin("writing nodes");
         // The kernel clears new memory when it is first written, here with all threads.
         let nodes = (0..count).into_par_iter().map(|_| Node::default());
         let nodes: Vec<Node> = nodes.collect();
-        let of_part = |Part { objects, places }| self.fill(&nodes, objects, &numbers[places]);
+        let of_part = |Part { objects, places }| {
+            let weights = weights.as_ref().map(|weights| &weights[places.clone()]);
+            self.fill(&nodes, objects, &numbers[places], weights)
+        };
         let dead = parallel::map(self.parts(), of_part).into_iter().reduce(ObjectSet::or);
         let dead = dead.unwrap_or_else(|| ObjectSet::none(self.heap.len()));
         let live = ObjectSet { bits: dead.other_words(0..self.heap.len()).collect() };
@@ -287,7 +317,13 @@ impl Owning<'_, '_, '_> {
     }
 
     /// Writes the nodes of a part of the objects, and returns those of them that are dead.
-    fn fill(&self, nodes: &[Node], objects: Range<usize>, numbers: &[u32]) -> ObjectSet {
+    fn fill(
+        &self,
+        nodes: &[Node],
+        objects: Range<usize>,
+        numbers: &[u32],
+        weights: Option<&[u32]>,
+    ) -> ObjectSet {
         let mut dead = ObjectSet::none(self.heap.len());
         for (row, (object, number)) in self.owned.others(objects).zip(numbers).enumerate() {
             if let Some(soon) = numbers.get(row + AHEAD) {
@@ -298,7 +334,11 @@ impl Owning<'_, '_, '_> {
                 continue;
             }
             let node = &nodes[*number as usize];
-            node.retained.store(self.weigh(object), Relaxed);
+            let bytes = match weights.map(|weights| weights[row]) {
+                Some(weight) if weight != HEAVY => weight.into(),
+                _ => self.weigh(object),
+            };
+            node.retained.store(bytes, Relaxed);
             node.object.store(object.0, Relaxed);
             node.type_id.store(self.heap.type_id(object).0, Relaxed);
         }

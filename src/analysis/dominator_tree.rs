@@ -1,12 +1,12 @@
 //! The dominator tree with the retained bytes of each object.
 
-use super::dominators::Dominators;
+use super::dominators::{AHEAD, Dominators};
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 use super::prefetch::prefetch;
 use super::retained::Retained;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeIds, TypeKind};
-use rayon::prelude::*;
+use crate::parallel;
 use std::sync::OnceLock;
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
@@ -103,10 +103,10 @@ impl DominatorTree {
         }
         // Before the cell is locked: a thread that waits for this work could take up another part of
         // the analysis, which asks for the types as well.
-        let objects = self.dominators.order().par_iter().map(|object| object.index());
+        let order = self.dominators.order();
         let types = match &heap.type_of {
-            TypeIds::Narrow(ids) => TypeIds::Narrow(objects.map(|object| ids[object]).collect()),
-            TypeIds::Wide(ids) => TypeIds::Wide(objects.map(|object| ids[object]).collect()),
+            TypeIds::Narrow(ids) => TypeIds::Narrow(in_order(order, ids)),
+            TypeIds::Wide(ids) => TypeIds::Wide(in_order(order, ids)),
         };
         self.types.get_or_init(|| types)
     }
@@ -124,6 +124,18 @@ impl DominatorTree {
     pub fn live_bytes(&self) -> u64 {
         self.retained.total()
     }
+}
+
+/// The types of objects in their order.
+fn in_order<T: Copy + Default + Send + Sync>(order: &[ObjectId], types: &[T]) -> Vec<T> {
+    parallel::column(order.len(), |first, places| {
+        for (at, place) in (first..).zip(places) {
+            if let Some(soon) = order.get(at + AHEAD) {
+                prefetch(types, soon.index());
+            }
+            *place = types[order[at].index()];
+        }
+    })
 }
 
 /// A dominator tree for counting: in preorder, with position 0 for the set of roots. An object has

@@ -203,8 +203,10 @@ impl Ground for Regions<'_> {
     }
 
     fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {
-        let objects = (0..self.dominators.objects() as u32).into_par_iter().map(ObjectId);
-        let holder_of = |object| self.node(object).map_or(NOTHING, |node| holder[node as usize]);
-        objects.map(holder_of).collect()
+        parallel::column(self.dominators.objects(), |first, places| {
+            for (object, place) in (first as u32..).map(ObjectId).zip(places) {
+                *place = self.node(object).map_or(NOTHING, |node| holder[node as usize]);
+            }
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::dominators::Dominators;
 use crate::model::heap::{Heap, ObjectId};
-use rayon::prelude::*;
+use crate::parallel::{self, PART};
 
 /// The retained bytes of each live object: shallow and external bytes of the object and all objects
 /// that it dominates. 4 bytes for each live object of a heap below 4 GiB, otherwise 8.
@@ -23,9 +23,12 @@ impl Retained {
     /// objects that they dominate, so one pass from the last number to the first is enough. Sums
     /// stop at 2⁶⁴ − 1, which only damaged files reach.
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
-        let own = (0..heap.len()).into_par_iter().map(|object| heap.shallow.get(object));
+        let own = parallel::map((0..heap.len()).step_by(PART), |first| {
+            let objects = first..heap.len().min(first + PART);
+            objects.map(|object| heap.shallow.get(object)).fold(0, u64::saturating_add)
+        });
         let external = heap.external.iter().map(|(_, bytes)| *bytes);
-        let all = external.fold(own.reduce(|| 0, u64::saturating_add), u64::saturating_add);
+        let all = own.into_iter().chain(external).fold(0, u64::saturating_add);
         let by_number = match u32::try_from(all) {
             Ok(_) => ByNumber::Narrow(add_up(heap, dominators, |bytes| bytes as u32, |a, b| a + b)),
             Err(_) => ByNumber::Wide(add_up(heap, dominators, |bytes| bytes, u64::saturating_add)),
@@ -55,16 +58,20 @@ impl Retained {
 }
 
 /// Adds to the bytes of each number those of all numbers that it dominates.
-fn add_up<T: Copy + Send>(
+fn add_up<T: Copy + Default + Send>(
     heap: &Heap<'_>,
     dominators: &Dominators,
     narrow: impl Fn(u64) -> T + Sync,
     add: impl Fn(T, T) -> T,
 ) -> Vec<T> {
-    let own = |object: &ObjectId| narrow(heap.shallow.get(object.index()));
-    let mut sums = Vec::with_capacity(dominators.len() + 1);
-    sums.push(narrow(0));
-    sums.par_extend(dominators.order().par_iter().map(own));
+    let order = dominators.order();
+    // Number 0 has no object.
+    let mut sums = parallel::column(order.len() + 1, |first, sums| {
+        let numbers = first.max(1)..first + sums.len();
+        for number in numbers {
+            sums[number - first] = narrow(heap.shallow.get(order[number - 1].index()));
+        }
+    });
     for (object, bytes) in &heap.external {
         if let Some(number) = dominators.number(*object) {
             sums[number as usize] = add(sums[number as usize], narrow(*bytes));

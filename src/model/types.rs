@@ -5,7 +5,7 @@ use super::names::NameId;
 use super::object::ObjectId;
 
 /// A type: its row in [`Heap::types`](super::heap::Heap::types).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub u32);
 
 /// A type of objects.

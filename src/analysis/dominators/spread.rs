@@ -6,7 +6,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::owned::{HEIGHT, Owned};
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
-use crate::parallel;
+use crate::parallel::{self, PART};
 use rayon::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU32};
@@ -134,9 +134,6 @@ fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
 fn column(length: usize) -> Vec<AtomicU32> {
     (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect()
 }
-
-/// Owners that one thread looks at before another may take the next ones.
-const PART: usize = 1 << 16;
 
 /// The owned objects of some owners, one owner after the other, in depth-first order.
 #[derive(Default)]
