@@ -158,6 +158,10 @@ fn check_shortest(heap: &Heap<'_>) {
         }
         assert!(path.steps.iter().all(|step| !is_synthetic(heap, step.object)));
     }
+    for object in heap.objects().step_by(heap.len() / 8 + 1) {
+        let to_one = Shortest::of_objects(heap, &graph, vec![object]);
+        assert_eq!(to_one.path(object), shortest.path(object), "{object:?}");
+    }
 }
 
 /// The lengths of all paths without cycles, shortest first, by walking all of them.

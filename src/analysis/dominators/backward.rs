@@ -214,22 +214,16 @@ impl SortedParts {
 mod tests {
     use super::*;
 
-    #[test]
-    fn references_of_several_parts_come_by_target_from_the_last_to_the_first() {
-        const NUMBERS: u32 = 500_000;
-        let to = |source: u32, at: u32| (source.wrapping_mul(0x9e37_79b9) ^ at) % source;
-        let references =
-            (1..NUMBERS).flat_map(|source| (0..source % 9).map(move |at| (to(source, at), source)));
-        let mut expected: Vec<(u32, u32)> = references.collect();
-        assert!(expected.len() > Part::FULL && block_of(NUMBERS) > 1);
+    /// Sorts references, and returns them as they come.
+    fn sorted(references: &[(u32, u32)], numbers: u32) -> Vec<(u32, u32)> {
         let sorted = SortedParts::default();
         rayon::scope(|scope| {
             let mut backward = Backward::new(scope, &sorted);
-            expected.iter().for_each(|(target, source)| backward.push(*target, *source));
+            references.iter().for_each(|(target, source)| backward.push(*target, *source));
             backward.finish();
         });
-        let (mut found, mut records) = (Vec::new(), vec![0; NUMBERS as usize]);
-        sorted.for_each_block_backward(NUMBERS as usize, |first, buckets| {
+        let (mut found, mut records) = (Vec::new(), vec![0; numbers as usize]);
+        sorted.for_each_block_backward(numbers as usize, |first, buckets| {
             buckets.for_each_backward(
                 &mut records,
                 |next| *next,
@@ -238,9 +232,32 @@ mod tests {
                 },
             );
         });
+        found
+    }
+
+    #[test]
+    fn references_of_several_parts_come_by_target_from_the_last_to_the_first() {
+        const NUMBERS: u32 = 500_000;
+        let to = |source: u32, at: u32| (source.wrapping_mul(0x9e37_79b9) ^ at) % source;
+        let references =
+            (1..NUMBERS).flat_map(|source| (0..source % 9).map(move |at| (to(source, at), source)));
+        let mut expected: Vec<(u32, u32)> = references.collect();
+        assert!(expected.len() > Part::FULL && block_of(NUMBERS) > 1);
+        let mut found = sorted(&expected, NUMBERS);
         assert!(found.is_sorted_by(|(a, _), (b, _)| a >= b));
         found.sort_unstable();
         expected.sort_unstable();
         assert!(found == expected);
+    }
+
+    #[test]
+    fn sources_may_be_as_far_apart_as_there_are_numbers() {
+        let sources = [1, 2, 65_536, 65_537, 131_071, 131_072, 400_000, 465_534, 465_535, 999_999];
+        let mut expected: Vec<(u32, u32)> =
+            sources.iter().flat_map(|source| [(0, *source), (*source - 1, *source)]).collect();
+        let mut found = sorted(&expected, 1_000_000);
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
     }
 }
