@@ -38,10 +38,16 @@ impl<'s, 'scope> Backward<'s, 'scope> {
     #[cold]
     fn hand_over(&mut self) {
         let (part, sorted) = (std::mem::take(&mut self.part), self.sorted);
-        self.scope.spawn(move |_| {
+        let sort = move || {
             let part = part.sorted();
             lock(&sorted.0).push(part);
-        });
+        };
+        // A single thread would begin to sort when the search is done, and keep all parts until then.
+        if rayon::current_num_threads() == 1 {
+            sort();
+        } else {
+            self.scope.spawn(move |_| sort());
+        }
     }
 }
 
