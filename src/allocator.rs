@@ -6,8 +6,9 @@ use crate::pages::{HugePages, is_mapped, rounded};
 use crate::spill;
 use std::alloc::{GlobalAlloc, Layout};
 
-/// Makes glibc map allocations from 1 MiB on. It would keep up to 64 MiB for each thread otherwise, after
-/// they are freed.
+/// Makes glibc map allocations of 1 MiB and more, so that their memory is free for all once they are freed.
+/// It raises this limit to as much as 32 MiB otherwise, and keeps the memory of smaller allocations for the
+/// thread that made them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn map_mebibytes() {
     // SAFETY: the calls change settings of the allocator, before there are other threads.

@@ -89,7 +89,8 @@ impl Part {
 
     fn sorted(self) -> SortedPart {
         let first_source = self.numbers.first().copied().unwrap_or(0);
-        let mut sources = vec![first_source; block_of(self.source) + 1];
+        let start = |block| start(first_source, block);
+        let mut sources: Vec<u32> = (0..=block_of(self.source)).map(start).collect();
         let mut first = vec![0; sources.len() + 1];
         self.for_each(|target, source| {
             let block = block_of(target);
@@ -99,7 +100,7 @@ impl Part {
         for block in 1..first.len() {
             first[block] += first[block - 1];
         }
-        sources.fill(first_source);
+        sources.iter_mut().enumerate().for_each(|(block, source)| *source = start(block));
         let mut next = first.clone();
         let places = first.last().map_or(0, |last| *last as usize);
         let mut steps = vec![Step::default(); places];
@@ -124,11 +125,16 @@ fn block_of(number: u32) -> usize {
     (number >> u16::BITS) as usize
 }
 
+/// A number that no source of a reference to a block is below, given the first source of the part. With
+/// it, fewer than 2³² places are enough for any number of objects.
+fn start(first_source: u32, block: usize) -> u32 {
+    first_source.max((block as u32) << u16::BITS)
+}
+
 /// References by blocks of their targets. Sources rise in each block.
 struct SortedPart {
     /// The place where the references to each block begin, and the end of those to the last one.
     first: Vec<u32>,
-    /// A number that no source is below.
     first_source: u32,
     steps: Vec<Step>,
 }
@@ -185,7 +191,8 @@ impl Iterator for OfBlock<'_> {
                 }
             }
             let part = self.parts.next()?;
-            (self.steps, self.source) = (part.of_block(self.block).iter(), part.first_source);
+            (self.steps, self.source) =
+                (part.of_block(self.block).iter(), start(part.first_source, self.block));
         }
     }
 }

@@ -50,8 +50,8 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     }
     let position = dominator;
     let placed = Placed {
-        order: column(live - 1),
-        dominator: column(live),
+        order: zeros(live - 1),
+        dominator: zeros(live),
         size: (0..live).into_par_iter().map(|_| AtomicU8::new(0)).collect(),
     };
     placed.size[0].store(short(live as u32), Relaxed);
@@ -118,7 +118,7 @@ impl Placed {
 
 /// The number of each object of the heap.
 fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
-    let number: Vec<AtomicU32> = column(objects);
+    let number: Vec<AtomicU32> = zeros(objects);
     parallel::for_each((0..order.len()).step_by(PART), |first| {
         for (place, object) in (first..order.len()).zip(&order[first..]).take(PART) {
             if let Some(soon) = order.get(place + AHEAD) {
@@ -131,7 +131,7 @@ fn numbers(order: &[ObjectId], objects: usize) -> Vec<u32> {
 }
 
 /// A column of zeros. The kernel clears new memory when it is first written, here with all threads.
-fn column(length: usize) -> Vec<AtomicU32> {
+fn zeros(length: usize) -> Vec<AtomicU32> {
     (0..length).into_par_iter().map(|_| AtomicU32::new(0)).collect()
 }
 
