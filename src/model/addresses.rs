@@ -1,33 +1,57 @@
 //! Maps addresses to the objects at or around them, and objects to their addresses.
 //!
-//! A bitmap with ranks. Each granule of 512 bytes of the heap has a record of 16 bytes: a bit for
+//! A bitmap with ranks. Each granule of 768 bytes of the heap has a record of 16 bytes: a bit for
 //! each slot of 8 bytes in which an object begins, and the number of objects before the granule.
-//! Granules that hold no object cost nothing beyond a directory of 64 MiB chunks. Finding takes one
+//! Granules that hold no object cost nothing beyond a directory of 48 MiB chunks. Finding takes one
 //! or two reads, building needs no sort, and the number of an object is its rank in address order.
-//! The table is 3 % of the heap's span.
+//! The table is 2 % of the heap's span.
 //!
 //! Addresses that are not multiples of 8, or spread so thinly that the table would outgrow them,
 //! are kept as a sorted list instead.
 
 use super::object::ObjectId;
 
+/// Slots covered by one record, and bytes of a slot.
+const SLOTS: u64 = 96;
+const SLOT: u64 = 8;
 /// Bytes covered by one record.
-const GRANULE: u64 = 512;
-/// Granules of one chunk of the directory: 64 MiB of addresses, 2 MiB of records.
-const CHUNK_GRANULES: usize = (64 << 20) / GRANULE as usize;
-const CHUNK: u64 = 64 << 20;
+const GRANULE: u64 = SLOTS * SLOT;
+/// Granules of one chunk of the directory: 48 MiB of addresses, 1 MiB of records.
+const CHUNK_GRANULES: usize = 1 << 16;
+const CHUNK: u64 = CHUNK_GRANULES as u64 * GRANULE;
 
+/// Bit i of 96: an object begins at byte 8·i. The bits above are the number of objects in all
+/// granules before this one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Granule {
-    /// Bit i: an object begins at byte 8·i.
-    starts: u64,
-    /// Objects in all granules before this one.
-    rank: u32,
+struct Granule(u128);
+
+impl Granule {
+    #[inline]
+    fn rank(self) -> u32 {
+        (self.0 >> SLOTS) as u32
+    }
+
+    /// The slots in which objects begin.
+    #[inline]
+    fn starts(self) -> u128 {
+        self.0 & (u128::MAX >> (128 - SLOTS))
+    }
+
+    /// The slots up to one, inclusive, in which objects begin.
+    #[inline]
+    fn starts_upto(self, slot: u64) -> u128 {
+        self.0 & (u128::MAX >> (127 - slot))
+    }
+
+    #[inline]
+    fn begins(self, slot: u64) -> bool {
+        self.0 >> slot & 1 == 1
+    }
 }
 
 /// The number of granules that are searched for the start of an object before a whole chunk is: 32
 /// KiB, the largest slot of Go's size classes.
-const FEW_GRANULES: usize = 64;
+const FEW_GRANULES: usize = (32 << 10) / GRANULE as usize + 1;
 
 /// The addresses of objects, whose ids are their ranks in address order.
 #[derive(Clone, Debug)]
@@ -59,7 +83,7 @@ pub struct AddressesBuilder {
 }
 
 /// The number of chunks that the bitmap may have beyond those that its objects justify.
-const FREE_CHUNKS: u64 = 16;
+const FREE_CHUNKS: u64 = 20;
 
 impl AddressesBuilder {
     /// Adds the address of an object. Adding one twice has no effect in the bitmap and is removed
@@ -68,7 +92,7 @@ impl AddressesBuilder {
     pub fn add(&mut self, address: u64) {
         self.count += 1;
         match self.bitmap.known_granule_mut(address) {
-            Some(granule) => granule.starts |= 1 << (address % GRANULE / 8),
+            Some(granule) => granule.0 |= 1 << slot(address),
             None => self.add_new(address),
         }
     }
@@ -78,8 +102,8 @@ impl AddressesBuilder {
             sorted.push(address);
             return;
         }
-        match self.bitmap.granule_mut(address, self.count / 1024 + FREE_CHUNKS) {
-            Some(granule) => granule.starts |= 1 << (address % GRANULE / 8),
+        match self.bitmap.granule_mut(address, self.count / 768 + FREE_CHUNKS) {
+            Some(granule) => granule.0 |= 1 << slot(address),
             None => {
                 let mut sorted: Vec<u64> = self.bitmap.addresses().collect();
                 sorted.push(address);
@@ -120,7 +144,7 @@ impl Bitmap {
     fn known_granule_mut(&mut self, address: u64) -> Option<&mut Granule> {
         let chunk = self.chunk_number(address)?;
         let granules =
-            self.chunks.get_mut(chunk)?.as_mut().filter(|_| address.is_multiple_of(8))?;
+            self.chunks.get_mut(chunk)?.as_mut().filter(|_| address.is_multiple_of(SLOT))?;
         granules.get_mut(granule_number(address))
     }
 
@@ -128,7 +152,7 @@ impl Bitmap {
     /// not a multiple of 8, or so far from the others that the directory or the table would take
     /// more than `allowed` chunks.
     fn granule_mut(&mut self, address: u64, allowed: u64) -> Option<&mut Granule> {
-        if !address.is_multiple_of(8) {
+        if !address.is_multiple_of(SLOT) {
             return None;
         }
         let chunk = address / CHUNK;
@@ -165,8 +189,9 @@ impl Bitmap {
         for chunk in &mut self.chunks {
             self.first.push(rank);
             for granule in chunk.iter_mut().flatten() {
-                granule.rank = rank;
-                rank = rank.wrapping_add(granule.starts.count_ones());
+                let starts = granule.starts();
+                *granule = Granule(starts | u128::from(rank) << SLOTS);
+                rank = rank.wrapping_add(starts.count_ones());
             }
         }
         self.first.push(rank);
@@ -186,9 +211,9 @@ impl Bitmap {
                 // Most granules of small heaps are empty.
                 (first as u64..)
                     .zip(granules.get(first..).unwrap_or_default())
-                    .filter(|(_, granule)| granule.starts != 0)
+                    .filter(|(_, granule)| granule.starts() != 0)
                     .flat_map(move |(number, granule)| {
-                        bits(granule.starts).map(move |bit| start + number * GRANULE + bit * 8)
+                        bits(granule.starts()).map(move |bit| start + number * GRANULE + bit * SLOT)
                     })
             },
         )
@@ -213,11 +238,11 @@ impl Bitmap {
         let index = granule_number(address);
         if let Some(granule) = chunk.and_then(|chunk| chunk.get(index)) {
             let start = address - address % GRANULE;
-            let upto = granule.starts & (u64::MAX >> (63 - address % GRANULE / 8));
+            let upto = granule.starts_upto(slot(address));
             if upto != 0 {
                 return Some((
-                    granule.rank + upto.count_ones() - 1,
-                    start + u64::from(upto.ilog2()) * 8,
+                    granule.rank() + upto.count_ones() - 1,
+                    start + u64::from(upto.ilog2()) * SLOT,
                 ));
             }
             let before = chunk
@@ -226,11 +251,11 @@ impl Bitmap {
                 .iter()
                 .rev()
                 .take(FEW_GRANULES);
-            let mut starts = (1..).zip(before).filter(|(_, before)| before.starts != 0);
+            let mut starts = (1..).zip(before).filter(|(_, before)| before.starts() != 0);
             if let Some((distance, before)) = starts.next() {
                 return Some((
-                    granule.rank - 1,
-                    start - distance * GRANULE + u64::from(before.starts.ilog2()) * 8,
+                    granule.rank() - 1,
+                    start - distance * GRANULE + u64::from(before.starts().ilog2()) * SLOT,
                 ));
             }
         }
@@ -242,9 +267,8 @@ impl Bitmap {
     #[inline]
     fn floor(&self, address: u64) -> Option<u32> {
         if let Some(granule) = self.granule(address) {
-            // Bits of objects that begin at or before the slot of the address.
-            let upto = granule.starts & (u64::MAX >> (63 - address % GRANULE / 8));
-            return (granule.rank + upto.count_ones()).checked_sub(1);
+            let upto = granule.starts_upto(slot(address));
+            return (granule.rank() + upto.count_ones()).checked_sub(1);
         }
         let last = self.first.len().checked_sub(1)?;
         self.first.get(self.chunk_number(address)?.min(last))?.checked_sub(1)
@@ -255,21 +279,21 @@ impl Bitmap {
         let chunk = self.first.partition_point(|&first| first <= object).checked_sub(1)?;
         let granules = self.chunks.get(chunk)?.as_ref()?;
         // Several granules may have the same rank when all but the last of them are empty.
-        let after = granules.partition_point(|granule| granule.rank <= object);
+        let after = granules.partition_point(|granule| granule.rank() <= object);
         Some((chunk, after.checked_sub(1)?))
     }
 
     fn address(&self, object: u32) -> Option<u64> {
         let (chunk, index) = self.place(object)?;
         let granule = self.chunks.get(chunk)?.as_ref()?.get(index)?;
-        let mut starts = granule.starts;
-        for _ in granule.rank..object {
+        let mut starts = granule.starts();
+        for _ in granule.rank()..object {
             starts &= starts.wrapping_sub(1);
         }
         (starts != 0).then(|| {
             (self.base + chunk as u64) * CHUNK
                 + index as u64 * GRANULE
-                + u64::from(starts.trailing_zeros()) * 8
+                + u64::from(starts.trailing_zeros()) * SLOT
         })
     }
 }
@@ -280,14 +304,20 @@ fn granule_number(address: u64) -> usize {
     (address % CHUNK / GRANULE) as usize
 }
 
+/// The number of an address's slot in its granule.
+#[inline]
+fn slot(address: u64) -> u64 {
+    address % GRANULE / SLOT
+}
+
 /// The numbers of the bits that are set, from the lowest on.
-fn bits(set: u64) -> impl Iterator<Item = u64> {
-    let some = |rest: &u64| *rest != 0;
+fn bits(set: u128) -> impl Iterator<Item = u64> {
+    let some = |rest: &u128| *rest != 0;
     std::iter::successors(Some(set).filter(some), move |rest| Some(rest & (rest - 1)).filter(some))
         .map(|rest| rest.trailing_zeros().into())
 }
 
-/// The maximum span of a directory, in chunks: 4 TiB of addresses. An entry takes 16 bytes per 64
+/// The maximum span of a directory, in chunks: 3 TiB of addresses. An entry takes 16 bytes per 48
 /// MiB.
 const DIRECTORY: u64 = 1 << 16;
 
@@ -310,11 +340,11 @@ impl Addresses {
     pub fn at(&self, address: u64) -> Option<ObjectId> {
         match &self.0 {
             Table::Bitmap(bitmap) => {
-                let granule = bitmap.granule(address).filter(|_| address.is_multiple_of(8))?;
-                let slot = address % GRANULE / 8;
-                let before = granule.starts & ((1 << slot) - 1);
-                (granule.starts >> slot & 1 == 1)
-                    .then(|| ObjectId(granule.rank + before.count_ones()))
+                let granule = bitmap.granule(address).filter(|_| address.is_multiple_of(SLOT))?;
+                let slot = slot(address);
+                granule
+                    .begins(slot)
+                    .then(|| ObjectId(granule.rank() + granule.starts_upto(slot).count_ones() - 1))
             }
             Table::Sorted(sorted) => {
                 sorted.binary_search(&address).ok().map(|index| ObjectId(index as u32))
@@ -354,11 +384,13 @@ impl Addresses {
     #[inline]
     pub fn after(&self, address: u64) -> Option<u64> {
         if let Table::Bitmap(bitmap) = &self.0 {
-            let slot = address % GRANULE / 8;
-            let later = bitmap.granule(address)?.starts
-                & u64::MAX.checked_shl(slot as u32 + 1).unwrap_or(0);
+            let slot = slot(address);
+            let granule = bitmap.granule(address)?;
+            let later = granule.starts() & !granule.starts_upto(slot);
             if later != 0 {
-                return Some(address - address % GRANULE + u64::from(later.trailing_zeros()) * 8);
+                return Some(
+                    address - address % GRANULE + u64::from(later.trailing_zeros()) * SLOT,
+                );
             }
         }
         self.address(ObjectId(self.at(address)?.0 + 1))
@@ -370,8 +402,8 @@ impl Addresses {
     #[inline]
     pub fn warm(&self, addresses: impl Iterator<Item = u64>) {
         if let Table::Bitmap(bitmap) = &self.0 {
-            let ranks =
-                addresses.map(|address| bitmap.granule(address).map_or(0, |granule| granule.rank));
+            let ranks = addresses
+                .map(|address| bitmap.granule(address).map_or(0, |granule| granule.rank()));
             std::hint::black_box(ranks.fold(0, |all, rank| all ^ rank));
         }
     }
@@ -397,7 +429,7 @@ impl Addresses {
                     return Box::new(std::iter::empty());
                 };
                 let granule = bitmap.chunks[chunk].as_ref().and_then(|chunk| chunk.get(index));
-                let before = granule.map_or(0, |granule| object.0.saturating_sub(granule.rank));
+                let before = granule.map_or(0, |granule| object.0.saturating_sub(granule.rank()));
                 Box::new(bitmap.addresses_from(chunk, index).skip(before as usize))
             }
             Table::Sorted(sorted) => Box::new(sorted.iter().copied().skip(object.index())),
