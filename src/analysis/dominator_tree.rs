@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
 ///
-/// An object dominates another one if every path from the roots to that one passes through it. 13
-/// bytes for each live object, or 17 in heaps of 4 GiB and more, and 4 for each object of the heap.
+/// An object dominates another one if every path from the roots to that one passes through it. Little
+/// more than 11 bytes for each live object, and 4 for each object of the heap.
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
     pub(crate) dominators: Dominators,
