@@ -4,6 +4,7 @@ use super::frontier::Frontier;
 use super::graph::Graph;
 use super::made_up::MadeUp;
 use crate::model::heap::ObjectId;
+use crate::parallel;
 
 /// No holder: roots do not reach the object.
 pub(super) const NOTHING: u32 = 0;
@@ -26,8 +27,12 @@ pub(super) trait Ground {
     /// [`NOTHING`] nor [`ALL`], and this holder.
     fn for_each_held(&self, holder: &[u32], each: impl FnMut(ObjectId, u32));
 
-    /// Converts the holder of each node to the holder of each object.
-    fn by_object(&self, holder: Vec<u32>) -> Vec<u32>;
+    /// Converts the holder of each node to what `of` returns for the holder of each object.
+    fn by_object<T: Copy + Default + Send>(
+        &self,
+        holder: &[u32],
+        of: impl Fn(u32) -> T + Sync,
+    ) -> Vec<T>;
 }
 
 /// All objects of a graph, each a node.
@@ -58,8 +63,16 @@ impl Ground for Objects<'_, '_> {
             .for_each(|(object, holder)| each(object, holder));
     }
 
-    fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {
-        holder
+    fn by_object<T: Copy + Default + Send>(
+        &self,
+        holder: &[u32],
+        of: impl Fn(u32) -> T + Sync,
+    ) -> Vec<T> {
+        parallel::column(holder.len(), |first, places| {
+            for (place, holder) in places.iter_mut().zip(&holder[first..]) {
+                *place = of(*holder);
+            }
+        })
     }
 }
 
@@ -145,11 +158,6 @@ impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
             if a < b { a = (self.wider)(a) } else { b = (self.wider)(b) }
         }
         a
-    }
-
-    /// The holder of each object.
-    pub(super) fn finish(self) -> Vec<u32> {
-        self.ground.by_object(self.holder)
     }
 
     /// Calls `each` with the objects that some roots but not all together hold, and their holder.

@@ -202,10 +202,14 @@ impl Ground for Regions<'_> {
         }
     }
 
-    fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {
+    fn by_object<T: Copy + Default + Send>(
+        &self,
+        holder: &[u32],
+        of: impl Fn(u32) -> T + Sync,
+    ) -> Vec<T> {
         parallel::column(self.dominators.objects(), |first, places| {
             for (object, place) in (first as u32..).map(ObjectId).zip(places) {
-                *place = self.node(object).map_or(NOTHING, |node| holder[node as usize]);
+                *place = of(self.node(object).map_or(NOTHING, |node| holder[node as usize]));
             }
         })
     }

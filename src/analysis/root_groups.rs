@@ -31,7 +31,8 @@ pub enum HeldBy {
     Several,
 }
 
-/// The groups of a heap's roots, and the holder of each object. 4 bytes for each object.
+/// The groups of a heap's roots, and the holder of each object. 2 bytes for each object, or 4 if there
+/// are more than 65,000 groups.
 #[derive(Clone, Debug)]
 pub struct RootGroups {
     /// The groups, in the order of the roots.
@@ -39,12 +40,21 @@ pub struct RootGroups {
     /// Groups of one kind: `several threads`, `several globals of main`, `several static fields of
     /// isolate main`.
     pub kinds: Vec<RootGroup>,
-    /// By object: [`NOTHING`], [`FIRST`] plus the group, [`LAST`] less the kind, or [`ALL`].
-    holder: Vec<u32>,
+    holders: Holders,
+}
+
+/// The holder of each object: [`NOTHING`], [`FIRST`] plus the group, [`LAST`] less the kind, or [`ALL`].
+#[derive(Clone, Debug)]
+enum Holders {
+    /// The lower half of each, if these differ.
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
 }
 
 const FIRST: u32 = 1;
 const LAST: u32 = ALL - 1;
+/// More groups and kinds need [`Holders::Wide`].
+const MOST_NARROW: usize = 65_000;
 
 /// The ground over which holders are followed from the roots: regions of the dominator tree where
 /// they save work, all objects otherwise.
@@ -126,14 +136,26 @@ impl RootGroups {
         for (object, group) in unnamed {
             graph.targets(object).for_each(|target| flood.reach_first(target, group));
         }
-        let holder = flood.finish();
-        Self { groups, kinds, holder }
+        let holders = flood.holders();
+        let holders = if groups.len() + kinds.len() <= MOST_NARROW {
+            Holders::Narrow(ground.by_object(&holders, |holder| holder as u16))
+        } else {
+            Holders::Wide(ground.by_object(&holders, |holder| holder))
+        };
+        Self { groups, kinds, holders }
     }
 
     /// The kind of root that keeps an object alive.
     #[inline]
     pub fn holder(&self, object: ObjectId) -> HeldBy {
-        match self.holder[object.index()] {
+        let holder = match &self.holders {
+            Holders::Wide(holders) => holders[object.index()],
+            Holders::Narrow(holders) => match holders[object.index()].into() {
+                holder if holder < FIRST + self.groups.len() as u32 => holder,
+                from_the_end => from_the_end | u32::from(u16::MAX) << 16,
+            },
+        };
+        match holder {
             NOTHING => HeldBy::None,
             ALL => HeldBy::Several,
             kind if LAST - kind < self.kinds.len() as u32 => HeldBy::Kind(LAST - kind),
@@ -255,7 +277,37 @@ fn plain_kind(kind: RootKind) -> RootGroup {
 
 #[cfg(test)]
 mod tests {
-    use super::package;
+    use super::*;
+    use crate::model::builder::HeapBuilder;
+    use crate::model::heap::{Ids, Label, TypeKind};
+
+    /// Objects that one variable each holds, and a last one that all of them share.
+    fn held(variables: u32) -> Heap<'static> {
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let type_id = builder.add_type("app.T", "", TypeKind::Instance);
+        for object in 0..variables {
+            builder.add_object(type_id, 8);
+            builder.add_reference(ObjectId(variables), Label::NONE, false);
+            let name = builder.names().intern(&format!("main.v{object}"));
+            let root = Root::new(ObjectId(object), RootKind::Global, Names::EMPTY);
+            builder.add_root(Root { label: Label::field(name), ..root });
+        }
+        builder.add_object(type_id, 8);
+        builder.finish(Ids::Rows(0), None)
+    }
+
+    #[test]
+    fn any_number_of_groups_is_told_apart() {
+        for variables in [2, 40_000, 70_000] {
+            let heap = held(variables);
+            let groups = RootGroups::of(&heap, &Graph::of(&heap));
+            for object in [0, variables - 1] {
+                assert_eq!(groups.holder(ObjectId(object)), HeldBy::Group(object));
+                assert_eq!(groups.name(ObjectId(object)), format!("main.v{object}"));
+            }
+            assert_eq!(groups.holder(ObjectId(variables)), HeldBy::Kind(0));
+        }
+    }
 
     #[test]
     fn packages_end_at_the_first_dot_after_the_path() {

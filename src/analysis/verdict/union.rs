@@ -173,8 +173,12 @@ impl<G: Ground> Ground for Closed<'_, G> {
         self.ground.for_each_held(holder, each);
     }
 
-    fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {
-        self.ground.by_object(holder)
+    fn by_object<T: Copy + Default + Send>(
+        &self,
+        holder: &[u32],
+        of: impl Fn(u32) -> T + Sync,
+    ) -> Vec<T> {
+        self.ground.by_object(holder, of)
     }
 }
 
