@@ -33,6 +33,8 @@ pub enum Role {
     Finalizer,
     /// A text that is a part of another text, which it keeps alive.
     Slice,
+    /// A text that consists of other texts, and counts as an object of the named type.
+    Rope(&'static str),
     /// A call frame whose fields are variables, or an object that resumes one, such as a generator.
     /// Its value is the name of the function.
     Frame,

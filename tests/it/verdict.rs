@@ -162,6 +162,9 @@ const ROLES: Roles = &[
     ("rt.Array", Role::Collection("array")),
     ("rt.Node", Role::Inside),
     ("rt.Glob", Role::Passage),
+    ("rt.Class", Role::Passage),
+    ("rt.Loader", Role::Loader),
+    ("rt.Rope", Role::Rope("rt.Text")),
     ("rt.Hash", Role::Collection("hash")),
     ("the hash", Role::Sigil("%")),
     ("rt.Code", Role::Hidden),
@@ -544,6 +547,113 @@ fn two_caches_below_one_owner_are_told_apart() {
     let found = planted.verdict().suspects;
     let found: Vec<_> = found.iter().map(|suspect| (suspect.count, suspect.bytes)).collect();
     assert_eq!(found, [(600, 16 + 600 * 192), (400, 16 + 400 * 192)]);
+}
+
+/// A loader has a list of all classes of the program, whose variables are what matters.
+#[test]
+fn variables_of_two_classes_of_one_loader_are_told_apart() {
+    let mut planted = Planted::default();
+    let [loader, list, part, class, item, page] =
+        ["rt.Loader", "rt.Array", "rt.Node", "rt.Class", "app.Item", "app.Page"]
+            .map(|name| planted.of(name, "", TypeKind::Instance));
+    let loader = planted.add(loader, 16, None, "rt.loader");
+    let list = planted.add(list, 16, Some(loader), "classes");
+    let part = planted.add(part, 16, Some(list), "elements");
+    for (of, many) in [(item, 600), (page, 500)] {
+        let class = planted.add(class, 16, Some(part), "class");
+        let kept = planted.add(1, 16, Some(class), "KEPT");
+        (0..many).for_each(|_| _ = planted.add(of, 1000, Some(kept), "item"));
+    }
+    let found = planted.verdict().suspects;
+    let found: Vec<_> = found.iter().map(|suspect| (suspect.count, suspect.bytes)).collect();
+    assert_eq!(found, [(600, 16 + 600_000), (500, 16 + 500_000)]);
+}
+
+#[test]
+fn services_in_one_map_are_told_apart_and_keys_are_not_what_it_is_for() {
+    let mut planted = Planted::default();
+    let [map, part, orders, tickets, item, page] =
+        ["rt.Map", "rt.Node", "app.Orders", "app.Tickets", "app.Item", "app.Page"]
+            .map(|name| planted.of(name, "", TypeKind::Instance));
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    let map = planted.add(map, 16, None, "app.BEANS");
+    let table = planted.add(part, 16, Some(map), "table");
+    let mut services = vec![(orders, item, 550), (tickets, page, 450)];
+    services.extend([(text, text, 0); 50]);
+    for (service, of, many) in services {
+        let node = planted.add(part, 16, Some(table), "entry");
+        planted.add(text, 16, Some(node), "key");
+        let service = planted.add(service, 16, Some(node), "value");
+        (0..many).for_each(|_| _ = planted.add(of, 1000, Some(service), "item"));
+    }
+    let found = planted.verdict().suspects;
+    let found: Vec<_> = found.iter().map(|suspect| (suspect.count, suspect.bytes)).collect();
+    assert_eq!(found, [(550, 16 + 550_000), (450, 16 + 450_000)]);
+}
+
+/// The texts elsewhere are of the same type, and must not be added.
+#[test]
+fn a_map_of_texts_and_numbers_is_one_owner_with_its_keys() {
+    let mut planted = Planted::default();
+    let [map, module] =
+        ["rt.Map", "rt.Module"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    let number = planted.of("rt.Number", "", TypeKind::Number);
+    let module = planted.add(module, 16, None, "rt.module");
+    (0..100).for_each(|_| _ = planted.add(text, 50, Some(module), "doc"));
+    let map = planted.add(map, 30_000, None, "app.PRICES");
+    planted.value(map, Held::Length(1000));
+    for _ in 0..1000 {
+        planted.add(text, 50, Some(map), "key");
+        planted.add(number, 24, Some(map), "value");
+    }
+    let suspects = planted.verdict().suspects;
+    let [found] = &suspects[..] else { panic!("{suspects:?}") };
+    assert_eq!((found.count, found.bytes), (1000, 30_000 + 74_000));
+    assert_eq!((&*found.holders[0].label, found.holders[0].entries), ("app.PRICES", Some(1000)));
+}
+
+#[test]
+fn a_map_of_texts_has_as_many_entries_as_it_states() {
+    let mut planted = Planted::default();
+    let map = planted.of("rt.Map", "", TypeKind::Instance);
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    let map = planted.add(map, 30_000, None, "app.NAMES");
+    planted.value(map, Held::Length(1000));
+    (0..2000).for_each(|_| _ = planted.add(text, 50, Some(map), "key or value"));
+    let suspects = planted.verdict().suspects;
+    assert_eq!((suspects[0].count, suspects[0].holders[0].entries), (2000, Some(1000)));
+}
+
+/// V8 joins texts only when they are read.
+#[test]
+fn a_text_of_several_counts_once() {
+    let mut planted = Planted::default();
+    let [list, rope] = [("rt.Array", TypeKind::Instance), ("rt.Rope", TypeKind::Text)]
+        .map(|(name, kind)| planted.of(name, "", kind));
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    let list = planted.add(list, 16, None, "app.lines");
+    for _ in 0..1000 {
+        let whole = planted.add(rope, 32, Some(list), "[]");
+        let start = planted.add(rope, 32, Some(whole), "first");
+        planted.add(text, 40, Some(whole), "second");
+        planted.add(text, 40, Some(start), "first");
+    }
+    let (kind, of, count, bytes, holders) = planted.first();
+    assert_eq!((kind, of, count), (SuspectKind::Collection, "rt.Text", 1000));
+    assert_eq!((bytes, holders), (16 + 144_000, vec!["app.lines".to_owned()]));
+}
+
+/// A variable of a suspended call has no name in V8's snapshots.
+#[test]
+fn one_large_object_is_a_suspect_though_its_holder_has_no_name() {
+    let mut planted = Planted::default();
+    let function = planted.of("rt.Function", "", TypeKind::Instance);
+    let text = planted.of("rt.Text", "", TypeKind::Text);
+    let function = planted.add(function, 16, None, "");
+    planted.add(text, 100_000, Some(function), "");
+    let suspects = planted.verdict().suspects;
+    assert_eq!((suspects.len(), suspects[0].kind), (1, SuspectKind::Large));
 }
 
 /// Objects that hold two others each, down to `depth` levels.

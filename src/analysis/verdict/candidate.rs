@@ -65,14 +65,14 @@ impl Candidate {
 
     pub(super) fn of_threads(threads: Vec<u32>, group: Group) -> Self {
         let bytes = group.bytes;
-        let descent = Descent { steps: vec![group], rest: Vec::new() };
+        let descent = Descent { steps: vec![group], rest: Vec::new(), fork: Vec::new() };
         Self { bytes, descent, threads, element: 0, container: None }
     }
 
     /// Creates a candidate from a known path to its element.
     pub(super) fn along(scene: &Scene<'_, '_>, steps: Vec<Group>) -> Self {
         let (bytes, element) = (steps[0].bytes, steps.len() - 1);
-        let descent = Descent { steps, rest: Vec::new() };
+        let descent = Descent { steps, rest: Vec::new(), fork: Vec::new() };
         let container = descent.container(scene, element);
         Self { bytes, descent, threads: Vec::new(), element, container }
     }
@@ -147,7 +147,7 @@ impl Candidate {
             bytes: self.bytes,
             count: self.count(),
             what,
-            holders: named.into_iter().map(|named| named.holder).collect(),
+            holders: named.into_iter().map(|named| named.holder).filter(Holder::is_known).collect(),
             each: self.each(scene),
             with: self.with(scene),
             via: super::via::via(scene, &self.descent, self.element),
@@ -303,6 +303,14 @@ impl Candidate {
             }
             // This much is a finding even if the runtime allocated it, for open archives, say.
             SuspectKind::Slices => self.bytes >= scene.live() / GROWN,
+            SuspectKind::Large | SuspectKind::Single => {
+                let role = scene.role_of_kin(self.descent.steps[self.element].kin);
+                // The text of code has no holder.
+                !named.is_empty()
+                    && !role.is_part()
+                    && role != Role::Hidden
+                    && self.bytes >= scene.live() / GROWN
+            }
             SuspectKind::Collection
             | SuspectKind::Many
             | SuspectKind::Closures

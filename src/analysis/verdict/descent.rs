@@ -18,13 +18,19 @@ const FAN: usize = 10;
 
 /// Entries take at least 1/`LEAST_PART` of their table's memory, and there are at least `MANY`.
 const LEAST_PART: u64 = 4;
-const MANY: usize = 20;
+pub(super) const MANY: usize = 20;
+
+/// No program declares so many fields. An object that holds this many of one type is a collection.
+const LEAST_FIELDS: usize = 1000;
 
 /// An owner, the largest group below it, the largest group below that one, and so on.
 pub(super) struct Descent {
     pub(super) steps: Vec<Group>,
     /// The groups that the last group holds.
     pub(super) rest: Vec<Held>,
+    /// The last object's parts on the way to several large objects of different types, none of which
+    /// holds nearly all.
+    pub(super) fork: Vec<u32>,
 }
 
 impl Descent {
@@ -35,6 +41,15 @@ impl Descent {
         let mut last = 0;
         loop {
             let mut rest = scene.below(&steps[last]);
+            let fork = match steps[last].single() {
+                Some(single) if steps.iter().all(|step| step.single().is_some()) => {
+                    fork(scene, single)
+                }
+                _ => Vec::new(),
+            };
+            if !fork.is_empty() {
+                return Self { steps, rest, fork };
+            }
             let enough = |held: &Held| {
                 u128::from(held.bytes) * 100 >= u128::from(steps[last].bytes) * u128::from(KEEP)
             };
@@ -43,7 +58,7 @@ impl Descent {
             } else {
                 content(scene, &steps[last], &rest)
             };
-            let Some(at) = at else { return Self { steps, rest } };
+            let Some(at) = at else { return Self { steps, rest, fork } };
             let mut next = scene.narrowed(scene.group_below(&steps[last], &rest.remove(at)));
             scene.complete(&mut next);
             let role = scene.role_of_kin(next.kin);
@@ -59,7 +74,7 @@ impl Descent {
                 // Types that alternate, as in a list of wrapped entries, are one chain.
                 return match steps.iter().position(|step| step.kin == next.kin) {
                     Some(known) => Self::chain(scene, steps, known, next),
-                    None => Self { steps, rest },
+                    None => Self { steps, rest, fork },
                 };
             }
             steps.push(next);
@@ -75,7 +90,7 @@ impl Descent {
         let below = group.heads.iter().flat_map(|head| head + 1..scene.end(*head));
         group.inner = below.filter(|number| scene.kin(*number) == group.kin).collect();
         group.is_tree = true;
-        Self { steps, rest: Vec::new() }
+        Self { steps, rest: Vec::new(), fork: Vec::new() }
     }
 
     /// Follows a chain of alternating types to its end.
@@ -92,11 +107,11 @@ impl Descent {
             let between = scene.group_below(&open, &held);
             match scene.below(&between).iter().find(|held| held.kin == kin) {
                 Some(held) => open = scene.group_below(&between, held),
-                None => return Self { steps, rest: vec![held] },
+                None => return Self { steps, rest: vec![held], fork: Vec::new() },
             }
             scene.complete(&mut open);
         }
-        Self { steps, rest: Vec::new() }
+        Self { steps, rest: Vec::new(), fork: Vec::new() }
     }
 
     /// The step whose objects are named and counted.
@@ -168,23 +183,54 @@ pub(super) fn is_own(role: Role) -> bool {
     matches!(role, Role::Program | Role::Record)
 }
 
-fn is_collection(role: Role) -> bool {
+pub(super) fn is_collection(role: Role) -> bool {
     matches!(role, Role::Collection(_))
+}
+
+/// The parts of an object on the way to its large objects, if these are of different types and
+/// no type holds enough for the path to continue: the entries of a map with several services.
+fn fork(scene: &Scene<'_, '_>, object: u32) -> Vec<u32> {
+    let least = super::least(scene.live());
+    let (mut parts, mut open, mut large) = (Vec::new(), vec![object], Vec::new());
+    while let Some(number) = open.pop() {
+        for child in scene.children(number).filter(|child| scene.bytes(*child) >= least) {
+            if scene.role(child).is_part() {
+                parts.push(child);
+                open.push(child);
+            } else {
+                large.push(child);
+            }
+        }
+    }
+    let kinds = scene.groups(large.into_iter());
+    let sum = kinds.iter().fold(0_u64, |sum, kind| sum.saturating_add(kind.bytes));
+    let all = scene.bytes(object);
+    let is_enough = |bytes: u64| u128::from(bytes) * 100 >= u128::from(all) * u128::from(KEEP);
+    if kinds.len() < 2 || is_enough(kinds[0].bytes) || !is_enough(sum) {
+        parts.clear();
+    }
+    parts
 }
 
 /// The objects that a collection, or small parts of one, exists for, however much memory the parts
 /// take. Objects of the program come first.
 fn content(scene: &Scene<'_, '_>, parts: &Group, below: &[Held]) -> Option<usize> {
     let role = scene.role_of_kin(parts.kin);
-    if !(role.is_part() || is_collection(role) && parts.count() == 1) {
-        return None;
-    }
     let is_program = |at: &usize| is_own(scene.role_of_kin(below[*at].kin));
     if parts.count() == 1 {
+        let many = match role {
+            _ if role.is_part() || is_collection(role) => MANY,
+            Role::Program | Role::Record | Role::Runtime => LEAST_FIELDS,
+            _ => return None,
+        };
         // A map, or its table, whose keys take memory too.
         let is_large =
-            |at: &usize| below[*at].count >= MANY && below[*at].bytes >= parts.bytes / LEAST_PART;
-        return (0..below.len()).filter(is_large).find(is_program);
+            |at: &usize| below[*at].count >= many && below[*at].bytes >= parts.bytes / LEAST_PART;
+        let large = || (0..below.len()).filter(is_large);
+        return large().find(is_program).or_else(|| large().next());
+    }
+    if !role.is_part() {
+        return None;
     }
     let is_for_each = |at: &usize| below[*at].count * 2 >= parts.count();
     let each = || (0..below.len()).filter(is_for_each);

@@ -153,6 +153,13 @@ pub struct Holder {
     pub entries: Option<u64>,
 }
 
+impl Holder {
+    /// Whether a name or an object is known.
+    pub(super) fn is_known(&self) -> bool {
+        !self.label.is_empty() || self.object.is_some()
+    }
+}
+
 /// The sizes of several objects, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EachSize {

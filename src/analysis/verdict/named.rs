@@ -9,9 +9,10 @@ use super::place::{Place, without_indexes};
 use super::scene::Scene;
 use super::scope::variable_of_file;
 use crate::analysis::collections::Collections;
-use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind};
+use crate::model::heap::{Label, LabelKind, ObjectId, Role, TypeKind, Value};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::ops::ControlFlow;
 
 /// The maximum number of holders to name.
 const MOST_HOLDERS: usize = 3;
@@ -75,6 +76,9 @@ impl Naming<'_, '_, '_> {
             let mut named = self.named(self.scene.object(container), place);
             named.count(candidate.entries(self.scene));
             self.add_field(candidate, &mut named);
+            if candidate.container == Some(candidate.element) && named.holder.label.is_empty() {
+                named.holder.object = None; // It would be called its own holder.
+            }
             return vec![named];
         }
         let mut named = Vec::new();
@@ -82,7 +86,7 @@ impl Naming<'_, '_, '_> {
         for alike in self.most_frequent(&steps[0].heads, candidate) {
             named.extend(self.named_alike(&alike, is_sample));
         }
-        named.retain(|named| !named.holder.label.is_empty() || named.holder.object.is_some());
+        named.retain(|named| named.holder.is_known());
         let heads = steps[0].heads.iter().copied();
         let size = |head: &u32| (self.scene.bytes(*head), Reverse(*head));
         if named.is_empty()
@@ -106,8 +110,13 @@ impl Naming<'_, '_, '_> {
     fn is_source_text(&self, heads: &[u32]) -> bool {
         let (scene, [head]) = (self.scene, heads) else { return false };
         let kind = scene.object(*head).map(|object| scene.heap().type_of(object).kind);
-        let mut holders = self.holders.of_number(scene, *head).map(|(source, _)| source);
-        kind == Some(TypeKind::Text) && holders.any(|holder| scene.role_of(holder) == Role::Hidden)
+        let mut holders = self.holders.of_number(scene, *head);
+        let is_source = |label: Label| match label.kind() {
+            LabelKind::Field(name) => scene.heap().names.text(name) == "source",
+            _ => false,
+        };
+        kind == Some(TypeKind::Text)
+            && holders.any(|(from, label)| scene.role_of(from) == Role::Hidden && is_source(label))
     }
 
     /// Adds the field by which an object that is not a collection holds the first of a chain.
@@ -240,6 +249,26 @@ impl Naming<'_, '_, '_> {
         Some(Named { holder, is_program })
     }
 
+    /// The number of entries that a collection states, or that it has. `None` if the file does not
+    /// tell.
+    fn entries(&self, collection: ObjectId) -> Option<u64> {
+        let heap = self.scene.heap();
+        let stated = self.collections.size(collection).or_else(|| match heap.value(collection) {
+            Value::Length(length) => Some(length),
+            _ => None,
+        });
+        stated.or_else(|| {
+            let mut count = self.collections.count(collection, heap.len() as u64);
+            if count == 0 {
+                heap.elements(collection, 0, |_, _| {
+                    count += 1;
+                    ControlFlow::Continue(())
+                });
+            }
+            (count > 0).then_some(count)
+        })
+    }
+
     fn named(&self, object: Option<ObjectId>, place: Option<Place>) -> Named {
         let mut is_program = place.as_ref().and_then(|place| place.is_program);
         // Variables of a function may have no names.
@@ -253,7 +282,7 @@ impl Naming<'_, '_, '_> {
             _ => "",
         };
         let collection = object.filter(|_| !noun.is_empty());
-        let entries = collection.and_then(|object| self.collections.size(object));
+        let entries = collection.and_then(|object| self.entries(object));
         Named { holder: Holder { label, object, noun, entries }, is_program }
     }
 }

@@ -1,17 +1,21 @@
 //! The highest owners of a heap: the objects below the roots after opening all objects that hold
 //! much but mean little to a person.
 
-use super::descent::Descent;
-use super::scene::{Group, Scene};
+use super::descent::{Descent, MANY, is_collection};
+use super::scene::{Group, Held, Scene};
 use crate::analysis::object_set::ObjectSet;
-use crate::model::heap::{ObjectId, Role};
+use crate::model::heap::{ObjectId, Role, TypeKind};
 use rustc_hash::FxHashMap;
+use std::iter;
 
 /// The maximum number of rounds in which objects are opened. Each round passes one fan-out.
 const MOST_ROUNDS: usize = 16;
 
 /// If a type has fewer class loaders than this, they are opened to show their classes.
 const MANY_LOADERS: usize = 3;
+
+/// The list of a loader's classes has at most this many levels.
+const MOST_NESTED: usize = 8;
 
 /// The highest owners.
 pub(super) struct Partition {
@@ -113,11 +117,19 @@ impl Partition {
     }
 }
 
+/// Whether an object leads to classes and their variables: a class, one of few class loaders, or the
+/// list of its classes.
 fn is_passage(scene: &Scene<'_, '_>, number: u32) -> bool {
-    match scene.role(number) {
-        Role::Passage => true,
-        Role::Loader => scene.loaders_of(scene.kin(number)) < MANY_LOADERS,
-        _ => false,
+    let is_list = |number: &u32| {
+        let role = scene.role(*number);
+        role.is_part() || is_collection(role)
+    };
+    let up = iter::successors(Some(number), |number| Some(scene.dominator(*number)));
+    match up.take(MOST_NESTED).find(|number| !is_list(number)) {
+        Some(loader) if scene.role(loader) == Role::Loader => {
+            scene.loaders_of(scene.kin(loader)) < MANY_LOADERS
+        }
+        class => class == Some(number) && scene.role(number) == Role::Passage,
     }
 }
 
@@ -175,7 +187,11 @@ pub(super) fn alone<'g>(
 
 /// The objects on the path from an owner to the objects that it exists for: all but the last.
 fn opened(scene: &Scene<'_, '_>, descent: &Descent) -> Vec<u32> {
-    let singles: Vec<u32> = descent.steps.iter().map_while(Group::single).collect();
+    let mut singles: Vec<u32> = descent.steps.iter().map_while(Group::single).collect();
+    if !descent.fork.is_empty() {
+        singles.extend(&descent.fork);
+        return singles;
+    }
     // With several large groups, none of which is nearly all, the object is opened too.
     let is_split = singles.len() == descent.steps.len() && splits(scene, descent);
     let container = || descent.container(scene, descent.element(scene)).unwrap_or(0);
@@ -186,7 +202,13 @@ fn opened(scene: &Scene<'_, '_>, descent: &Descent) -> Vec<u32> {
 /// Whether the object at the end of the path holds large groups and not only small pieces.
 fn splits(scene: &Scene<'_, '_>, descent: &Descent) -> bool {
     let Some(last) = descent.steps.last() else { return false };
-    let large = descent.rest.iter().filter(|group| group.bytes >= super::least(scene.live()));
+    let least = super::least(scene.live());
+    let is_large = |group: &&Held| {
+        // Many texts or numbers are the contents of a collection.
+        let is_value = matches!(scene.kind(group.kin), TypeKind::Text | TypeKind::Number);
+        group.bytes >= least && (group.count < MANY || !is_value)
+    };
+    let large = descent.rest.iter().filter(is_large);
     let large = large.fold(0_u64, |sum, group| sum.saturating_add(group.bytes));
     large > 0 && large >= last.bytes / 2
 }

@@ -28,7 +28,10 @@ pub(super) struct Scene<'s, 'a> {
     /// By type.
     roles: Vec<Role>,
     /// By type: the first one of its kind with its name, because class loaders define classes again.
+    /// Texts that consist of others have the type of those.
     kin_of: Vec<u32>,
+    /// The type of texts that may consist of others, which are then parts of them.
+    rope: Option<u32>,
     /// By number, from 1. The tree is walked in the order of numbers, in which the types of objects
     /// lie far apart.
     types: &'s TypeIds,
@@ -120,18 +123,27 @@ impl<'s, 'a> Scene<'s, 'a> {
         let loaders = owners.list.iter().filter_map(|owner| owner.object);
         let mut known = FxHashMap::default();
         let kin = (0u32..).zip(&heap.types);
-        let kin_of: Vec<u32> = kin
+        let mut kin_of: Vec<u32> = kin
             .map(|(row, type_row)| {
                 let key = (type_row.name, type_row.namespace, type_row.kind);
                 *known.entry(key).or_insert(row)
             })
             .collect();
+        let mut rope = None;
+        for row in 0..roles.len() {
+            let Role::Rope(pieces) = roles[row] else { continue };
+            roles[row] = Role::Runtime;
+            let mut kinds = heap.types.iter();
+            let piece = kinds.position(|kind| heap.names.text(kind.name) == pieces);
+            rope = piece.map(|piece| piece as u32);
+            kin_of[row] = rope.unwrap_or(kin_of[row]);
+        }
         let mut count = FxHashMap::default();
         for loader in loaders {
             *count.entry(kin_of[heap.type_id(loader).0 as usize]).or_default() += 1;
         }
         let (types, named) = (survey.tree.types(heap), Mutex::default());
-        Self { survey, roles, kin_of, types, loaders: count, named }
+        Self { survey, roles, kin_of, rope, types, loaders: count, named }
     }
 
     /// The role of a name in the table of the runtime.
@@ -221,6 +233,10 @@ impl<'s, 'a> Scene<'s, 'a> {
         self.roles.get(kin as usize).copied().unwrap_or(Role::Program)
     }
 
+    pub(super) fn kind(&self, kin: u32) -> TypeKind {
+        self.heap().types.get(kin as usize).map_or(TypeKind::Instance, |type_row| type_row.kind)
+    }
+
     pub(super) fn name(&self, kin: u32) -> &'s str {
         self.heap()
             .types
@@ -266,6 +282,9 @@ impl<'s, 'a> Scene<'s, 'a> {
     /// are parts of a collection.
     pub(super) fn complete(&self, group: &mut Group) {
         let kin = group.kin;
+        if self.rope == Some(kin) {
+            return;
+        }
         let same = |member: u32| self.children(member).filter(move |child| self.kin(*child) == kin);
         // Depth first, so that the members stand in the order of numbers, in which they are read.
         let below = |heads: &[u32]| {
@@ -322,7 +341,8 @@ impl<'s, 'a> Scene<'s, 'a> {
 
     /// The objects that some members of a completed group hold, without other members.
     fn held<'m>(&'m self, group: &'m Group, members: &'m [u32]) -> impl Iterator<Item = u32> + 'm {
-        let is_other = |child: &u32| group.inner.is_empty() || self.kin(*child) != group.kin;
+        let is_whole = group.inner.is_empty() && self.rope != Some(group.kin);
+        let is_other = move |child: &u32| is_whole || self.kin(*child) != group.kin;
         members.iter().flat_map(|member| self.children(*member)).filter(is_other)
     }
 }

@@ -18,7 +18,7 @@ pub(super) const ROLES: Roles = &[
     ("system / Context", Closure),
     ("system / *Context", Closure),
     ("(sliced string)", Slice),
-    ("(concatenated string)", Slice),
+    ("(concatenated string)", Role::Rope("(string)")),
     ("(object properties)", Inside),
     ("(object elements)", Inside),
     ("(array)", Inside),
