@@ -21,6 +21,9 @@ const BRANCHES: usize = 10;
 /// The maximum number of types named below a finding.
 const MOST_PARTS: usize = 3;
 
+/// The number of objects of which most must hold what each is said to hold.
+const MOST_LOOKED_AT: usize = 100;
+
 /// A holder of the objects of a finding.
 pub(super) struct Named {
     pub(super) holder: Holder,
@@ -168,8 +171,18 @@ impl Candidate {
         }
         let steps = below.iter().map(|step| (step.kin, step.count()));
         let mut held = steps.chain(self.descent.rest.iter().map(|held| (held.kin, held.count)));
+        let looked_at = element.count().min(MOST_LOOKED_AT);
+        let of_each = |kin: u32| {
+            let members = element.members().take(looked_at);
+            let holds = |member: &u32| {
+                (member + 1..scene.end(*member)).any(|number| scene.kin(number) == kin)
+            };
+            members.filter(holds).count() * 2 > looked_at
+        };
         let of_all = |(kin, count): &(u32, usize)| {
-            scene.role_of_kin(*kin) == Role::Program && count * 2 >= element.count()
+            scene.role_of_kin(*kin) == Role::Program
+                && count * 2 >= element.count()
+                && of_each(*kin)
         };
         held.find(of_all).map(|(kin, _)| TypeId(kin))
     }
@@ -302,7 +315,7 @@ impl Candidate {
                 scene.named_role(name).is_none_or(|role| role == Role::Program)
             }
             // This much is a finding even if the runtime allocated it, for open archives, say.
-            SuspectKind::Slices => self.bytes >= scene.live() / GROWN,
+            SuspectKind::Slices | SuspectKind::Closures => self.bytes >= scene.live() / GROWN,
             SuspectKind::Large | SuspectKind::Single => {
                 let role = scene.role_of_kin(self.descent.steps[self.element].kin);
                 // The text of code has no holder.
@@ -311,10 +324,7 @@ impl Candidate {
                     && role != Role::Hidden
                     && self.bytes >= scene.live() / GROWN
             }
-            SuspectKind::Collection
-            | SuspectKind::Many
-            | SuspectKind::Closures
-            | SuspectKind::External => {
+            SuspectKind::Collection | SuspectKind::Many | SuspectKind::External => {
                 let element = &self.descent.steps[self.element];
                 let count = element.count() as u64;
                 let entries = named.iter().filter_map(|named| named.holder.entries).max();
