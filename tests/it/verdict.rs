@@ -644,6 +644,21 @@ fn a_text_of_several_counts_once() {
     assert_eq!((bytes, holders), (16 + 144_000, vec!["app.lines".to_owned()]));
 }
 
+#[test]
+fn a_list_in_a_plain_array_of_a_class_is_named_by_the_field_of_the_class() {
+    let mut planted = Planted::default();
+    let class = planted.of("rt.Class", "", TypeKind::Class);
+    let [array, list, item] =
+        ["rt.Node", "rt.Array", "app.Item"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let class = planted.add(class, 16, None, "rt.class");
+    planted.value(class, Held::Name("app.Page"));
+    let array = planted.add(array, 16, Some(class), "slots");
+    let list = planted.add(list, 16, Some(array), "");
+    (0..1000).for_each(|_| _ = planted.add(item, 100, Some(list), "item"));
+    let (_, of, count, _, holders) = planted.first();
+    assert_eq!((of, count, holders), ("app.Item", 1000, vec!["app.Page.slots".to_owned()]));
+}
+
 /// A variable of a suspended call has no name in V8's snapshots.
 #[test]
 fn one_large_object_is_a_suspect_though_its_holder_has_no_name() {

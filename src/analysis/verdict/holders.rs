@@ -273,7 +273,8 @@ impl<'h> Way<'h> {
         }
         let inner = self.inner.map(|inner| scene.role_of(inner));
         let is_part = inner.is_some_and(|inner| match role {
-            Role::Program | Role::Record => false,
+            // A class may hold a plain array.
+            Role::Program | Role::Record | Role::Passage => false,
             Role::Collection(_) => inner.is_part() || matches!(inner, Role::Collection(_)),
             _ => inner.is_part(),
         });
