@@ -7,7 +7,6 @@ use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
-use std::cmp::Reverse;
 
 /// Some live objects, taken together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,15 +80,6 @@ impl Together {
         let mut parts = Parts::of(heap);
         parts.count(heap, |object| is_wanted(heap, object, wanted) && is_live(object));
         parts.finish(None)
-    }
-
-    /// The parts with the largest values, largest first; those with a value of 0 are left out.
-    pub fn largest(&self, value: impl Fn(&Part) -> u64) -> Vec<(&str, u64)> {
-        let mut parts: Vec<_> =
-            self.parts.iter().map(|part| (part.name.as_str(), value(part))).collect();
-        parts.retain(|(_, value)| *value > 0);
-        parts.sort_unstable_by_key(|(name, value)| (Reverse(*value), *name));
-        parts
     }
 }
 

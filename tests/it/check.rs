@@ -179,3 +179,24 @@ fn documents_name_the_filters_that_are_on() {
     // One row about the whole file is not that of a part.
     run(&["convert", cpu, "x.csv", "--table", "dump"], 2);
 }
+
+#[test]
+fn max_each_measures_each_type_by_itself_and_explains_with_an_object_of_it() {
+    let java = fixture("hprof/small_java17.hprof.zst");
+    let text = |args: &[&str], status| {
+        let mut command = Command::cargo_bin("dumptool").unwrap();
+        stdout(command.args(args).arg(&java), status)
+    };
+    let top: Value = serde_json::from_str(&text(&["top", "--format", "json"], 0)).unwrap();
+    let (name, retained) = (&top["rows"][0]["name"], &top["rows"][0]["retained_bytes"]);
+    let each = ["check", "--format", "json", "--max-each", "*.retained=100KiB"];
+    let document: Value = serde_json::from_str(&text(&each, 1)).unwrap();
+    assert_eq!(&document["findings"][0]["actual"], retained, "{document}");
+    let text = text(&["check", "--max-each", "*.retained=231KiB"], 1);
+    assert!(text.contains(&format!("{}.retained = ", name.as_str().unwrap())), "{text}");
+    let object = text.split_once("largest: ").unwrap().1.split_once(',').unwrap().0;
+    let mut show = Command::cargo_bin("dumptool").unwrap();
+    let shown = stdout(show.args(["show", "--format", "json"]).arg(&java).arg(object), 0);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(&shown["object"]["type"], name, "{shown}");
+}

@@ -3,11 +3,12 @@
 use super::measure::{Measure, outcome};
 use super::report::{Damage, Outcome, Report};
 use super::require_kind;
-use super::rules::{Rule, Unit, parse};
+use super::rules::{Rule, RuleKind, Unit, parse};
 use super::threads;
-use crate::analysis::glob::Glob;
+use crate::analysis::glob::{Glob, TypeFilter};
+use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
-use crate::analysis::together::{Part, Together};
+use crate::analysis::together::Together;
 use crate::cli::args::{CheckArgs, Snapshot};
 use crate::cli::heap::Answers;
 use crate::cli::heap::verdict::{Words, advice};
@@ -44,15 +45,15 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let loaded = held.get();
     let analysed = analysed(loaded, &rules, input)?;
     let old = |row: usize| older.as_ref().and_then(|older| older.measures.get(row));
-    let measured =
-        rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).enumerate();
+    let measures: Vec<Measure> =
+        rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).collect();
     let mut outcomes: Vec<Outcome> = rules
         .iter()
-        .zip(measured)
-        .map(|(rule, (row, new))| outcome(rule, old(row), &new, session))
+        .zip(measures.iter().enumerate())
+        .map(|(rule, (row, new))| outcome(rule, old(row), new, session))
         .collect();
     if let Some(analysed) = &analysed {
-        explain(&rules, &mut outcomes, analysed, session);
+        explain(&rules, &measures, &mut outcomes, analysed, session);
     }
     if let (Some(share), Some(analysed)) = (args.rules.none_suspect, &analysed) {
         let rules = Rules::of(&args.known, session)?;
@@ -186,16 +187,27 @@ fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) ->
         ("total", _) => Ok(together.sum.bytes()),
         (_, Some(bytes)) => Ok(bytes),
     };
-    let parts = together.largest(
-        |Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { read(sum) },
-    );
-    let parts = parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let part = |name, sum: &Sum, retained| (name, if is_retained { retained } else { read(sum) });
+    let mut parts: Vec<_> = if rule.kind == RuleKind::MaxEach {
+        let of = (rule.subject != "total").then(|| Glob::new(&rule.subject));
+        let filter = TypeFilter { of, ..TypeFilter::default() };
+        let tree = analysed.map(Analysed::tree);
+        let rows = Histogram::of_types(heap, tree, GroupBy::Type, Scope::Live, &filter).rows;
+        let each = rows.into_iter();
+        each.map(|row| part(row.name, &row.sum, row.retained_bytes.unwrap_or(0))).collect()
+    } else {
+        let parts = together.parts.into_iter();
+        parts.map(|of| part(of.name, &of.sum, of.retained_bytes)).collect()
+    };
+    parts.retain(|(_, value)| *value > 0);
+    parts.sort_unstable_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
     Measure { value, matching: types.iter().filter(|matches| **matches).count(), parts }
 }
 
 /// Explains for types that break a rule what holds the largest of their objects.
 fn explain(
     rules: &[Rule],
+    measures: &[Measure],
     outcomes: &mut [Outcome],
     analysed: &Analysed<'_, '_>,
     session: &Session,
@@ -208,10 +220,17 @@ fn explain(
     }
     let heap = analysed.heap;
     let shortest = Shortest::of(heap, analysed.graph);
-    for (rule, outcome) in
-        rules.iter().zip(outcomes).filter(|(rule, outcome)| broken(rule, outcome))
+    for ((rule, measure), outcome) in rules
+        .iter()
+        .zip(measures)
+        .zip(outcomes)
+        .filter(|((rule, _), outcome)| broken(rule, outcome))
     {
-        let types = matching_types(heap, &Glob::new(&rule.subject));
+        let mut types = matching_types(heap, &Glob::new(&rule.subject));
+        if let (RuleKind::MaxEach, Some((name, _))) = (rule.kind, measure.parts.first()) {
+            let names = heap.types().iter().map(|of| heap.names().text(of.name) == name);
+            types.iter_mut().zip(names).for_each(|(wanted, is_named)| *wanted &= is_named);
+        }
         let objects = heap
             .objects()
             .filter(|object| types[heap.type_id(*object).0 as usize] && analysed.is_live(*object));
