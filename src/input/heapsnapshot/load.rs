@@ -74,6 +74,9 @@ fn build<'a>(
     options: LoadOptions<'_>,
 ) -> Heap<'a> {
     let mut builder = HeapBuilder::with_capacity(0, 0);
+    if options.bare {
+        builder = builder.without_labels();
+    }
     let traces = std::mem::take(&mut nodes.traces);
     let sites = sites::read(bytes, &document, traces, options.source_maps, builder.names());
     builder.heap().sites = generations::add(sites, &document, &nodes);

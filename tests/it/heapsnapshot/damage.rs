@@ -1,6 +1,6 @@
 //! Snapshots that are cut or damaged.
 
-use crate::support::heapsnapshot::world;
+use crate::support::heapsnapshot::{Snapshot, world};
 use crate::support::{info, records};
 use dumptool::analysis::DominatorTree;
 use dumptool::error::ErrorKind;
@@ -52,4 +52,24 @@ fn strings_that_are_cut_off_are_called_by_their_numbers() {
     let session = loaded.heap.find("#9").unwrap();
     assert!(loaded.heap.type_name(session).starts_with('#'), "{}", loaded.heap.type_name(session));
     assert!(!loaded.incomplete, "all references are there");
+}
+
+#[test]
+fn edges_to_nodes_outside_the_snapshot_are_dropped_by_every_command() {
+    let mut snapshot = Snapshot::new();
+    let page = snapshot.object("Page", 32);
+    snapshot.edge(1, "element", "1", page).edge(page, "property", "gone", 99);
+    snapshot.edge(page, "property", "self", page);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.heapsnapshot");
+    std::fs::write(&path, snapshot.bytes()).unwrap();
+    for command in
+        [&["top"][..], &["top", "--quick"], &["info"], &["tree"], &["path", "--type", "Page"]]
+    {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let output = program.args(command).arg(&path).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{command:?}: {error}");
+        assert!(!output.stdout.is_empty(), "{command:?}: {error}");
+    }
 }
