@@ -394,6 +394,26 @@ fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn a_damaged_label_of_a_sample_is_reported() {
+    let sound = [field(6, b""), field(1, &[]), field(2, &[16, 1])].concat();
+    let bytes = [&sound[..], &field(2, &[&[16, 1], &field(3, &[8, 0x80])[..]].concat())].concat();
+    let loaded = input::load_profile(Format::Pprof, &bytes, ProfileOptions::default()).unwrap();
+    assert_eq!(loaded.profile.total.samples(), 1);
+    let offset = loaded.damage.and_then(|damage| damage.offset());
+    assert_eq!(offset, Some(bytes.len() as u64));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pb");
+    std::fs::write(&path, &bytes).unwrap();
+    for command in ["top", "info", "cat", "check", "tree"] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let output = program.args([command, "-q", "--from", "pprof"]).arg(&path).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{command}: {error}");
+        assert!(error.contains("error:") && error.contains("offset 0x"), "{command}: {error}");
+    }
+}
+
+#[test]
 fn inlined_frames_of_a_hostile_file_are_bounded() {
     // A location with 60 000 inlined functions, in samples of a few bytes.
     let lines = field(4, &[8, 1]).repeat(60_000);

@@ -57,6 +57,7 @@ impl Faults {
                 1 => value
                     .each(|id| self.locations += u64::from(tables.locations.row(id).is_none()))?,
                 2 => value.each(|_| values = values.saturating_add(1))?,
+                3 => _ = value.numbers::<0>()?,
                 _ => {}
             }
         }

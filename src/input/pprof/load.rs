@@ -149,31 +149,31 @@ impl<'t, 'a> Loader<'t, 'a> {
             options.memory.check(field.offset, &self.builder, besides)?;
             self.sample(field)?;
             if self.sample.locations.is_empty() {
-                self.add_copies(fields.skip_copies(bytes, field.offset));
+                self.add_copies(fields.skip_copies(bytes, field.offset))?;
             }
         }
         Ok(())
     }
 
     /// Adds samples that equal the last one, which has no stack.
-    fn add_copies(&mut self, times: u64) {
+    fn add_copies(&mut self, times: u64) -> Result<()> {
         if times == 0 {
-            return;
+            return Ok(());
         }
         let sample = std::mem::take(&mut self.sample);
-        let thread = self.thread(&sample);
+        let thread = self.thread(&sample)?;
         self.sample = sample;
         let factor = i64::try_from(times).unwrap_or(i64::MAX);
         let values = &mut self.sample.values;
         values.iter_mut().for_each(|value| *value = value.saturating_mul(factor));
         self.builder.add(thread, StackId::EMPTY, &Values::of_types(times, values));
+        Ok(())
     }
 
     fn sample(&mut self, field: Field<'a>) -> Result<()> {
         let mut sample = std::mem::take(&mut self.sample);
-        let read = sample.read(field);
-        if read.is_ok() {
-            let thread = self.thread(&sample);
+        let thread = sample.read(field).and_then(|()| self.thread(&sample));
+        if let Ok(thread) = thread {
             self.stack_of(&mut sample);
             let stack = self.builder.push_all(StackId::EMPTY, &sample.stack);
             self.builder.count_cut();
@@ -182,7 +182,7 @@ impl<'t, 'a> Loader<'t, 'a> {
             self.builder.add(thread, stack, &Values::of_types(1, &sample.values));
         }
         self.sample = sample;
-        read
+        thread.map(|_| ())
     }
 
     /// Leaves out the frames that the profile asks to leave out, if that is possible.
@@ -410,18 +410,18 @@ impl<'t, 'a> Loader<'t, 'a> {
     }
 
     /// The thread of a sample, by its labels.
-    fn thread(&mut self, sample: &Sample<'a>) -> ThreadId {
+    fn thread(&mut self, sample: &Sample<'a>) -> Result<ThreadId> {
         // Equal bytes are equal labels; nearly always there is one label or none.
         if let [only] = sample.labels.as_slice()
             && let Some(&known) = self.threads.get(only.rest())
         {
-            return known;
+            return Ok(known);
         }
         if let Some(known) = self.unlabelled.filter(|_| sample.labels.is_empty()) {
-            return known;
+            return Ok(known);
         }
-        let mut labels: Vec<SampleLabel> =
-            sample.labels.iter().filter_map(|&label| self.label(label)).collect();
+        let labels = sample.labels.iter().map(|&label| self.label(label));
+        let mut labels = labels.collect::<Result<Vec<SampleLabel>>>()?;
         labels.sort_unstable();
         let (mut pid, mut name) = (None, None);
         for SampleLabel { key, value } in &labels {
@@ -457,17 +457,17 @@ impl<'t, 'a> Loader<'t, 'a> {
             [only] => _ = self.threads.insert(only.rest(), thread),
             _ => {}
         }
-        thread
+        Ok(thread)
     }
 
-    fn label(&mut self, label: Cursor<'a>) -> Option<SampleLabel> {
-        let [key, text, number, unit] = Value::Bytes(label).numbers().ok()?;
+    fn label(&mut self, label: Cursor<'a>) -> Result<SampleLabel> {
+        let [key, text, number, unit] = Value::Bytes(label).numbers()?;
         let key = self.name(key);
         let value = match text {
             0 => LabelValue::Number(number as i64, self.name(unit)),
             _ => LabelValue::Text(self.name(text)),
         };
-        Some(SampleLabel { key, value })
+        Ok(SampleLabel { key, value })
     }
 }
 
