@@ -3,9 +3,13 @@
 
 use crate::model::heap::Heap;
 
-/// A pattern for names. It matches whole names.
+/// A pattern for names. It matches whole names, and always the name that equals its text:
+/// `{name, mail}` is the name of a type of V8.
 #[derive(Clone, Debug)]
-pub struct Glob(Vec<Vec<char>>);
+pub struct Glob {
+    text: String,
+    alternatives: Vec<Vec<char>>,
+}
 
 /// The maximum number of alternatives. Several pairs of braces multiply their alternatives.
 const MOST_ALTERNATIVES: usize = 256;
@@ -26,13 +30,13 @@ impl Glob {
                 _ => alternatives.push(text.chars().collect()),
             }
         }
-        Self(alternatives)
+        Self { text: text.to_owned(), alternatives }
     }
 
     /// Returns `true` if the pattern matches the whole name.
     pub fn matches(&self, name: &str) -> bool {
-        let name: Vec<char> = name.chars().collect();
-        self.0.iter().any(|pattern| fits(pattern, &name))
+        let chars: Vec<char> = name.chars().collect();
+        self.text == name || self.alternatives.iter().any(|pattern| fits(pattern, &chars))
     }
 
     /// Returns `true` if the pattern matches a type: its name, or its namespace and name with a
@@ -133,6 +137,7 @@ mod tests {
             ("{_List,_Map}*{a,b}", "_Mapxb", true),
             ("{_List,_Map}*{a,b}", "_Mapxc", false),
             ("struct {}", "struct {}", true),
+            ("{name, mail}", "{name, mail}", true),
             ("", "", true),
             ("*", "", true),
             ("**", "grüße", true),
@@ -147,6 +152,7 @@ mod tests {
         assert!(Glob::new("_List").matches_type("_List", "dart:core"));
         assert!(Glob::new("dart:core:_List").matches_type("_List", "dart:core"));
         assert!(Glob::new("app.Session").matches_type("Session", "app"));
+        assert!(Glob::new("object:{name, mail}").matches_type("{name, mail}", "object"));
         assert!(!Glob::new(":Session").matches_type("Session", ""));
     }
 }

@@ -505,3 +505,27 @@ fn the_type_of_a_julia_object_is_its_name() {
     let details = &info(Format::Heapsnapshot, &bytes)["heap"]["snapshots"][0]["details"];
     assert_eq!(details["by_node_type"]["object"], 2, "{details}");
 }
+
+#[test]
+fn a_glob_that_is_the_name_of_a_type_selects_it() {
+    let mut snapshot = Snapshot::new();
+    for _ in 0..30 {
+        let [user, text] = [snapshot.object("Object", 3200), snapshot.node("string", "ann", 20)];
+        snapshot.edge(1, "element", "1", user).edge(user, "property", "name", text);
+        snapshot.edge(user, "property", "mail", text);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.heapsnapshot");
+    std::fs::write(&path, snapshot.bytes()).unwrap();
+    let run = |words: &[&str]| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let output = program.args(words).arg(&path).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(run(&["top", "--suspects"]).contains("dumptool path --type '{name, mail}'"));
+    for command in ["path", "top", "tree", "find"] {
+        let text = run(&[command, "--type", "{name, mail}"]);
+        assert!(text.contains("{name, mail}"), "{command}: {text}");
+    }
+}
