@@ -31,6 +31,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
         let (references, referrers) = (neighbours.references.len(), neighbours.referrers.len());
         let omitted = [
             ("references", (neighbours.all_references - references as u64).into()),
+            ("fields", contents.omitted_fields().into()),
             ("referrers", (neighbours.all_referrers - referrers as u64).into()),
             ("elements", contents.omitted_elements().into()),
             ("entries", contents.omitted_entries().into()),
@@ -67,11 +68,11 @@ pub(super) fn stored(
     session: &Session,
 ) -> serde_json::Value {
     let mut contents = Contents::of(analysed, loaded.collections(), object, Some(STORED));
-    let omitted_fields = contents.keep_fields(STORED_FIELDS);
+    contents.limit_fields(STORED_FIELDS);
     let all = analysed.heap.references_of(object);
     let omitted = [
         ("references", (all.len() as u64).saturating_sub(STORED).into()),
-        ("fields", omitted_fields.into()),
+        ("fields", contents.omitted_fields().into()),
         ("elements", contents.omitted_elements().into()),
         ("entries", contents.omitted_entries().into()),
     ];
@@ -237,7 +238,8 @@ fn text(
         text.push_str(&value::hex(analysed, object, &bytes, session.rows(args.limit, SHOWN_LINES)));
     }
     // Fields and elements have been shown already.
-    let others = heap.references_of(object).filter(|reference| !contents.has(reference));
+    let is_part = contents.is_part();
+    let others = heap.references_of(object).filter(|reference| !is_part(reference));
     let all = others.clone().count() as u64;
     if all > 0 || contents.is_empty() {
         let others: Vec<_> = others.take(session.rows(args.limit, SHOWN)).collect();

@@ -190,3 +190,30 @@ fn the_fixture_is_what_python_makes_of_it() {
         );
     }
 }
+
+#[test]
+fn a_large_dict_is_shown_in_linear_time_and_with_as_many_entries_as_requested() {
+    let mut text = String::from("{\"pyheap\":1,\"python\":\"3.13.0\",\"pointer\":8}\n");
+    for (number, kind) in ["dict", "str"].iter().enumerate() {
+        text += &format!("{{\"type\":{number},\"address\":{number},\"module\":\"builtins\",");
+        text += &format!("\"name\":\"{kind}\",\"kind\":\"{kind}\"}}\n");
+    }
+    let entries: Vec<String> = (1000..201_000).map(|address| address.to_string()).collect();
+    text += &format!("{{\"o\":100,\"t\":0,\"s\":64,\"c\":1,\"k\":[{}]}}\n", entries.join(","));
+    for address in &entries {
+        text += &format!("{{\"o\":{address},\"t\":1,\"s\":50,\"c\":1,\"v\":\"{address}\"}}\n");
+    }
+    text +=
+        "{\"root\":\"module\",\"name\":\"app\",\"o\":[100]}\n{\"end\":true,\"objects\":200001}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pyheap");
+    std::fs::write(&path, text).unwrap();
+    let mut show = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+    let show = show.arg("show").arg(&path).args(["0x64", "--entries", "5", "--timeout", "30"]);
+    let output = show.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().count() < 60, "{} lines", text.lines().count());
+    assert!(text.contains("showing 5 of 200 000 fields"), "{text}");
+}

@@ -24,8 +24,8 @@ pub(in crate::cli) struct ShowArgs {
     /// in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
-    /// Maximum number of entries of a collection, and of elements of an array (0 = all; default:
-    /// 20)
+    /// Maximum number of entries of a collection, of keys and values of a dict, and of elements of an
+    /// array (0 = all; default: 20)
     #[arg(long, value_name = "N")]
     pub(in crate::cli) entries: Option<u64>,
     #[command(flatten)]

@@ -7,8 +7,9 @@ use crate::cli::print::{Align, Table, Value as Json};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural, showing};
 use crate::cli::terminal::shown;
-use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference};
+use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference, Value};
 use crate::model::{ObjectField, StoredValue};
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 /// The default number of entries and of elements.
@@ -21,6 +22,8 @@ pub(super) struct Contents<'c, 'h, 'a> {
     analysed: &'c Analysed<'h, 'a>,
     collections: Collections<'h, 'a>,
     fields: Vec<ObjectField<'c>>,
+    /// The maximum number of fields to show.
+    most_fields: usize,
     array: Option<Array>,
     elements: Vec<(u64, StoredValue)>,
     all_elements: u64,
@@ -35,7 +38,8 @@ struct Collection {
 }
 
 impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
-    /// Reads the contents of an object with at most `entries` entries and elements; 0 reads all.
+    /// Reads the contents of an object with at most `entries` entries and elements; 0 reads all. In
+    /// a dict of Python, fields are keys and values, so they are limited, too.
     pub(super) fn of(
         analysed: &'c Analysed<'h, 'a>,
         collections: Collections<'h, 'a>,
@@ -47,7 +51,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             Some(0) => u64::MAX,
             entries => entries.unwrap_or(SHOWN),
         };
-        let fields = heap.fields(object).collect();
+        let fields: Vec<_> = heap.fields(object).collect();
         let array = heap.array(object);
         let mut elements = Vec::new();
         let mut visited = 0;
@@ -65,14 +69,32 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         });
         let all_elements = array.map_or(visited, |array| array.length);
         let collection = Collection::of(&collections, object, most);
-        Self { analysed, collections, fields, array, elements, all_elements, collection }
+        let is_dict = matches!(heap.value(object), Value::Length(_));
+        let most_fields = if is_dict { most as usize } else { usize::MAX };
+        Self {
+            analysed,
+            collections,
+            fields,
+            most_fields,
+            array,
+            elements,
+            all_elements,
+            collection,
+        }
     }
 
-    /// Keeps the first `most` fields and returns the number of removed ones.
-    pub(super) fn keep_fields(&mut self, most: usize) -> u64 {
-        let others = self.fields.len().saturating_sub(most);
-        self.fields.truncate(most);
-        others as u64
+    /// Shows at most `most` fields.
+    pub(super) fn limit_fields(&mut self, most: usize) {
+        self.most_fields = self.most_fields.min(most);
+    }
+
+    fn shown_fields(&self) -> &[ObjectField<'c>] {
+        &self.fields[..self.fields.len().min(self.most_fields)]
+    }
+
+    /// The number of fields that are left out.
+    pub(super) fn omitted_fields(&self) -> u64 {
+        self.fields.len().saturating_sub(self.most_fields) as u64
     }
 
     /// Whether there is nothing to show.
@@ -85,15 +107,15 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         self.array.is_some_and(|array| !matches!(array.element, "" | "object" | "byte" | "char"))
     }
 
-    /// Whether a reference is shown as a field or as an element.
-    pub(super) fn has(&self, reference: &Reference) -> bool {
-        match reference.label.kind() {
+    /// Returns whether a reference is a field or an element.
+    pub(super) fn is_part(&self) -> impl Fn(&Reference) -> bool {
+        let fields = self.fields.iter().map(|field| (field.name(), field.object()));
+        let fields: FxHashSet<_> = fields.collect();
+        move |reference| match reference.label.kind() {
             LabelKind::Field(name) => {
                 let name = self.analysed.heap.names.text(name);
-                self.fields.iter().any(|field| {
-                    let object = field.object();
-                    field.name() == name && object.is_none_or(|object| object == reference.target)
-                })
+                let has = |object| fields.contains(&(name, object));
+                has(None) || has(Some(reference.target))
             }
             LabelKind::Index(_) => !self.elements.is_empty(),
             LabelKind::None | LabelKind::Offset(_) => false,
@@ -127,7 +149,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     }
 
     pub(super) fn fields_json(&self) -> Json<'_> {
-        let fields = self.fields.iter().map(|field| {
+        let fields = self.shown_fields().iter().map(|field| {
             let mut json = vec![
                 ("class", Json::non_empty(field.class())),
                 ("name", field.name().into()),
@@ -224,9 +246,10 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         }
         let mut table =
             Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
-        let is_inherited = self.fields.iter().any(|field| field.class() != self.fields[0].class());
+        let fields = self.shown_fields();
+        let is_inherited = fields.iter().any(|field| field.class() != fields[0].class());
         let mut class = "";
-        for field in &self.fields {
+        for field in fields {
             if is_inherited && field.class() != class {
                 class = field.class();
                 table.span([shown(class)]);
@@ -242,7 +265,12 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
                 text,
             ]);
         }
-        format!("\n{}\n{}", session.terminal.bold("fields"), table.render())
+        let mut text = format!("\n{}\n{}", session.terminal.bold("fields"), table.render());
+        if self.omitted_fields() > 0 {
+            let shown = showing(fields.len(), self.fields.len(), "field", "fields");
+            text.push_str(&format!("  {shown}\n"));
+        }
+        text
     }
 
     fn elements_text(&self, session: &Session) -> String {
