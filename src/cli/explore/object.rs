@@ -6,7 +6,7 @@ use super::sheet::{
     Align::{Left, Right},
     Cell, Row, Sheet, Tone, bytes, column, name, toned,
 };
-use crate::cli::size::{count, size};
+use crate::cli::size::{count, plural, size};
 use crate::cli::terminal::shown;
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ fn content(value: &Value) -> String {
         (_, Some(text)) if value["complete"] == false => format!("\"{}…\"", shown(text)),
         (_, Some(text)) => format!("\"{}\"", shown(text)),
         ("bytes", None) => bytes_of(value.text("hex"), value.number("length")),
-        ("length", None) => format!("{} characters", count(value.number("value"))),
+        ("length", None) => plural(value.number("value"), "element", "elements"),
         (_, None) => brief(&value["value"]),
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn object(doc: &Value, place: &Place) -> Sheet {
     section("held by".into(), held_by(doc));
     section("referrers".into(), all("referrers", reference));
     section("references".into(), all("references", reference));
-    let omitted = ["references", "referrers", "elements", "entries"];
+    let omitted = ["references", "fields", "referrers", "elements", "entries"];
     let omitted = omitted.into_iter().map(|key| doc["omitted"].number(key)).sum();
     rows.extend(Row::more(omitted, place));
     Sheet {

@@ -350,6 +350,14 @@ fn values_are_not_json() {
 }
 
 #[test]
+fn the_length_of_an_array_is_a_number_of_elements() {
+    let value = serde_json::json!({ "kind": "length", "value": 1000 });
+    let doc = serde_json::json!({ "object": { "id": "7", "type": "T[]" }, "value": value });
+    let sheet = super::object::object(&doc, &Place::of(View::Object, "7", "7"));
+    assert_eq!(sheet.head[1].1, "1 000 elements");
+}
+
+#[test]
 fn entries_without_keys_have_numbers() {
     let entry = serde_json::json!({ "key": null, "value": { "value": 5, "object": null } });
     let doc = serde_json::json!({ "collection": { "kind": "list" }, "entries": [entry] });
