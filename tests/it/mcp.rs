@@ -452,6 +452,20 @@ fn a_conversion_writes_only_a_new_file_below_an_allowed_folder() {
 }
 
 #[test]
+fn a_query_has_a_timeout_of_its_own() {
+    let file = path("go/tiny_go127.heapdump.zst");
+    let mut server = Server::of_fixtures();
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    let message = server.failure("query", json!({"file": [file], "sql": endless, "timeout": 1}));
+    assert!(message.contains("--timeout"), "{message}");
+    let sql = "SELECT count(*) FROM objects";
+    server.document("query", json!({"file": [file], "sql": sql, "timeout": 60}));
+    let message = server.failure("top", json!({"file": file, "timeout": 1}));
+    assert!(message.contains("unknown argument \"timeout\""), "{message}");
+}
+
+#[test]
 fn wrong_arguments_are_errors_of_the_tool() {
     let file = path("mvmheap/tiny-nqp.mvmheap");
     let mut server = Server::start([Path::new("--allow"), &fixture("")]);

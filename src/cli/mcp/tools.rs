@@ -11,8 +11,8 @@ use std::ffi::OsString;
 /// only single files are written.
 const LEFT_OUT: [&str; 4] = ["dot", "suspects", "help", "partition"];
 
-/// Common options that tools have: files that restore the names of minified programs. Only tools
-/// that compare have the last one.
+/// Common options that tools have, besides the timeout of `query`: files that restore the names of
+/// minified programs. Only tools that compare have the last one.
 const NAMES: [&str; 3] = ["source-maps", "mapping", "old-mapping"];
 const COMPARING: [&str; 4] = ["diff", "growth", "check", "convert"];
 
@@ -79,7 +79,10 @@ impl Tools {
         let tool = |(name, command, option)| {
             let subcommand = cli.find_subcommand(command)?;
             let names = if COMPARING.contains(&command) { &NAMES[..] } else { &NAMES[..2] };
-            let named = |arg: &&Arg| arg.get_long().is_some_and(|long| names.contains(&long));
+            let named = |arg: &&Arg| {
+                let is_timeout = |long| long == "timeout" && command == "query";
+                arg.get_long().is_some_and(|long| names.contains(&long) || is_timeout(long))
+            };
             let mut tool = Tool::of(name, command, subcommand, option, only_file);
             tool.arguments
                 .extend(cli.get_arguments().filter(named).map(|arg| Argument::of(arg, None)));
