@@ -71,12 +71,19 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Whether a word that is not a command is meant as a file, which may be missing.
+fn names_file(word: &str) -> bool {
+    !word.starts_with('-') && word.contains(['.', '/', '\\'])
+}
+
 /// Inserts `info --verdict` as the command if the command line begins with a file or an address.
 fn with_command(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(first) = words.get(1) else { return words };
     let is_command = first.to_str().is_some_and(|first| command.find_subcommand(first).is_some());
-    let is_input = |path: &Path| path.is_file() || address::is_address(path);
-    if !is_command && is_input(Path::new(first)) {
+    let path = Path::new(first);
+    let is_input =
+        path.is_file() || address::is_address(path) || first.to_str().is_some_and(names_file);
+    if !is_command && is_input {
         words.splice(1..1, ["info", "--verdict"].map(OsString::from));
     }
     words
@@ -155,7 +162,7 @@ pub fn out_of_spill(bytes: usize) -> ! {
 /// Prints clap's output: help and version to standard output, wrong arguments to standard error.
 fn print_usage(message: &clap::Error) -> Status {
     if let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand)
-        && (word.contains(['.', '/', '\\']) || Path::new(word).exists())
+        && (names_file(word) || Path::new(word).exists())
     {
         terminal::tell("error:", &format!("{word} is not a command"));
         terminal::tell(
