@@ -3,7 +3,7 @@
 use super::args::{GrowthArgs, GrowthSort, name_of};
 use super::heap::grown::{Growth as HeapGrowth, Newer};
 use super::heap::histogram::{add_types, count_types};
-use super::heap::load;
+use super::heap::{load, no_such_type};
 use super::known::Rules;
 use super::minified::warn_if_minified;
 use super::open::Input;
@@ -149,8 +149,12 @@ fn measure_histograms(
     if let Some((name, _)) = several.into_iter().find(|(_, given)| *given) {
         return Err(UsageError::new(format!("{name} needs several profiles")).into());
     }
-    let series = growth_of(&all, &args.filter.filter()).finish();
+    let filter = args.filter.filter();
+    let series = growth_of(&all, &filter).finish();
     let status = input.report_if_damaged(None, &session.terminal);
+    if series.is_empty() && !filter.is_empty() && status == Status::Done {
+        return Err(no_such_type(&args.filter, Vec::new()).into());
+    }
     let times = Some(all.into_iter().map(|histogram| histogram.time).collect());
     Ok(Measured { unit: Unit::Bytes, series, scale: None, times, status })
 }
@@ -189,6 +193,13 @@ fn measure(args: &GrowthArgs, session: &Session) -> anyhow::Result<Measured> {
         warn_if_minified(&session.open_old(first)?, &session.open(last)?, session);
     }
     let mut series = growth.finish();
+    if series.is_empty()
+        && !filter.is_empty()
+        && status == Status::Done
+        && unit == Some(Unit::Bytes)
+    {
+        return Err(no_such_type(&args.filter, Vec::new()).into());
+    }
     let scale = args.normalize.then(|| {
         let last = wholes.last().copied().unwrap_or(0) as f64;
         wholes.iter().map(|whole| last / (*whole).max(1) as f64).collect::<Vec<_>>()

@@ -1,5 +1,6 @@
 //! Arguments of `find`.
 
+use super::filter::FilterArgs;
 use super::heap::HeapOptions;
 use super::one_of;
 use super::profile::ProfileOptions;
@@ -52,6 +53,15 @@ impl FindArgs {
     /// The types or functions to find.
     pub(in crate::cli) fn name(&self) -> Option<&String> {
         self.pattern.as_ref().or(self.type_glob.as_ref())
+    }
+
+    /// The options that select types.
+    pub(in crate::cli) fn filter(&self) -> FilterArgs {
+        FilterArgs {
+            type_glob: self.name().cloned(),
+            namespace: self.namespace.clone(),
+            exclude: self.exclude.clone(),
+        }
     }
 }
 

@@ -28,6 +28,7 @@ pub(in crate::cli) use check::{CheckArgs, RuleOptions};
 pub(in crate::cli) use common::{Color, Common, OutputFormat};
 pub(in crate::cli) use convert::{ConvertArgs, PartitionKey, Target};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjects, DiffSort};
+pub(in crate::cli) use filter::FilterArgs;
 pub(in crate::cli) use find::{FindArgs, FindHeapOptions, FindSortArg};
 pub(in crate::cli) use growth::{GrowthArgs, GrowthSort};
 pub(in crate::cli) use heap::{HeapOptions, LoadArgs, ObjectsArg, Snapshot, Snapshots, SortArg};

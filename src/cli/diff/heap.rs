@@ -11,7 +11,7 @@ use crate::cli::args::{
 };
 use crate::cli::heap::grown::{Growth, Newer};
 use crate::cli::heap::histogram::{count_types, default_sort, histogram, quick, root_group_text};
-use crate::cli::heap::{Answers, load, report_loaded};
+use crate::cli::heap::{Answers, load, no_such_type, report_loaded};
 use crate::cli::known::Rules;
 use crate::cli::open::Input;
 use crate::cli::print::{Shown, print};
@@ -29,6 +29,8 @@ struct Counted {
     has_roots: bool,
     snapshot: u64,
     status: Status,
+    /// Whether the options select a type of the heap.
+    has_types: bool,
 }
 
 /// The group of roots that holds most objects of a type, by name and namespace.
@@ -94,6 +96,10 @@ impl Compared {
         };
         let at = (snapshots.map(|pair| pair.old), &old_roots);
         let (old, growth) = counted(args, by, old, at, session, since)?;
+        let is_sound = new.status.max(old.status) == Status::Done;
+        if !new.has_types && !old.has_types && is_sound && !args.filter.filter().is_empty() {
+            return Err(no_such_type(&args.filter, Vec::new()).into());
+        }
         let (growth, old_names) = growth.unwrap_or_default();
         Ok(Self { by, old, new, growth, holders, generated: [old_names, new_names] })
     }
@@ -219,7 +225,8 @@ fn counted<T>(
         let status = input.report_if_damaged(counted.damage.as_ref(), &session.terminal);
         let histogram = quick(&counted, by, &args.filter.filter());
         let snapshot = counted.snapshot;
-        return Ok((Counted { histogram, has_roots: false, snapshot, status }, None));
+        let has_types = !histogram.rows.is_empty();
+        return Ok((Counted { histogram, has_roots: false, snapshot, status, has_types }, None));
     }
     let held = load(session, "diff", input, snapshot, roots)?;
     let loaded = held.get();
@@ -227,7 +234,9 @@ fn counted<T>(
     let has_roots = histogram.unreachable.is_some();
     let status = report_loaded(session, input, loaded);
     let seen = look(loaded, &histogram);
-    Ok((Counted { histogram, has_roots, snapshot: loaded.snapshot, status }, Some(seen)))
+    let has_types = args.filter.filter().types(&loaded.heap).contains(&true);
+    let snapshot = loaded.snapshot;
+    Ok((Counted { histogram, has_roots, snapshot, status, has_types }, Some(seen)))
 }
 
 /// The names that a histogram's types have in the code that ran.

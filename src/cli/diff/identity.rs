@@ -6,7 +6,7 @@ use crate::analysis::diff::Side;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::identity::{Fate, Identified, fates};
 use crate::cli::args::DiffArgs;
-use crate::cli::heap::{Analysed, load, report_loaded};
+use crate::cli::heap::{Analysed, load, no_such_type, report_loaded};
 use crate::cli::open::{Identity, Input};
 use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::session::Session;
@@ -57,6 +57,10 @@ pub(super) fn run(
     );
     let filter = args.filter.filter();
     all.retain(|fate| filter.selects(&fate.name, &fate.namespace));
+    let is_sound = loaded_old.damage.is_none() && loaded_new.damage.is_none();
+    if all.is_empty() && !filter.is_empty() && is_sound {
+        return Err(no_such_type(&args.filter, Vec::new()).into());
+    }
     let analysed = loaded_new.analysed();
     let most = if all.len() == 1 { MOST_EXAMPLES } else { EXAMPLES };
     let changed = all.iter().filter(|fate| !fate.new.is_empty() || !fate.gone.is_empty());

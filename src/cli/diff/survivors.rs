@@ -6,7 +6,7 @@ use crate::analysis::object_set::ObjectSet;
 use crate::analysis::together::{Part, Together};
 use crate::cli::args::DiffArgs;
 use crate::cli::heap::path::{one_line, outline};
-use crate::cli::heap::{Answers, HeldHeap, load, report_loaded};
+use crate::cli::heap::{Answers, HeldHeap, load, no_such_type, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
@@ -38,11 +38,12 @@ pub(super) fn run(
 ) -> anyhow::Result<Status> {
     accept(args, inputs)?;
     let [base, before, after] = inputs;
-    let mut status = Status::Done;
+    let (mut status, mut has_types) = (Status::Done, false);
     let mut opened = |input: &Input| -> anyhow::Result<_> {
         let hashes = hashes(input, "use `dumptool growth` to compare types over several dumps")?;
         let held = load(session, "diff", input, None, &args.heap.roots)?;
         status = status.max(report_loaded(session, input, held.get()));
+        has_types |= args.filter.filter().types(&held.get().heap).contains(&true);
         Ok((held, hashes))
     };
     let (held, hash) = opened(base)?;
@@ -54,6 +55,9 @@ pub(super) fn run(
     let born: FxHashMap<&str, &Part> = born.iter().map(|part| (part.name.as_str(), part)).collect();
     drop(held);
     let (held, hash) = opened(after)?;
+    if !has_types && status == Status::Done {
+        return Err(no_such_type(&args.filter, Vec::new()).into());
+    }
     let last = held.get();
     let mut alive = tracker.survivors(identified(&held, hash.as_deref()));
     retain_selected(args, last, &mut alive);

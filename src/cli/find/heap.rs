@@ -1,6 +1,5 @@
 //! `find` of heaps: objects by type, size, value, root, reachability.
 
-use crate::analysis::glob::{Glob, TypeFilter};
 use crate::analysis::largest::{Largest, LargestByType, largest, shallow};
 use crate::analysis::readable::ReadableTypes;
 use crate::analysis::text_signatures::{TextSignature, TextSignatures};
@@ -179,10 +178,7 @@ fn selects_types(options: &FindHeapOptions) -> bool {
 /// A [`UsageError`] if no type of the file has such a name.
 fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool>, UsageError> {
     let heap = &loaded.heap;
-    let mut types = match args.name() {
-        Some(glob) => known_types(loaded, input, glob)?,
-        None => vec![true; heap.types.len()],
-    };
+    let mut types = known_types(loaded, input, &args.filter())?;
     types
         .iter_mut()
         .zip(&heap.types)
@@ -191,10 +187,6 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
         let detached = |row| heap.detached_types.contains(&TypeId(row));
         types.iter_mut().zip(0..).for_each(|(wanted, row)| *wanted &= detached(row));
     }
-    let glob = |text: &Option<String>| text.as_deref().map(Glob::new);
-    let filter =
-        TypeFilter { of: None, namespace: glob(&args.namespace), exclude: glob(&args.exclude) };
-    types.iter_mut().zip(filter.types(heap)).for_each(|(wanted, fits)| *wanted &= fits);
     Ok(types)
 }
 

@@ -8,6 +8,7 @@ use crate::analysis::glob::Glob;
 use crate::analysis::graph::Graph;
 use crate::analysis::waste::Measurements;
 use crate::analysis::waste::contents::Read;
+use crate::cli::args::FilterArgs;
 use crate::cli::open::Input;
 use crate::cli::print::Value as Json;
 use crate::cli::status::UsageError;
@@ -193,27 +194,30 @@ pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
         .collect()
 }
 
-/// The types that a pattern of the user matches, by their row. They may have no objects.
+/// The types that the options of the user select, by their row. They may have no objects.
 ///
 /// # Errors
 /// No type of the file matches, and all of it could be read.
 pub(crate) fn known_types(
     loaded: &Loaded<'_>,
     input: &Input,
-    text: &str,
+    filter: &FilterArgs,
 ) -> Result<Vec<bool>, UsageError> {
-    let types = matching_types(&loaded.heap, &Glob::new(text));
-    if types.contains(&true) || damage(input, loaded).is_some() {
-        Ok(types)
-    } else {
-        Err(no_such_type(&loaded.heap, text))
+    let types = filter.filter().types(&loaded.heap);
+    if filter.filter().is_empty() || types.contains(&true) || damage(input, loaded).is_some() {
+        return Ok(types);
     }
+    let rows = 0..types.len() as u32;
+    Err(no_such_type(filter, rows.map(|row| type_name(&loaded.heap, TypeId(row))).collect()))
 }
 
-/// The error for a pattern that matches no type, with similar names.
-fn no_such_type(heap: &Heap<'_>, text: &str) -> UsageError {
+/// The error for options that match no type, with similar names.
+pub(crate) fn no_such_type(filter: &FilterArgs, names: Vec<&str>) -> UsageError {
+    let FilterArgs { type_glob, namespace, exclude } = filter;
+    let text = type_glob.as_ref().or(namespace.as_ref()).or(exclude.as_ref());
+    let text = text.map_or("", String::as_str);
     let error = UsageError::new(format!("no type matches {text}"));
-    let near = near(heap, text);
+    let near = near(names, text);
     if near.is_empty() {
         error.hint("`dumptool top` lists the types")
     } else {
@@ -226,15 +230,13 @@ fn first(text: &str, characters: usize) -> &str {
 }
 
 /// The names of types that contain the text, or differ from it in few letters; the nearest first.
-fn near(heap: &Heap<'_>, text: &str) -> Vec<String> {
+fn near(mut names: Vec<&str>, text: &str) -> Vec<String> {
     const SHOWN: usize = 3;
     let wanted: String =
         text.chars().filter(|c| !"*?{}".contains(*c)).take(64).collect::<String>().to_lowercase();
     if wanted.is_empty() {
         return Vec::new();
     }
-    let mut names: Vec<&str> =
-        (0..heap.types.len() as u32).map(|row| type_name(heap, TypeId(row))).collect();
     names.sort_unstable();
     names.dedup();
     let distance = |name: &str| {

@@ -4,7 +4,7 @@ use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{
     Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged, without_indices,
 };
-use crate::cli::args::PathArgs;
+use crate::cli::args::{FilterArgs, PathArgs};
 use crate::cli::heap::Answers;
 use crate::cli::heap::path::root_json;
 use crate::cli::heap::{known_types, type_name};
@@ -61,7 +61,8 @@ pub(super) fn print_merged(
 ) -> anyhow::Result<()> {
     let heap = &loaded.heap;
     let glob = args.type_glob.as_deref().unwrap_or("*");
-    let wanted = known_types(loaded, input, glob)?;
+    let filter = FilterArgs { type_glob: Some(glob.to_owned()), ..FilterArgs::default() };
+    let wanted = known_types(loaded, input, &filter)?;
     let objects = || heap.objects().filter(|object| wanted[heap.type_id(*object).0 as usize]);
     let shortest = loaded.shortest();
     let most = memory::limit(&session.common).unwrap_or(u64::MAX);

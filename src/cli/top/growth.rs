@@ -6,6 +6,7 @@ use crate::cli::args::{ByArg, OutputFormat, Snapshot, TopArgs};
 use crate::cli::heap::histogram::{
     add_types, complete_snapshots, count_types, omitted_json, quick, sum_json,
 };
+use crate::cli::heap::no_such_type;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print, spark};
 use crate::cli::session::Session;
@@ -76,6 +77,9 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         damage = damage.or(counted.damage);
     }
     let series = growth.finish();
+    if series.is_empty() && !filter.is_empty() && damage.is_none() {
+        return Err(no_such_type(&args.filter, Vec::new()).into());
+    }
     let (shown, omitted) = session.shown(&series, args.limit, super::ROWS);
     if session.common.format == OutputFormat::Csv {
         print_points(session, shown, &numbers)?;

@@ -8,7 +8,7 @@ use crate::cli::heap::histogram::{
     count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, omitted_json,
     quick, sum_json,
 };
-use crate::cli::heap::{load_as, report_loaded, without_roots};
+use crate::cli::heap::{known_types, load_as, no_such_type, report_loaded, without_roots};
 use crate::cli::memory::Work;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
@@ -50,6 +50,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
         return without_roots(session, input, loaded, "objects cannot be grouped by root", None);
     }
+    known_types(loaded, input, &args.filter)?;
     let mut histogram = histogram(loaded, by, objects, &args.filter.filter(), input)?;
     let has_roots = histogram.unreachable.is_some();
     if args.heap.detached {
@@ -113,6 +114,10 @@ fn run_quick(
     }
     let counted = count_types(session, "top", input, snapshot, &args.heap.roots)?;
     let mut histogram = quick(&counted, by, &args.filter.filter());
+    if histogram.rows.is_empty() && !args.filter.filter().is_empty() && counted.damage.is_none() {
+        let names = counted.rows.iter().map(|row| &*row.name).collect();
+        return Err(no_such_type(&args.filter, names).into());
+    }
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
     sort_rows(&mut histogram.rows, sort);
     Top {

@@ -50,10 +50,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
         }
         None if filter.is_empty() => loaded.lines(None, options),
         None => {
-            if let Some(glob) = &args.filter.type_glob {
-                known_types(loaded, input, glob)?;
-            }
-            let types = filter.types(heap);
+            let types = known_types(loaded, input, &args.filter)?;
             let selects =
                 |object| types[heap.type_id(object).0 as usize] && !heap.is_made_up(object);
             tree::lines_below(heap, tree, selects, options).into()

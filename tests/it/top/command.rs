@@ -205,3 +205,28 @@ fn too_much_memory_is_refused_before_the_work() {
     }
     assert_eq!(run(&["top", "--quick", "--max-memory", "100KiB", text(&path)]).0, 0);
 }
+
+#[test]
+fn a_filter_that_matches_no_type_is_an_error_of_every_command() {
+    let path = fixture("dart/tiny_derived_3.0.5.dartheap.zst");
+    let path = text(&path);
+    for command in [
+        &["top", path][..],
+        &["top", "--quick", path],
+        &["tree", path],
+        &["find", path],
+        &["diff", path, path],
+        &["diff", "--quick", path, path],
+        &["diff", "--objects", path, path],
+        &["diff", path, path, path],
+        &["growth", path, path],
+    ] {
+        for filter in ["--type", "--namespace"] {
+            let (status, _, error) = run(&[command, &[filter, "Nope*"]].concat());
+            assert_eq!(status, 2, "{command:?} {filter}: {error}");
+            assert!(error.starts_with("error: no type matches Nope*\n"), "{command:?}: {error}");
+        }
+    }
+    let (status, _, error) = run(&["path", path, "--type", "Nope*"]);
+    assert!(status == 2 && error.starts_with("error: no type matches Nope*\n"), "{error}");
+}
