@@ -155,6 +155,13 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     }
 }
 
+/// Prints damage that does not end the reading of an input, such as references to objects that the
+/// file lacks.
+pub(super) fn report_flaw(path: &Path, flaw: &str, terminal: &Terminal) {
+    let label = if terminal.lenient { terminal.yellow("warning:") } else { terminal.red("error:") };
+    terminal.tell(&label, &format!("{}: {flaw}", show_path(path)));
+}
+
 /// Prints an error of an input: the file, the position, the error, and the hints of the error and
 /// of the command line.
 fn tell_input(terminal: &Terminal, label: &str, path: &Path, error: &Error, hint: Option<&str>) {

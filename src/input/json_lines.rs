@@ -1,11 +1,12 @@
 //! Dumps with a JSON value a line (Ruby, Python), whose lines are read in parallel.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::info::InfoWarning;
+use crate::input::info::{Info, InfoWarning, SnapshotInfo};
 use crate::input::json::Scanner;
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::addresses::Addresses;
 use crate::model::fields::Record;
+use crate::model::heap::{LoadWarning, WarningKind};
 use crate::parallel;
 use std::marker::PhantomData;
 
@@ -38,10 +39,18 @@ pub(super) struct Skipped {
 }
 
 impl Skipped {
-    /// The warning about the lines that are not JSON, if there are any.
-    pub(super) fn warning(self) -> Option<InfoWarning> {
-        let Self { count, first, .. } = self;
-        (count > 0).then_some(InfoWarning::MalformedLines { count, first })
+    /// Adds the heap of the file to the summary, with the damage and a warning about skipped lines.
+    pub(super) fn summarize(self, info: &mut Info, heap: SnapshotInfo) {
+        let (kind, count) = (WarningKind::MalformedLines, self.count);
+        let warning = InfoWarning::Load(LoadWarning { kind, count });
+        info.warnings.extend((count > 0).then_some(warning));
+        info.set_heap(heap, self.cut);
+        info.set_damage(self.first);
+    }
+
+    /// The damage of the file: where it is cut off, or else its first line that is not JSON.
+    pub(super) fn damage(self) -> Option<Error> {
+        self.cut.or(self.first)
     }
 
     /// Adds the skipped lines of the next part.

@@ -337,3 +337,20 @@ fn a_call_graph_that_is_written_again_has_the_same_costs_and_calls() {
         assert!(broken(Format::Callgrind, &std::fs::read(&to_file).unwrap()).is_empty());
     }
 }
+
+#[test]
+fn cat_exits_with_status_3_where_the_costs_of_a_line_are_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.callgrind");
+    for line in ["1 x", "1 2 3"] {
+        let text = format!("# callgrind format\nevents: Ir\nfn=main\n1 2\n{line}\n");
+        std::fs::write(&path, text).unwrap();
+        for command in ["cat", "info", "top"] {
+            let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+            let output = program.args([command, "-q"]).arg(&path).output().unwrap();
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{command} {line}: {error}");
+            assert!(error.contains("not the costs of a line"), "{command} {line}: {error}");
+        }
+    }
+}

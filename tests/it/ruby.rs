@@ -277,10 +277,9 @@ fn lines_that_are_not_json_are_skipped_and_counted() {
     let text = SHOP.replace("\"name\":\"Cart\"", "\"name\":\"Ca\"rt\"");
     let at = text.find("{\"address\":\"0x120\"").unwrap() as u64;
     let loaded = input::load(Format::Ruby, text.as_bytes(), LoadOptions::default()).unwrap();
-    assert!(
-        loaded.heap.objects().all(|object| loaded.heap.id(object) != "0x120")
-            && loaded.damage.is_none()
-    );
+    assert!(loaded.heap.objects().all(|object| loaded.heap.id(object) != "0x120"));
+    let damage = loaded.damage.and_then(|damage| damage.offset()).unwrap();
+    assert!((at..at + 100).contains(&damage), "{damage}");
     assert!(
         loaded.heap.warnings().iter().any(|warning| warning.is_damage()),
         "{:?}",
@@ -339,5 +338,36 @@ fn what_a_dump_promises_is_checked() {
         assert!(SHOP.contains(from), "{from}");
         let rules = broken(Format::Ruby, SHOP.replacen(from, to, 1).as_bytes());
         assert!(rules.iter().any(|broken| broken == rule), "{to}: {rules:?}");
+    }
+}
+
+#[test]
+fn every_command_says_that_lines_were_skipped_and_exits_with_status_3() {
+    let text = SHOP.replace("\"name\":\"Cart\"", "\"name\":\"Ca\"rt\"");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    for command in [
+        &[path][..],
+        &["info", "-q", path],
+        &["info", "-q", "--format", "json", path],
+        &["top", "-q", path],
+        &["top", "-q", "--quick", path],
+        &["growth", "-q", path, path],
+        &["diff", "-q", "--quick", path, path],
+        &["cat", "-q", path],
+    ] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let output = program.args(command).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{command:?}: {error}");
+        assert!(
+            error.starts_with("error: ") && error.contains("offset 0x"),
+            "{command:?}: {error}"
+        );
+        let is_json = command.contains(&"json");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(!is_json || text.contains("\"complete\": false"), "{text}");
     }
 }

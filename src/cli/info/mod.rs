@@ -56,7 +56,7 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
                 continue;
             }
         };
-        if document.info.damage.is_some() {
+        if !document.info.complete {
             status = status.max(Status::Damaged);
         }
         match session.common.format {
@@ -165,7 +165,7 @@ fn read(path: &Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Docum
     drop(progress);
     warn_of_symbols(&input, session);
     args.known.only_with("--verdict", args.verdict)?;
-    let verdict = if args.verdict { verdict::of(&input, args, session)? } else { None };
+    let verdict = if args.verdict { verdict::of(&input, args, &mut info, session)? } else { None };
     if let Some(exe) = &args.exe {
         add_program(&mut info, &input, exe, args.no_guess, session)?;
     }
@@ -175,13 +175,19 @@ fn read(path: &Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Docum
         info.damage = Some(input::info::Damage { error });
     }
     select_snapshot(&mut info, args.snapshot)?;
+    let is_flawed = |warning: &&InfoWarning| warning.is_damage() && info.damage.is_none();
+    for flaw in info.warnings.iter().filter(is_flawed) {
+        status::report_flaw(path, &flaw.to_string(), &session.terminal);
+    }
     if let Some(damage) = &info.damage {
         status::report_damage(path, &damage.error, &session.terminal);
     }
     if session.common.format != OutputFormat::Table {
         shown_warnings(&info, session)
+            .filter(|warning| !is_flawed(warning))
             .for_each(|warning| session.terminal.warn(path, &warning.to_string()));
     }
+    info.complete &= !info.warnings.iter().any(InfoWarning::is_damage);
     Ok(Document {
         schema: "dumptool/info/1",
         file: path.display().to_string(),

@@ -10,6 +10,8 @@ use crate::cli::print::Value as Json;
 use crate::cli::profile::{hottest_function, load_profile};
 use crate::cli::session::Session;
 use crate::input::Kind;
+use crate::input::info::{Info, InfoWarning};
+use crate::model::heap::LoadWarning;
 use serde::Serialize;
 
 /// The verdict in a sentence.
@@ -35,17 +37,19 @@ impl Verdict {
     }
 }
 
-/// The verdict about a file. `None` for a heap without roots or a profile without functions.
+/// The verdict about a file. `None` for a heap without roots or a profile without functions. Adds
+/// damage to the summary that only the graph of a heap shows.
 ///
 /// # Errors
 /// When the file cannot be loaded.
 pub(super) fn of(
     input: &Input,
     args: &InfoArgs,
+    info: &mut Info,
     session: &Session,
 ) -> anyhow::Result<Option<Verdict>> {
     match input.kind {
-        Kind::Heap => of_heap(input, args, session),
+        Kind::Heap => of_heap(input, args, info, session),
         Kind::Profile => {
             input.refuse(Kind::Heap, &args.known.given())?;
             of_profile(input, session)
@@ -61,7 +65,12 @@ fn of_profile(input: &Input, session: &Session) -> anyhow::Result<Option<Verdict
     Ok(hottest_function(&selected, &metric, session).map(Verdict::plain))
 }
 
-fn of_heap(input: &Input, args: &InfoArgs, session: &Session) -> anyhow::Result<Option<Verdict>> {
+fn of_heap(
+    input: &Input,
+    args: &InfoArgs,
+    info: &mut Info,
+    session: &Session,
+) -> anyhow::Result<Option<Verdict>> {
     let options = LoadArgs::default();
     let options = match &args.exe {
         Some(exe) => options.with_program(exe, args.no_guess),
@@ -70,6 +79,15 @@ fn of_heap(input: &Input, args: &InfoArgs, session: &Session) -> anyhow::Result<
     let rules = Rules::of(&args.known, session)?;
     let held = load(session, "info --verdict", input, args.snapshot, &options)?;
     let loaded = held.get();
+    info.set_damage(loaded.damage.clone());
+    let is_known = |new: &LoadWarning| {
+        info.warnings
+            .iter()
+            .any(|old| matches!(old, InfoWarning::Load(old) if old.kind == new.kind))
+    };
+    let found = loaded.heap.warnings.iter().filter(|new| new.is_damage() && !is_known(new));
+    let found: Vec<_> = found.copied().map(InfoWarning::Load).collect();
+    info.warnings.extend(found);
     if loaded.heap.roots.is_empty() {
         return Ok(None);
     }

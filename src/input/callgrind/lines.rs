@@ -101,6 +101,10 @@ pub(in crate::input) type CallgrindLines<'a> = Meanings<'a, Callgrind>;
 pub(in crate::input) struct Callgrind {
     /// Whether there is a position before the one of the source line.
     has_two_positions: bool,
+    /// The number of events, which is the largest number of costs on a line.
+    events: usize,
+    /// Whether a function has been named, to which costs belong.
+    has_function: bool,
 }
 
 impl<'a> Meaning<'a> for Callgrind {
@@ -112,8 +116,16 @@ impl<'a> Meaning<'a> for Callgrind {
         }
         let found = self.parse_line(line).ok_or_else(|| {
             line.damage("not a line of a call graph", "`key: value`, `fn=name`, or costs")
-        });
-        found.map(Some)
+        })?;
+        match found {
+            CallgrindLine::Cost(cost) if !self.has_costs(&cost) => {
+                Err(line.damage("not the costs of a line", "a number for each event at most"))
+            }
+            CallgrindLine::Cost(_) if !self.has_function => {
+                Err(line.damage("costs before the name of a function", "`fn=name`"))
+            }
+            found => Ok(Some(found)),
+        }
     }
 }
 
@@ -136,6 +148,9 @@ impl Callgrind {
             if key == b"positions" {
                 self.has_two_positions = Words(value).count() > 1;
             }
+            if key == b"events" {
+                self.events = Words(value).count();
+            }
             return Some(CallgrindLine::Header { key, value });
         }
         match key {
@@ -146,9 +161,20 @@ impl Callgrind {
             }
             b"jump" | b"jcnd" => Some(CallgrindLine::Jump(value)),
             b"ob" | b"fl" | b"fi" | b"fe" | b"fn" | b"cob" | b"cfi" | b"cfl" | b"cfn" | b"jfi"
-            | b"jfn" => Name::parse(key, value.trim_ascii()).map(CallgrindLine::Name),
+            | b"jfn" => {
+                self.has_function |= key == b"fn";
+                Name::parse(key, value.trim_ascii()).map(CallgrindLine::Name)
+            }
             _ => None,
         }
+    }
+
+    /// Whether a line has a number for each event at most.
+    fn has_costs(self, cost: &Cost<'_>) -> bool {
+        let is_cost = |word: &[u8]| {
+            word == b"." || unsigned(word.strip_prefix(b"-").unwrap_or(word)).is_some()
+        };
+        Words(cost.costs).count() <= self.events && Words(cost.costs).all(is_cost)
     }
 
     fn cost<'a>(&self, text: &'a [u8]) -> Option<CallgrindLine<'a>> {

@@ -113,7 +113,7 @@ impl Loader {
                 CallgrindLine::Name(name) => self.name(&name),
                 CallgrindLine::Calls { count, .. } => self.pending = Some(count),
                 CallgrindLine::Jump(_) => {}
-                CallgrindLine::Cost(cost) => self.cost(offset, &cost)?,
+                CallgrindLine::Cost(cost) => self.cost(&cost),
             }
             if row % 1024 == 0 {
                 (options.progress)(offset);
@@ -205,17 +205,12 @@ impl Loader {
         })
     }
 
-    fn cost(&mut self, offset: u64, cost: &Cost<'_>) -> Result<()> {
-        let damage = |message| Error::corrupt(offset, message);
+    fn cost(&mut self, cost: &Cost<'_>) {
         self.position = cost.position.after(self.position);
         let calls = self.pending.take();
+        // The parser of lines accepts only costs that fit the events, after a function.
         let parsed = self.events.costs(cost.costs, &mut self.costs);
-        parsed.ok_or_else(|| {
-            damage("not the costs of a line").expected("a number for each event at most")
-        })?;
-        let Some(function) = self.function else {
-            return Err(damage("costs before the name of a function").expected("`fn=name`"));
-        };
+        let (Some(function), Some(())) = (self.function, parsed) else { return };
         let line = self.builder.line(self.position.into());
         let frame = self.line_frame(function, line);
         let numbers: Vec<i64> = self.costs.iter().map(|cost| self.builder.metric(*cost)).collect();
@@ -233,7 +228,6 @@ impl Loader {
                 self.calls.add(&mut self.index, call);
             }
         }
-        Ok(())
     }
 
     fn thread(&mut self) -> ThreadId {

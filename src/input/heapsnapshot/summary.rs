@@ -18,7 +18,7 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut document = Document::read(bytes)?;
     let nodes = Sums::of_nodes(&document, options);
     let held = Held::none(nodes.count);
-    let edges = Sums::of_edges(&document, options, &held);
+    let edges = Sums::of_edges(&document, options, nodes.count, &held);
     let mut info = super::SPEC.summary("");
     let meta = &document.meta;
     for (key, count) in [
@@ -52,11 +52,15 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         ..SnapshotInfo::new(FormatDetails::Heapsnapshot(Box::new(details)))
     };
     // The references of a damaged file are incomplete anyway.
-    if damage.is_none()
-        && let Some(count) = super::load::many_unheld(held.unheld(nodes.count), nodes.count)
-    {
-        let kind = WarningKind::UnheldObjects;
-        info.warnings.push(InfoWarning::Load(LoadWarning { kind, count }));
+    if damage.is_none() {
+        let unheld = super::load::many_unheld(held.unheld(nodes.count), nodes.count);
+        for (kind, count) in [
+            (WarningKind::DanglingReferences, edges.dangling),
+            (WarningKind::UnheldObjects, unheld.unwrap_or(0)),
+        ] {
+            let warning = InfoWarning::Load(LoadWarning { kind, count });
+            info.warnings.extend((count > 0).then_some(warning));
+        }
     }
     info.set_heap(heap, damage);
     Ok(info)
@@ -101,12 +105,21 @@ struct Sums {
     detached: u64,
     /// Edges of node 0.
     roots: Option<u64>,
+    /// Edges that lead outside the nodes.
+    dangling: u64,
     damage: Option<Error>,
 }
 
 impl Sums {
-    const NONE: Self =
-        Self { count: 0, by_type: [0; 256], bytes: 0, detached: 0, roots: None, damage: None };
+    const NONE: Self = Self {
+        count: 0,
+        by_type: [0; 256],
+        bytes: 0,
+        detached: 0,
+        roots: None,
+        dangling: 0,
+        damage: None,
+    };
 
     fn of_nodes(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
         let (fields, kinds) = (document.meta.node, &document.meta.kinds);
@@ -123,16 +136,22 @@ impl Sums {
         .in_part("in nodes")
     }
 
-    fn of_edges(document: &Document<'_>, options: ReadOptions<'_>, held: &Held) -> Self {
+    fn of_edges(
+        document: &Document<'_>,
+        options: ReadOptions<'_>,
+        nodes: u64,
+        held: &Held,
+    ) -> Self {
         let (meta, fields) = (&document.meta, document.meta.edge);
         let node_fields = meta.node.count as u64;
         let rows = Rows::of(document.edges.as_ref(), fields.count);
         Self::read(&rows, fields.count, options, |sums, row| {
             let field = |at: usize| row.get(at).copied().unwrap_or(0);
             count(&mut sums.by_type, field(fields.kind));
+            let node = field(fields.to_node).checked_div(node_fields).unwrap_or(u64::MAX);
+            sums.dangling = sums.dangling.wrapping_add(u64::from(node >= nodes));
             if meta.edge_type(field(fields.kind)) != EdgeType::Weak {
-                let node = field(fields.to_node).checked_div(node_fields);
-                held.add(node.unwrap_or(u64::MAX));
+                held.add(node);
             }
         })
         .in_part("in edges")
@@ -162,6 +181,7 @@ impl Sums {
             total.bytes = total.bytes.saturating_add(part.bytes);
             total.detached = total.detached.wrapping_add(part.detached);
             total.roots = total.roots.or(part.roots);
+            total.dangling = total.dangling.wrapping_add(part.dangling);
             for (total, count) in total.by_type.iter_mut().zip(part.by_type) {
                 *total = total.wrapping_add(count);
             }

@@ -1,6 +1,5 @@
 //! Warnings that users should know before they trust the numbers of a summary.
 
-use crate::error::Error;
 use crate::model::heap::LoadWarning;
 use crate::names::ShortNames;
 use serde::{Serialize, Serializer};
@@ -44,13 +43,6 @@ pub enum InfoWarning {
     TrailingZeros(u64),
     /// The dump has no roots (Ruby).
     NoRoots,
-    /// Lines that are not valid JSON (Ruby).
-    MalformedLines {
-        /// The number of these lines.
-        count: u64,
-        /// The error of the first one.
-        first: Option<Error>,
-    },
     /// The filemeta block is missing or damaged (MoarVM).
     NoFilemeta,
     /// The table of contents is missing or damaged (MoarVM).
@@ -119,6 +111,11 @@ impl InfoWarning {
     pub fn is_usual(&self) -> bool {
         matches!(self, Self::Load(warning) if warning.is_usual())
     }
+
+    /// Returns `true` if only damaged files give this warning.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Load(warning) if warning.is_damage())
+    }
 }
 
 impl InfoWarning {
@@ -173,10 +170,6 @@ impl fmt::Display for InfoWarning {
             Self::NoRoots => f.write_str(
                 "no roots, as in dumps with `since:`: every object that nothing refers to counts as a root",
             ),
-            Self::MalformedLines { count, first } => {
-                write!(f, "lines that are not valid JSON, which were skipped: {count}")?;
-                first.iter().try_for_each(|error| write!(f, "; the first: {error}"))
-            }
             Self::NoFilemeta => f.write_str("no readable filemeta block; times are not known"),
             Self::NoTableOfContents => {
                 f.write_str("no usable table of contents; blocks were found by scanning the file")

@@ -11,7 +11,7 @@ use super::types::{Contents, Known, Scopes, TypeLine, add_types};
 use super::values::Texts;
 use crate::error::Result;
 use crate::input::histogram::{TypeCounts, TypeSums};
-use crate::input::json_lines::{Place, Skipped, places, read_all};
+use crate::input::json_lines::{Place, places, read_all};
 use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::builder::HeapBuilder;
@@ -29,18 +29,18 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
     check_count(count)?;
-    let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(bytes, parts, count);
     loader.add_objects();
     loader.note_keys();
     let Loader { mut builder, texts, addresses, roots, pointer_size, counts, .. } = loader;
-    builder.warn(WarningKind::MalformedLines, malformed);
+    builder.warn(WarningKind::MalformedLines, skipped.count);
     add_roots(roots, &addresses, &mut builder);
     hold_by_native_code(&counts, &mut builder);
     builder.heap().unreached = Unreached::Cycles;
     builder.set_pointer_size(pointer_size);
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(texts)));
-    Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
+    let incomplete = skipped.cut.is_some();
+    Ok(Loaded { incomplete, damage: skipped.damage(), ..Loaded::of(heap) })
 }
 
 struct Object {
@@ -482,5 +482,5 @@ pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCo
     for (number, sum) in counted {
         sums.add(types.get(&number).map_or(unknown, |known| known.id), &sum);
     }
-    Ok(sums.finish(builder, skipped.cut))
+    Ok(sums.finish(builder, skipped.damage()))
 }

@@ -86,7 +86,7 @@ impl Totals {
 
 pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     super::SPEC.check_magic(bytes)?;
-    let (parts, mut skipped) =
+    let (parts, skipped) =
         read_all(bytes, options.progress, |totals: &mut Totals, _, line: &Line<'_>| {
             totals.add(line);
         });
@@ -111,8 +111,6 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         ("root", totals.roots),
         ("end", totals.ends),
     ]);
-    let damage = skipped.cut.take();
-    info.warnings.extend(skipped.warning());
     let text = |text: Option<Text<'_>>| text.map(|text| text.decode().into_owned());
     let heap = SnapshotInfo {
         objects: Some(totals.objects),
@@ -131,7 +129,7 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
             python: text(header.python),
         })))
     };
-    info.set_heap(heap, damage);
+    skipped.summarize(&mut info, heap);
     Ok(info)
 }
 

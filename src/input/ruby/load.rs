@@ -12,7 +12,7 @@ use super::types::{Class, TypeKey, Types};
 use super::values::Lines;
 use crate::error::Result;
 use crate::input::histogram::{TypeCounts, TypeSums};
-use crate::input::json_lines::{Skipped, places, read_all};
+use crate::input::json_lines::{places, read_all};
 use crate::input::load::{LoadOptions, Loaded, check_count, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
@@ -30,11 +30,10 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
     check_count(count)?;
-    let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(parts, count);
     let roots = loader.add_roots();
     loader.add_objects();
-    loader.builder.warn(WarningKind::MalformedLines, malformed);
+    loader.builder.warn(WarningKind::MalformedLines, skipped.count);
     if !roots {
         loader.root_everything();
     }
@@ -42,7 +41,8 @@ pub(super) fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Load
     builder.heap().pointer_size = 0;
     let values = Lines { bytes, positions, types };
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(values)));
-    Ok(Loaded { incomplete: cut.is_some(), damage: cut, ..Loaded::of(heap) })
+    let incomplete = skipped.cut.is_some();
+    Ok(Loaded { incomplete, damage: skipped.damage(), ..Loaded::of(heap) })
 }
 
 struct Object {
@@ -371,5 +371,5 @@ pub(super) fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCo
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let mut sums = TypeSums::default();
     keys.into_iter().for_each(|(key, sum)| sums.add(types.of(key, &mut builder), &sum));
-    Ok(sums.finish(builder, skipped.cut))
+    Ok(sums.finish(builder, skipped.damage()))
 }

@@ -65,7 +65,7 @@ impl<'a> Totals<'a> {
 
 pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     super::SPEC.check_magic(bytes)?;
-    let (parts, mut skipped) =
+    let (parts, skipped) =
         read_all(bytes, options.progress, |totals: &mut Totals<'_>, _, line: &Line<'_>| {
             totals.add(line)
         });
@@ -81,8 +81,6 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     if root_lines == 0 {
         info.warnings.push(InfoWarning::NoRoots);
     }
-    let (malformed_lines, damage) = (skipped.count, skipped.cut.take());
-    info.warnings.extend(skipped.warning());
     let by_type =
         totals.by_type.iter().map(|(name, count)| (String::from_utf8_lossy(name), *count));
     let roots = totals.roots.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
@@ -98,9 +96,9 @@ pub(super) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
             roots: CountsByName(totals.roots),
             shapes: totals.shapes,
             allocations_traced: totals.traced,
-            malformed_lines,
+            malformed_lines: skipped.count,
         })))
     };
-    info.set_heap(heap, damage);
+    skipped.summarize(&mut info, heap);
     Ok(info)
 }
