@@ -351,6 +351,49 @@ pub struct UnnamedLibrary {
 pub enum ProfileDetails {
     /// Details of a recording of Java's Flight Recorder.
     Jfr(Box<JfrDetails>),
+    /// Details of a profile of native code: jemalloc, gperftools, heaptrack, DHAT, massif,
+    /// callgrind, perf.
+    Native(NativeDetails),
+}
+
+/// Details of a profile of native code.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct NativeDetails {
+    /// One allocation in about this many bytes was sampled. `None` if all were recorded.
+    pub rate: Option<u64>,
+    /// Whether numbers are scaled from the samples to all allocations.
+    pub scaled: bool,
+    /// The part of the default metric in functions without names.
+    pub unnamed: UnnamedShare,
+}
+
+/// The libraries whose functions have no names, as shares of the default metric from 0 to 1.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct UnnamedShare {
+    /// The share of all of them.
+    pub share: f64,
+    /// The share of each, the largest first.
+    pub libraries: Vec<LibraryShare>,
+}
+
+/// A library whose functions have no names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LibraryShare {
+    /// The path of the library. `None` for addresses outside of all libraries.
+    pub name: Option<String>,
+    /// The share of the default metric, from 0 to 1.
+    pub share: f64,
+}
+
+impl NativeDetails {
+    /// Describes a profile that was sampled at this rate.
+    pub(super) fn of(unnamed: &[UnnamedLibrary], rate: Option<u64>, scaled: bool) -> Self {
+        let library =
+            |row: &UnnamedLibrary| LibraryShare { name: row.library.clone(), share: row.share };
+        let share = unnamed.iter().fold(0.0, |sum, row| sum + row.share);
+        let libraries = unnamed.iter().map(library).collect();
+        Self { rate, scaled, unnamed: UnnamedShare { share, libraries } }
+    }
 }
 
 /// A metric of a profile.

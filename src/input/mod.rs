@@ -247,6 +247,22 @@ impl Format {
         )
     }
 
+    /// Whether profiles of the format are of native code alone.
+    pub(crate) fn is_native(self) -> bool {
+        matches!(
+            self,
+            Self::Jemalloc
+                | Self::Gperftools
+                | Self::GperftoolsCpu
+                | Self::Heaptrack
+                | Self::Dhat
+                | Self::Massif
+                | Self::Callgrind
+                | Self::PerfData
+                | Self::PerfScript
+        )
+    }
+
     /// Whether profiles of the format have samples in the order of time, and not only sums.
     pub(crate) fn has_order(self) -> bool {
         self.spec().profile().is_some_and(|profile| profile.has_order)

@@ -556,3 +556,28 @@ fn raw_counts_are_refused_where_nothing_is_scaled() {
         assert!(message.contains("--raw-counts is for jemalloc heap profiles"), "{message}");
     }
 }
+
+#[test]
+fn details_of_native_profiles_have_the_rate_and_what_has_no_name() {
+    let details = |format, name: &str| info(format, &bytes(name))["profile"]["details"].clone();
+    for (format, name, rate) in [
+        (Format::Jemalloc, "jemalloc_sampled.heap", Some(8192)),
+        (Format::Jemalloc, "jemalloc_all.heap", None),
+        (Format::Gperftools, "tcmalloc.0022.heap", None),
+        (Format::Heaptrack, "heaptrack.store.zst", None),
+        (Format::Massif, "massif.out", None),
+        (Format::Dhat, "dhat-heap.json", None),
+        (Format::Callgrind, "callgrind.out.zst", None),
+    ] {
+        let details = details(format, name);
+        assert_eq!(details["rate"].as_u64(), rate, "{name}: {details}");
+        assert_eq!(details["scaled"], rate.is_some(), "{name}: {details}");
+        let libraries = details["unnamed"]["libraries"].as_array().unwrap();
+        let shares = libraries.iter().map(|library| library["share"].as_f64().unwrap());
+        let sum = shares.fold(0.0, |sum, share| sum + share);
+        assert_eq!(details["unnamed"]["share"].as_f64(), Some(sum), "{name}: {details}");
+    }
+    let recording = info(Format::Jfr, &read(&fixture("jfr/shop_java17.jfr.zst")));
+    let (profile, details) = (&recording["profile"], &recording["profile"]["details"]);
+    assert_eq!(details["metrics"], profile["metrics"], "{details}");
+}

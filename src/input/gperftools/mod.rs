@@ -24,7 +24,7 @@ pub(super) use lines::HeapTextLines;
 
 use crate::error::Result;
 use crate::input::check::Findings;
-use crate::input::info::{Info, InfoWarning};
+use crate::input::info::Info;
 use crate::input::native::summary;
 use crate::input::read::ReadOptions;
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};
@@ -81,10 +81,7 @@ pub(super) static CPU: FormatSpec = FormatSpec {
 
 fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let loaded = load(bytes, options.into())?;
-    let rate = loaded.profile.metadatum("sampling_bytes").and_then(|rate| rate.parse().ok());
-    let mut info = summary::info(spec, String::new(), loaded, HeapTextLines::new(bytes))?;
-    info.warnings.extend(rate.map(InfoWarning::Sampled));
-    Ok(info)
+    summary::info(spec, String::new(), loaded, HeapTextLines::new(bytes))
 }
 
 fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {

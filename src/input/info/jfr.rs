@@ -1,6 +1,6 @@
 //! The parts of the `info` summary that only recordings of Java's Flight Recorder have.
 
-use super::CountsByName;
+use super::{CountsByName, MetricInfo};
 use serde::Serialize;
 
 /// An argument, a flag or a system property of the JVM.
@@ -23,6 +23,8 @@ pub struct JfrDetails {
     pub events: CountsByName,
     /// Stacks that were cut at the depth of the recording (`stackdepth`).
     pub truncated_stacks: u64,
+    /// The metrics in the order of the file.
+    pub metrics: Vec<MetricInfo>,
     /// Samples that the recorder lost.
     pub lost_samples: u64,
     /// The minimum heap in use before or after a collection, in bytes.

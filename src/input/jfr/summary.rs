@@ -40,6 +40,7 @@ pub(in crate::input) fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<I
         least_heap_bytes: survey.heap.iter().map(|(_, used)| *used).min(),
         most_heap_bytes: survey.heap.iter().map(|(_, used)| *used).max(),
         truncated_stacks: loaded.cut,
+        metrics: of_profile.metrics.clone(),
         flags: count("flag"),
         system_properties: count("property"),
         ..details

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::input::check::Findings;
-use crate::input::info::{Info, InfoWarning};
+use crate::input::info::{Info, InfoWarning, NativeDetails, ProfileDetails};
 use crate::input::load::LoadedProfile;
 use crate::input::profile_info::{profile_info, warn_of_unnamed};
 use crate::input::spec::FormatSpec;
@@ -47,9 +47,17 @@ pub(in crate::input) fn info_of(
     }
     let cases = warnings.iter().filter(|(count, _)| *count > 0);
     info.warnings.extend(cases.map(|(count, warning)| warning(*count)));
-    let summary = profile_info(profile, Some(profile.mode));
+    let mut summary = profile_info(profile, Some(profile.mode));
     if spec.format.has_addresses() {
         info.warnings.extend(warn_of_unnamed(&summary));
+    }
+    if spec.format.is_native() {
+        let rate = |key| profile.metadatum(key).and_then(|rate| rate.parse().ok());
+        let scaled = rate("sampling_bytes");
+        info.warnings.extend(scaled.map(InfoWarning::Sampled));
+        let rate = scaled.or_else(|| rate("unscaled_sampling_bytes"));
+        let details = NativeDetails::of(&summary.unnamed, rate, scaled.is_some());
+        summary.details = Some(ProfileDetails::Native(details));
     }
     info.profile = Some(summary);
     info
