@@ -48,7 +48,7 @@ impl Dumps {
         if command.reads_requests() {
             return Answer::usage("error: standard input cannot be the SQL here\n".into());
         }
-        let accepted = command.accept_old_mapping(&common);
+        let accepted = command.accept(&common);
         if let Err(error) = accepted.and_then(|()| self.complete(&mut common)) {
             return Answer::usage(format!("error: {error}\n"));
         }

@@ -5,7 +5,7 @@ use super::args::{Cli, Common};
 use super::open::Input;
 use super::terminal;
 use crate::input::Kind;
-use clap::{Command, CommandFactory};
+use clap::{ColorChoice, Command, CommandFactory};
 use std::ffi::OsString;
 use std::path::Path;
 use textwrap::core::display_width;
@@ -25,10 +25,26 @@ const UNDER: &str = "      ";
 pub(super) fn command(words: &[OsString]) -> Command {
     let wanted = || std::env::var("COLUMNS").ok()?.parse().ok();
     let columns = terminal::columns().or_else(wanted).unwrap_or(DEFAULT).min(WIDEST);
-    let command = lay_out(Cli::command().term_width(columns.into()), columns.into());
+    let command = Cli::command().term_width(columns.into()).color(color(words));
+    let command = lay_out(command, columns.into());
     match kind_of_file(words) {
         Some(kind) => command.mut_subcommands(|command| with_first(kind, command)),
         None => command,
+    }
+}
+
+/// The value of `--color`, which is needed before the command line is parsed.
+fn color(words: &[OsString]) -> ColorChoice {
+    let mut words = words
+        .iter()
+        .filter_map(|word| word.to_str())
+        .skip_while(|word| !word.starts_with("--color"));
+    let value =
+        words.next().and_then(|word| word.strip_prefix("--color=")).or_else(|| words.next());
+    match value {
+        Some("never") => ColorChoice::Never,
+        Some("always") => ColorChoice::Always,
+        _ => ColorChoice::Auto,
     }
 }
 

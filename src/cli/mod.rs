@@ -58,8 +58,8 @@ mod waste;
 use crate::parallel::lock;
 use args::{
     CatArgs, CheckArgs, Cli, Common, CompletionsArgs, ConvertArgs, DiffArgs, ExploreArgs, FindArgs,
-    GrowthArgs, InfoArgs, McpArgs, NoArgs, PathArgs, QueryArgs, ReportArgs, ServeArgs, ShowArgs,
-    SourceArgs, ThreadsArgs, TopArgs, TreeArgs, WasteArgs,
+    GrowthArgs, InfoArgs, McpArgs, NoArgs, OutputFormat, PathArgs, QueryArgs, ReportArgs,
+    ServeArgs, ShowArgs, SourceArgs, ThreadsArgs, TopArgs, TreeArgs, WasteArgs,
 };
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Subcommand};
@@ -249,7 +249,7 @@ macro_rules! commands {
         fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
             // A program that keeps dumps open passes its own `--old-mapping` to all commands.
             if session.resident.is_none() {
-                command.accept_old_mapping(&session.common)?;
+                command.accept(&session.common)?;
             }
             match command {
                 $(Command::$command(args) => $run(args, session),)*
@@ -309,8 +309,18 @@ mod explore {
 }
 
 impl Command {
-    /// Refuses `--old-mapping` for commands that read no older dump.
-    fn accept_old_mapping(&self, common: &Common) -> Result<(), UsageError> {
+    /// Refuses common options that the command would ignore.
+    fn accept(&self, common: &Common) -> Result<(), UsageError> {
+        let writes_csv = common.format == OutputFormat::Csv || matches!(self, Self::Convert(_));
+        if common.csv_safe && !writes_csv {
+            return Err(UsageError::new("--csv-safe is for --format csv"));
+        }
+        let reads_nothing = matches!(self, Self::Formats(_) | Self::Completions(_) | Self::Man(_));
+        let of_input = common.of_input().into_iter().find(|(_, given)| *given && reads_nothing);
+        if let Some((option, _)) = of_input {
+            let message = format!("{option} is for commands that read a file");
+            return Err(UsageError::new(message));
+        }
         let compares = matches!(
             self,
             Self::Diff(_)
@@ -331,6 +341,7 @@ impl Command {
 }
 
 fn completions(args: &CompletionsArgs, session: &Session) -> anyhow::Result<Status> {
+    session.only(&[OutputFormat::Table], "completions prints a script; it has no --format")?;
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "dumptool", &mut script);
     print::to_output(session, &mut |out| out.write_all(&script))?;
@@ -338,6 +349,7 @@ fn completions(args: &CompletionsArgs, session: &Session) -> anyhow::Result<Stat
 }
 
 fn man(_: &NoArgs, session: &Session) -> anyhow::Result<Status> {
+    session.only(&[OutputFormat::Table], "man prints roff; it has no --format")?;
     let mut page = Vec::new();
     let mut command = Cli::command();
     command.build();

@@ -95,3 +95,32 @@ fn counting_refuses_a_choice_of_roots() {
         refused(command, "go/tiny_go127.heapdump.zst", &["--roots", "precise"]);
     }
 }
+
+#[test]
+fn common_options_that_a_command_does_not_use_are_refused() {
+    let java = "hprof/small_java17.hprof.zst";
+    for command in ["top {}", "info {}", "cat {}", "formats", "convert {} {out} --to folded"] {
+        refused(command, java, &["--csv-safe"]);
+    }
+    for command in ["man", "completions bash"] {
+        refused(command, java, &["--format", "json"]);
+    }
+    for command in ["man", "completions bash", "formats"] {
+        for option in [&["--mapping", "m"][..], &["--from", "go"], &["--lenient"]] {
+            refused(command, java, option);
+        }
+    }
+    assert!(run("formats", java, &["--format", "json"]).status.success());
+}
+
+#[test]
+fn usage_errors_and_help_have_the_colors_that_are_asked_for() {
+    let has_color = |options: &[&str]| {
+        let output = run("--help", "", options);
+        let error = run("nonsense", "", options);
+        [output.stdout, error.stderr].map(|text| text.contains(&0x1b))
+    };
+    assert_eq!(has_color(&["--color", "always"]), [true, true]);
+    assert_eq!(has_color(&["--color=never"]), [false, false]);
+    assert_eq!(has_color(&[]), [false, false], "not on a terminal");
+}

@@ -80,6 +80,23 @@ pub(in crate::cli) struct Common {
     pub(in crate::cli) quiet: bool,
 }
 
+impl Common {
+    /// Returns each option about the reading of files, with whether it was given.
+    pub(in crate::cli) fn of_input(&self) -> [(&'static str, bool); 9] {
+        [
+            ("--from", self.from.is_some()),
+            ("--lenient", self.lenient),
+            ("--max-memory", self.max_memory.is_some()),
+            ("--timeout", self.timeout.is_some()),
+            ("--save", self.save.is_some()),
+            ("--spill", self.spill.is_some()),
+            ("--symbols", !self.symbols.is_empty()),
+            ("--mapping", self.mapping.is_some()),
+            ("--source-maps", !self.source_maps.is_empty()),
+        ]
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum OutputFormat {
     /// Text for people

@@ -66,6 +66,9 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
     }
     let target = target(args, input.format, input.kind)?;
     options::refuse_foreign(args, target, &input)?;
+    if session.common.csv_safe && target != Target::Csv {
+        return Err(UsageError::new("--csv-safe is for CSV").into());
+    }
     let memory = reading_limit(&input, &session.common);
     let options = ConvertOptions { memory, ..options::of(args) };
     let conversion = Conversion { target, options: &options, file: input.file() };
