@@ -17,6 +17,7 @@ use super::collections::Collections;
 use super::dominator_tree::DominatorTree;
 use super::graph::Graph;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
+use crate::model::named::named;
 use crate::parallel;
 use contents::Contents;
 use owners::{Item, Owner, Owners};
@@ -24,50 +25,30 @@ use rooms::{Measured, Rooms};
 use rustc_hash::FxHashSet;
 use std::cmp::Reverse;
 
-/// A kind of waste.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WasteKind {
-    /// Texts with equal contents.
-    DuplicateText,
-    /// Arrays and blocks with equal contents.
-    DuplicateArray,
-    /// Collections without entries.
-    EmptyCollection,
-    /// Collections, buffers and arrays with unused places.
-    SpareCapacity,
-    /// Arrays and blocks of zeros.
-    Zeros,
-    /// Numbers that are objects.
-    Boxed,
-    /// Instances with room for attributes that their class does not declare (Python).
-    Slots,
+named! {
+    /// A kind of waste.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum WasteKind {
+        /// Texts with equal contents.
+        DuplicateText = "duplicate_text",
+        /// Arrays and blocks with equal contents.
+        DuplicateArray = "duplicate_array",
+        /// Collections without entries.
+        EmptyCollection = "empty_collection",
+        /// Collections, buffers and arrays with unused places.
+        SpareCapacity = "spare_capacity",
+        /// Arrays and blocks of zeros.
+        Zeros = "zeros",
+        /// Numbers that are objects.
+        Boxed = "boxed",
+        /// Instances with room for attributes that their class does not declare (Python).
+        Slots = "slots",
+    }
+    /// The name in JSON.
+    pub fn name
 }
 
 impl WasteKind {
-    /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 7] = [
-        Self::DuplicateText,
-        Self::DuplicateArray,
-        Self::EmptyCollection,
-        Self::SpareCapacity,
-        Self::Zeros,
-        Self::Boxed,
-        Self::Slots,
-    ];
-
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::DuplicateText => "duplicate_text",
-            Self::DuplicateArray => "duplicate_array",
-            Self::EmptyCollection => "empty_collection",
-            Self::SpareCapacity => "spare_capacity",
-            Self::Zeros => "zeros",
-            Self::Boxed => "boxed",
-            Self::Slots => "slots",
-        }
-    }
-
     /// The kind in words.
     pub fn title(self) -> &'static str {
         match self {

@@ -9,6 +9,7 @@
 mod known;
 mod libraries;
 
+use crate::model::named::named;
 use CollectionKind::{Buffer, List, Map, Set};
 use known::RUNTIMES;
 use libraries::LIBRARIES;
@@ -18,29 +19,21 @@ pub(super) fn known_shapes() -> impl Iterator<Item = &'static Shape> {
     RUNTIMES.iter().chain(LIBRARIES)
 }
 
-/// The kind of a collection, as its users see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CollectionKind {
-    /// Elements in an order: lists, queues, stacks.
-    List,
-    /// Elements that differ.
-    Set,
-    /// Keys with values.
-    Map,
-    /// Text or bytes under construction.
-    Buffer,
-}
-
-impl CollectionKind {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::List => "list",
-            Self::Set => "set",
-            Self::Map => "map",
-            Self::Buffer => "buffer",
-        }
+named! {
+    /// The kind of a collection, as its users see it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CollectionKind {
+        /// Elements in an order: lists, queues, stacks.
+        List = "list",
+        /// Elements that differ.
+        Set = "set",
+        /// Keys with values.
+        Map = "map",
+        /// Text or bytes under construction.
+        Buffer = "buffer",
     }
+    /// The name in JSON.
+    pub fn name
 }
 
 /// The fields of a collection.

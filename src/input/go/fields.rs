@@ -4,20 +4,25 @@ use super::version::Version;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::model::fields::FieldSink;
+use crate::model::named::named;
 
-/// The kind of value at the offset of a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldKind {
-    /// One pointer.
-    Ptr,
-    /// A pointer and a length (1.3).
-    String,
-    /// A pointer, a length and a capacity (1.3).
-    Slice,
-    /// An itab and a data word (1.3, 1.4).
-    Iface,
-    /// A type and a data word (1.3, 1.4).
-    Eface,
+named! {
+    /// The kind of value at the offset of a field.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FieldKind {
+        /// One pointer.
+        Ptr = "ptr",
+        /// A pointer and a length (1.3).
+        String = "string",
+        /// A pointer, a length and a capacity (1.3).
+        Slice = "slice",
+        /// An itab and a data word (1.3, 1.4).
+        Iface = "iface",
+        /// A type and a data word (1.3, 1.4).
+        Eface = "eface",
+    }
+    /// The name of the kind.
+    pub fn name
 }
 
 impl FieldKind {
@@ -31,17 +36,6 @@ impl FieldKind {
             (2, false) | (4, true) => Some(Self::Iface),
             (3, false) | (5, true) => Some(Self::Eface),
             _ => None,
-        }
-    }
-
-    /// The name of the kind.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ptr => "ptr",
-            Self::String => "string",
-            Self::Slice => "slice",
-            Self::Iface => "iface",
-            Self::Eface => "eface",
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::classes::Fields;
 use crate::java::FieldType;
+use crate::model::named::named;
 
 /// The number of fields of each width that a class adds to its superclass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,33 +56,27 @@ impl Widths {
     }
 }
 
-/// The treatment of gaps between fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gaps {
-    /// All gaps are filled, including those of superclasses: JDK 15 and later
-    /// (`FieldLayoutBuilder`, JDK-8237767).
-    Filled,
-    /// The fields of a class begin after those of its superclass, rounded up to a reference. The
-    /// gap before a long is filled by other fields of the class: up to JDK 14
-    /// (`ClassFileParser::layout_fields`), and later with `-UseEmptySlotsInSupers`.
-    Own,
-    /// Like `Own`, but the gap before a long stays empty: `-CompactFields`.
-    None,
-    /// The fields of each class are rounded up to a reference, as Eclipse MAT counts them: for
-    /// pointers of 4 bytes.
-    Rounded,
+named! {
+    /// The treatment of gaps between fields.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Gaps {
+        /// All gaps are filled, including those of superclasses: JDK 15 and later
+        /// (`FieldLayoutBuilder`, JDK-8237767).
+        Filled = "filled",
+        /// The fields of a class begin after those of its superclass, rounded up to a reference. The
+        /// gap before a long is filled by other fields of the class: up to JDK 14
+        /// (`ClassFileParser::layout_fields`), and later with `-UseEmptySlotsInSupers`.
+        Own = "own",
+        /// Like `Own`, but the gap before a long stays empty: `-CompactFields`.
+        None = "none",
+        /// The fields of each class are rounded up to a reference, as Eclipse MAT counts them: for
+        /// pointers of 4 bytes.
+        Rounded = "rounded",
+    }
+    pub fn name
 }
 
 impl Gaps {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Filled => "filled",
-            Self::Own => "own",
-            Self::None => "none",
-            Self::Rounded => "rounded",
-        }
-    }
-
     /// Returns the end of the fields of a class that adds `own` to a superclass whose fields end at
     /// `end`. `fixed` classes have their references first and gaps before a long, up to JDK 14,
     /// because its C++ code knows their offsets.
