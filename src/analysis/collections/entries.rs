@@ -6,7 +6,7 @@ mod nodes;
 use super::shapes::{Layout, Shape};
 use super::{CollectionKind, Collections, get, number};
 use crate::model::heap::{FieldValue, Heap, ObjectId};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// An entry of a collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +64,7 @@ struct Walk<'w, 'h, 'a> {
     each: &'w mut Each<'w>,
 }
 
-/// The result for a collection without entries.
+/// The result for what has no entries.
 const NONE: ControlFlow<()> = ControlFlow::Continue(());
 
 impl Walk<'_, '_, '_> {
@@ -139,6 +139,24 @@ impl Walk<'_, '_, '_> {
 
     pub(super) fn number(&self, object: ObjectId, path: &str) -> u64 {
         get(self.heap, object, path).and_then(|value| number(self.heap, value)).unwrap_or(0)
+    }
+
+    /// Passes the elements of an array with their indexes to `each`, until it breaks.
+    pub(super) fn each_of(
+        &mut self,
+        array: ObjectId,
+        indexes: Range<u64>,
+        mut each: impl FnMut(&mut Self, u64, FieldValue<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut ended = NONE;
+        self.heap.elements(array, indexes.start, |index, value| {
+            if index >= indexes.end {
+                return ControlFlow::Break(());
+            }
+            ended = each(self, index, value);
+            ended
+        });
+        ended
     }
 
     pub(super) fn element(&mut self, value: FieldValue<'_>) -> ControlFlow<()> {

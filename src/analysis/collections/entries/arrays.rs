@@ -1,39 +1,26 @@
 //! Entries that are stored in arrays.
 
-use super::Walk;
+use super::{NONE, Walk};
 use crate::model::heap::{FieldValue, Heap, ObjectId, Value};
 use std::ops::ControlFlow;
 
 impl Walk<'_, '_, '_> {
     /// Elements of an array.
     pub(super) fn range(&mut self, array: ObjectId, start: u64, count: u64) -> ControlFlow<()> {
-        let end = start.saturating_add(count);
-        let mut ended = ControlFlow::Continue(());
-        self.heap.elements(array, start, |index, value| {
-            if index >= end {
-                return ControlFlow::Break(());
-            }
-            ended = self.element(value);
-            ended
-        });
-        ended
+        let indexes = start..start.saturating_add(count);
+        self.each_of(array, indexes, |walk, _, value| walk.element(value))
     }
 
     /// Elements of an array that are not null, up to the collection's own length.
     pub(super) fn open(&mut self, object: ObjectId, table: ObjectId) -> ControlFlow<()> {
-        let (heap, end) = (self.heap, length(self.heap, object));
-        let mut ended = ControlFlow::Continue(());
-        heap.elements(table, 0, |index, value| {
-            if index >= end {
-                return ControlFlow::Break(());
-            }
+        let end = length(self.heap, object);
+        self.each_of(table, 0..end, |walk, _, value| {
             // In Dart, the array itself represents a deleted entry.
-            if value != FieldValue::Null && value != FieldValue::Object(table) {
-                ended = self.bucket(value);
+            if value == FieldValue::Null || value == FieldValue::Object(table) {
+                return NONE;
             }
-            ended
-        });
-        ended
+            walk.bucket(value)
+        })
     }
 
     /// An element, or a bucket of Eclipse Collections with several: `zero`, `one`, `two`, `three`,
@@ -57,7 +44,7 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
-        ControlFlow::Continue(())
+        NONE
     }
 
     /// The elements of `universe` whose bits are set.
@@ -79,51 +66,34 @@ impl Walk<'_, '_, '_> {
             }),
             _ => {}
         }
-        let mut ended = ControlFlow::Continue(());
-        heap.elements(universe, 0, |index, value| {
-            let Some(word) = words.get((index / 64) as usize) else {
-                return ControlFlow::Break(());
-            };
-            if word >> (index % 64) & 1 == 1 {
-                ended = self.element(value);
-            }
-            ended
-        });
-        ended
+        self.each_of(universe, 0..64 * words.len() as u64, |walk, index, value| {
+            let is_set = words[(index / 64) as usize] >> (index % 64) & 1 == 1;
+            if is_set { walk.element(value) } else { NONE }
+        })
     }
 
     /// Keys and values in turn.
     pub(super) fn pairs(&mut self, object: ObjectId, table: ObjectId) -> ControlFlow<()> {
-        let (heap, end) = (self.heap, length(self.heap, object));
-        let mut ended = ControlFlow::Continue(());
+        let end = length(self.heap, object);
         let mut last: Option<(u64, FieldValue<'_>)> = None;
-        heap.elements(table, 0, |index, value| {
-            if index >= end {
-                return ControlFlow::Break(());
-            }
+        self.each_of(table, 0..end, |walk, index, value| {
             if index % 2 == 0 {
                 // A key whose value is missing because the dump omits it, such as a number.
-                if let Some((_, key)) = last.take() {
-                    ended = self.pair(key, FieldValue::Omitted);
-                }
+                let unpaired = last.take();
                 last = value.owned().map(|key| (index, key));
-                return ended;
+                return unpaired.map_or(NONE, |(_, key)| walk.pair(key, FieldValue::Omitted));
             }
             // The dump may omit the key; the value is an entry all the same.
             let key = last
                 .take()
                 .filter(|(at, _)| at + 1 == index)
                 .map_or(FieldValue::Omitted, |(_, key)| key);
-            if key != FieldValue::Null && key != FieldValue::Object(table) {
-                ended = self.pair_or_chain(key, value);
+            if key == FieldValue::Null || key == FieldValue::Object(table) {
+                return NONE;
             }
-            ended
-        });
-        ended?;
-        match last {
-            Some((_, key)) => self.pair(key, FieldValue::Omitted),
-            None => ControlFlow::Continue(()),
-        }
+            walk.pair_or_chain(key, value)
+        })?;
+        last.map_or(NONE, |(_, key)| self.pair(key, FieldValue::Omitted))
     }
 
     /// A pair. Where keys collide, Eclipse Collections has an array of pairs instead, and a special
@@ -139,16 +109,15 @@ impl Walk<'_, '_, '_> {
         let Some(chain) = chain else {
             return self.pair(if is_mark { FieldValue::Null } else { key }, value);
         };
-        let (heap, mut ended, mut last) = (self.heap, ControlFlow::Continue(()), FieldValue::Null);
-        heap.elements(chain, 0, |index, value| {
+        let mut last = FieldValue::Null;
+        self.each_of(chain, 0..u64::MAX, |walk, index, value| {
             if index % 2 == 0 {
                 last = value.owned().unwrap_or(FieldValue::Omitted);
             } else if last != FieldValue::Null {
-                ended = self.pair(last, value);
+                return walk.pair(last, value);
             }
-            ended
-        });
-        ended
+            NONE
+        })
     }
 
     /// Keys and values in separate arrays. Null keys or values are not entries.
@@ -168,11 +137,7 @@ impl Walk<'_, '_, '_> {
         } else {
             length.min(self.collections.size(object).unwrap_or(length))
         };
-        let mut ended = ControlFlow::Continue(());
-        heap.elements(keys, 0, |index, key| {
-            if index >= end {
-                return ControlFlow::Break(());
-            }
+        self.each_of(keys, 0..end, |walk, index, key| {
             let mut value = FieldValue::Null;
             heap.elements(values, index, |at, found| {
                 if at == index {
@@ -180,12 +145,11 @@ impl Walk<'_, '_, '_> {
                 }
                 ControlFlow::Break(())
             });
-            if key != FieldValue::Null && value != FieldValue::Null {
-                ended = self.pair(key, value);
+            if key == FieldValue::Null || value == FieldValue::Null {
+                return NONE;
             }
-            ended
-        });
-        ended
+            walk.pair(key, value)
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Entries that are stored in nodes: chains, trees and tries.
 
-use super::{CollectionEntry, Walk};
+use super::{CollectionEntry, NONE, Walk};
 use crate::analysis::collections::get;
 use crate::analysis::collections::shapes::Layout;
 use crate::model::heap::{FieldValue, ObjectId};
@@ -14,17 +14,13 @@ impl Walk<'_, '_, '_> {
         key: &str,
         value: &str,
     ) -> ControlFlow<()> {
-        let mut ended = ControlFlow::Continue(());
-        self.heap.elements(table, 0, |_, bucket| {
-            if let FieldValue::Object(node) = bucket {
-                // A bin of java.util.concurrent.ConcurrentHashMap that is a tree has its nodes in a
-                // chain as well.
-                let first = get(self.heap, node, "first").and_then(FieldValue::object);
-                ended = self.chain(first.unwrap_or(node), next, key, value);
-            }
-            ended
-        });
-        ended
+        self.each_of(table, 0..u64::MAX, |walk, _, bucket| {
+            let FieldValue::Object(node) = bucket else { return NONE };
+            // A bin of java.util.concurrent.ConcurrentHashMap that is a tree has its nodes in a
+            // chain as well.
+            let first = get(walk.heap, node, "first").and_then(FieldValue::object);
+            walk.chain(first.unwrap_or(node), next, key, value)
+        })
     }
 
     pub(super) fn chain(
@@ -42,26 +38,26 @@ impl Walk<'_, '_, '_> {
                 .and_then(FieldValue::object)
                 .filter(|next| *next != object);
         }
-        ControlFlow::Continue(())
+        NONE
     }
 
     /// The entry in a node. Dead nodes and nodes without a key, such as those that begin a queue,
     /// are not entries.
     pub(super) fn node(&mut self, object: ObjectId, key: &str, value: &str) -> ControlFlow<()> {
-        let Some(found) = get(self.heap, object, key) else { return ControlFlow::Continue(()) };
+        let Some(found) = get(self.heap, object, key) else { return NONE };
         if value.is_empty() {
             // In a list with one element, the field of the second one contains a marker.
             if key == "e1" && (found == FieldValue::Null || self.is_plain(found)) {
-                return ControlFlow::Continue(());
+                return NONE;
             }
             // Only nodes of queues have no element; lists may hold null.
             let is_mark = found == FieldValue::Null
                 && self.heap.type_name(object).starts_with("java.util.concurrent.");
-            return if is_mark { ControlFlow::Continue(()) } else { self.element(found) };
+            return if is_mark { NONE } else { self.element(found) };
         }
         match get(self.heap, object, value) {
             Some(value) => self.pair(found, value),
-            None => ControlFlow::Continue(()),
+            None => NONE,
         }
     }
 
@@ -85,7 +81,7 @@ impl Walk<'_, '_, '_> {
                 above.push(object);
                 node = get(self.heap, object, left).and_then(FieldValue::object);
             }
-            let Some(object) = above.pop() else { return ControlFlow::Continue(()) };
+            let Some(object) = above.pop() else { return NONE };
             self.node(object, key, value)?;
             node = get(self.heap, object, right).and_then(FieldValue::object);
         }
@@ -103,11 +99,11 @@ impl Walk<'_, '_, '_> {
             let at = open.len();
             self.heap.elements(array, 0, |_, inner| {
                 open.extend(inner.object().map(|inner| (inner, depth - 1)));
-                ControlFlow::Continue(())
+                NONE
             });
             open[at..].reverse();
         }
-        ControlFlow::Continue(())
+        NONE
     }
 
     /// Nodes of any depth, in order.
@@ -133,24 +129,22 @@ impl Walk<'_, '_, '_> {
             let Some(array) = heap.array(object).map(|_| object).or_else(inner) else { continue };
             // Clojure's maps have nodes without keys as well.
             let pairs = pairs && !heap.type_name(object).ends_with("$ArrayNode");
-            let (at, mut last, mut ended) =
-                (open.len(), FieldValue::Null, ControlFlow::Continue(()));
-            heap.elements(array, 0, |index, value| {
+            let (at, mut last) = (open.len(), FieldValue::Null);
+            self.each_of(array, 0..u64::MAX, |walk, index, value| {
                 if pairs && index % 2 == 0 {
                     last = value.owned().unwrap_or(FieldValue::Omitted);
                 } else if let Some(node) = node(value).filter(|_| last == FieldValue::Null) {
                     open.push(node);
                 } else if pairs && (last, value) != (FieldValue::Null, FieldValue::Null) {
-                    ended = self.pair(last, value);
+                    return walk.pair(last, value);
                 } else if !pairs && value != FieldValue::Null {
-                    ended = self.element(value);
+                    return walk.element(value);
                 }
-                ended
-            });
-            ended?;
+                NONE
+            })?;
             open[at..].reverse();
         }
-        ControlFlow::Continue(())
+        NONE
     }
 
     /// Nodes with a bitmap of entries and one of nodes below, which stand at the end of `content`
@@ -172,34 +166,30 @@ impl Walk<'_, '_, '_> {
                 Some(FieldValue::Integer(below)) => u64::from((below as u32).count_ones()),
                 _ => 0,
             };
-            let (mut ended, mut last) = (ControlFlow::Continue(()), FieldValue::Null);
-            heap.elements(content, 0, |index, value| {
-                if index >= entries + below {
-                    return ControlFlow::Break(());
-                }
+            let mut last = FieldValue::Null;
+            self.each_of(content, 0..entries + below, |walk, index, value| {
                 match (index < entries, each) {
                     (false, _) => open.extend(value.object()),
-                    (true, 1) => ended = self.element(value),
+                    (true, 1) => return walk.element(value),
                     (true, _) if index % 2 == 0 => {
                         last = value.owned().unwrap_or(FieldValue::Omitted)
                     }
-                    (true, _) => ended = self.pair(last, value),
+                    (true, _) => return walk.pair(last, value),
                 }
-                ended
-            });
-            ended?;
+                NONE
+            })?;
         }
-        ControlFlow::Continue(())
+        NONE
     }
 
     /// The vector of a node for equal hashes: elements, or pairs of them.
     fn collisions(&mut self, vector: ObjectId, each: u64) -> ControlFlow<()> {
-        let Some(shape) = self.collections.shape(vector) else { return ControlFlow::Continue(()) };
-        let Layout::Nested(_) = shape.layout else { return ControlFlow::Continue(()) };
+        let Some(shape) = self.collections.shape(vector) else { return NONE };
+        let Layout::Nested(_) = shape.layout else { return NONE };
         let mut found = Vec::new();
         let mut collect = |entry: CollectionEntry<'_>| {
             found.extend(entry.value.object());
-            ControlFlow::Continue(())
+            NONE
         };
         let mut inner = Walk {
             collections: self.collections,
@@ -215,6 +205,6 @@ impl Walk<'_, '_, '_> {
                 _ => self.node(object, "_1", "_2")?,
             }
         }
-        ControlFlow::Continue(())
+        NONE
     }
 }
