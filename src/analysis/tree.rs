@@ -88,20 +88,9 @@ pub fn lines(
     // Synthetic objects represent the roots, so their own bytes do not count. They count as objects
     // wherever objects are counted.
     let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
-    let line = TreeLine {
-        depth: 0,
-        what: TreeItem::Heap,
-        count,
-        own_bytes: 0,
-        total_bytes: whole,
-        omitted: Omitted::default(),
-        reference: None,
-        rank: 0,
-    };
-    let members = Members::default();
-    let nodes = vec![Node { parent: 0, line, members, below: Vec::new(), shown: true }];
+    let root = Node { shown: true, ..Node::new(TreeItem::Heap, count, whole) };
     let mut expander = Expander::new(heap, tree, count, whole, options);
-    grow(nodes, tops, &mut expander)
+    grow(vec![root], tops, &mut expander)
 }
 
 /// Returns the lines of the subtree below one object. Shares refer to its retained bytes. Returns
@@ -154,15 +143,11 @@ fn below(
         [] => return Vec::new(),
         &[only] => {
             let object = dominators.object(only).unwrap_or(ObjectId(0));
-            let mut root = expander.child(TreeItem::Object(object), members.into(), whole);
+            let mut root = Node::of(TreeItem::Object(object), members.into(), whole);
             let children = expander.expand(&mut root);
             (root, children)
         }
-        _ => {
-            let mut root = expander.child(TreeItem::Selection, Members::default(), whole);
-            root.line.count = objects;
-            (root, expander.group(members))
-        }
+        _ => (Node::new(TreeItem::Selection, objects, whole), expander.group(members)),
     };
     root.shown = true;
     grow(vec![root], children, &mut expander)
@@ -207,6 +192,27 @@ struct Node {
 }
 
 impl Node {
+    /// A line that represents a number of objects, which retain `total_bytes`.
+    fn new(what: TreeItem, count: u64, total_bytes: u64) -> Self {
+        let line = TreeLine {
+            depth: 0,
+            what,
+            count,
+            own_bytes: 0,
+            total_bytes,
+            omitted: Omitted::default(),
+            reference: None,
+            rank: 0,
+        };
+        Self { parent: 0, line, members: Members::default(), below: Vec::new(), shown: false }
+    }
+
+    /// A line that represents these objects.
+    fn of(what: TreeItem, members: Members, total_bytes: u64) -> Self {
+        let node = Self::new(what, members.len(), total_bytes);
+        Self { members, ..node }
+    }
+
     /// The objects immediately below this line, or below the lines that divide it.
     fn objects(&self) -> u64 {
         self.members.len() + self.below.iter().map(Self::objects).sum::<u64>()

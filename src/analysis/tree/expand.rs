@@ -152,21 +152,6 @@ impl<'h, 'a> Expander<'h, 'a> {
         node.line.depth <= self.options.depth && node.line.total_bytes >= self.smallest
     }
 
-    /// A line that represents objects at some numbers, which retain `total_bytes`.
-    pub(super) fn child(&self, what: TreeItem, members: Members, total_bytes: u64) -> Node {
-        let line = TreeLine {
-            depth: 0,
-            what,
-            count: members.len(),
-            own_bytes: 0,
-            total_bytes,
-            omitted: Omitted::default(),
-            reference: None,
-            rank: 0,
-        };
-        Node { parent: 0, line, members, below: Vec::new(), shown: false }
-    }
-
     /// Counts the objects of a line, and returns the lines below it. Objects that will not be shown
     /// are counted as omitted.
     pub(super) fn expand(&mut self, node: &mut Node) -> Vec<Node> {
@@ -344,12 +329,12 @@ impl<'h, 'a> Expander<'h, 'a> {
         singles.sort_unstable();
         let single = |number: u32| {
             let what = TreeItem::Object(self.object(number));
-            self.child(what, vec![number].into(), self.retained(number))
+            Node::of(what, vec![number].into(), self.retained(number))
         };
         let mut lines: Vec<Node> = singles.into_iter().map(single).collect();
         let group = |OfType { of, first, members, bytes }| match members.len() {
             1 if !self.options.merge_types => single(first),
-            _ => self.child(TreeItem::Group(of), members, bytes),
+            _ => Node::of(TreeItem::Group(of), members, bytes),
         };
         lines.extend(by_type.into_iter().map(group));
         lines

@@ -1,6 +1,6 @@
 //! The lines below the live heap: groups of roots, and isolates with theirs.
 
-use super::{Node, Omitted, TreeItem, TreeLine};
+use super::{Node, TreeItem};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::owners::{TypeOwner, TypeOwners};
 use crate::analysis::root_groups::{HeldBy, RootGroups};
@@ -117,16 +117,6 @@ impl Tops<'_, '_, '_> {
         let own =
             members.iter().map(|member| u64::from(self.tree.dominators.end(*member) - member));
         let count = own.chain(below.iter().map(|node| node.line.count)).sum();
-        let line = TreeLine {
-            depth: 0,
-            what,
-            count,
-            own_bytes: 0,
-            total_bytes,
-            omitted: Omitted::default(),
-            reference: None,
-            rank: 0,
-        };
-        Node { parent: 0, line, members: members.into(), below, shown: false }
+        Node { members: members.into(), below, ..Node::new(what, count, total_bytes) }
     }
 }
