@@ -217,55 +217,53 @@ impl Histogram {
         filter: &TypeFilter,
     ) -> Self {
         let selected = filter.types(heap);
-        let mut whole = Sum::default();
-        let mut unreachable = Sum::default();
-        let last = roots.groups.len() + roots.kinds.len();
-        let mut sums = vec![Sum::default(); last + 1];
-        let index = |object| match roots.holder(object) {
-            HeldBy::Group(group) => Some(group as usize),
-            HeldBy::Kind(kind) => Some(roots.groups.len() + kind as usize),
-            HeldBy::Several => Some(last),
-            // Synthetic objects are in no group: their references are the roots.
-            HeldBy::None => tree.is_live(object).then_some(last),
+        let several = roots.groups.len() + roots.kinds.len();
+        let (unreachable, others) = (several + 1, several + 2);
+        let mut sums = vec![Sum::default(); several + 3];
+        // The sum in which an object counts. Of other types, only the live ones do.
+        let index = |object| {
+            if !selected[heap.type_id(object).0 as usize] {
+                return tree.is_live(object).then_some(others);
+            }
+            Some(match roots.holder(object) {
+                HeldBy::Group(group) => group as usize,
+                HeldBy::Kind(kind) => roots.groups.len() + kind as usize,
+                HeldBy::Several => several,
+                // Synthetic objects are in no group: their references are the roots.
+                HeldBy::None if tree.is_live(object) => several,
+                HeldBy::None => unreachable,
+            })
         };
         let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
         for object in heap.objects().filter(real) {
-            if !selected[heap.type_id(object).0 as usize] {
-                if tree.is_live(object) {
-                    whole.add(heap.shallow.get(object.index()), 0);
-                }
-                continue;
-            }
-            match index(object) {
-                Some(group) => sums[group].add(heap.shallow.get(object.index()), 0),
-                None => unreachable.add(heap.shallow.get(object.index()), 0),
+            if let Some(index) = index(object) {
+                sums[index].add(heap.shallow.get(object.index()), 0);
             }
         }
         for (object, bytes) in heap.external.iter().filter(|(object, _)| real(object)) {
-            if !selected[heap.type_id(*object).0 as usize] {
-                let live = if tree.is_live(*object) { *bytes } else { 0 };
-                whole.external_bytes = whole.external_bytes.saturating_add(live);
-                continue;
+            if let Some(index) = index(*object) {
+                let sum = &mut sums[index].external_bytes;
+                *sum = sum.saturating_add(*bytes);
             }
-            let sum = index(*object).map_or(&mut unreachable, |group| &mut sums[group]);
-            sum.external_bytes = sum.external_bytes.saturating_add(*bytes);
         }
+        let (unreachable, others) = (sums[unreachable], sums[others]);
         let named = roots
             .groups
             .iter()
             .chain(&roots.kinds)
             .map(|group| (group.name.clone(), group.kind.name().to_owned()));
-        let several = ("held by more than one root".to_owned(), String::new());
-        let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
-            name,
-            namespace,
-            source: TypeSource::None,
-            retained_bytes: Some(sum.bytes()),
-            estimate: None,
-            sum,
-        });
+        let held_by_several = ("held by more than one root".to_owned(), String::new());
+        let rows =
+            named.chain([held_by_several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
+                name,
+                namespace,
+                source: TypeSource::None,
+                retained_bytes: Some(sum.bytes()),
+                estimate: None,
+                sum,
+            });
         let mut histogram = Self::of_rows(rows.collect(), Some(unreachable));
-        histogram.whole.add_sum(&whole);
+        histogram.whole.add_sum(&others);
         histogram
     }
 
