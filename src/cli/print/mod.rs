@@ -24,7 +24,7 @@ use super::lock;
 use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
-use crate::output::json;
+use crate::output::{csv_error, json};
 use rows::{Object, Objects, Rows};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
@@ -215,14 +215,6 @@ fn csv<'v>(
         writer.serialize(fields).map_err(csv_error)?;
     }
     writer.flush()
-}
-
-/// Extracts the I/O error from an error of csv, which would hide that a pipe was closed.
-fn csv_error(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        kind => io::Error::other(format!("{kind:?}")),
-    }
 }
 
 /// A document with its rows.
