@@ -100,20 +100,10 @@ pub struct Damage {
 
 impl Serialize for Damage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        DamageRow(&self.error).serialize(serializer)
-    }
-}
-
-/// [`Damage`] in JSON.
-#[derive(Clone, Copy, Debug)]
-pub struct DamageRow<'a>(pub &'a Error);
-
-impl Serialize for DamageRow<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("offset", &self.0.offset())?;
-        map.serialize_entry("kind", self.0.kind().name())?;
-        map.serialize_entry("message", &self.0.message())?;
+        map.serialize_entry("offset", &self.error.offset())?;
+        map.serialize_entry("kind", self.error.kind().name())?;
+        map.serialize_entry("message", &self.error.message())?;
         map.end()
     }
 }
