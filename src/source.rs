@@ -156,15 +156,8 @@ impl Source {
         Self::from_stream_if(io::stdin().lock(), Limits::default(), watch)
     }
 
-    /// Takes an open file. Maps a plain file that has not been read from, and spills all others.
-    ///
-    /// # Errors
-    /// The errors of [`Source::open`].
-    pub fn from_file(file: File, limits: Limits) -> Result<Self> {
-        Self::from_file_if(file, limits, Watch::NONE)
-    }
-
-    /// Like [`Source::from_file`], unless the first bytes are refused.
+    /// Takes an open file, unless its first bytes are refused. Maps a plain file that has not been
+    /// read from, and spills all others.
     ///
     /// # Errors
     /// The errors of [`Source::open_if`].
