@@ -1,8 +1,9 @@
 //! The lines of folded stacks.
 
-use crate::error::{Error, Result};
+use crate::error::Error;
+use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines};
 use crate::model::fields::{FieldSink, Record};
-use memchr::{memchr, memrchr2};
+use memchr::memrchr2;
 
 /// A stack and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,47 +15,27 @@ pub struct FoldedLine<'a> {
 }
 
 /// The lines of a file that are stacks, with their offsets. After an error the iterator has ended.
-#[derive(Clone, Copy, Debug)]
-pub struct FoldedLines<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
+pub(in crate::input) type FoldedLines<'a> = Meanings<'a, Folded>;
 
-impl<'a> FoldedLines<'a> {
-    /// Reads from the beginning of the file.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
-    }
-}
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::input) struct Folded;
 
-impl<'a> Iterator for FoldedLines<'a> {
-    type Item = Result<(u64, FoldedLine<'a>)>;
+impl<'a> Meaning<'a> for Folded {
+    type Line = FoldedLine<'a>;
 
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-            let offset = self.at as u64;
-            let end = memchr(b'\n', rest).unwrap_or(rest.len());
-            self.at = self.at.saturating_add(end).saturating_add(1);
-            let line = rest.get(..end).unwrap_or_default();
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if line.trim_ascii().is_empty() || line.starts_with(b"#") {
-                continue;
-            }
-            let divided = FoldedLine::of(line).filter(|line| parse(line.number).is_some());
-            if divided.is_none() {
-                self.at = self.bytes.len();
-            }
-            return Some(divided.map(|line| (offset, line)).ok_or_else(|| {
-                let error = Error::corrupt(offset, "a line without a number")
-                    .expected("frames, a blank and a number");
-                if end == rest.len() {
-                    Error::truncated(offset, "a line without a number")
-                } else {
-                    error
-                }
-            }));
+    fn parse(&mut self, line: &TextLine<'a>, _: &mut TextLines<'a>) -> Parsed<Self::Line> {
+        if line.text.trim_ascii().is_empty() || line.text.starts_with(b"#") {
+            return Ok(None);
         }
+        let divided = FoldedLine::of(line.text).filter(|line| parse(line.number).is_some());
+        let message = "a line without a number";
+        divided.map(Some).ok_or_else(|| {
+            if line.is_cut {
+                Error::truncated(line.offset, message)
+            } else {
+                line.damage(message, "frames, a blank and a number")
+            }
+        })
     }
 }
 
