@@ -11,7 +11,7 @@ use super::print::{Align, Columns, Document, Shown, Value, print, spark};
 use super::profile::{Amount, ShortFiles, add_functions, load_profile, unit_name};
 use super::recording::{growth_of, histograms};
 use super::session::Session;
-use super::size::{plural, showing, signed_size, size};
+use super::size::{plural, showing, size, size_change};
 use super::status::{Status, UsageError};
 use super::terminal::{show_path, shown};
 use crate::analysis::glob::TypeFilter;
@@ -254,11 +254,7 @@ impl Unit {
 
     fn change(&self, value: i64, session: &Session) -> String {
         match self {
-            Self::Bytes => format!(
-                "{}{}",
-                if value > 0 { "+" } else { "" },
-                signed_size(value, session.common.bytes)
-            ),
+            Self::Bytes => size_change(value, session.common.bytes),
             Self::Of(metric) => Amount::new(metric, 0, session.common.bytes).change(value),
         }
     }

@@ -12,6 +12,21 @@ pub(super) fn showing(shown: usize, all: usize, one: &str, many: &str) -> String
     if shown == all { named } else { format!("showing {} of {named}", count(shown as u64)) }
 }
 
+/// A difference with its sign, unless it is 0.
+pub(super) fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
+    let sign = match value {
+        ..0 => "-",
+        0 => "",
+        1.. => "+",
+    };
+    sign.to_owned() + &text(value.unsigned_abs())
+}
+
+/// A difference of sizes: `+2.3 MiB`.
+pub(super) fn size_change(bytes: i64, exact: bool) -> String {
+    signed(bytes, |bytes| size(bytes, exact))
+}
+
 /// The beginning of a text, with `…` for the rest.
 pub(super) fn beginning(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {

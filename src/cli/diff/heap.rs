@@ -16,9 +16,9 @@ use crate::cli::known::Rules;
 use crate::cli::open::Input;
 use crate::cli::print::{Shown, print};
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural, showing};
+use crate::cli::size::{count, plural, showing, size_change};
 use crate::cli::status::{Status, UsageError};
-use rows::{Row, Shares, column_of, columns, delta, signed, status};
+use rows::{Row, Shares, column_of, columns, delta, status};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -315,7 +315,7 @@ fn footer(
     let changed = showing(shown, rows.len(), "changed", "changed");
     let number =
         |wanted: &str| count(rows.iter().filter(|row| status(row) == wanted).count() as u64);
-    let rise = signed(rise(old.total.bytes(), new.total.bytes()), |bytes| session.size(bytes));
+    let rise = size_change(rise(old.total.bytes(), new.total.bytes()), session.common.bytes);
     format!(
         "{changed} ({} new, {} gone), {} unchanged; {which}: {} → {} ({rise}), {} → {}\n",
         number("new"),

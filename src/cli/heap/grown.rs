@@ -7,7 +7,7 @@ use crate::analysis::verdict::{Grown, LEAST_BYTES, Size, Suspect, SuspectKind, T
 use crate::cli::known::{Rule, Rules};
 use crate::cli::print::Value as Json;
 use crate::cli::session::Session;
-use crate::cli::size::{count, signed_size};
+use crate::cli::size::{count, size_change};
 use crate::input::Format;
 use crate::output::report::ReportSuspect;
 use std::sync::Arc;
@@ -97,10 +97,8 @@ impl Growth {
     /// live heap 1.1 MiB → 3.5 MiB (+2.4 MiB)`.
     pub(crate) fn sentence(&self, session: &Session) -> String {
         let (before, now) = self.live;
-        let change = signed_size(rise(before, now), session.common.bytes);
-        let sign = if now > before { "+" } else { "" };
-        let live =
-            format!("live heap {} → {} ({sign}{change})", session.size(before), session.size(now));
+        let change = size_change(rise(before, now), session.common.bytes);
+        let live = format!("live heap {} → {} ({change})", session.size(before), session.size(now));
         match &self.most {
             Some((grown, finding, words)) if self.stands_out(grown, finding) => {
                 format!("{}; {live}", most(grown, finding, words, session))

@@ -10,7 +10,7 @@ use crate::cli::heap::no_such_type;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print, spark};
 use crate::cli::session::Session;
-use crate::cli::size::{count, plural, showing, signed_size, size};
+use crate::cli::size::{count, plural, showing, size, size_change};
 use crate::cli::status::{Status, UsageError};
 use crate::input::histogram::TypeCounts;
 use crate::model::sum::Sum;
@@ -122,10 +122,7 @@ fn columns<'a>(session: &'a Session, numbers: &[u64]) -> Columns<'a, Row<'a>> {
         .shown_as(|row| spark(&row.series.bytes))
         .drawn()
         .number("growth_bytes", "GROWTH", |row| saturated(row.series.growth()))
-        .shown_as(move |row| {
-            let growth = saturated(row.series.growth());
-            format!("{}{}", if growth > 0 { "+" } else { "" }, signed_size(growth, exact))
-        })
+        .shown_as(move |row| size_change(saturated(row.series.growth()), exact))
         .value("count", |row| row.last.count)
         .value("shallow_bytes", |row| row.last.shallow_bytes)
         .value("external_bytes", |row| row.last.external_bytes)

@@ -5,7 +5,7 @@ use crate::cli::args::{ByArg, SortArg};
 use crate::cli::heap::histogram::{group_nouns, group_text, needs_namespace};
 use crate::cli::print::{Align, Columns, Value};
 use crate::cli::session::Session;
-use crate::cli::size::count;
+use crate::cli::size::{count, signed, size_change};
 
 /// A group that changed.
 pub(super) struct Row<'a> {
@@ -78,7 +78,7 @@ pub(super) fn columns<'a>(
         })
         .cell("bytes", &format!("{heading} ±"), Align::Right, move |row| {
             let bytes = delta(&row.delta, column);
-            session.terminal.change(&signed(bytes, |bytes| session.size(bytes)), bytes)
+            session.terminal.change(&size_change(bytes, session.common.bytes), bytes)
         })
         .cell("now", &format!("{heading} NOW"), Align::Right, move |row| {
             session.size(now(&row.new, column))
@@ -169,16 +169,6 @@ pub(super) fn status(row: &HistogramChange) -> &'static str {
         (_, None) => "gone",
         _ => "changed",
     }
-}
-
-/// A difference with its sign, unless it is 0.
-pub(super) fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
-    let sign = match value {
-        ..0 => "-",
-        0 => "",
-        1.. => "+",
-    };
-    sign.to_owned() + &text(value.unsigned_abs())
 }
 
 pub(super) fn delta(delta: &Delta, column: SortArg) -> i64 {

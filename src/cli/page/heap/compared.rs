@@ -10,7 +10,7 @@ use crate::cli::heap::grown::Growth;
 use crate::cli::page::tables::number;
 use crate::cli::page::{Subject, bar, cut_note, made_by, table_rows};
 use crate::cli::session::Session;
-use crate::cli::size::{count, signed_size, size};
+use crate::cli::size::{count, size, size_change};
 use crate::output::flamegraph::{FlamegraphOptions, Picture, picture};
 use crate::output::report::{
     Answer, BarPart, Card, Report, ReportSuspect, ReportTable, Tile, Tone, address,
@@ -70,9 +70,6 @@ impl Compared {
     fn answer(&self, sentence: &str, grown: Option<&ReportSuspect>) -> Answer {
         let (before, after) = (self.live.0.total.bytes(), self.live.1.total.bytes());
         let change = rise(before, after);
-        let signed = |bytes: i64| {
-            format!("{}{}", if bytes > 0 { "+" } else { "" }, signed_size(bytes, false))
-        };
         let (first, rest) = sentence.split_once("; ").unwrap_or((sentence, ""));
         let (share, headline) = match (grown, first.split_once(": ")) {
             (Some(_), Some((share, headline))) => (format!("{share}:"), headline),
@@ -84,7 +81,7 @@ impl Compared {
             let bytes = row.delta().shallow_bytes;
             BarPart {
                 name: without_packages(&row.name),
-                amount: signed(bytes),
+                amount: size_change(bytes, false),
                 width: bytes.unsigned_abs(),
                 link: address("objects", &[("type", &row.name), ("new", "1")]),
                 tone: if bytes > 0 { Tone::Up } else { Tone::Down },
@@ -101,7 +98,7 @@ impl Compared {
         let text = format!("{} → {}", size(before, false), size(after, false));
         let heap = Card {
             title: "Live heap",
-            number: signed(change),
+            number: size_change(change, false),
             lines: vec![(text, String::new())],
             more: vec![("Each type".to_owned(), address("table/types-that-changed", &[]))],
             ..Card::default()
@@ -134,12 +131,10 @@ impl Compared {
         let sentence = grown.map(|growth| growth.sentence(session)).unwrap_or_default();
         report.suspects.extend(grown.and_then(|growth| growth.on_page(session)));
         report.answer = self.answer(&sentence, report.suspects.first());
-        let growth = rise(total.0, total.1);
-        let sign = if growth > 0 { "+" } else { "" };
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
         tile("live before", size(total.0, false));
         tile("live now", size(total.1, false));
-        tile("difference", format!("{sign}{}", signed_size(growth, false)));
+        tile("difference", size_change(rise(total.0, total.1), false));
         tile(
             "live objects",
             format!("{} → {}", count(before.total.count), count(after.total.count)),
