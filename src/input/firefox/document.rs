@@ -86,7 +86,7 @@ impl<'a> Document<'a> {
                 (b"meta", ValueKind::Object) if is_first => self.meta(scanner)?,
                 (b"meta", ValueKind::Object) => start = start_time(scanner)?,
                 (b"threads", ValueKind::Array) => {
-                    self.objects(scanner, |document, scanner| document.thread(scanner))?;
+                    scanner.items_of(ValueKind::Object, |scanner| self.thread(scanner))?;
                 }
                 (b"shared", ValueKind::Object) => {
                     scanner.begin_object()?;
@@ -98,7 +98,7 @@ impl<'a> Document<'a> {
                     self.count(self.shared.bytes(), scanner.offset())?;
                 }
                 (b"processes", ValueKind::Array) if is_first => {
-                    self.objects(scanner, |document, scanner| document.process(scanner, false))?;
+                    scanner.items_of(ValueKind::Object, |scanner| self.process(scanner, false))?;
                 }
                 _ => scanner.skip()?,
             }
@@ -106,21 +106,6 @@ impl<'a> Document<'a> {
         if let Some(start) = start {
             let shift = start - self.start;
             self.threads.iter_mut().skip(from).for_each(|thread| thread.shift = shift);
-        }
-        Ok(())
-    }
-
-    fn objects(
-        &mut self,
-        scanner: &mut Scanner<'a>,
-        read: impl Fn(&mut Self, &mut Scanner<'a>) -> Result<()>,
-    ) -> Result<()> {
-        scanner.begin_array()?;
-        while scanner.item()? {
-            match scanner.peek()? {
-                ValueKind::Object => read(self, scanner)?,
-                _ => scanner.skip()?,
-            }
         }
         Ok(())
     }
@@ -158,10 +143,9 @@ impl<'a> Document<'a> {
                     }
                 }
                 (b"categories", ValueKind::Array) => {
-                    self.objects(scanner, |document, scanner| {
-                        let name = name(scanner)?;
-                        document.categories.push(name);
-                        document.count(size_of::<Text<'_>>() as u64, scanner.offset())
+                    scanner.items_of(ValueKind::Object, |scanner| {
+                        self.categories.push(name(scanner)?);
+                        self.count(size_of::<Text<'_>>() as u64, scanner.offset())
                     })?;
                 }
                 _ => scanner.skip()?,

@@ -66,12 +66,7 @@ impl<'a, const N: usize> Table<'a, N> {
     }
 
     fn rows(&mut self, scanner: &mut Scanner<'a>, places: [usize; N]) -> Result<()> {
-        scanner.begin_array()?;
-        while scanner.item()? {
-            if scanner.peek()? != ValueKind::Array {
-                scanner.skip()?;
-                continue;
-            }
+        scanner.items_of(ValueKind::Array, |scanner| {
             let mut row = [f64::NAN; N];
             let mut at = 0_usize;
             scanner.begin_array()?;
@@ -83,8 +78,8 @@ impl<'a, const N: usize> Table<'a, N> {
                 at = at.saturating_add(1);
             }
             self.columns.iter_mut().zip(row).for_each(|(column, cell)| column.push(cell));
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     pub(super) fn len(&self) -> usize {

@@ -301,27 +301,25 @@ impl Fields<'_> {
 /// Reads a list of at most this many names.
 fn list(json: &mut Scanner<'_>, most: usize) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    json.begin_array()?;
-    while json.item()? {
-        match json.peek()? {
-            ValueKind::String if names.len() < most => {
-                names.push(json.text()?.decode().into_owned())
-            }
-            _ => json.skip()?,
+    json.items_of(ValueKind::String, |json| {
+        let name = json.text()?;
+        if names.len() < most {
+            names.push(name.decode().into_owned());
         }
-    }
+        Ok(())
+    })?;
     Ok(names)
 }
 
 /// The first list in a list: the names of types.
 fn nested_list(json: &mut Scanner<'_>, most: usize) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    json.begin_array()?;
-    while json.item()? {
-        match json.peek()? {
-            ValueKind::Array if names.is_empty() => names = list(json, most)?,
-            _ => json.skip()?,
+    json.items_of(ValueKind::Array, |json| {
+        if names.is_empty() {
+            names = list(json, most)?;
+            return Ok(());
         }
-    }
+        json.skip()
+    })?;
     Ok(names)
 }

@@ -21,4 +21,18 @@ impl<'a> Scanner<'a> {
             _ => self.skip().map(|()| None),
         }
     }
+
+    /// Reads the items of an array that are of one kind with `each`, and skips the others.
+    #[inline]
+    pub fn items_of(
+        &mut self,
+        kind: ValueKind,
+        mut each: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.begin_array()?;
+        while self.item()? {
+            if self.peek()? == kind { each(self)? } else { self.skip()? }
+        }
+        Ok(())
+    }
 }

@@ -84,12 +84,7 @@ impl<'a> Document<'a> {
                     }
                 }
                 (b"profiles", ValueKind::Array) => {
-                    scanner.begin_array()?;
-                    while scanner.item()? {
-                        if scanner.peek()? != ValueKind::Object {
-                            scanner.skip()?;
-                            continue;
-                        }
+                    scanner.items_of(ValueKind::Object, |scanner| {
                         let mut profile =
                             OneProfile { offset: scanner.offset(), ..OneProfile::default() };
                         let read = profile.read(scanner, bytes);
@@ -100,7 +95,8 @@ impl<'a> Document<'a> {
                         let needed = self.profiles.len().saturating_mul(BYTES_PER_PROFILE) as u64;
                         options.memory.check_bytes(scanner.offset(), needed)?;
                         (options.progress)(scanner.offset() / 2);
-                    }
+                        Ok(())
+                    })?;
                 }
                 _ => scanner.skip()?,
             }

@@ -97,13 +97,7 @@ impl<'a> Document<'a> {
         scanner.begin_array()?;
         while scanner.item()? {
             self.nodes.memory.check_bytes(scanner.offset(), self.bytes())?;
-            let line = match scanner.peek()? {
-                ValueKind::Number => scanner.number()?.unsigned().unwrap_or(0),
-                _ => {
-                    scanner.skip()?;
-                    0
-                }
-            };
+            let line = scanner.optional_unsigned()?.unwrap_or(0);
             self.lines.get_or_insert_default().push(u32::try_from(line).unwrap_or(0));
         }
         Ok(())

@@ -158,12 +158,7 @@ impl<'a> Nodes<'a> {
     }
 
     fn read_ticks(&mut self, scanner: &mut Scanner<'a>, node: u32) -> Result<()> {
-        scanner.begin_array()?;
-        while scanner.item()? {
-            if scanner.peek()? != ValueKind::Object {
-                scanner.skip()?;
-                continue;
-            }
+        scanner.items_of(ValueKind::Object, |scanner| {
             let mut ticks = Ticks { node, line: 0, count: 0 };
             scanner.begin_object()?;
             while let Some(key) = scanner.key()? {
@@ -177,8 +172,8 @@ impl<'a> Nodes<'a> {
             }
             self.memory.check_bytes(scanner.offset(), self.bytes())?;
             self.ticks.push(ticks);
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn field_of_frame(
