@@ -30,6 +30,21 @@ pub(crate) fn shell_word(word: &str) -> String {
     }
 }
 
+/// Text with all characters percent-encoded that are not plain.
+pub(crate) fn percent_encoded(text: &str, is_plain: impl Fn(char) -> bool) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_plain(c) {
+            encoded.push(c);
+            continue;
+        }
+        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
 /// Text or the value of an attribute in XML. Characters that XML 1.0 has no place for, not even as
 /// references, become U+FFFD; so do line ends.
 pub(crate) struct Xml<'a>(pub(crate) &'a str);

@@ -4,6 +4,7 @@ use super::report::{Outcome, Report};
 use crate::cli::print::print_json;
 use crate::cli::session::Session;
 use crate::cli::terminal::escaped;
+use crate::output::syntax::percent_encoded;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -88,22 +89,16 @@ fn location(path: &str, line: Option<u32>) -> Value {
 /// Encodes a path, or the URL of a script, as a URI reference: relative if the path is relative.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
-    let mut uri = match (path.starts_with('/'), path.as_bytes().get(1)) {
-        (true, _) => "file://".to_owned(),
-        (_, Some(b':')) => "file:///".to_owned(),
-        _ => String::new(),
+    let start = match (path.starts_with('/'), path.as_bytes().get(1)) {
+        (true, _) => "file://",
+        (_, Some(b':')) => "file:///",
+        _ => "",
     };
     // A colon in the first part of a relative path would end a scheme.
-    let is_absolute = !uri.is_empty() || path.contains("://");
-    for byte in path.bytes() {
-        let is_plain = byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-        if is_plain || (byte == b':' && is_absolute) {
-            uri.push(char::from(byte))
-        } else {
-            uri.push_str(&format!("%{byte:02X}"))
-        }
-    }
-    uri
+    let is_absolute = !start.is_empty() || path.contains("://");
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || "/-._~".contains(c) || (c == ':' && is_absolute);
+    start.to_owned() + &percent_encoded(&path, is_plain)
 }
 
 #[cfg(test)]

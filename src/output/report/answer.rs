@@ -2,6 +2,7 @@
 
 use super::{Cells, Report, ReportColumn, ReportRule, ReportSuspect, ReportTable};
 use crate::output::quantity::{count, percent, plural, size};
+use crate::output::syntax::percent_encoded;
 use std::fmt::Write;
 
 /// The content of the first screen.
@@ -69,27 +70,18 @@ pub fn address(view: &str, options: &[(&str, &str)]) -> String {
     let mut link = format!("#/{view}");
     for (at, (key, value)) in options.iter().enumerate() {
         link.push(if at == 0 { '?' } else { '&' });
-        let _ = write!(link, "{key}={}", percent_encoded(value));
+        let _ = write!(link, "{key}={}", encoded(value));
     }
     link
 }
 
 /// The address of an object.
 pub fn object_address(id: &str) -> String {
-    format!("#/object/{}", percent_encoded(id))
+    format!("#/object/{}", encoded(id))
 }
 
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                encoded.push(char::from(byte));
-            }
-            _ => _ = write!(encoded, "%{byte:02X}"),
-        }
-    }
-    encoded
+fn encoded(text: &str) -> String {
+    percent_encoded(text, |c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 /// Drops the packages from names in a sentence: `java.util.zip.ZipFile$Source` becomes

@@ -6,8 +6,8 @@ use crate::cli::destination::format_extension;
 use crate::cli::status::{OutputError, UsageError};
 use crate::convert::digest;
 use crate::input::Kind;
+use crate::output::syntax::percent_encoded;
 use crate::tables::{Column, Table};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -151,17 +151,7 @@ fn stem(path: &Path) -> String {
 /// Percent-encodes characters with a meaning in paths, globs and URLs. Letters of all scripts stay,
 /// because not every reader decodes UTF-8.
 fn encoded(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        if c.is_alphanumeric() || "-_.~".contains(c) {
-            out.push(c);
-            continue;
-        }
-        for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
+    percent_encoded(text, |c| c.is_alphanumeric() || "-_.~".contains(c))
 }
 
 /// Folders created for the output. They are removed if nothing is written to them.
