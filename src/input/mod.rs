@@ -59,12 +59,6 @@ pub mod speedscope;
 pub mod v8profile;
 mod waves;
 
-pub use info::{
-    BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats,
-    Goroutines, HeaderTotals, HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass,
-    InfoWarning, MvmheapDetails, NameCount, PhantomRule, PmatDetails, PyheapDetails, RootCount,
-    RubyDetails, SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
-};
 pub use read::{Progress, ReadOptions, Visitor};
 pub use source_text::{SourceText, source_texts};
 

@@ -146,12 +146,8 @@ impl<'a> ClassTable<'a> {
         self.0.get(usize::try_from(id.wrapping_sub(1)).ok()?)
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &ClassEntry<'a>> {

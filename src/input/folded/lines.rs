@@ -7,7 +7,7 @@ use memchr::memrchr2;
 
 /// A stack and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FoldedLine<'a> {
+pub(in crate::input) struct FoldedLine<'a> {
     /// The frames, outermost first, with `;` between them.
     pub stack: &'a [u8],
     /// The text of the number.

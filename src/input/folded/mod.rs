@@ -12,7 +12,6 @@ mod lines;
 mod load;
 mod summary;
 
-pub use lines::FoldedLine;
 pub(in crate::input) use lines::FoldedLines;
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};

@@ -39,9 +39,9 @@ mod survey;
 mod values;
 mod wire;
 
-pub use histogram::{ClassCount, ClassHistogram, class_histograms};
+pub use histogram::{ClassHistogram, class_histograms};
 pub(super) use load::load;
-pub use old_objects::{Holder, OldObject, OldObjectRoot, OldObjectSample, OldObjects, old_objects};
+pub use old_objects::{OldObject, OldObjectSample, OldObjects, old_objects};
 pub(super) use records::for_each_record;
 pub(super) use summary::{check, info};
 

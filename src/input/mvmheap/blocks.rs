@@ -134,7 +134,7 @@ impl<'a> Block<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TocEntry {
+pub(super) struct TocEntry {
     pub name: BlockName,
     /// Offset of its first byte.
     pub start: u64,
@@ -144,7 +144,7 @@ pub struct TocEntry {
 }
 
 /// Decodes the entries of a [`Body::Toc`].
-pub fn toc_entries(entries: &[u8]) -> impl Iterator<Item = TocEntry> + '_ {
+pub(super) fn toc_entries(entries: &[u8]) -> impl Iterator<Item = TocEntry> + '_ {
     let (rows, _) = entries.as_chunks::<24>();
     rows.iter().map(|row| {
         let (name, positions) = row.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));

@@ -79,11 +79,9 @@ mod tables;
 mod tally;
 mod toc;
 
-pub use blocks::{Block, BlockName, Body, TocEntry, toc_entries};
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};
-pub use sections::Section;
 pub use summary::info;
 
 use crate::error::{Error, Result};

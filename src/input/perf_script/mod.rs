@@ -21,7 +21,6 @@ mod summary;
 
 pub use lines::{PerfLine, PerfLines};
 pub use load::load;
-pub use parse::{PerfFrame, PerfSample};
 pub use summary::{check, info};
 
 use crate::input::spec::{Detection, Format, FormatSpec, Origin, ProfileReader, Readers};

@@ -171,12 +171,8 @@ pub struct References<'a> {
 }
 
 impl References<'_> {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.iter().count()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The addresses, in order. Elements that are not addresses are dropped.

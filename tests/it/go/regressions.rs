@@ -3,7 +3,8 @@
 
 use super::lines::lines;
 use crate::support::go::{B, Dump, F, HEAP, S, U};
-use dumptool::input::{self, Format, InfoWarning, ReadOptions};
+use dumptool::InfoWarning;
+use dumptool::input::{self, Format, ReadOptions};
 use serde_json::{Value, json};
 
 fn info(bytes: &[u8]) -> Value {
