@@ -3,8 +3,8 @@
 use super::info::Damage;
 use crate::error::Error;
 use crate::model::heap::LoadWarning;
+use crate::model::named::worded;
 use serde::Serialize;
-use std::fmt;
 
 /// The outcome of one rule.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -106,38 +106,25 @@ impl Findings {
     }
 }
 
-/// A peculiarity of a file that is not an error: its writer is known to do so. Displays as a text
-/// without a full stop, which is also its form in JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CheckWarning {
-    /// A warning that loading the file gives too.
-    Load(LoadWarning),
-    /// Pointers to things that are not SVs of the dump (Perl).
-    DanglingPointers(u64),
-    /// Functions beyond the count in the header, allocated while the snapshot was written (V8).
-    LateFunctions(u64),
+worded! {
+    /// A peculiarity of a file that is not an error: its writer is known to do so. Displays as a text
+    /// without a full stop, which is also its form in JSON.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum CheckWarning {
+        /// A warning that loading the file gives too.
+        Load(warning: LoadWarning) = "{}", warning.text();
+        /// Pointers to things that are not SVs of the dump (Perl).
+        DanglingPointers(count: u64) = "pointers to things that are not SVs of the dump: {count}";
+        /// Functions beyond the count in the header, allocated while the snapshot was written (V8).
+        LateFunctions(count: u64) = "functions in trace_function_infos beyond trace_function_count, allocated while the snapshot was written: {count}";
+    }
 }
 
 impl CheckWarning {
     /// Returns `true` if sound dumps of the runtime usually give this warning.
     pub fn is_usual(&self) -> bool {
         matches!(self, Self::Load(warning) if warning.is_usual())
-    }
-}
-
-impl fmt::Display for CheckWarning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Load(warning) => f.write_str(&warning.text()),
-            Self::DanglingPointers(count) => {
-                write!(f, "pointers to things that are not SVs of the dump: {count}")
-            }
-            Self::LateFunctions(count) => write!(
-                f,
-                "functions in trace_function_infos beyond trace_function_count, allocated while the snapshot was written: {count}"
-            ),
-        }
     }
 }
 
