@@ -175,4 +175,49 @@ macro_rules! records {
     };
 }
 
-pub(in crate::input) use {record, records};
+/// Declares an enum of lines of text: each line is the name of a record and its fields, with the
+/// method that shows each, as in `record!`. Something else reads them.
+macro_rules! lines {
+    (
+        $(#[$meta:meta])*
+        pub(in crate::input) enum $name:ident<$life:lifetime> {$(
+            $(#[$doc:meta])*
+            $record:literal $variant:ident
+                $(($value:ident: $Value:ty => $show_value:ident $(($pass_value:path))?))?
+                $({$(
+                    $(#[$field_doc:meta])*
+                    $field:ident: $Type:ty => $show:ident $(($pass:path))?,
+                )+})?,
+        )+}
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(in crate::input) enum $name<$life> {
+            $($(#[$doc])* $variant $(($Value))? $({$($(#[$field_doc])* $field: $Type,)+})?,)+
+        }
+
+        impl $name<'_> {
+            /// The names of the records.
+            pub(super) const NAMES: &'static [&'static str] = &[$($record),+];
+        }
+
+        impl $crate::model::fields::Record for $name<'_> {
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $record,)+
+                }
+            }
+
+            fn fields<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
+                match *self {
+                    $(Self::$variant $(($value))? $({$($field),+})? => {
+                        $($crate::input::record::record!(@pass sink $value $value, [] [$show_value $(($pass_value))?]);)?
+                        $($($crate::input::record::record!(@pass sink $field $field, [] [$show $(($pass))?]);)+)?
+                    })+
+                }
+            }
+        }
+    };
+}
+
+pub(in crate::input) use {lines, record, records};

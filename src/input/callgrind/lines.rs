@@ -3,28 +3,28 @@
 use crate::input::native::lines::{
     Meaning, Meanings, Parsed, TextLine, TextLines, Words, decimal, hex,
 };
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::lines;
+use crate::model::fields::FieldSink;
 use memchr::{memchr, memmem};
 
-pub(super) const RECORD_NAMES: &[&str] = &["header", "name", "calls", "jump", "cost"];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::input) enum CallgrindLine<'a> {
-    /// `key: value`.
-    Header {
-        key: &'a [u8],
-        value: &'a [u8],
-    },
-    /// The object, file or function that the next lines belong to: `fn=(ID) name`.
-    Name(Name<'a>),
-    /// The next line has the inclusive costs of calls.
-    Calls {
-        count: u64,
-        target: &'a [u8],
-    },
-    /// The next line is the position of a jump.
-    Jump(&'a [u8]),
-    Cost(Cost<'a>),
+lines! {
+    pub(in crate::input) enum CallgrindLine<'a> {
+        /// `key: value`.
+        "header" Header {
+            key: &'a [u8] => text,
+            value: &'a [u8] => text,
+        },
+        /// The object, file or function that the next lines belong to: `fn=(ID) name`.
+        "name" Name(name: Name<'a> => with(Name::pass_to)),
+        /// The next line has the inclusive costs of calls.
+        "calls" Calls {
+            count: u64 => unsigned,
+            target: &'a [u8] => text,
+        },
+        /// The next line is the position of a jump.
+        "jump" Jump(jump: &'a [u8] => text),
+        "cost" Cost(cost: Cost<'a> => with(Cost::pass_to)),
+    }
 }
 
 /// A name, its number, or both.
@@ -44,6 +44,18 @@ pub(in crate::input) struct Cost<'a> {
     pub(super) position: Position,
     /// The numbers, not yet parsed.
     pub(super) costs: &'a [u8],
+}
+
+impl Cost<'_> {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        let (key, value) = match self.position {
+            Position::At(at) => ("position", at),
+            Position::After(by) => ("after", by),
+            Position::Before(by) => ("before", by),
+        };
+        sink.unsigned(key, value);
+        sink.text("costs", self.costs.trim_ascii());
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +99,16 @@ impl<'a> Name<'a> {
             // `(below main)` is a name.
             None => Self { key, id: None, text: value },
         })
+    }
+
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.text("key", self.key);
+        if let Some(id) = self.id {
+            sink.unsigned("id", id);
+        }
+        if !self.text.is_empty() {
+            sink.text("name", self.text);
+        }
     }
 }
 
@@ -184,50 +206,6 @@ impl Callgrind {
             position = Position::parse(words.next()?)?;
         }
         Some(CallgrindLine::Cost(Cost { position, costs: words.0 }))
-    }
-}
-
-impl Record for CallgrindLine<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Header { .. } => "header",
-            Self::Name(_) => "name",
-            Self::Calls { .. } => "calls",
-            Self::Jump(_) => "jump",
-            Self::Cost(_) => "cost",
-        }
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Header { key, value } => {
-                sink.text("key", key);
-                sink.text("value", value);
-            }
-            Self::Name(Name { key, id, text }) => {
-                sink.text("key", key);
-                if let Some(id) = id {
-                    sink.unsigned("id", id);
-                }
-                if !text.is_empty() {
-                    sink.text("name", text);
-                }
-            }
-            Self::Calls { count, target } => {
-                sink.unsigned("count", count);
-                sink.text("target", target);
-            }
-            Self::Jump(text) => sink.text("jump", text),
-            Self::Cost(Cost { position, costs }) => {
-                let (key, value) = match position {
-                    Position::At(at) => ("position", at),
-                    Position::After(by) => ("after", by),
-                    Position::Before(by) => ("before", by),
-                };
-                sink.unsigned(key, value);
-                sink.text("costs", costs.trim_ascii());
-            }
-        }
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["out", "callgrind"],
     detection: Detection::MagicsOrContents(&[b"# callgrind format"], lines::looks_right),
     origin: Origin::Several,
-    record_names: &[lines::RECORD_NAMES],
+    record_names: &[lines::CallgrindLine::NAMES],
     info: |bytes, options| {
         let loaded = load(bytes, options.into())?;
         summary::info(&SPEC, String::new(), loaded, CallgrindLines::new(bytes))

@@ -3,10 +3,9 @@
 use crate::error::Result;
 use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, Words, hex};
 use crate::input::native::maps::MapLine;
+use crate::input::record::lines;
 use crate::model::fields::{FieldSink, Record};
 use memchr::memmem;
-
-pub(super) const RECORD_NAMES: &[&str] = &["header", "stack", "counts", "symbol", "mapping"];
 
 /// Objects and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +21,12 @@ pub(in crate::input) struct StackCounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) struct StackAddresses<'a>(&'a [u8]);
 
+impl StackAddresses<'_> {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.list("addresses", self, |address, sink| sink.address("address", address));
+    }
+}
+
 impl Iterator for StackAddresses<'_> {
     type Item = u64;
 
@@ -33,33 +38,34 @@ impl Iterator for StackAddresses<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::input) enum HeapTextLine<'a> {
-    Header {
-        /// The kind: `heap_v2`, `heapprofile`, `heap` (Go), `growth`.
-        kind: &'a [u8],
-        /// Bytes between samples.
-        rate: Option<u64>,
-        /// The total (gperftools).
-        total: Option<StackCounts>,
-    },
-    /// A stack, with its numbers (gperftools).
-    Stack {
-        addresses: StackAddresses<'a>,
-        counts: Option<StackCounts>,
-    },
-    /// The numbers of the last stack, or before any stack the total (jemalloc).
-    Counts {
-        /// `t*` for all threads, `t0` for the first.
-        thread: &'a [u8],
-        counts: StackCounts,
-    },
-    Symbol {
-        address: u64,
-        /// The functions with `--` between them, outermost first.
-        functions: &'a [u8],
-    },
-    Mapping(MapLine<'a>),
+lines! {
+    pub(in crate::input) enum HeapTextLine<'a> {
+        "header" Header {
+            /// The kind: `heap_v2`, `heapprofile`, `heap` (Go), `growth`.
+            kind: &'a [u8] => text,
+            /// Bytes between samples.
+            rate: Option<u64> => with(pass_rate),
+            /// The total (gperftools).
+            total: Option<StackCounts> => with(pass_counts),
+        },
+        /// A stack, with its numbers (gperftools).
+        "stack" Stack {
+            counts: Option<StackCounts> => with(pass_counts),
+            addresses: StackAddresses<'a> => with(StackAddresses::pass_to),
+        },
+        /// The numbers of the last stack, or before any stack the total (jemalloc).
+        "counts" Counts {
+            /// `t*` for all threads, `t0` for the first.
+            thread: &'a [u8] => text,
+            counts: StackCounts => with(StackCounts::pass_to),
+        },
+        "symbol" Symbol {
+            address: u64 => address,
+            /// The functions with `--` between them, outermost first.
+            functions: &'a [u8] => text,
+        },
+        "mapping" Mapping(mapping: MapLine<'a> => with(pass_mapping)),
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -188,50 +194,25 @@ fn go_symbol(text: &[u8]) -> Option<HeapTextLine<'_>> {
     Some(HeapTextLine::Symbol { address, functions: function.get(..end)? })
 }
 
-impl Record for HeapTextLine<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Header { .. } => "header",
-            Self::Stack { .. } => "stack",
-            Self::Counts { .. } => "counts",
-            Self::Symbol { .. } => "symbol",
-            Self::Mapping(mapping) => mapping.name(),
-        }
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Header { kind, rate, total } => {
-                sink.text("kind", kind);
-                if let Some(rate) = rate {
-                    sink.unsigned("rate", rate);
-                }
-                total.iter().for_each(|total| total.pass_to(sink));
-            }
-            Self::Stack { addresses, counts } => {
-                counts.iter().for_each(|counts| counts.pass_to(sink));
-                sink.list("addresses", addresses, |address, sink| sink.address("address", address));
-            }
-            Self::Counts { thread, counts } => {
-                sink.text("thread", thread);
-                counts.pass_to(sink);
-            }
-            Self::Symbol { address, functions } => {
-                sink.address("address", address);
-                sink.text("functions", functions);
-            }
-            Self::Mapping(mapping) => mapping.fields(sink),
-        }
-    }
-}
-
 impl StackCounts {
-    fn pass_to<S: FieldSink>(&self, sink: &mut S) {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.signed("objects", self.objects.into());
         sink.signed("bytes", self.bytes.into());
         sink.signed("alloc_objects", self.alloc_objects.into());
         sink.signed("alloc_bytes", self.alloc_bytes.into());
     }
+}
+
+fn pass_counts<S: FieldSink>(counts: Option<StackCounts>, sink: &mut S) {
+    counts.into_iter().for_each(|counts| counts.pass_to(sink));
+}
+
+fn pass_rate<S: FieldSink>(rate: Option<u64>, sink: &mut S) {
+    rate.into_iter().for_each(|rate| sink.unsigned("rate", rate));
+}
+
+fn pass_mapping<S: FieldSink>(mapping: MapLine<'_>, sink: &mut S) {
+    mapping.fields(sink);
 }
 
 /// Whether a file has symbols and then a profile with this beginning.

@@ -40,7 +40,7 @@ pub(super) static JEMALLOC: FormatSpec = FormatSpec {
         lines::is_symbolized(bytes, b"heap_v2/")
     }),
     origin: Origin::Several,
-    record_names: &[lines::RECORD_NAMES],
+    record_names: &[lines::HeapTextLine::NAMES],
     info: |bytes, options| info(&JEMALLOC, bytes, options),
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),
@@ -56,7 +56,7 @@ pub(super) static HEAP: FormatSpec = FormatSpec {
         lines::is_symbolized(bytes, b"heap profile:")
     }),
     origin: Origin::Several,
-    record_names: &[lines::RECORD_NAMES],
+    record_names: &[lines::HeapTextLine::NAMES],
     info: |bytes, options| info(&HEAP, bytes, options),
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),

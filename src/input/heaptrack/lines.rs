@@ -2,66 +2,52 @@
 
 use crate::error::{Error, Result};
 use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, Words, hex};
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::lines;
+use crate::model::fields::FieldSink;
 
-pub(super) const RECORD_NAMES: &[&str] = &[
-    "version",
-    "command",
-    "system",
-    "string",
-    "instruction",
-    "trace",
-    "kind",
-    "allocation",
-    "free",
-    "time",
-    "resident",
-    "attached",
-    "suppression",
-];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::input) enum HeaptrackLine<'a> {
-    /// The version of heaptrack, such as 0x10400, and of the format.
-    Version {
-        heaptrack: u64,
-        format: u64,
-    },
-    Command(&'a [u8]),
-    /// The size of pages in bytes, and the number of pages.
-    System {
-        page_size: u64,
-        pages: u64,
-    },
-    String(&'a [u8]),
-    Instruction {
-        address: u64,
-        /// The string with the path of its program or library.
-        module: u64,
-        frames: SymbolFrames<'a>,
-    },
-    /// A stack: an instruction that was called from another stack.
-    Trace {
-        instruction: u64,
-        parent: u64,
-    },
-    /// A size and a stack that allocations have in common.
-    Kind {
-        size: u64,
-        trace: u64,
-    },
-    /// An allocation of a kind.
-    Allocation(u64),
-    /// The end of an allocation of a kind.
-    Free(u64),
-    /// Milliseconds since the beginning.
-    Time(u64),
-    /// Pages of resident memory.
-    Resident(u64),
-    /// heaptrack was attached to a running process.
-    Attached,
-    /// A pattern of leaks that are not to be shown.
-    Suppression(&'a [u8]),
+lines! {
+    pub(in crate::input) enum HeaptrackLine<'a> {
+        /// The version of heaptrack, such as 0x10400, and of the format.
+        "version" Version {
+            heaptrack: u64 => address,
+            format: u64 => unsigned,
+        },
+        "command" Command(text: &'a [u8] => text),
+        /// The size of pages in bytes, and the number of pages.
+        "system" System {
+            page_size: u64 => unsigned,
+            pages: u64 => unsigned,
+        },
+        "string" String(text: &'a [u8] => text),
+        "instruction" Instruction {
+            address: u64 => address,
+            /// The string with the path of its program or library.
+            module: u64 => unsigned,
+            frames: SymbolFrames<'a> => with(SymbolFrames::pass_to),
+        },
+        /// A stack: an instruction that was called from another stack.
+        "trace" Trace {
+            instruction: u64 => unsigned,
+            parent: u64 => unsigned,
+        },
+        /// A size and a stack that allocations have in common.
+        "kind" Kind {
+            size: u64 => unsigned,
+            trace: u64 => unsigned,
+        },
+        /// An allocation of a kind.
+        "allocation" Allocation(kind: u64 => unsigned),
+        /// The end of an allocation of a kind.
+        "free" Free(kind: u64 => unsigned),
+        /// Milliseconds since the beginning.
+        "time" Time(milliseconds: u64 => unsigned),
+        /// Pages of resident memory.
+        "resident" Resident(pages: u64 => unsigned),
+        /// heaptrack was attached to a running process.
+        "attached" Attached,
+        /// A pattern of leaks that are not to be shown.
+        "suppression" Suppression(text: &'a [u8] => text),
+    }
 }
 
 /// The frames of an instruction, innermost first.
@@ -74,6 +60,16 @@ pub(in crate::input) struct SymbolFrame {
     pub(in crate::input) function: u64,
     pub(in crate::input) file: u64,
     pub(in crate::input) line: u64,
+}
+
+impl SymbolFrames<'_> {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.list("frames", self, |frame, sink| {
+            sink.unsigned("function", frame.function);
+            sink.unsigned("file", frame.file);
+            sink.unsigned("line", frame.line);
+        });
+    }
 }
 
 impl Iterator for SymbolFrames<'_> {
@@ -196,63 +192,6 @@ fn other<'a>(tag: u8, rest: &'a [u8]) -> Option<HeaptrackLine<'a>> {
 fn raw(offset: u64) -> Error {
     Error::unsupported(offset, "a raw recording of heaptrack, without symbols")
         .hint("`heaptrack --interpret FILE` adds them, on the machine of the recording")
-}
-
-impl Record for HeaptrackLine<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Version { .. } => "version",
-            Self::Command(_) => "command",
-            Self::System { .. } => "system",
-            Self::String(_) => "string",
-            Self::Instruction { .. } => "instruction",
-            Self::Trace { .. } => "trace",
-            Self::Kind { .. } => "kind",
-            Self::Allocation(_) => "allocation",
-            Self::Free(_) => "free",
-            Self::Time(_) => "time",
-            Self::Resident(_) => "resident",
-            Self::Attached => "attached",
-            Self::Suppression(_) => "suppression",
-        }
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Version { heaptrack, format } => {
-                sink.address("heaptrack", heaptrack);
-                sink.unsigned("format", format);
-            }
-            Self::Command(text) | Self::String(text) | Self::Suppression(text) => {
-                sink.text("text", text);
-            }
-            Self::System { page_size, pages } => {
-                sink.unsigned("page_size", page_size);
-                sink.unsigned("pages", pages);
-            }
-            Self::Instruction { address, module, frames } => {
-                sink.address("address", address);
-                sink.unsigned("module", module);
-                sink.list("frames", frames, |frame, sink| {
-                    sink.unsigned("function", frame.function);
-                    sink.unsigned("file", frame.file);
-                    sink.unsigned("line", frame.line);
-                });
-            }
-            Self::Trace { instruction, parent } => {
-                sink.unsigned("instruction", instruction);
-                sink.unsigned("parent", parent);
-            }
-            Self::Kind { size, trace } => {
-                sink.unsigned("size", size);
-                sink.unsigned("trace", trace);
-            }
-            Self::Allocation(kind) | Self::Free(kind) => sink.unsigned("kind", kind),
-            Self::Time(milliseconds) => sink.unsigned("milliseconds", milliseconds),
-            Self::Resident(pages) => sink.unsigned("pages", pages),
-            Self::Attached => {}
-        }
-    }
 }
 
 /// Whether the first line has one or two versions and the second one is of heaptrack, too.

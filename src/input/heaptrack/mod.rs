@@ -38,7 +38,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["zst", "gz"],
     detection: Detection::Contents(lines::looks_right),
     origin: Origin::Several,
-    record_names: &[lines::RECORD_NAMES],
+    record_names: &[lines::HeaptrackLine::NAMES],
     info,
     check: |bytes, options| summary::check(load(bytes, options.into())?),
     readers: Readers::Profile(ProfileReader { load, has_order: false }),

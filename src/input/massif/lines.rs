@@ -2,27 +2,27 @@
 
 use crate::input::native::frames::ValgrindFrame;
 use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, decimal};
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::lines;
+use crate::model::fields::FieldSink;
 use memchr::{memchr, memmem};
 
-pub(super) const RECORD_NAMES: &[&str] = &["fact", "snapshot", "number", "tree", "node"];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::input) enum MassifLine<'a> {
-    /// `desc`, `cmd` or `time_unit`.
-    Fact {
-        key: &'a [u8],
-        value: &'a [u8],
-    },
-    Snapshot(u64),
-    /// A number of the last snapshot.
-    Number {
-        key: &'a [u8],
-        value: u64,
-    },
-    /// The kind of the tree whose nodes follow: `empty`, `detailed` or `peak`.
-    Tree(&'a [u8]),
-    Node(Node<'a>),
+lines! {
+    pub(in crate::input) enum MassifLine<'a> {
+        /// `desc`, `cmd` or `time_unit`.
+        "fact" Fact {
+            key: &'a [u8] => text,
+            value: &'a [u8] => text,
+        },
+        "snapshot" Snapshot(number: u64 => unsigned),
+        /// A number of the last snapshot.
+        "number" Number {
+            key: &'a [u8] => text,
+            value: u64 => unsigned,
+        },
+        /// The kind of the tree whose nodes follow: `empty`, `detailed` or `peak`.
+        "tree" Tree(kind: &'a [u8] => text),
+        "node" Node(node: Node<'a> => with(Node::pass_to)),
+    }
 }
 
 /// A node of a tree.
@@ -49,6 +49,13 @@ impl<'a> Node<'a> {
         let (bytes, text) = rest.split_at_checked(end)?;
         let (children, bytes) = (decimal(children)?, decimal(bytes)?);
         Some(Self { depth, children, bytes, text: text.trim_ascii() })
+    }
+
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.unsigned("depth", self.depth as u64);
+        sink.unsigned("children", self.children);
+        sink.unsigned("bytes", self.bytes);
+        sink.text("function", self.text);
     }
 }
 
@@ -95,39 +102,6 @@ fn parse<'a>(line: &TextLine<'a>) -> Option<MassifLine<'a>> {
 
 fn is_fact(key: Option<&[u8]>) -> bool {
     matches!(key, Some(b"desc" | b"cmd" | b"time_unit"))
-}
-
-impl Record for MassifLine<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Fact { .. } => "fact",
-            Self::Snapshot(_) => "snapshot",
-            Self::Number { .. } => "number",
-            Self::Tree(_) => "tree",
-            Self::Node(_) => "node",
-        }
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Fact { key, value } => {
-                sink.text("key", key);
-                sink.text("value", value);
-            }
-            Self::Snapshot(number) => sink.unsigned("number", number),
-            Self::Number { key, value } => {
-                sink.text("key", key);
-                sink.unsigned("value", value);
-            }
-            Self::Tree(kind) => sink.text("kind", kind),
-            Self::Node(Node { depth, children, bytes, text }) => {
-                sink.unsigned("depth", depth as u64);
-                sink.unsigned("children", children);
-                sink.unsigned("bytes", bytes);
-                sink.text("function", text);
-            }
-        }
-    }
 }
 
 /// Whether a file begins with the options, the command and the unit of time.

@@ -36,7 +36,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["out"],
     detection: Detection::Contents(lines::looks_right),
     origin: Origin::Several,
-    record_names: &[lines::RECORD_NAMES],
+    record_names: &[lines::MassifLine::NAMES],
     info: |bytes, options| {
         summary::info(&SPEC, String::new(), load(bytes, options.into())?, MassifLines::new(bytes))
     },
