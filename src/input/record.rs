@@ -175,12 +175,12 @@ macro_rules! records {
     };
 }
 
-/// Declares an enum of lines of text: each line is the name of a record and its fields, with the
-/// method that shows each, as in `record!`. Something else reads them.
+/// Declares an enum of records that something else reads, such as lines of text: for each its name
+/// and its fields, with the method that shows each as in `record!`.
 macro_rules! lines {
     (
         $(#[$meta:meta])*
-        pub(in crate::input) enum $name:ident<$life:lifetime> {$(
+        $visibility:vis enum $name:ident<$life:lifetime> {$(
             $(#[$doc:meta])*
             $record:literal $variant:ident
                 $(($value:ident: $Value:ty => $show_value:ident $(($pass_value:path))?))?
@@ -192,7 +192,7 @@ macro_rules! lines {
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(in crate::input) enum $name<$life> {
+        $visibility enum $name<$life> {
             $($(#[$doc])* $variant $(($Value))? $({$($(#[$field_doc])* $field: $Type,)+})?,)+
         }
 

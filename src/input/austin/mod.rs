@@ -47,13 +47,11 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
         begins_with_sample,
     ),
     origin: Origin::Runtime("Python"),
-    record_names: &[RECORD_NAMES],
+    record_names: &[AustinLine::NAMES],
     info: summary::info,
     check: summary::check,
     readers: Readers::Profile(ProfileReader { load: load::load, has_order: true }),
 };
-
-pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 
 /// Bytes of a file in which its first samples are looked for.
 const HEAD: usize = 64 << 10;

@@ -1,22 +1,24 @@
 //! The lines of Austin's text.
 
-use super::{RECORD_NAMES, is_sample};
+use super::is_sample;
 use crate::error::{Error, Result};
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::lines;
+use crate::model::fields::FieldSink;
 use crate::model::sample::SampleFrame;
 use memchr::{memchr, memrchr};
 use std::num::Saturating;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AustinLine<'a> {
-    /// `# key: value`.
-    Metadata {
-        /// The text up to the first colon.
-        key: &'a [u8],
-        /// The text after the colon.
-        value: &'a [u8],
-    },
-    Sample(AustinSample<'a>),
+lines! {
+    pub enum AustinLine<'a> {
+        /// `# key: value`.
+        "metadata" Metadata {
+            /// The text up to the first colon.
+            key: &'a [u8] => text,
+            /// The text after the colon.
+            value: &'a [u8] => text,
+        },
+        "sample" Sample(sample: AustinSample<'a> => with(AustinSample::pass_to)),
+    }
 }
 
 /// A sample whose frames are still text.
@@ -126,36 +128,23 @@ fn number(text: &[u8]) -> Option<i128> {
     Some(if digits.len() < text.len() { value.wrapping_neg() } else { value })
 }
 
-impl Record for AustinLine<'_> {
-    fn name(&self) -> &'static str {
-        let index = usize::from(matches!(self, Self::Sample(_)));
-        RECORD_NAMES.get(index).copied().unwrap_or_default()
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Metadata { key, value } => {
-                sink.text("key", key);
-                sink.text("value", value);
-            }
-            Self::Sample(sample) => {
-                sink.signed("pid", sample.pid);
-                if let Some(interpreter) = sample.interpreter {
-                    sink.signed("iid", interpreter);
-                }
-                sink.text("tid", sample.thread);
-                match sample.metric {
-                    Metric::None => {}
-                    Metric::One(value) => sink.signed("value", value),
-                    Metric::Full { time, idle, memory } => {
-                        sink.signed("us", time);
-                        sink.boolean("idle", idle);
-                        sink.signed("bytes", memory);
-                    }
-                }
-                sink.text("stack", sample.stack.strip_prefix(b";").unwrap_or_default());
+impl AustinSample<'_> {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.signed("pid", self.pid);
+        if let Some(interpreter) = self.interpreter {
+            sink.signed("iid", interpreter);
+        }
+        sink.text("tid", self.thread);
+        match self.metric {
+            Metric::None => {}
+            Metric::One(value) => sink.signed("value", value),
+            Metric::Full { time, idle, memory } => {
+                sink.signed("us", time);
+                sink.boolean("idle", idle);
+                sink.signed("bytes", memory);
             }
         }
+        sink.text("stack", self.stack.strip_prefix(b";").unwrap_or_default());
     }
 }
 

@@ -6,12 +6,11 @@ use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::input::native::addresses::Addresses;
 use crate::input::native::lines::TextLines;
 use crate::input::native::maps::MapLine;
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::lines;
+use crate::model::fields::FieldSink;
 use crate::model::names::Names;
 use crate::model::profile::{ProfileBuilder, ProfileThread, Unit, ValueType, Values};
 use byteorder::{BE, LE};
-
-pub(super) const RECORD_NAMES: &[&str] = &["header", "sample", "mapping"];
 
 /// Size and order of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,26 +47,33 @@ impl Words {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(in crate::input) enum CpuRecord<'a> {
-    Header {
-        word_size: u64,
-        /// Microseconds between samples.
-        period: u64,
-    },
-    Sample {
-        count: u64,
-        /// The addresses, innermost first.
-        addresses: StackWords<'a>,
-    },
-    Mapping(MapLine<'a>),
+lines! {
+    pub(in crate::input) enum CpuRecord<'a> {
+        "header" Header {
+            word_size: u64 => unsigned,
+            /// Microseconds between samples.
+            period: u64 => unsigned,
+        },
+        "sample" Sample {
+            count: u64 => unsigned,
+            /// The addresses, innermost first.
+            addresses: StackWords<'a> => with(StackWords::pass_to),
+        },
+        "mapping" Mapping(mapping: MapLine<'a> => with(MapLine::pass_to)),
+    }
 }
 
 /// Addresses in words.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::input) struct StackWords<'a> {
     bytes: &'a [u8],
     words: Words,
+}
+
+impl StackWords<'_> {
+    fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.list("addresses", self, |address, sink| sink.address("address", address));
+    }
 }
 
 impl Iterator for StackWords<'_> {
@@ -159,30 +165,6 @@ impl<'a> Iterator for CpuRecords<'a> {
             self.part = Part::End;
         }
         record
-    }
-}
-
-impl Record for CpuRecord<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Header { .. } => "header",
-            Self::Sample { .. } => "sample",
-            Self::Mapping(mapping) => mapping.name(),
-        }
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Header { word_size, period } => {
-                sink.unsigned("word_size", word_size);
-                sink.unsigned("period", period);
-            }
-            Self::Sample { count, addresses } => {
-                sink.unsigned("count", count);
-                sink.list("addresses", addresses, |address, sink| sink.address("address", address));
-            }
-            Self::Mapping(mapping) => mapping.fields(sink),
-        }
     }
 }
 

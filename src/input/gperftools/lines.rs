@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::input::native::lines::{Meaning, Meanings, Parsed, TextLine, TextLines, Words, hex};
 use crate::input::native::maps::MapLine;
 use crate::input::record::lines;
-use crate::model::fields::{FieldSink, Record};
+use crate::model::fields::FieldSink;
 use memchr::memmem;
 
 /// Objects and bytes.
@@ -64,7 +64,7 @@ lines! {
             /// The functions with `--` between them, outermost first.
             functions: &'a [u8] => text,
         },
-        "mapping" Mapping(mapping: MapLine<'a> => with(pass_mapping)),
+        "mapping" Mapping(mapping: MapLine<'a> => with(MapLine::pass_to)),
     }
 }
 
@@ -209,10 +209,6 @@ fn pass_counts<S: FieldSink>(counts: Option<StackCounts>, sink: &mut S) {
 
 fn pass_rate<S: FieldSink>(rate: Option<u64>, sink: &mut S) {
     rate.into_iter().for_each(|rate| sink.unsigned("rate", rate));
-}
-
-fn pass_mapping<S: FieldSink>(mapping: MapLine<'_>, sink: &mut S) {
-    mapping.fields(sink);
 }
 
 /// Whether a file has symbols and then a profile with this beginning.

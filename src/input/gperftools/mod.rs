@@ -70,7 +70,7 @@ pub(super) static CPU: FormatSpec = FormatSpec {
     extensions: &["prof"],
     detection: Detection::Contents(|bytes| cpu::Words::detect(bytes).is_some()),
     origin: Origin::Several,
-    record_names: &[cpu::RECORD_NAMES],
+    record_names: &[cpu::CpuRecord::NAMES],
     info: |bytes, options| {
         let loaded = cpu::load(bytes, options.into())?;
         summary::info(&CPU, String::new(), loaded, CpuRecords::new(bytes))

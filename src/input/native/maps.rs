@@ -1,7 +1,7 @@
 //! The memory of a process as Linux lists it (`/proc/PID/maps`).
 
 use super::lines::{Words, hex};
-use crate::model::fields::{FieldSink, Record};
+use crate::model::fields::FieldSink;
 use crate::model::profile::Mapping;
 
 /// A line of `/proc/PID/maps`.
@@ -46,12 +46,8 @@ impl<'a> MapLine<'a> {
     }
 }
 
-impl Record for MapLine<'_> {
-    fn name(&self) -> &'static str {
-        "mapping"
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
+impl MapLine<'_> {
+    pub(in crate::input) fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.address("start", self.start);
         sink.address("limit", self.limit);
         sink.text("permissions", self.permissions);

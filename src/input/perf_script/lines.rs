@@ -3,15 +3,16 @@
 use super::parse::{PerfFrame, PerfSample, frame, sample};
 use crate::error::{Error, Result};
 use crate::input::native::lines::{TextLine, TextLines};
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::lines;
 
-/// A line with meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PerfLine<'a> {
-    /// A sample, whose frames follow.
-    Sample(PerfSample<'a>),
-    /// A frame of the last sample, innermost first.
-    Frame(PerfFrame<'a>),
+lines! {
+    /// A line with meaning.
+    pub enum PerfLine<'a> {
+        /// A sample, whose frames follow.
+        "sample" Sample(sample: PerfSample<'a> => with(PerfSample::pass_to)),
+        /// A frame of the last sample, innermost first.
+        "frame" Frame(frame: PerfFrame<'a> => with(PerfFrame::pass_to)),
+    }
 }
 
 /// The lines of a file that are samples and frames, with their offsets. After an error the iterator
@@ -80,26 +81,6 @@ impl<'a> Iterator for PerfLines<'a> {
 
 /// The prefix of other records (`--show-task-events`), which perf prints in place of an event.
 const NOT_A_SAMPLE: &[u8] = b"PERF_RECORD_";
-
-impl Record for PerfLine<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Sample(_) => "sample",
-            Self::Frame(_) => "frame",
-        }
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match self {
-            Self::Sample(sample) => sample.pass_to(sink),
-            Self::Frame(frame) => {
-                sink.address("address", frame.address);
-                sink.text("symbol", frame.symbol);
-                sink.text("dso", frame.dso);
-            }
-        }
-    }
-}
 
 /// Whether the first line with text is a sample that has a time, and the next one is a frame or
 /// another sample.

@@ -33,7 +33,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     extensions: &["perf", "stacks"],
     detection: Detection::Contents(lines::looks_right),
     origin: Origin::Several,
-    record_names: &[&["sample", "frame"]],
+    record_names: &[lines::PerfLine::NAMES],
     info,
     check,
     readers: Readers::Profile(ProfileReader { load, has_order: false }),

@@ -33,8 +33,16 @@ pub struct PerfFrame<'a> {
     pub dso: &'a [u8],
 }
 
+impl PerfFrame<'_> {
+    pub(super) fn pass_to<S: FieldSink>(self, sink: &mut S) {
+        sink.address("address", self.address);
+        sink.text("symbol", self.symbol);
+        sink.text("dso", self.dso);
+    }
+}
+
 impl PerfSample<'_> {
-    pub(super) fn pass_to<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn pass_to<S: FieldSink>(self, sink: &mut S) {
         sink.text("comm", self.comm);
         if let Some(pid) = self.pid {
             sink.signed("pid", pid.into());
