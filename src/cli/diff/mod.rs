@@ -22,11 +22,7 @@ const ROWS: usize = 20;
 
 pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> {
     if !args.more.is_empty() {
-        let files = [&args.old].into_iter().chain(&args.new).chain(&args.after).chain(&args.more);
-        let words: Vec<String> =
-            files.map(|file| shell_word(&file.display().to_string())).collect();
-        let error = UsageError::new("diff compares two or three files; growth compares any number");
-        return Err(error.hint(format!("use `dumptool growth {}`", words.join(" "))).into());
+        return Err(too_many(args).into());
     }
     if let (Some(before), Some(after)) = (&args.new, &args.after) {
         args.known.only_with("two heaps by type", false)?;
@@ -80,6 +76,13 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
             .into())
         }
     }
+}
+
+fn too_many(args: &DiffArgs) -> UsageError {
+    let files = [&args.old].into_iter().chain(&args.new).chain(&args.after).chain(&args.more);
+    let words: Vec<String> = files.map(|file| shell_word(&file.display().to_string())).collect();
+    UsageError::new("diff compares two or three files; growth compares any number")
+        .hint(format!("use `dumptool growth {}`", words.join(" ")))
 }
 
 /// Warns that two files come from different programs.
