@@ -15,16 +15,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32};
 /// the search has numbered, in that order, then those that it owns, in the order of its references.
 pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators {
     let Core { numbers, mut dominator } = core;
-    let mut found = vec![ObjectId(0); dominator.len() - 1];
-    for (row, (object, number)) in owned.others(0..graph.len()).zip(&numbers).enumerate() {
-        if let Some(soon) = numbers.get(row + AHEAD) {
-            prefetch(&found, soon.saturating_sub(1) as usize);
-        }
-        if *number != 0 {
-            found[*number as usize - 1] = object;
-        }
-    }
-    drop(numbers);
+    let found = by_number(owned.others(0..graph.len()), numbers, dominator.len() - 1);
     let parts = Below::parts(graph, &owned, &found);
     drop(owned);
     // Holds the sizes of ranges first. Once an object has its position, the next free position in its
@@ -80,6 +71,24 @@ pub(super) fn spread(core: Core, owned: Owned, graph: &Graph<'_>) -> Dominators 
     });
     drop((found, next, position, above));
     placed.finish(graph.len())
+}
+
+/// The objects in the order of their numbers, which are 0 for objects that were not found.
+fn by_number(
+    objects: impl Iterator<Item = ObjectId>,
+    numbers: Vec<u32>,
+    count: usize,
+) -> Vec<ObjectId> {
+    let mut found = vec![ObjectId(0); count];
+    for (row, (object, number)) in objects.zip(&numbers).enumerate() {
+        if let Some(soon) = numbers.get(row + AHEAD) {
+            prefetch(&found, soon.saturating_sub(1) as usize);
+        }
+        if *number != 0 {
+            found[*number as usize - 1] = object;
+        }
+    }
+    found
 }
 
 /// The columns of [`Dominators`], by position. They are atomic because several threads write, each
