@@ -56,22 +56,20 @@ fn changed(change: i64, text: String) -> Cell {
 /// `info`: the snapshots of the file. Entering one chooses it.
 pub(super) fn snapshots(doc: &Value, _: &Place) -> Sheet {
     let all = doc["heap"].rows("snapshots");
-    let bytes_of =
-        |it: &Value| it.number("shallow_bytes").saturating_add(it.number("external_bytes"));
-    let most = all.iter().map(bytes_of).max().unwrap_or_default();
+    let most = all.iter().map(Doc::own_bytes).max().unwrap_or_default();
     let row = |it: &Value| Row {
         cells: vec![
             number(it.number("index")),
             toned(Tone::Dim, it.maybe("time_us").map_or_else(String::new, duration)),
             number(it.number("objects")),
-            bytes(Some(bytes_of(it))),
-            bar(part(bytes_of(it), most)),
+            bytes(Some(it.own_bytes())),
+            bar(part(it.own_bytes(), most)),
         ],
         enter: Some(Place::new(View::Verdict)),
         snapshot: it.maybe("index"),
         ..Row::default()
     };
-    let sizes: Vec<u64> = all.iter().map(bytes_of).collect();
+    let sizes: Vec<u64> = all.iter().map(Doc::own_bytes).collect();
     Sheet {
         head: vec![(Tone::Link, spark(&sizes))],
         columns: vec![

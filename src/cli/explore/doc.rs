@@ -8,6 +8,8 @@ pub(super) trait Doc {
     fn number(&self, key: &str) -> u64;
     fn signed(&self, key: &str) -> i64;
     fn maybe(&self, key: &str) -> Option<u64>;
+    /// Bytes in and outside of the managed heap.
+    fn own_bytes(&self) -> u64;
     fn rows(&self, key: &str) -> &[Value];
     /// The id of the object that this document describes.
     fn id(&self) -> Option<String>;
@@ -28,6 +30,10 @@ impl Doc for Value {
 
     fn maybe(&self, key: &str) -> Option<u64> {
         self[key].as_u64()
+    }
+
+    fn own_bytes(&self) -> u64 {
+        self.number("shallow_bytes").saturating_add(self.number("external_bytes"))
     }
 
     fn rows(&self, key: &str) -> &[Value] {

@@ -119,11 +119,6 @@ fn steps(path: &Value) -> String {
     line.replace("→  ", "→ ")
 }
 
-fn live_bytes(doc: &Value) -> u64 {
-    let bytes = |key: &str| doc["whole"].number(key);
-    bytes("shallow_bytes").saturating_add(bytes("external_bytes"))
-}
-
 fn unreachable(doc: &Value) -> String {
     let gone = &doc["unreachable"];
     format!(
@@ -172,15 +167,13 @@ fn grouped(
     what: &str,
     enter: impl Fn(&Value) -> Option<Place>,
 ) -> Sheet {
-    let whole = live_bytes(doc);
-    let own =
-        |row: &Value| row.number("shallow_bytes").saturating_add(row.number("external_bytes"));
+    let whole = doc["whole"].own_bytes();
     // The share is that of the column that rows are sorted by.
     let key = ["", "shallow_bytes", "count"].get(place.sort).copied().unwrap_or_default();
     let row = |row: &Value| {
         let held = row.maybe("retained_bytes");
         let of_whole = match key {
-            "" => part(held.unwrap_or_else(|| own(row)), whole),
+            "" => part(held.unwrap_or_else(|| row.own_bytes()), whole),
             key => part(row.number(key), doc["whole"].number(key)),
         };
         let cells = vec![
