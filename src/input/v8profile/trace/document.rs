@@ -53,7 +53,7 @@ impl<'a> Trace<'a> {
         for event in Events::new(bytes) {
             let (offset, event) = event?;
             match (event.phase.raw(), event.name.raw()) {
-                (b"P", b"Profile") => self.begin_profile(&event)?,
+                (b"P", b"Profile") => self.begin_profile(&event),
                 (b"P", b"ProfileChunk") => self.chunk(&event)?,
                 (b"M", b"thread_name") => {
                     if let Some(name) = event.args().map(name).transpose()? {
@@ -82,13 +82,12 @@ impl<'a> Trace<'a> {
         })
     }
 
-    fn begin_profile(&mut self, event: &Event<'a>) -> Result<()> {
+    fn begin_profile(&mut self, event: &Event<'a>) {
         let at = self.profile(event);
         if let Some(profile) = self.profiles.get_mut(at) {
             // A chunk may have come before, from the thread that writes them.
             profile.tid = event.tid;
         }
-        Ok(())
     }
 
     fn chunk(&mut self, event: &Event<'a>) -> Result<()> {
